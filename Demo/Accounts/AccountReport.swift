@@ -18,6 +18,10 @@ struct AccountReport: Encodable {
   private let expiresAt: String?
   private let expiresIn: Int?
   private let canRefresh: Bool
+  /// When the user must sign in again; `nil` if the server did not say.
+  private let signInEndsAt: String?
+  /// The same in words.
+  private let signInEnd: String?
   /// Whether the token is bound to a key of the account.
   private let bound: Bool
   /// The algorithm of that key.
@@ -33,7 +37,7 @@ struct AccountReport: Encodable {
 
   private enum CodingKeys: String, CodingKey {
     case account, name, clientId, clientKeyFile, profile, issuer, tokenEndpoint, scope, expiresAt
-    case expiresIn, canRefresh, bound, proofAlgorithm, needsSignIn
+    case expiresIn, canRefresh, signInEndsAt, bound, proofAlgorithm, needsSignIn
   }
 
   init(_ record: AccountRecord, in store: StoreOptions, at date: Date) {
@@ -50,6 +54,9 @@ struct AccountReport: Encodable {
     expiresAt = record.token.expirationDate?.formatted(.iso8601)
     expiresIn = record.token.secondsLeft(at: date)
     canRefresh = record.token.refreshToken != nil || record.grant != nil
+    let end = record.grant == nil ? record.token.signInEnd : nil
+    signInEndsAt = end?.formatted(.iso8601)
+    signInEnd = end.map { "needed again \($0.inWords(from: date)), at \($0.formatted(.iso8601))" }
     bound = record.token.isBound
     proofAlgorithm = record.token.proofKey?.algorithm
     binding = record.token.bindingInWords
@@ -77,6 +84,7 @@ struct AccountReport: Encodable {
       ("scope", scope.map { $0.isEmpty ? "none" : $0.onScreen } ?? "not known"),
       ("token", binding), expiry,
       ("refresh", canRefresh ? "possible" : "not possible; sign in again instead"),
+      ("sign-in", signInEnd),
     ]
   }
 

@@ -70,9 +70,13 @@ extension SQToken {
 
   /// Returns the time until the token expires, in words.
   func expiryInWords(at date: Date) -> String {
-    guard let expirationDate else { return "not known" }
-    let seconds = expirationDate.timeIntervalSince(date)
-    return seconds <= 0 ? "now" : "in \(Self.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
+    expirationDate?.inWords(from: date) ?? "not known"
+  }
+
+  /// The moment from which the user must sign in again, as far as the server has named it.
+  var signInEnd: Date? {
+    [refreshToken == nil ? nil : refreshTokenExpirationDate, authorizationExpirationDate]
+      .compactMap(\.self).min()
   }
 
   /// Returns a number of seconds in words, in its two largest units.
@@ -83,6 +87,15 @@ extension SQToken {
     case ..<86_400: "\(seconds / 3600) h \(seconds / 60 % 60) min"
     default: seconds < 172_800 ? "1 day" : "\(seconds / 86_400) days"
     }
+  }
+}
+
+extension Date {
+  /// Returns the time from a date until this one, in words: `in 3 days`, or `now` if it is over.
+  func inWords(from date: Date) -> String {
+    let seconds = timeIntervalSince(date)
+    return seconds <= 0
+      ? "now" : "in \(SQToken.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
   }
 }
 

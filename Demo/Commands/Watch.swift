@@ -91,6 +91,10 @@ struct Watch: Command {
       try report(token, "taken over", console)
     case .idTokenIgnored(let error):
       console.warn("the new ID token is not used: \(error.message)")
+    case .endsSoon(let date):
+      console.warn(
+        "the sign-in ends \(date.inWords(from: Date())), at \(date.formatted(.iso8601)); sign in "
+          + "again before")
     case .refreshFailed(let error):
       let advice = error.requiresSignIn ? "; perhaps you must sign in again" : ""
       console.warn("\(error.code.rawValue.onScreen): \(error.message)\(advice)")
@@ -137,6 +141,7 @@ private final class Watcher: TokenRefreshDelegate, Sendable {
   func tokenIsTakenOver(_ token: SQToken) { tell(.takenOver(token)) }
   func sessionIsReplaced(_ token: SQToken) { tell(.replaced(token)) }
   func tokenRefreshDidFail(_ error: SQOAuthError) { tell(.refreshFailed(error)) }
+  func sessionEndsSoon(_ date: Date) { tell(.endsSoon(date)) }
   func sessionDidEnd(_ reason: SessionEnd) { tell(.ended(reason)) }
 }
 

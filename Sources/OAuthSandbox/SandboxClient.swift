@@ -27,6 +27,11 @@ public struct SandboxClient: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 7517, section 4
   public var keys: [SandboxJSON] = []
+  /// The client's identifiers at other authorization servers, by their issuers.
+  ///
+  /// The sandbox writes them into its grants for those servers (ID-JAG). A server that is missing
+  /// here knows the client by ``id``.
+  public var identifiers: [String: String] = [:]
   /// The app's name on the consent page.
   public var name: String
   /// The URIs that the sandbox may send the user back to.

@@ -86,6 +86,17 @@ public struct SandboxOptions: Sendable {
   /// of the same sign-in are revoked (RFC 9700, section 4.14.2). If `false`, the refresh token
   /// stays valid and is not sent again.
   public var rotatesRefreshTokens = true
+  /// How long a refresh token may be kept without using it; `nil` for as long as its user allows.
+  ///
+  /// Responses with a refresh token name it as `refresh_token_timeout`, never longer than the rest
+  /// of ``authorizationLifetime``.
+  ///
+  /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
+  public var refreshTokenTimeout: Duration?
+  /// How long a user's permission lasts, whatever is refreshed; `nil` for ever.
+  ///
+  /// Responses with a refresh token name the rest of it as `authorization_expires_in`.
+  public var authorizationLifetime: Duration?
   /// The values of `grant_type` that the token endpoint accepts; `nil` for all.
   ///
   /// ``extensionGrants`` are always accepted.
@@ -115,6 +126,8 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.2.1
   public var requiresIssuerAsAudience = false
+  /// The other parties whose assertions authenticate clients, or are exchanged for tokens.
+  public var trustedIssuers: [SandboxTrustedIssuer] = []
   /// Whether the identifier and the secret in Basic credentials are form-decoded.
   ///
   /// RFC 6749, section 2.3.1, requires it. Many servers do not decode them, and `false` makes the

@@ -40,9 +40,10 @@ extension SandboxServer {
         to: ["access_token": .string(accessToken)], grant: grant)
       let idToken: String? =
         if case .string(let token)? = response?["id_token"] { token } else { nil }
+      let refreshToken = state.issueRefreshToken(grant: grant, keyThumbprint: key)
+      _ = state.addingLifetimes(to: [:], refreshToken: refreshToken, grant: grant)
       return SandboxTokens(
-        accessToken: accessToken,
-        refreshToken: state.issueRefreshToken(grant: grant, keyThumbprint: key), idToken: idToken)
+        accessToken: accessToken, refreshToken: refreshToken, idToken: idToken)
     }
   }
 
@@ -50,7 +51,7 @@ extension SandboxServer {
   public func isActive(_ token: String) -> Bool {
     core.withState {
       $0.ledger.activeAccessToken(token, at: $0.now) != nil
-        || $0.ledger.activeRefreshToken(token) != nil
+        || $0.ledger.activeRefreshToken(token, at: $0.now) != nil
     }
   }
 

@@ -144,6 +144,7 @@ public final class SQOAuth: AccountOperations {
         }
       // The refresh has succeeded; only the stream of events reports this detail.
       case .idTokenIgnored: break
+      case .endsSoon(let date): await delegate.sessionEndsSoon(date)
       case .refreshFailed(let error): await delegate.tokenRefreshDidFail(error)
       case .ended(let reason): await delegate.sessionDidEnd(reason)
       }

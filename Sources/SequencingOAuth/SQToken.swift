@@ -7,7 +7,7 @@ public import SQFoundation
 /// encoded token like a password. Printing, reflecting or dumping it shows no secret.
 ///
 /// - SeeAlso: RFC 6749, section 5.1
-public struct SQToken: Sendable, Hashable, Codable {
+public struct SQToken: Sendable, Hashable {
   /// The text that a resource server accepts as the user's permission; clients do not interpret it.
   public var accessToken: String { storage.accessToken }
 
@@ -41,6 +41,26 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The credential for getting the next access token; `nil` if the server sent none.
   public var refreshToken: String? { storage.refreshToken }
 
+  /// The moment when the refresh token ends if it is not used before; `nil` if that is not known.
+  ///
+  /// Only some servers say it, as `refresh_token_timeout`, `refresh_token_expires_in`,
+  /// `refresh_expires_in` or `x_refresh_token_expires_in`. It counts from the response that said
+  /// it, and a refresh that brings a new refresh token replaces it.
+  /// ``SessionEvent/endsSoon(_:)`` comes before it.
+  ///
+  /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
+  public var refreshTokenExpirationDate: Date? { storage.ends.refreshToken?.date }
+
+  /// The moment when the user's authorization ends, however often the token is refreshed; `nil` if
+  /// that is not known.
+  ///
+  /// Only some servers say it, as `authorization_expires_in`. Then the user must sign in again.
+  /// Refreshes keep it until the server names another moment. ``SessionEvent/endsSoon(_:)`` comes
+  /// before it.
+  ///
+  /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
+  public var authorizationExpirationDate: Date? { storage.ends.authorization?.date }
+
   /// The moment when the token arrived.
   ///
   /// The time from here to ``expirationDate`` is the token's whole lifetime.
@@ -49,8 +69,9 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// The other fields of the token response; the SDK does not interpret them.
   ///
   /// If the response to a refresh lacks a field, such as `id_token`, the earlier value stays. A
-  /// field whose name contains `expir` is dropped instead, because such a lifetime counts from the
-  /// response that sent it.
+  /// field whose name contains `expir` or `timeout` is dropped instead, because such a lifetime
+  /// counts from the response that sent it; ``refreshTokenExpirationDate`` and
+  /// ``authorizationExpirationDate`` have the dates.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
   /// The validated ID token with the user's identity; `nil` if it is not known who signed in.
@@ -82,19 +103,26 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// decoded. Tokens of other grants have none. A refresh keeps them.
   public var redirectParameters: [String: String] { storage.redirectParameters }
 
-  private let storage: Storage
+  let storage: Storage
 
   /// Creates a token from values that an app saved.
+  ///
+  /// Without a date of the refresh token's or the authorization's end, the end is the one that
+  /// `additionalFields` name, counted from `issueDate`.
   public init(
     accessToken: String, expirationDate: Date? = nil, tokenType: String = "Bearer",
     scope: String? = nil, refreshToken: String? = nil, issueDate: Date? = nil,
     additionalFields: [String: JSONValue] = [:], nonce: String? = nil,
-    redirectParameters: [String: String] = [:]
+    redirectParameters: [String: String] = [:], refreshTokenExpirationDate: Date? = nil,
+    authorizationExpirationDate: Date? = nil
   ) {
     storage = Storage(
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
       refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
-      nonce: nonce, idToken: nil, redirectParameters: redirectParameters, proofKey: nil)
+      nonce: nonce, idToken: nil, redirectParameters: redirectParameters, proofKey: nil,
+      ends: GrantEnds(
+        refreshToken: refreshTokenExpirationDate, authorization: authorizationExpirationDate,
+        issueDate: issueDate, fields: additionalFields))
   }
 
   private init(_ storage: Storage) {
@@ -105,7 +133,7 @@ public struct SQToken: Sendable, Hashable, Codable {
   ///
   /// Tokens are copied far more often than created, and a copy then counts one reference instead of
   /// five.
-  private final class Storage: Sendable, Redacted {
+  final class Storage: Sendable, Redacted {
     let accessToken: String
     let expirationDate: Date?
     let tokenType: String
@@ -117,11 +145,13 @@ public struct SQToken: Sendable, Hashable, Codable {
     let idToken: IDToken?
     let redirectParameters: [String: String]
     let proofKey: ProofKey?
+    let ends: GrantEnds
 
     init(
       accessToken: String, expirationDate: Date?, tokenType: String, scope: String?,
       refreshToken: String?, issueDate: Date?, additionalFields: [String: JSONValue],
-      nonce: String?, idToken: IDToken?, redirectParameters: [String: String], proofKey: ProofKey?
+      nonce: String?, idToken: IDToken?, redirectParameters: [String: String],
+      proofKey: ProofKey?, ends: GrantEnds
     ) {
       self.accessToken = accessToken
       self.expirationDate = expirationDate
@@ -134,15 +164,18 @@ public struct SQToken: Sendable, Hashable, Codable {
       self.idToken = idToken
       self.redirectParameters = redirectParameters
       self.proofKey = proofKey
+      self.ends = ends
     }
 
-    /// Returns these values with a different nonce and ID token.
-    func with(nonce: String?, idToken: IDToken?, proofKey: ProofKey?) -> Storage {
+    /// Returns these values with other ones for what no initializer of a token sets.
+    func with(
+      nonce: String?, idToken: IDToken?, proofKey: ProofKey?, ends: GrantEnds
+    ) -> Storage {
       Storage(
         accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType,
         scope: scope, refreshToken: refreshToken, issueDate: issueDate,
         additionalFields: additionalFields, nonce: nonce, idToken: idToken,
-        redirectParameters: redirectParameters, proofKey: proofKey)
+        redirectParameters: redirectParameters, proofKey: proofKey, ends: ends)
     }
   }
 
@@ -187,12 +220,26 @@ public struct SQToken: Sendable, Hashable, Codable {
   /// Returns the token bound to a key.
   package func bound(to key: ProofKey?) -> SQToken {
     key == nil && proofKey == nil
-      ? self : SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: key))
+      ? self : SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: key, ends: ends))
   }
 
   /// Returns this token with the validated identity of its user.
   func identifying(_ idToken: IDToken?, nonce: String?) -> SQToken {
-    SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: proofKey))
+    SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: proofKey, ends: ends))
+  }
+
+  /// The known ends of the token's grant.
+  var ends: GrantEnds { storage.ends }
+
+  /// Returns this token with other ends of its grant.
+  func ending(_ ends: GrantEnds) -> SQToken {
+    SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: proofKey, ends: ends))
+  }
+
+  /// The first end of the grant, after which only the user can continue; `nil` if none is known.
+  var firstEnd: GrantEnd? {
+    [refreshToken == nil ? nil : ends.refreshToken, ends.authorization].compactMap(\.self)
+      .min { $0.date < $1.date }
   }
 
   /// The text of the ID token as the server sent it, validated or not; `nil` if it sent none.
@@ -202,67 +249,6 @@ public struct SQToken: Sendable, Hashable, Codable {
 
   private static func split(_ scope: String) -> [String] {
     scope.split(separator: " ").map(String.init)
-  }
-
-  /// Decodes a token; only `access_token` and `token_type` are required.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      accessToken: try container.decode(String.self, forKey: .accessToken),
-      expirationDate: try container.decodeIfPresent(Date.self, forKey: .expirationDate),
-      tokenType: try container.decode(String.self, forKey: .tokenType),
-      scope: try container.decodeIfPresent(String.self, forKey: .scope),
-      refreshToken: try container.decodeIfPresent(String.self, forKey: .refreshToken),
-      issueDate: try container.decodeIfPresent(Date.self, forKey: .issueDate),
-      additionalFields: try container.decodeIfPresent(
-        [String: JSONValue].self, forKey: .additionalFields) ?? [:],
-      nonce: try container.decodeIfPresent(String.self, forKey: .nonce),
-      redirectParameters: try container.decodeIfPresent(
-        [String: String].self, forKey: .redirectParameters) ?? [:])
-  }
-
-  /// Encodes every field that has a value, including the secrets.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(accessToken, forKey: .accessToken)
-    try container.encodeIfPresent(expirationDate, forKey: .expirationDate)
-    try container.encode(tokenType, forKey: .tokenType)
-    try container.encodeIfPresent(scope, forKey: .scope)
-    try container.encodeIfPresent(refreshToken, forKey: .refreshToken)
-    try container.encodeIfPresent(issueDate, forKey: .issueDate)
-    try container.encode(additionalFields, forKey: .additionalFields)
-    try container.encodeIfPresent(nonce, forKey: .nonce)
-    if !redirectParameters.isEmpty {
-      try container.encode(redirectParameters, forKey: .redirectParameters)
-    }
-  }
-
-  /// Returns whether two tokens are equal in every field that is encoded.
-  public static func == (first: SQToken, second: SQToken) -> Bool {
-    if first.storage === second.storage { return true }
-    return first.accessToken == second.accessToken
-      && first.expirationDate == second.expirationDate && first.tokenType == second.tokenType
-      && first.scope == second.scope && first.refreshToken == second.refreshToken
-      && first.issueDate == second.issueDate && first.additionalFields == second.additionalFields
-      && first.nonce == second.nonce && first.redirectParameters == second.redirectParameters
-  }
-
-  /// Hashes the fields that distinguish tokens.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(accessToken)
-    hasher.combine(refreshToken)
-  }
-
-  enum CodingKeys: String, CodingKey {
-    case accessToken = "access_token"
-    case expirationDate = "expiration_date"
-    case tokenType = "token_type"
-    case scope
-    case refreshToken = "refresh_token"
-    case issueDate = "issue_date"
-    case additionalFields = "additional_fields"
-    case nonce
-    case redirectParameters = "redirect_parameters"
   }
 }
 

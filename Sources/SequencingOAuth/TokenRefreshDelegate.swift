@@ -1,3 +1,5 @@
+public import SQFoundation
+
 /// Methods that the SDK calls when the token changes or a refresh fails, after the sign-in.
 ///
 /// The SDK calls the methods in the order of the events, once for each event. Write them as
@@ -28,6 +30,11 @@ public protocol TokenRefreshDelegate: AnyObject {
   /// By default this does nothing.
   nonisolated(nonsending) func tokenRefreshDidFail(_ error: SQOAuthError) async
 
+  /// Tells the delegate that the sign-in ends soon, at this time, unless the user signs in again.
+  ///
+  /// ``SessionEvent/endsSoon(_:)`` says when it is called. By default this does nothing.
+  nonisolated(nonsending) func sessionEndsSoon(_ date: Date) async
+
   /// Tells the delegate that the session has ended and its token is gone.
   ///
   /// By default this does nothing.
@@ -47,6 +54,9 @@ extension TokenRefreshDelegate {
 
   /// Ignores a failed attempt to refresh or store the token.
   public func tokenRefreshDidFail(_ error: SQOAuthError) {}
+
+  /// Ignores that the sign-in ends soon.
+  public func sessionEndsSoon(_ date: Date) {}
 
   /// Ignores the end of the session.
   public func sessionDidEnd(_ reason: SessionEnd) {}

@@ -56,7 +56,7 @@ enum IntrospectionEndpoint {
       guard let expiry = found.expiry else { return json }
       return json.setting("exp", to: .integer(Int(expiry.timeIntervalSince1970)))
     }
-    if let (found, grant) = sandbox.ledger.activeRefreshToken(token) {
+    if let (found, grant) = sandbox.ledger.activeRefreshToken(token, at: sandbox.now) {
       return describe(grant, scopes: grant.scopes, details: grant.details, sandbox)
         .setting("token_type", to: "refresh_token")
         .setting("cnf", to: AccessTokens.confirmation(of: found.keyThumbprint))

@@ -1,6 +1,8 @@
 /// The JWT bearer grant, which exchanges an assertion that a registered client signed for a token.
 ///
-/// The subject is the client itself, or a user by name or by identifier.
+/// The subject is the client itself, or a user by name or by identifier. The assertion may also come
+/// from one of ``SandboxOptions/trustedIssuers``: then its subject is a workload, or a user if it is
+/// an identity provider's grant.
 ///
 /// - SeeAlso: RFC 7523, section 2.1
 enum JWTBearerGrant {
@@ -17,7 +19,7 @@ enum JWTBearerGrant {
     }
     let (issuer, user): (SandboxClient, String?)
     do throws(AssertionFault) {
-      (issuer, user) = try parties(of: try ReceivedAssertion(text), &sandbox)
+      (issuer, user) = try parties(of: try ReceivedAssertion(text), for: client, &sandbox)
     } catch {
       throw .invalidGrant("assertion: \(error.reason)")
     }
@@ -25,17 +27,48 @@ enum JWTBearerGrant {
   }
 
   private static func parties(
-    of assertion: ReceivedAssertion, _ sandbox: inout SandboxState
+    of assertion: ReceivedAssertion, for client: SandboxClient?, _ sandbox: inout SandboxState
   ) throws(AssertionFault) -> (SandboxClient, user: String?) {
     let issuer = try assertion.text("iss")
+    let subject = try assertion.text("sub")
+    if let trusted = sandbox.options.trustedIssuers.first(where: { $0.issuer == issuer }) {
+      try assertion.check(keys: trusted.keys, isOfOther: true, &sandbox)
+      guard assertion.isIdentityGrant else {
+        return (try sandbox.client(ofWorkload: subject, trusted, for: client), nil)
+      }
+      // A grant that anyone could present would be worth as much as a token.
+      guard let client, try assertion.text("client_id") == client.id else {
+        throw AssertionFault("It is for another client.")
+      }
+      return (client, try user(subject, sandbox))
+    }
     guard let client = sandbox.client(issuer) else {
       throw AssertionFault("There is no client with the name of its issuer.")
     }
     try assertion.check(keys: client.keys, &sandbox)
-    let subject = try assertion.text("sub")
-    guard subject != issuer else { return (client, nil) }
+    return (client, subject == issuer ? nil : try user(subject, sandbox))
+  }
+
+  private static func user(
+    _ subject: String, _ sandbox: SandboxState
+  ) throws(AssertionFault) -> String {
     let user = sandbox.options.users.first { [$0.name, $0.subject].contains(subject) }
     guard let user else { throw AssertionFault("There is no such user.") }
-    return (client, user.name)
+    return user.name
+  }
+}
+
+extension SandboxState {
+  /// Returns the client of a platform's workload; throws if it is not the expected client.
+  func client(
+    ofWorkload name: String, _ issuer: SandboxTrustedIssuer, for expected: SandboxClient?
+  ) throws(AssertionFault) -> SandboxClient {
+    guard let client = issuer.workloads[name].flatMap(self.client) else {
+      throw AssertionFault("There is no client for this workload.")
+    }
+    guard expected == nil || expected?.id == client.id else {
+      throw AssertionFault("The workload is another client.")
+    }
+    return client
   }
 }

@@ -32,16 +32,24 @@ struct ReceivedAssertion: Redacted {
     return text
   }
 
+  /// Whether it is an identity provider's grant for this server.
+  var isIdentityGrant: Bool { jwt.header["typ"] == .string(IdentityGrant.headerType) }
+
   /// Whether the assertion claims to be signed with a shared secret.
   var usesSecret: Bool { jwt.algorithm?.usesSecret ?? false }
 
   /// Verifies the signature by a public key and all claims except `iss` and `sub`, and records the
   /// assertion as used.
-  func check(keys: [SandboxJSON], _ sandbox: inout SandboxState) throws(AssertionFault) {
+  ///
+  /// With `isOfOther`, another party than the client has signed it. Then `aud` may be an array, as
+  /// Kubernetes writes it even for one audience.
+  func check(
+    keys: [SandboxJSON], isOfOther: Bool = false, _ sandbox: inout SandboxState
+  ) throws(AssertionFault) {
     guard keys.contains(where: jwt.isSigned(byRegistered:)) else {
-      throw AssertionFault("None of the client's keys matches its signature.")
+      throw AssertionFault("None of the signer's keys matches its signature.")
     }
-    try checkClaims(&sandbox)
+    try checkClaims(isOfOther: isOfOther, &sandbox)
   }
 
   /// Verifies the signature by the client's secret and the same claims, and records the assertion
@@ -50,16 +58,19 @@ struct ReceivedAssertion: Redacted {
     guard jwt.isSigned(bySecret: secret) else {
       throw AssertionFault("The client's secret does not match its signature.")
     }
-    try checkClaims(&sandbox)
+    try checkClaims(isOfOther: false, &sandbox)
   }
 
-  private func checkClaims(_ sandbox: inout SandboxState) throws(AssertionFault) {
+  private func checkClaims(
+    isOfOther: Bool, _ sandbox: inout SandboxState
+  ) throws(AssertionFault) {
     guard let algorithm = jwt.algorithm, sandbox.options.assertionAlgorithms.contains(algorithm)
     else { throw AssertionFault("Its algorithm is not supported.") }
     var names: [SandboxJSON] = [.string(sandbox.issuer)]
     if !sandbox.options.requiresIssuerAsAudience {
       names.append(.string(sandbox.address + SandboxEndpoint.token.path))
     }
+    if isOfOther { names += names.map { .array([$0]) } }
     guard let audience = jwt.claims["aud"], names.contains(audience) else {
       throw AssertionFault("aud must name only this server.")
     }

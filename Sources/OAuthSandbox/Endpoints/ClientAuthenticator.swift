@@ -40,6 +40,9 @@ enum ClientAuthenticator {
     do throws(AssertionFault) {
       let assertion = try ReceivedAssertion(text)
       let id = try assertion.text("iss")
+      if let trusted = sandbox.options.trustedIssuers.first(where: { $0.issuer == id }) {
+        return try client(of: assertion, by: trusted, request, &sandbox)
+      }
       guard try assertion.text("sub") == id, request.form("client_id") ?? id == id else {
         throw AssertionFault("It names several clients.")
       }
@@ -64,6 +67,21 @@ enum ClientAuthenticator {
     } catch {
       throw .invalidClient("client_assertion: \(error.reason)")
     }
+  }
+
+  /// Identifies a client by an assertion of its platform.
+  private static func client(
+    of assertion: ReceivedAssertion, by issuer: SandboxTrustedIssuer, _ request: SandboxRequest,
+    _ sandbox: inout SandboxState
+  ) throws(AssertionFault) -> SandboxClient {
+    try assertion.check(keys: issuer.keys, isOfOther: true, &sandbox)
+    let client = try sandbox.client(
+      ofWorkload: try assertion.text("sub"), issuer,
+      for: request.form("client_id").flatMap(sandbox.client))
+    guard sandbox.options.authenticationMethods.contains(.privateKeyJWT),
+      client.authentication.contains(.privateKeyJWT)
+    else { throw AssertionFault("The client is not registered for private_key_jwt.") }
+    return client
   }
 
   private static func credentials(

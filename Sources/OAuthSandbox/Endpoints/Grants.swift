@@ -84,6 +84,7 @@ enum Grants {
     }
     let grant = sandbox.ledger.grants[found.grant]
     guard !grant.isRevoked else { throw .invalidGrant("The refresh token was revoked.") }
+    try sandbox.checkEnd(of: found)
     try sandbox.checkKey(found.keyThumbprint, of: request, "refresh token")
     var scopes = grant.scopes
     if let asked = request.form("scope"), !asked.isEmpty {
@@ -98,9 +99,12 @@ enum Grants {
     if sandbox.options.rotatesRefreshTokens {
       sandbox.ledger.markUsed(refreshToken: token, at: sandbox.now)
     }
-    let response = sandbox.tokenResponse(
+    var response = sandbox.tokenResponse(
       grant: found.grant, scopes: scopes, details: details,
       hasRefreshToken: sandbox.options.rotatesRefreshTokens, key: request.tokenKey)
+    if !sandbox.options.rotatesRefreshTokens {
+      response = sandbox.addingLifetimes(to: response, refreshToken: token, grant: found.grant)
+    }
     guard sandbox.options.openID.issuesIDTokenOnRefresh, scopes.contains("openid") else {
       return response
     }
@@ -205,6 +209,7 @@ extension SandboxState {
     if hasRefreshToken && options.issuesRefreshTokens {
       let refreshToken = issueRefreshToken(grant: grant, keyThumbprint: key)
       json = json.setting("refresh_token", to: .string(refreshToken))
+      json = addingLifetimes(to: json, refreshToken: refreshToken, grant: grant)
     }
     if !details.isEmpty { json["authorization_details"] = .array(details) }
     guard details.isEmpty || !scopes.isEmpty else { return json }

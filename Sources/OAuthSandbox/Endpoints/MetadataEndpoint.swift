@@ -74,6 +74,9 @@ enum MetadataEndpoint {
         options.requestObjectAlgorithms.filter { !$0.usesSecret }.map(\.rawValue))
       json["require_signed_request_object"] = .bool(options.requiresSignedRequests)
     }
+    if !sandbox.expirationTypes.isEmpty {
+      json["refresh_token_expiration_types_supported"] = strings(sandbox.expirationTypes)
+    }
     return json
   }
 

@@ -16,12 +16,16 @@ enum TokenExchangeGrant {
       throw .invalidRequest("subject_token is missing.")
     }
     let actor = try party("actor", request, sandbox)
-    let scopes = try scopes(request, subject)
     if let known = sandbox.options.audiences {
       guard request.audiences.allSatisfy(known.contains) else {
         throw OAuthFault(code: "invalid_target", description: "There is no such service.")
       }
     }
+    // The scopes of an ID-JAG are those of the other server.
+    guard request.form("requested_token_type") != IdentityGrant.tokenType else {
+      return try IdentityGrant.issue(request, client, subject, &sandbox)
+    }
+    let scopes = try scopes(request, subject)
     var grant = TokenLedger.Grant(clientID: client.id, user: subject.user, scopes: scopes)
     grant.audiences = request.audiences
     grant.actor = actor.map { ["sub": .string($0.user.map(sandbox.subject(of:)) ?? $0.clientID)] }
@@ -48,7 +52,9 @@ enum TokenExchangeGrant {
         "token_type": "N_A", "expires_in": .integer(lifetime.wholeSeconds),
         "scope": .string(scopes.joined(separator: " ")),
       ]
-    default: throw .invalidRequest("requested_token_type must be that of an access token or a JWT.")
+    default:
+      throw .invalidRequest(
+        "requested_token_type must be that of an access token, a JWT or an ID-JAG.")
     }
   }
 
@@ -66,8 +72,9 @@ enum TokenExchangeGrant {
       switch request.form("\(name)_token_type") {
       case prefix + "access_token", prefix + "jwt":
         sandbox.ledger.activeAccessToken(token, at: sandbox.now)?.grant
-      case prefix + "refresh_token": sandbox.ledger.activeRefreshToken(token)?.grant
-      case prefix + "id_token": sandbox.ledger.grant(ofIDToken: token)
+      case prefix + "refresh_token":
+        sandbox.ledger.activeRefreshToken(token, at: sandbox.now)?.grant
+      case prefix + "id_token": try sandbox.grant(ofUnexpiredIDToken: token)
       default: throw .invalidRequest("\(name)_token_type is missing or unknown.")
       }
     guard let grant else { throw .invalidRequest("\(name)_token is not valid here.") }
@@ -87,5 +94,17 @@ enum TokenExchangeGrant {
         code: "invalid_scope", description: "The subject's token lacks some of these scopes.")
     }
     return names
+  }
+}
+
+extension SandboxState {
+  /// Returns the grant of an ID token; throws if the token has expired.
+  fileprivate func grant(
+    ofUnexpiredIDToken text: String
+  ) throws(OAuthFault) -> TokenLedger.Grant? {
+    guard case .integer(let end)? = ReceivedJWT(text)?.claims["exp"], end > seconds else {
+      throw .invalidGrant("The ID token has expired.")
+    }
+    return ledger.grant(ofIDToken: text)
   }
 }

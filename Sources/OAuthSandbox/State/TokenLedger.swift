@@ -24,6 +24,8 @@ struct TokenLedger: Redacted {
     var details: [SandboxJSON] = []
     /// The party that acts for the user, in the form of a delegation's claim `act`.
     var actor: SandboxJSON?
+    /// When the permission ends; `nil` for never.
+    var end: Date?
     var isRevoked = false
   }
 
@@ -61,6 +63,8 @@ struct TokenLedger: Redacted {
     let number: Int
     /// The thumbprint of the key that the token is bound to.
     let keyThumbprint: String?
+    /// When the refresh token ends if it is not used before; `nil` for never.
+    var end: Date?
     /// The date when the refresh token was exchanged for a new one.
     var used: Date?
 
@@ -121,6 +125,11 @@ struct TokenLedger: Redacted {
 
   func grant(ofIDToken token: String) -> Grant? { idTokens[token].map { grants[$0.grant] } }
 
+  mutating func end(refreshToken: String?, of grant: Int, at dates: (token: Date?, grant: Date?)) {
+    if let refreshToken { refreshTokens[refreshToken]?.end = dates.token }
+    grants[grant].end = dates.grant
+  }
+
   mutating func markUsed(refreshToken: String, at now: Date) {
     refreshTokens[refreshToken]?.used = now
   }
@@ -172,10 +181,12 @@ struct TokenLedger: Redacted {
     return (found, grants[found.grant])
   }
 
-  func activeRefreshToken(_ token: String) -> (token: RefreshToken, grant: Grant)? {
-    guard let found = refreshTokens[token], !found.isUsed, !grants[found.grant].isRevoked else {
-      return nil
-    }
+  func activeRefreshToken(
+    _ token: String, at now: Date
+  ) -> (token: RefreshToken, grant: Grant)? {
+    guard let found = refreshTokens[token], !found.isUsed, !grants[found.grant].isRevoked,
+      [found.end, grants[found.grant].end].allSatisfy({ $0.map { $0 > now } ?? true })
+    else { return nil }
     return (found, grants[found.grant])
   }
 

@@ -23,10 +23,14 @@ extension ClientContext {
   func actsInOwnName() throws(SQOAuthError) -> Bool {
     guard case .success(let configuration) = configuration else { return false }
     guard !configuration.usesClientCredentials else { return true }
-    guard
-      configuration.redirectURI != nil
-        || (configuration.clientSecret == nil && configuration.clientKey == nil)
-    else {
+    guard configuration.redirectURI == nil else { return false }
+    if configuration.grantAssertionSource != nil {
+      throw SQOAuthError(
+        .notAuthorized,
+        "there is no token, and the client has no redirect URI to sign a user in: call "
+          + "requestAccessTokenByAssertion first")
+    }
+    guard !configuration.hasProofOfItself else {
       throw SQOAuthError(
         .notAuthorized,
         "no user is signed in, and the client has no redirect URI to sign a user in: set "

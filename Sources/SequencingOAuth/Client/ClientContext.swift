@@ -169,12 +169,17 @@ package final class ClientContext: Sendable {
   ) async throws(SQOAuthError) -> SQToken {
     // A renewal is never cancelled, so it leaves no token abandoned.
     let abandoned = AbandonedTokens()
-    if let assertion = grant.assertion {
+    switch (grant.grantType, grant.assertion) {
+    case (JWTAssertion.grantType, let assertion?):
       return try await JWTBearerGrant(client: client, abandoned: abandoned)
         .run(assertion, scope: grant.scope)
+    case (JWTAssertion.grantType, nil):
+      return try await JWTBearerGrant(client: client, abandoned: abandoned)
+        .runWithSource(scope: grant.scope)
+    default:
+      return try await ClientCredentialsGrant(client: client, abandoned: abandoned)
+        .run(scope: grant.scope)
     }
-    return try await ClientCredentialsGrant(client: client, abandoned: abandoned)
-      .run(scope: grant.scope)
   }
 
   /// Returns the pending validation of an earlier refresh's ID token; `nil` if there is nothing to

@@ -14,7 +14,7 @@ extension ClientConfiguration {
   ) throws(SQOAuthError) -> ClientAuthentication {
     try ClientAuthentication.chosen(
       clientAuthentication, providers: provider.clientAuthentication,
-      hasKey: clientKey != nil, hasSecret: clientSecret != nil,
+      hasKey: signsOrBringsAssertions, hasSecret: clientSecret != nil,
       basicEncodes: clientSecret.map {
         ClientCredentials.areChangedByBasic(id: clientID, secret: $0)
       } ?? false,
@@ -33,7 +33,8 @@ extension ClientConfiguration {
     case .privateKeyJWT?:
       guard hasKey else {
         throw SQOAuthError(
-          .invalidConfiguration, "authentication by a signed token needs a client key")
+          .invalidConfiguration,
+          "authentication by a signed token needs a client key or a clientAssertionSource")
       }
     case .clientSecretJWT?:
       _ = try SecretSigner(secret)

@@ -11,6 +11,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     let clientID: String
     let clientSecret: String?
     let clientKey: ClientKey?
+    let clientAssertionSource: AssertionSource?
     var redirectURI: RedirectURI?
     let scope: String?
     let provider: Provider
@@ -38,6 +39,8 @@ public struct ClientConfiguration: Sendable, Hashable {
     var postLogoutRedirectURI: RedirectURI?
     var clockTolerance = Duration.seconds(60)
     var resourceOrigins: Set<ResourceOrigin> = []
+    var grantAssertionSource: AssertionSource?
+    var endNotice = Duration.seconds(86_400)
   }
 
   var values: Boxed<Values>
@@ -197,8 +200,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// ``AccountOperations/token()``, requests and pipes then get a missing token by the client
   /// credentials grant, with the ``scope``, and replace an expired one in the same way. If many
-  /// callers need a token at the same time, the SDK sends one request. The client needs a secret or
-  /// a key, and no redirect URI.
+  /// callers need a token at the same time, the SDK sends one request. The client needs a secret, a
+  /// key, an assertion's source or a certificate, and no redirect URI.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   public var usesClientCredentials: Bool {
@@ -233,7 +236,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// ``RedirectReceiver/app``.
   ///
   /// A client with a `clientKey` authenticates with a signed token, unless `clientAuthentication`
-  /// says otherwise.
+  /// says otherwise. So does a client with a `clientAssertionSource`, and its tokens come from the
+  /// source.
   ///
   /// `scope` has the scopes with spaces between them, as in requests; from a list, pass
   /// `scopes.joined(separator: " ")`.
@@ -246,8 +250,9 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///   ``SQOAuthError/Code/insecureEndpoint``; the message says what to change.
   public init(
     clientID: String, clientSecret: String? = nil, clientKey: ClientKey? = nil,
-    redirectURI: String? = nil, redirectReceiver: RedirectReceiver? = nil, scope: String? = nil,
-    provider: Provider, clientAuthentication: ClientAuthentication? = nil,
+    clientAssertionSource: AssertionSource? = nil, redirectURI: String? = nil,
+    redirectReceiver: RedirectReceiver? = nil, scope: String? = nil, provider: Provider,
+    clientAuthentication: ClientAuthentication? = nil,
     authorizationParameters: [String: String] = [:], tokenParameters: [String: String] = [:]
   ) throws(SQOAuthError) {
     guard !clientID.isEmpty else {
@@ -261,11 +266,11 @@ public struct ClientConfiguration: Sendable, Hashable {
       if let redirectURI { try RedirectURI(redirectURI, receiver: redirectReceiver) } else { nil }
     try Self.check(
       clientAuthentication, providers: provider.clientAuthentication, id: clientID,
-      secret: clientSecret, hasKey: clientKey != nil)
+      secret: clientSecret, hasKey: clientKey != nil || clientAssertionSource != nil)
     values = Boxed(
       Values(
         clientID: clientID, clientSecret: clientSecret, clientKey: clientKey,
-        redirectURI: redirect,
+        clientAssertionSource: clientAssertionSource, redirectURI: redirect,
         scope: scope?.isEmpty == true ? nil : scope, provider: provider,
         clientAuthentication: clientAuthentication,
         authorizationParameters: try ExtraParameters.check(

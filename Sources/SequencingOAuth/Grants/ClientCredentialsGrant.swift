@@ -10,9 +10,11 @@ struct ClientCredentialsGrant: Sendable {
 
   func run(scope: String?) async throws(SQOAuthError) -> SQToken {
     let configuration = client.configuration
-    guard configuration.clientSecret != nil || configuration.clientKey != nil else {
+    guard configuration.hasProofOfItself else {
       throw SQOAuthError(
-        .invalidConfiguration, "the client credentials grant needs a client secret or a client key")
+        .invalidConfiguration,
+        "the client credentials grant needs a client secret, a client key, a clientAssertionSource "
+          + "or a certificate")
     }
     var parameters: [FormCoding.Pair] = [.init("grant_type", "client_credentials")]
     if let scope { parameters.append(.init("scope", scope)) }

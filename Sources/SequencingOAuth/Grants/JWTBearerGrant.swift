@@ -1,4 +1,12 @@
-/// The JWT bearer grant: a token for an assertion that the client signs.
+/// The assertion of a JWT bearer grant.
+enum GrantAssertion: Sendable {
+  /// The client signs it with its key.
+  case signed(JWTAssertion)
+  /// Another party signs it, and a source brings it.
+  case brought(AssertionSource)
+}
+
+/// The JWT bearer grant: a token for an assertion that the client or its platform signs.
 ///
 /// - SeeAlso: RFC 7523, section 2.1; RFC 7521, section 4.1
 struct JWTBearerGrant: Sendable {
@@ -7,10 +15,32 @@ struct JWTBearerGrant: Sendable {
   let abandoned: AbandonedTokens
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
+    // The assertion names the client (RFC 7521, section 4.1).
+    try await token(for: .signed(assertion), scope: scope, isAnonymous: true)
+  }
+
+  /// Gets a token for an assertion from the configuration's source.
+  ///
+  /// The assertion need not name the client, so the request does. A refresh token in the response is
+  /// not used: the party that signs the assertions decides each time whether there is a token.
+  func runWithSource(scope: String?) async throws(SQOAuthError) -> SQToken {
+    guard let source = client.configuration.grantAssertionSource else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "a token for an assertion needs the source of the assertions; set the configuration's "
+          + "grantAssertionSource")
+    }
+    return try await token(for: .brought(source), scope: scope, isAnonymous: false)
+      .keeping(refreshToken: nil)
+  }
+
+  private func token(
+    for assertion: GrantAssertion, scope: String?, isAnonymous: Bool
+  ) async throws(SQOAuthError) -> SQToken {
     var parameters: [FormCoding.Pair] = [.init("grant_type", JWTAssertion.grantType)]
     if let scope { parameters.append(.init("scope", scope)) }
-    // The assertion names the client (RFC 7521, section 4.1).
     return try await client.token(
-      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: true, asserting: assertion)
+      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: isAnonymous,
+      asserting: assertion)
   }
 }

@@ -58,8 +58,9 @@ struct ProfileRules: Sendable {
   }
 
   private func checkClient(_ allowed: Set<JWSAlgorithm>, _ faults: inout Faults) {
+    // Nobody knows in advance with which algorithm a source's assertions are signed.
     let signs =
-      authentication == .privateKeyJWT
+      authentication == .privateKeyJWT && configuration.clientAssertionSource == nil
       && configuration.clientKey.map { allowed.contains($0.algorithm) } ?? false
     faults.require(
       configuration.metadata == nil, "it must have a provider with an issuer (Provider.issuer)")

@@ -14,8 +14,8 @@ extension RegisteredClient {
   /// an assertion.
   ///
   /// An endpoint without a list accepts the methods of the token endpoint (RFC 8414, section 2). A
-  /// client that signs at the token endpoint signs everywhere, because servers forget to list the
-  /// method, and nobody else can use its assertion.
+  /// client that sends an assertion to the token endpoint does so everywhere, because servers forget
+  /// to list the method, and nobody else can use its assertion.
   package func unprovenCredentials(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientCredentials {
@@ -41,13 +41,31 @@ extension RegisteredClient {
     var credentials = credentials
     switch credentials.authentication {
     case .privateKeyJWT:
-      credentials.assertion = try await sign(assertion, for: endpoint)
+      if let source = configuration.clientAssertionSource {
+        credentials.assertion = try await source.assertion(
+          for: AssertionSource.Need(audience: audience(at: endpoint)))
+      } else {
+        credentials.assertion = try await sign(assertion, for: endpoint)
+      }
     case .clientSecretJWT:
       credentials.assertion = try SecretSigner(configuration.clientSecret)
         .sign(claims(of: assertion, for: endpoint))
     default: break
     }
     return credentials
+  }
+
+  /// Returns the assertion of a grant: one that the client signs, or one from its source.
+  func text(
+    of assertion: GrantAssertion, scope: String?, for endpoint: URL
+  ) async throws(SQOAuthError) -> String {
+    switch assertion {
+    case .signed(let assertion):
+      return try await sign(assertion, for: endpoint)
+    case .brought(let source):
+      return try await source.assertion(
+        for: AssertionSource.Need(audience: audience(at: endpoint), scope: scope))
+    }
   }
 
   /// Signs an assertion with the client's key.

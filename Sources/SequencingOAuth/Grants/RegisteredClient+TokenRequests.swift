@@ -9,14 +9,14 @@ extension RegisteredClient {
   /// as long as `leastTimeout` if that is longer than the configured time limit. A `parser`
   /// replaces the environment's parser. With `isAnonymous`, a public client does not send its
   /// identifier. The configuration's own parameters are sent too, except the `omitted` ones. An
-  /// `assertion` is signed anew for each attempt.
+  /// `assertion` is signed or brought anew for each attempt.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(
     _ parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
     isAnonymous: Bool = false, omitting omitted: Set<String> = [],
-    asserting assertion: JWTAssertion? = nil
+    asserting assertion: GrantAssertion? = nil
   ) async throws(SQOAuthError) -> IssuedToken {
     let (answer, reader) = try await answer(
       to: parameters, at: endpoint, scope: scope, leastTimeout: leastTimeout, parser: parser,
@@ -32,7 +32,7 @@ extension RegisteredClient {
     to parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
     isAnonymous: Bool = false, omitting omitted: Set<String> = [],
-    asserting assertion: JWTAssertion? = nil
+    asserting assertion: GrantAssertion? = nil
   ) async throws(SQOAuthError) -> (WebResponse, TokenResponse) {
     let endpoint = endpoint ?? metadata.tokenEndpoint
     let (answer, request) = try await exchange(at: endpoint) { () throws(SQOAuthError) in
@@ -40,7 +40,8 @@ extension RegisteredClient {
       credentials.isAnonymous = isAnonymous
       var parameters = parameters
       if let assertion {
-        parameters.append(.init("assertion", try await sign(assertion, for: endpoint)))
+        parameters.append(
+          .init("assertion", try await text(of: assertion, scope: scope, for: endpoint)))
       }
       return TokenRequest(
         endpoint: endpoint, parameters: parameters + furtherParameters(omitting: omitted),
@@ -70,7 +71,7 @@ extension RegisteredClient {
   /// If the caller is cancelled, the request continues, and its tokens are revoked.
   func token(
     ofUserBy parameters: [FormCoding.Pair], scope: String?, _ abandoned: AbandonedTokens,
-    isAnonymous: Bool = false, asserting assertion: JWTAssertion? = nil
+    isAnonymous: Bool = false, asserting assertion: GrantAssertion? = nil
   ) async throws(SQOAuthError) -> SQToken {
     let validator = try idTokenValidator(scope: scope)
     let issued = try await abandoned.token(of: self, orIfCancelled: .waitCancelled) {

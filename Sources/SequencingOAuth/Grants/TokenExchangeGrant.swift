@@ -81,8 +81,10 @@ struct TokenExchangeGrant: Sendable {
   private static func checkAudience(
     of token: SQToken, _ exchange: TokenExchange
   ) throws(SQOAuthError) {
-    let asked = exchange.audiences + exchange.resources
-    guard !asked.isEmpty, [.jwt, .idToken].contains(exchange.requestedType) else { return }
+    // The audience of an ID-JAG is the authorization server, and never the resource itself.
+    let asked =
+      exchange.audiences + (exchange.requestedType == .idJAG ? [] : exchange.resources)
+    guard !asked.isEmpty, [.jwt, .idToken, .idJAG].contains(exchange.requestedType) else { return }
     guard let jwt = try? CompactJWS(token.accessToken), let claims = try? jwt.claims() else {
       throw SQOAuthError(.invalidResponse, "the issued token is not a signed JWT")
     }

@@ -25,15 +25,7 @@ final class RemoteSigner: Sendable {
   func signature(
     of message: Data, by scheme: SignatureScheme
   ) async throws(SQOAuthError) -> Data {
-    let answer = OneShot<Result<Data, any Error>>()
-    let work = Task { [sign] in
-      do { answer.resolve(.success(try await sign(message))) } catch {
-        answer.resolve(.failure(error))
-      }
-    }
-    let result = await answer.wait(until: .now + limit)
-    work.cancel()
-    switch result {
+    switch await LimitedCall.result(limit: limit, of: { [sign] in try await sign(message) }) {
     case .success(let signature)?:
       try check(signature, of: message, by: scheme)
       return signature

@@ -31,8 +31,8 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   public static let post = Self(rawValue: "client_secret_post")
   /// The method of a public client: the identifier in the body, and no secret.
   public static let publicClient = Self(rawValue: "none")
-  /// A token that the client signs with its ``ClientConfiguration/clientKey``, new for each
-  /// request.
+  /// A token that the client signs with its ``ClientConfiguration/clientKey``, or that its
+  /// ``ClientConfiguration/clientAssertionSource`` brings, new for each request.
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let privateKeyJWT = Self(rawValue: "private_key_jwt")
@@ -57,7 +57,7 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   /// - SeeAlso: RFC 8705, section 2.2
   public static let selfSignedTLSClientAuth = Self(rawValue: "self_signed_tls_client_auth")
 
-  /// Whether the client sends an assertion that it has signed.
+  /// Whether the client sends an assertion.
   var usesAssertion: Bool { self == .privateKeyJWT || self == .clientSecretJWT }
   /// Whether the TLS connection's certificate proves the client's identity.
   var usesCertificate: Bool { self == .tlsClientAuth || self == .selfSignedTLSClientAuth }
@@ -66,7 +66,8 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
 extension ClientAuthentication {
   /// Returns the method for a client.
   ///
-  /// The app's choice comes first, then the provider's requirement. A client with a key signs. Any
+  /// The app's choice comes first, then the provider's requirement. A client with a key, or with a
+  /// source of assertions, sends an assertion. Any
   /// other client with a secret uses Basic, because every server must support it (RFC 6749, section
   /// 2.3.1), with two exceptions. The secret goes in the body if the server lists that method but
   /// not Basic. It also goes there if the server lists both and `basicEncodes` a part of the
@@ -84,8 +85,9 @@ extension ClientAuthentication {
       guard supported?.contains(privateKeyJWT.rawValue) ?? true else {
         throw SQOAuthError(
           .invalidConfiguration,
-          "the server's metadata does not list private_key_jwt; if the client's key is not for its "
-            + "authentication, or the metadata is wrong, set the configuration's clientAuthentication"
+          "the server's metadata does not list private_key_jwt; if the client's key or assertion is "
+            + "not for its authentication, or the metadata is wrong, set the configuration's "
+            + "clientAuthentication"
         )
       }
       return privateKeyJWT

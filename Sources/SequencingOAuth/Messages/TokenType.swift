@@ -18,6 +18,10 @@ public struct TokenType: RawRepresentable, Sendable, Hashable {
   public static let idToken = Self(rawValue: "urn:ietf:params:oauth:token-type:id_token")
   /// A JWT, not necessarily an access token.
   public static let jwt = Self(rawValue: "urn:ietf:params:oauth:token-type:jwt")
+  /// An identity provider's grant for another authorization server (ID-JAG), which is a JWT.
+  ///
+  /// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, section 3
+  public static let idJAG = Self(rawValue: "urn:ietf:params:oauth:token-type:id-jag")
   /// A SAML 1.1 assertion in base64url.
   public static let saml1 = Self(rawValue: "urn:ietf:params:oauth:token-type:saml1")
   /// A SAML 2.0 assertion in base64url.

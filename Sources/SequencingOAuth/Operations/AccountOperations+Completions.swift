@@ -135,6 +135,18 @@ extension AccountOperations {
     }
   }
 
+  /// Exchanges an assertion that another party signed for a token.
+  ///
+  /// See ``requestAccessTokenByAssertion(scope:)``.
+  public func requestAccessTokenByAssertion(
+    scope: String? = nil,
+    completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
+  ) {
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.requestAccessTokenByAssertion(scope: scope)
+    }
+  }
+
   /// Gets a token by an extension grant.
   ///
   /// See ``requestAccessToken(grantType:parameters:scope:)``.

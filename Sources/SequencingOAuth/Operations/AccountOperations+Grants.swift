@@ -62,6 +62,29 @@ extension AccountOperations {
     }
   }
 
+  /// Exchanges an assertion that another party signed, such as the client's platform, for a token.
+  ///
+  /// The assertion comes from ``ClientConfiguration/grantAssertionSource``, a new one for each
+  /// request. When the token expires, the module gets a new one in the same way, also after a
+  /// restart if the configuration has a source again: the store gets neither the source nor an
+  /// assertion. A refusal is final, and no other grant is tried. A refresh token in the response is
+  /// not used. The request takes at most ``ClientConfiguration/timeout``, in addition to the time
+  /// of the source.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the configuration has
+  ///   no source; ``SQOAuthError/Code/clientKeyFailed`` if the source fails;
+  ///   ``SQOAuthError/Code/invalidGrant`` and other refusals of the server.
+  /// - SeeAlso: RFC 7523, section 2.1
+  @discardableResult
+  public func requestAccessTokenByAssertion(
+    scope: String? = nil
+  ) async throws(SQOAuthError) -> SQToken {
+    try await module.take(.jwtBearer(scope: scope)) {
+      [abandoned = module.abandoned] client throws(SQOAuthError) in
+      try await JWTBearerGrant(client: client, abandoned: abandoned).runWithSource(scope: scope)
+    }
+  }
+
   /// Gets a token by an extension grant, such as `urn:ietf:params:oauth:grant-type:saml2-bearer`
   /// (RFC 7522) with the parameter `assertion`.
   ///

@@ -15,15 +15,11 @@ extension AccountRecord {
   /// It is the last sign-in or the last refresh, but no refresh by an `AccountKeeper`.
   package var lastUse: Date? { usedAt ?? token.issueDate }
 
-  /// When the refresh token expires if it is not used; `nil` if the server did not say.
-  ///
-  /// Servers send `refresh_expires_in` or `refresh_token_expires_in`; no RFC defines a field.
+  /// When the refresh token expires if it is not used; `nil` if the newest response did not say.
   package var lapseDate: Date? {
-    let names = ["refresh_expires_in", "refresh_token_expires_in"]
-    // Keycloak sends zero for a token that does not expire.
-    let values = names.lazy.compactMap { try? TokenLifetime.seconds(token.additionalFields[$0]) }
-    guard let seconds = values.first, seconds > 0, let issueDate = token.issueDate
-    else { return nil }
-    return issueDate.addingTimeInterval(seconds)
+    let word = GrantEnd.word(
+      GrantEnd.refreshTokenFields, in: token.additionalFields, at: token.issueDate)
+    if case .end(let end) = word { return end.date }
+    return nil
   }
 }

@@ -20,6 +20,11 @@ extension SQToken {
       }, redirectParameters: previous.redirectParameters
     ).identifying(idToken ?? previous.idToken, nonce: nonce ?? previous.nonce)
       .bound(to: proofKey ?? previous.proofKey)
+      .ending(
+        ends.following(
+          previous.ends, fields: additionalFields,
+          keepsRefreshToken: refreshToken == nil || refreshToken == previous.refreshToken,
+          at: issueDate))
   }
 
   /// Returns this token with the identity of an earlier token, or without an identity.
@@ -38,8 +43,14 @@ extension SQToken {
   }
 
   /// Returns this token with the refresh token of a later response.
+  ///
+  /// When that refresh token ends is not known.
   func keeping(refreshToken: String?) -> SQToken {
-    with(refreshToken, additionalFields, redirectParameters)
+    guard refreshToken != self.refreshToken else { return self }
+    var ends = ends
+    ends.refreshToken = nil
+    let fields = additionalFields.filter { !GrantEnd.refreshTokenFields.contains($0.key) }
+    return with(refreshToken, fields, redirectParameters).ending(ends)
   }
 
   /// Returns this token with new values for three of its parts; the user stays the same.
@@ -51,7 +62,7 @@ extension SQToken {
       accessToken: accessToken, expirationDate: expirationDate, tokenType: tokenType, scope: scope,
       refreshToken: refreshToken, issueDate: issueDate, additionalFields: additionalFields,
       redirectParameters: redirectParameters
-    ).identifying(idToken, nonce: nonce).bound(to: proofKey)
+    ).identifying(idToken, nonce: nonce).bound(to: proofKey).ending(ends)
   }
 
   /// The additional fields that stay valid after a refresh.
@@ -60,6 +71,9 @@ extension SQToken {
   /// With the ``issueDate`` of a later response it would be wrong. A `scope` that could not be read
   /// does not apply to a later token.
   private var lastingFields: [String: JSONValue] {
-    additionalFields.filter { $0.key != "scope" && !$0.key.asciiLowercased().contains("expir") }
+    additionalFields.filter { field, _ in
+      let name = field.asciiLowercased()
+      return name != "scope" && !name.contains("expir") && !name.contains("timeout")
+    }
   }
 }

@@ -1,3 +1,5 @@
+public import SQFoundation
+
 /// An event of a session: a new token, a failed refresh, or the end of the session.
 ///
 /// - SeeAlso: ``TokenRefreshDelegate``, for the same events
@@ -21,6 +23,15 @@ public enum SessionEvent: Sendable {
   /// names the same user, issuer and client, but has a content that the ID token of a refresh must
   /// not have, such as a later login (OpenID Connect Core 1.0, section 12.2).
   case idTokenIgnored(SQOAuthError)
+  /// The sign-in ends soon, at this time, and only the user can continue it: ask the user to sign
+  /// in again.
+  ///
+  /// The time is the earlier one of ``SQToken/refreshTokenExpirationDate`` and
+  /// ``SQToken/authorizationExpirationDate``. The event comes ``ClientConfiguration/endNotice``
+  /// before it, one day by default, but not before nine tenths of the whole time are over. It comes
+  /// once in each process, also for an account from a store, and again only if the server names a
+  /// later time. It does not come for a grant that the client can repeat without a user.
+  case endsSoon(Date)
   /// A refresh failed, or a new token could not be stored; the session continues.
   case refreshFailed(SQOAuthError)
   /// The session has ended and no longer has a token.

@@ -35,6 +35,8 @@ package struct SessionState {
   private var renewedAt: Date?
   private var unsaved: Unsaved?
   private var events: [SessionEvent] = []
+  /// The last end of the sign-in of which the observers were told.
+  var toldEnd: Date?
 }
 
 // MARK: - Reading
@@ -55,9 +57,10 @@ extension SessionState {
 
   /// Returns the time of the timer's next work; `nil` if there is none.
   ///
-  /// Renewals are included only if `renews` is `true`.
-  func dueAt(renews: Bool) -> Date? {
-    var dates: [Date] = []
+  /// Renewals are included only if `renews` is `true`. `notice` is the longest time before the end
+  /// of the sign-in at which the observers are told.
+  func dueAt(renews: Bool, notice: Duration = .zero) -> Date? {
+    var dates = [untoldEnd(notice: notice)?.due].compactMap(\.self)
     if renews, isRenewable, let due = schedule.dueAt {
       // If a server's tokens expire immediately, it still gets at most one request a second.
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
@@ -183,6 +186,7 @@ extension SessionState {
   mutating func hold(
     _ record: AccountRecord, at now: Date, jitter: Double = .random(in: 0...1)
   ) {
+    if self.record?.session != record.session { toldEnd = nil }
     self.record = record
     // If the previous record were saved later, it would replace this one.
     unsaved = nil

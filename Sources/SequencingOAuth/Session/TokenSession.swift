@@ -17,13 +17,16 @@ package final class TokenSession: Sendable {
     var isReporting = false
     /// Whether the session's owner was released.
     var isClosed = false
+    /// The longest time before the end of the sign-in at which the observers are told.
+    var notice = Duration.zero
     /// The session's entry in a timer queue; `nil` if it has not needed one yet.
     var place: (queue: TimerQueue, place: TimerQueue.Place)?
 
     /// The time of the timer's next work; `nil` for never.
     ///
-    /// The timer saves a token that the store failed to save, even if it does not renew tokens.
-    var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating) }
+    /// The timer saves a token that the store failed to save, and tells of the end of the sign-in,
+    /// even if it does not renew tokens.
+    var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating, notice: notice) }
   }
 
   let context: ClientContext
@@ -35,6 +38,7 @@ package final class TokenSession: Sendable {
   init(_ context: ClientContext, accountID: String) {
     self.context = context
     account = StoredAccount(context, id: accountID)
+    readNotice()
     clockDidChange()
   }
 
@@ -110,7 +114,13 @@ package final class TokenSession: Sendable {
   /// Adapts to a different client; a failure of the old client no longer counts.
   func configurationDidChange() {
     decide { $0.forgetFailure() }
+    readNotice()
     reschedule()
+  }
+
+  private func readNotice() {
+    let notice = (try? context.configuration.get().endNotice) ?? .zero
+    state.withLock { $0.notice = notice }
   }
 
   // MARK: Asking for a token
@@ -243,12 +253,17 @@ package final class TokenSession: Sendable {
     }
   }
 
-  /// Saves and renews the token if that is due; the timer calls this method.
+  /// Saves and renews the token, and tells of the end of the sign-in, if that is due; the timer
+  /// calls this method.
   func tend() async {
     await saveAgain(at: now)
     // An event reports a failure, and the next attempt is due after the back-off.
     let renews = state.withLock { $0.isUpdating && !$0.isClosed }
     if renews { _ = try? await token(.due) }
+    let now = now
+    state.withLock { state in
+      if !state.isClosed { state.core.tellEnd(at: now, notice: state.notice) }
+    }
     changed()
   }
 

@@ -66,11 +66,15 @@ extension SQToken {
   fileprivate func write(to writer: inout JSONWriter) throws(JSONWriter.NoNumber) {
     writer.member(CodingKeys.accessToken, accessToken)
     try writer.member(CodingKeys.additionalFields, additionalFields)
+    try writer.member(CodingKeys.authorizationExpirationDate, authorizationExpirationDate)
+    try writer.member(CodingKeys.authorizationLifetime, ends.authorization?.lifetime)
     try writer.member(CodingKeys.expirationDate, expirationDate)
     try writer.member(CodingKeys.issueDate, issueDate)
     writer.member(CodingKeys.nonce, nonce)
     try writer.member(CodingKeys.redirectParameters, redirectParameters)
     writer.member(CodingKeys.refreshToken, refreshToken)
+    try writer.member(CodingKeys.refreshTokenExpirationDate, refreshTokenExpirationDate)
+    try writer.member(CodingKeys.refreshTokenLifetime, ends.refreshToken?.lifetime)
     writer.member(CodingKeys.scope, scope)
     writer.member(CodingKeys.tokenType, tokenType)
   }

@@ -12,7 +12,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     public let grantType: String
     /// The scope in the token request; `nil` if it had none.
     public let scope: String?
-    /// The content that the client signs for the JWT bearer grant; `nil` for other grants.
+    /// The content that the client signs for the JWT bearer grant; `nil` for other grants, and for
+    /// assertions that the configuration's source brings.
     public let assertion: JWTAssertion?
 
     /// Returns the client credentials grant of RFC 6749, section 4.4.
@@ -23,6 +24,12 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     /// Returns the JWT bearer grant of RFC 7523, section 2.1.
     public static func jwtBearer(_ assertion: JWTAssertion, scope: String?) -> Self {
       Self(grantType: JWTAssertion.grantType, scope: scope, assertion: assertion)
+    }
+
+    /// Returns the JWT bearer grant with the assertions of
+    /// ``ClientConfiguration/grantAssertionSource``; the record has neither of them.
+    public static func jwtBearer(scope: String?) -> Self {
+      Self(grantType: JWTAssertion.grantType, scope: scope, assertion: nil)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -149,7 +156,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     changed { values in
       values.reusesRefreshToken =
         new.refreshToken != nil && new.refreshToken == token.refreshToken
-      values.token = isVerified ? new : token.keeping(refreshToken: new.refreshToken)
+      values.token =
+        isVerified ? new : token.keeping(refreshToken: new.refreshToken).ending(new.ends)
       values.unverifiedToken = isVerified ? nil : new
       values.generation = Generation(count: generation.map { $0 + 1 })
       values.usedAt = usedAt

@@ -70,6 +70,12 @@ struct JSONWriter {
     try write(date.timeIntervalSinceReferenceDate)
   }
 
+  mutating func member(_ name: any CodingKey, _ number: Double?) throws(NoNumber) {
+    guard let number else { return }
+    begin(name)
+    try write(number)
+  }
+
   /// Writes texts sorted by name; the member is omitted if there are none.
   mutating func member(_ name: any CodingKey, _ texts: [String: String]) throws(NoNumber) {
     guard !texts.isEmpty else { return }

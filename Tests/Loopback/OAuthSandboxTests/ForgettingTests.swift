@@ -25,7 +25,7 @@ import Testing
       largest = max(largest, ledger.size)
     }
     #expect(largest < 10_000)
-    #expect(ledger.activeRefreshToken(previous ?? "") != nil)
+    #expect(ledger.activeRefreshToken(previous ?? "", at: start) != nil)
     #expect(ledger.latestRefreshToken == previous)
     #expect(ledger.grant(ofIDToken: "I43199") != nil && ledger.grant(ofIDToken: "I0") == nil)
   }
@@ -44,7 +44,7 @@ import Testing
     }
     let end = start.addingTimeInterval(3000 * 86_400)
     #expect(ledger.activeAccessToken("endless", at: end) != nil)
-    #expect(ledger.activeRefreshToken(refreshToken) != nil)
+    #expect(ledger.activeRefreshToken(refreshToken, at: end) != nil)
     #expect(ledger.size <= TokenLedger.leastSweep + 1)
   }
 

@@ -32,7 +32,8 @@ import Testing
   @Test func `accounts lists stored accounts without secrets`() async throws {
     let token = SQToken(
       accessToken: "access-secret", expirationDate: Date(timeIntervalSince1970: 4_102_444_800),
-      scope: "profile demo", refreshToken: "refresh-secret")
+      scope: "profile demo", refreshToken: "refresh-secret",
+      authorizationExpirationDate: Date(timeIntervalSince1970: 4_105_123_200))
     try await store.save(
       AccountRecord(
         id: "work", clientID: "app", issuer: "https://id.example.com", token: token,
@@ -60,6 +61,7 @@ import Testing
           scope    profile demo
           expires  in N days, at 2100-01-01T00:00:00Z
           refresh  possible
+          sign-in  needed again in N days, at 2100-02-01T00:00:00Z
 
         """)
     #expect(outcome.errors == "Looked in the file \(store.path).\n")
@@ -74,6 +76,7 @@ import Testing
     #expect(object.accounts.map(\.canRefresh) == [false, true])
     #expect(object.accounts.map(\.expiresIn).first == 0)
     #expect(object.accounts.last?.expiresAt == "2100-01-01T00:00:00Z")
+    #expect(object.accounts.map(\.signInEndsAt) == [nil, "2100-02-01T00:00:00Z"])
     #expect(object.accounts.last?.name == "Alice")
     #expect(!json.output.contains("secret"))
   }
@@ -85,6 +88,7 @@ import Testing
       let expiresAt: String?
       let expiresIn: Int?
       let canRefresh: Bool
+      let signInEndsAt: String?
     }
     let accounts: [Account]
   }

@@ -14,7 +14,8 @@ package enum Records {
       "huge": .number(1.7e308), "yes": .bool(true), "nothing": .null,
       "list": .array([.integer(1), .array([]), .object([:]), .null]),
       "object": .object(["a": .object(["b": .null])]), "": .string(""),
-    ])
+    ], refreshTokenExpirationDate: Date(timeIntervalSinceReferenceDate: 0.1 + 0.7),
+    authorizationExpirationDate: Date(timeIntervalSince1970: 1_760_000_000.5))
 
   /// The full token, and tokens with little or unusual content.
   package static let tokens = [

@@ -40,6 +40,8 @@ import Testing
       SQToken(accessToken: "a", scope: "s", refreshToken: "r"),
       SQToken(accessToken: "a", refreshToken: "r", issueDate: Date()),
       SQToken(accessToken: "a", refreshToken: "r", additionalFields: ["x": .null]),
+      SQToken(accessToken: "a", refreshToken: "r", refreshTokenExpirationDate: Date()),
+      SQToken(accessToken: "a", refreshToken: "r", authorizationExpirationDate: Date()),
     ]
     for other in others { #expect(other != same) }
   }

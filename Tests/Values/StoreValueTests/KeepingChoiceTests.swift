@@ -44,7 +44,8 @@ struct KeepingChoiceTests {
     let choice = KeepingChoice.lapsing(after: .seconds(1000))
     for fields: [String: JSONValue] in [
       ["refresh_expires_in": .integer(100)], ["refresh_token_expires_in": .string("100")],
-      ["refresh_token_expires_in": .number(100)],
+      ["refresh_token_expires_in": .number(100)], ["refresh_token_timeout": .integer(100)],
+      ["x_refresh_token_expires_in": .integer(100)],
     ] {
       #expect(choice.delay(record(issued: 30, fields), at: now) == .seconds(60))
     }

@@ -1,3 +1,4 @@
+import Foundation
 import SQBasics
 import SequencingOAuth
 
@@ -21,6 +22,7 @@ final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   func tokenIsTakenOver(_ token: SQToken) { record(.takenOver(token)) }
   func sessionIsReplaced(_ token: SQToken) { record(.replaced(token)) }
   func tokenRefreshDidFail(_ error: SQOAuthError) { record(.refreshFailed(error)) }
+  func sessionEndsSoon(_ date: Date) { record(.endsSoon(date)) }
   func sessionDidEnd(_ reason: SessionEnd) { record(.ended(reason)) }
 
   func record(_ event: SessionEvent) { state.withLock { $0.append(event) } }
@@ -41,6 +43,7 @@ extension SessionEvent {
     case .takenOver(let token): "taken over \(token.accessToken)"
     case .replaced(let token): "replaced \(token.accessToken)"
     case .idTokenIgnored(let error): "ignored \(error.code)"
+    case .endsSoon(let date): "ends soon \(Int(date.timeIntervalSince1970))"
     case .refreshFailed(let error): "failed \(error.code)"
     case .ended(.signedOut): "ended signedOut"
     case .ended(.revoked): "ended revoked"

@@ -12,6 +12,7 @@ import Testing
   static let base = [
     "access_token": #""C4N4RY-a""#, "token_type": #""Bearer""#, "expires_in": "3600",
     "refresh_token": #""C4N4RY-r""#, "scope": #""a b""#, "id_token": #""C4N4RY-i""#,
+    "refresh_token_timeout": "86400", "authorization_expires_in": "864000",
   ]
 
   static func read(_ message: WireMessage) throws(SQOAuthError) -> String {
@@ -20,14 +21,28 @@ import Testing
       context: .init(receivedAt: Answer.now, requestedScope: "asked")
     ).read(message.response)
     let lifetime = token.expirationDate.map { "\(Int($0.timeIntervalSince(Answer.now)))" }
+    let ends = [token.refreshTokenExpirationDate, token.authorizationExpirationDate]
+      .map { $0.map { "\(Int($0.timeIntervalSince(Answer.now)))" } ?? "-" }
     return "access \(token.accessToken); type \(token.tokenType); lifetime \(lifetime ?? "-"); "
       + "refresh \(token.refreshToken ?? "-"); scope \(token.scope ?? "-"); "
-      + "ID token \(token.idTokenText ?? "-")"
+      + "ID token \(token.idTokenText ?? "-"); refresh ends \(ends[0]); grant ends \(ends[1]);"
   }
 
   private static let optional = ["expires_in", "refresh_token", "scope", "id_token"]
 
+  private static let ends = ["refresh_token_timeout", "authorization_expires_in"]
+  private static let endNames = "`refresh_token_timeout`, `authorization_expires_in`"
+
   static let rows: [SpellingRow] = [
+    .missing(.null, endNames, each(["null"], of: ends)),
+    .missing(.empty, endNames, each([#""""#], of: ends)),
+    .read(.kind, endNames + " as a text of digits", "ends 60;", each([#""60""#], of: ends)),
+    .missing(.kind, endNames, each(["true", "{}", #""soon""#], of: ends)),
+    .missing(.list, endNames, each([#"["60"]"#], of: ends)),
+    .read(.number, endNames + ": `0`", "ends -;", note: "no end", each(["0"], of: ends)),
+    .missing(.number, endNames + ": negative", each(["-1"], of: ends)),
+    .missing(.blanks, "around " + endNames, each([#"" 60""#], of: ends)),
+    .missing(.missing, endNames, without(ends)),
     .missing(
       .null, "`expires_in`, `refresh_token`, `scope`, `id_token`, `error`",
       each(["null"], of: optional + ["error"])),
@@ -151,7 +166,8 @@ import Testing
       without(["scope"])),
     .refused(
       .missing, "`access_token`", .invalidResponse,
-      saying: [#""access_token""#, #"the members "expires_in""#], without(["access_token"])),
+      saying: [#""access_token""#, #"the members "authorization_expires_in", "expires_in""#],
+      without(["access_token"])),
     .refused(
       .missing, "`token_type`", .invalidResponse, saying: [#""token_type""#, ".missingTokenType"],
       without(["token_type"])),

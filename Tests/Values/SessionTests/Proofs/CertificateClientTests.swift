@@ -73,6 +73,18 @@ import Testing
     #expect(fixture.opened.first?.url.host() == "id.example")
   }
 
+  @Test func `a client with a certificate gets tokens in its own name, without a secret`()
+    async throws
+  {
+    let fixture = try fixture(.tlsClientAuth)
+    try await fixture.oauth.requestAccessTokenAsClient()
+    let form = try #require(fixture.http.forms.first)
+    #expect(form["grant_type"] == "client_credentials" && form["client_id"] == "client")
+    let anonymous = try self.fixture(.publicClient)
+    await failure(.invalidConfiguration) { try await anonymous.oauth.requestAccessTokenAsClient() }
+    #expect(anonymous.http.forms.isEmpty)
+  }
+
   @Test func `tokens that are bound to a certificate come from the alias, without proofs`()
     async throws
   {

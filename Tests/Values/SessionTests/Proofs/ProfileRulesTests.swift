@@ -144,6 +144,11 @@ import Testing
       try ClientConfiguration(
         clientID: "client", redirectURI: "com.example.app:/cb", provider: .issuer(Self.issuer)),
     ]
+    // The platform's algorithm is not known.
+    configurations.append(
+      try ClientConfiguration(
+        clientID: "client", clientKey: key, clientAssertionSource: AssertionSource { _ in "" },
+        redirectURI: "com.example.app:/cb", provider: .issuer(Self.issuer)))
     var provider = Provider.issuer(Self.issuer)
     provider.assertionAudience = .tokenEndpoint
     configurations.append(

@@ -127,6 +127,7 @@ import Testing
   /// The names that Keycloak, Google and Azure use.
   @Test(arguments: [
     "refresh_expires_in", "refresh_token_expires_in", "ext_expires_in", "expires_at", "Expiry",
+    "refresh_token_timeout", "authorization_expires_in", "x_refresh_token_expires_in",
   ])
   func `a lifetime that is missing in the response is removed`(name: String) async throws {
     let fixture = try await SessionFixture().signedIn(#""\#(name)":60,"other":1"#)

@@ -1,0 +1,41 @@
+/// An identity provider's grant for another authorization server, an ID-JAG.
+///
+/// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, sections 3 and 4
+enum IdentityGrant {
+  static let tokenType = "urn:ietf:params:oauth:token-type:id-jag"
+  /// The `typ` of its header.
+  static let headerType = "oauth-id-jag+jwt"
+  /// How long it is valid, in seconds.
+  static let lifetime = 300
+
+  /// Returns the response to a token exchange that asks for such a grant.
+  static func issue(
+    _ request: SandboxRequest, _ client: SandboxClient, _ subject: TokenLedger.Grant,
+    _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    let audiences = request.form.filter { $0.name == "audience" }.map(\.value)
+    guard let user = subject.user, subject.clientID == client.id else {
+      throw .invalidGrant("The subject's token is not the one of a user of this client.")
+    }
+    guard let audience = audiences.first, audiences.count == 1, audience != sandbox.issuer else {
+      throw .invalidRequest("audience must be the issuer of one other authorization server.")
+    }
+    var claims: SandboxJSON = [
+      "iss": .string(sandbox.issuer), "sub": .string(sandbox.subject(of: user)),
+      "aud": .string(audience), "iat": .integer(sandbox.seconds),
+      "client_id": .string(client.identifiers[audience] ?? client.id),
+      "exp": .integer(sandbox.seconds + lifetime), "jti": .string(Crypto.secret("grant-")),
+    ]
+    claims["resource"] = request.form("resource").map(SandboxJSON.string)
+    claims["scope"] = request.form("scope").map(SandboxJSON.string)
+    let text = AccessTokens.altered(
+      SandboxJWT(
+        claims, type: headerType, key: sandbox.keys.key(for: .rs256), namesKey: true), &sandbox)
+    var response: SandboxJSON = [
+      "access_token": .string(text), "issued_token_type": .string(tokenType), "token_type": "N_A",
+      "expires_in": .integer(lifetime),
+    ]
+    response["scope"] = claims["scope"]
+    return response
+  }
+}

@@ -1,0 +1,31 @@
+/// Another party whose assertions the sandbox accepts: a platform of workloads, or an identity
+/// provider.
+///
+/// - SeeAlso: RFC 7523, section 3
+public struct SandboxTrustedIssuer: Sendable, Hashable {
+  /// The name of the party, `iss`.
+  public var issuer: String
+  /// The party's public keys, each a JSON Web Key with its `alg`.
+  public var keys: [SandboxJSON]
+  /// The identifiers of clients by the names that a platform gives their workloads, `sub`.
+  public var workloads: [String: String]
+
+  /// Creates a party without workloads, or with the clients of its workloads.
+  public init(issuer: String, keys: [SandboxJSON], workloads: [String: String] = [:]) {
+    self.issuer = issuer
+    self.keys = keys
+    self.workloads = workloads
+  }
+}
+
+extension SandboxServer {
+  /// Returns this sandbox as an identity provider that another sandbox trusts.
+  ///
+  /// Its grants for the other sandbox (ID-JAG) are signed with `RS256`.
+  public var trustedIssuer: SandboxTrustedIssuer {
+    core.withState { state in
+      SandboxTrustedIssuer(
+        issuer: state.issuer, keys: [state.keys.key(for: .rs256).json(namesKey: true)])
+    }
+  }
+}

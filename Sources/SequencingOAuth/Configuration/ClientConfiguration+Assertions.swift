@@ -1,0 +1,48 @@
+import SQBasics
+
+// Assertions that another party signs, and the client's own proofs.
+extension ClientConfiguration {
+  /// The source of the assertions with which the client authenticates; `nil` for none.
+  ///
+  /// The client then authenticates with a new assertion in each request (`private_key_jwt`), unless
+  /// ``clientAuthentication`` says otherwise. If the client also has a ``clientKey``, the key signs
+  /// what else there is to sign.
+  ///
+  /// - SeeAlso: RFC 7523, section 2.2
+  public var clientAssertionSource: AssertionSource? { values.value.clientAssertionSource }
+
+  /// The source of the assertions that the client exchanges for tokens; `nil`, the default, for
+  /// none.
+  ///
+  /// ``AccountOperations/requestAccessTokenByAssertion(scope:)`` uses it, and each renewal of such a
+  /// token. An account in a store says only that its token came from an assertion. So set the source
+  /// again after a restart.
+  ///
+  /// - SeeAlso: RFC 7523, section 2.1
+  public var grantAssertionSource: AssertionSource? {
+    get { values.value.grantAssertionSource }
+    set { values.value.grantAssertionSource = newValue }
+  }
+
+  /// Whether the client proves its identity to the server without a user: by a secret, a key, an
+  /// assertion or a certificate.
+  var hasProofOfItself: Bool {
+    clientSecret != nil || signsOrBringsAssertions
+      || (clientAuthentication ?? provider.clientAuthentication)?.usesCertificate ?? false
+  }
+
+  /// Whether the client has assertions for its authentication: its own, or those of a source.
+  var signsOrBringsAssertions: Bool { clientKey != nil || clientAssertionSource != nil }
+}
+
+// The end of a sign-in.
+extension ClientConfiguration {
+  /// How long before the end of a sign-in ``SessionEvent/endsSoon(_:)`` comes: one day by default.
+  ///
+  /// It comes later if a tenth of the whole time is less. Zero turns the event off. A negative value
+  /// counts as zero.
+  public var endNotice: Duration {
+    get { values.value.endNotice }
+    set { values.value.endNotice = max(newValue, .zero) }
+  }
+}

@@ -1,0 +1,52 @@
+import SQBasics
+import SQFiles
+import SQFoundation
+
+extension AssertionSource {
+  private static let files = BlockingQueue("assertions")
+
+  /// Returns a source that reads a file anew for each assertion, such as a projected token of
+  /// Kubernetes.
+  ///
+  /// The platform replaces the file before its token expires. The file must have one signed JSON
+  /// Web Token, with or without white space behind it, of at most 128 KiB. The path may be a
+  /// symbolic link. A file that cannot be read makes the request fail with
+  /// ``SQOAuthError/Code/clientKeyFailed``, and the cause is a ``FileError``.
+  public static func file(_ path: String) -> AssertionSource {
+    AssertionSource("the file \"\(path.printable)\"") { _ in
+      try await files.run { () throws(SQOAuthError) in try read(path) }
+    }
+  }
+
+  private static func read(_ path: String) throws(SQOAuthError) -> String {
+    let content: Data
+    do throws(FileFailure) {
+      content = try self.content(of: path)
+    } catch {
+      throw SQOAuthError(
+        .clientKeyFailed,
+        "the file \"\(path.printable)\" with the client's assertion cannot be read (\(error))",
+        cause: FileError(error))
+    }
+    guard content.count <= BroughtAssertion.longest else {
+      throw unusable(path, "has more than \(BroughtAssertion.longest) bytes")
+    }
+    guard let text = String(bytes: content, encoding: .utf8) else {
+      throw unusable(path, "is no text")
+    }
+    guard text.utf8.contains(where: { $0 > 0x20 }) else { throw unusable(path, "is empty") }
+    return text
+  }
+
+  /// Reads one byte more than allowed, so that a longer file is not cut off unnoticed.
+  private static func content(of path: String) throws(FileFailure) -> Data {
+    let file = try FileDescriptor.reading(path, followsLink: true)
+    defer { file.close() }
+    return try file.content(atMost: BroughtAssertion.longest + 1)
+  }
+
+  private static func unusable(_ path: String, _ reason: String) -> SQOAuthError {
+    SQOAuthError(
+      .clientKeyFailed, "the file \"\(path.printable)\" with the client's assertion \(reason)")
+  }
+}

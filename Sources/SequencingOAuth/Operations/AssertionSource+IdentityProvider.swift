@@ -1,0 +1,69 @@
+import SQBasics
+import SQFoundation
+
+extension AssertionSource {
+  /// Returns a source whose assertions an identity provider issues for the user of an account there
+  /// (ID-JAG).
+  ///
+  /// Set it as ``ClientConfiguration/grantAssertionSource`` of an account at another authorization
+  /// server that trusts the identity provider. The user signs in at the identity provider only, and
+  /// the provider decides whether the client gets a token for the user there. For each token of the
+  /// other server the SDK exchanges what `subject` names for a grant for that server: the account's
+  /// ``TokenType/idToken``, which is refreshed first if it has expired, or its
+  /// ``TokenType/refreshToken``. `resource` is the identifier of the resource that the token is for,
+  /// and the scope is that of the call that asks for the token. The account is retained.
+  ///
+  /// If the identity provider refuses, the request fails with ``SQOAuthError/Code/clientKeyFailed``,
+  /// its cause is the provider's error, and the account at the other server stays: its next request
+  /// asks the provider again.
+  ///
+  /// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, section 4
+  public static func identityProvider(
+    _ account: some AccountOperations, resource: String? = nil, subject: TokenType = .idToken
+  ) -> AssertionSource {
+    // A refresh and the exchange have their own time limits.
+    AssertionSource("an identity provider", limit: ClientConfiguration.longestTimeout * 2) { need in
+      try await account.exchangeToken(
+        TokenExchange(
+          subject: try await account.identity(subject), audiences: [need.audience],
+          resources: resource.map { [$0] } ?? [], scope: need.scope, requestedType: .idJAG)
+      ).text
+    }
+  }
+}
+
+extension AccountOperations {
+  /// Returns the kept token that proves the user's identity to the identity provider.
+  fileprivate func identity(_ type: TokenType) async throws(SQOAuthError) -> TokenExchange.Token {
+    switch type {
+    case .idToken: return .idToken(try await unexpiredIDToken().compactForm)
+    case .refreshToken:
+      guard try await restore(), let refreshToken = currentToken?.refreshToken else {
+        throw SQOAuthError(
+          .notAuthorized,
+          "the account at the identity provider has no refresh token; sign in there again")
+      }
+      return TokenExchange.Token(refreshToken, type: .refreshToken)
+    default:
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "an identity provider's grant needs the ID token or the refresh token of the account there, "
+          + "not a token of the type \"\(type.rawValue.printable)\"")
+    }
+  }
+
+  /// Returns the ID token, after a refresh if it has expired.
+  private func unexpiredIDToken() async throws(SQOAuthError) -> IDToken {
+    let kept = try await idToken()
+    guard kept.expirationDate <= environment.clock.now else { return kept }
+    try await refresh()
+    let fresh = try await idToken()
+    guard fresh.expirationDate > environment.clock.now else {
+      throw SQOAuthError(
+        .idTokenExpired,
+        "the ID token of the account at the identity provider has expired, and a refresh brought no "
+          + "new one; sign in there again, or let the source use the refresh token")
+    }
+    return fresh
+  }
+}

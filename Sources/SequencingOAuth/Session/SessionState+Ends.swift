@@ -1,0 +1,26 @@
+import SQFoundation
+
+// The end of a sign-in that the server has named.
+extension SessionState {
+  /// Returns the end of the sign-in of which the observers must still be told, and when to tell it;
+  /// `nil` if there is none.
+  ///
+  /// That is `notice` before the end, but not before nine tenths of its lifetime are over: a refresh
+  /// token that lasts for half an hour would otherwise always be about to end. A grant that the
+  /// client can repeat needs no user, so it has no such end. The same end is told once, however
+  /// often a response names it.
+  func untoldEnd(notice: Duration) -> (date: Date, due: Date)? {
+    guard notice > .zero, let record, record.grant == nil, let end = record.token.firstEnd
+    else { return nil }
+    if let toldEnd, end.date.timeIntervalSince(toldEnd) <= GrantEnd.tolerance { return nil }
+    let lead = min(notice / .seconds(1), max(0, end.lifetime) / 10)
+    return (end.date, end.date.addingTimeInterval(-lead))
+  }
+
+  /// Tells the observers of the end of the sign-in if it is time, and only before that end.
+  mutating func tellEnd(at now: Date, notice: Duration) {
+    guard let end = untoldEnd(notice: notice), end.due <= now else { return }
+    toldEnd = end.date
+    if now < end.date { report(.endsSoon(end.date)) }
+  }
+}

@@ -1,0 +1,72 @@
+import FoundationEssentials
+import OAuthSandbox
+import SQBasics
+import SQLoopback
+import Testing
+
+@testable import LoopbackSupport
+
+/// How long refresh tokens and users' permissions last, and what responses say about it.
+@Suite(.timeLimit(.minutes(1))) struct GrantLifetimeTests {
+  private func sandbox(
+    timeout: Duration? = .seconds(700), lifetime: Duration? = .seconds(1000), rotates: Bool = true
+  ) async throws -> SandboxServer {
+    var options = SandboxOptions()
+    options.refreshTokenTimeout = timeout
+    options.authorizationLifetime = lifetime
+    options.rotatesRefreshTokens = rotates
+    return try await SandboxServer.start(options)
+  }
+
+  private func ends(_ answer: LoopbackAnswer) throws -> [SandboxJSON?] {
+    let json = try #require(SandboxJSON(parsing: String(decoding: answer.body, as: UTF8.self)))
+    return [json["refresh_token_timeout"], json["authorization_expires_in"]]
+  }
+
+  private func isNear(_ found: SandboxJSON?, _ seconds: Int) -> Bool {
+    guard case .integer(let number)? = found else { return false }
+    return (seconds - 30...seconds).contains(number)
+  }
+
+  @Test(arguments: [true, false])
+  func `a response names both, counted from itself and from the user's consent`(
+    rotates: Bool
+  ) async throws {
+    let sandbox = try await sandbox(rotates: rotates)
+    let peer = SandboxPeer(sandbox: sandbox)
+    var answer = try await peer.redeem(try await peer.code())
+    var found = try ends(answer)
+    #expect(isNear(found[0], 700) && isNear(found[1], 1000))
+    let first = try #require(try answer.tokens().refreshToken)
+    sandbox.advance(by: .seconds(600))
+    answer = try await peer.refresh(first)
+    found = try ends(answer)
+    #expect(isNear(found[0], 400) && isNear(found[1], 400), "no longer than the permission")
+    sandbox.advance(by: .seconds(500))
+    let latest = try #require(sandbox.latestRefreshToken)
+    #expect(try await peer.refresh(latest).error == "invalid_grant")
+  }
+
+  @Test func `a refresh token that was kept for too long has expired`() async throws {
+    let sandbox = try await sandbox(lifetime: nil)
+    let peer = SandboxPeer(sandbox: sandbox)
+    let tokens = sandbox.issueTokens()
+    sandbox.advance(by: .seconds(701))
+    #expect(try await peer.refresh(tokens.refreshToken).error == "invalid_grant")
+  }
+
+  @Test func `without the options responses and metadata name no end`() async throws {
+    let sandbox = try await sandbox(timeout: nil, lifetime: nil)
+    let peer = SandboxPeer(sandbox: sandbox)
+    let answer = try await peer.redeem(try await peer.code())
+    #expect(try ends(answer) == [nil, nil])
+    let name = "refresh_token_expiration_types_supported"
+    let metadata = "/.well-known/oauth-authorization-server"
+    func text(_ sandbox: SandboxServer) async throws -> String {
+      String(decoding: try await SandboxPeer(sandbox: sandbox).get(metadata).body, as: UTF8.self)
+    }
+    #expect(try await !text(sandbox).contains(name))
+    let all = SandboxJSON(parsing: try await text(try await self.sandbox()))
+    #expect(all?[name] == ["authorization", "token_timeout"])
+  }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import OAuthSandbox
+import SQBasics
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Tokens of another server for a user who signs in at an identity provider only (ID-JAG).
+@Suite(.timeLimit(.minutes(2))) struct IdentityGrantTests {
+  private static let resource = "https://chat.example/mcp"
+
+  /// An identity provider, and an authorization server that trusts it.
+  private struct World {
+    let provider: SandboxServer
+    let chat: SandboxServer
+    let clock: ManualClock
+    let user: AuthorizationModule
+    let store = MemoryTokenStore()
+
+    init(
+      scope: String = "openid offline_access", change: (inout SandboxOptions) -> Void = { _ in }
+    ) async throws {
+      let clock = ManualClock(now: Date())
+      self.clock = clock
+      var options = SandboxOptions()
+      options.now = { clock.now }
+      options.openID.idTokenLifetime = .seconds(20_000)
+      var chatOptions = options
+      change(&options)
+      var wiki = SandboxClient(id: "wiki", secret: "wiki-secret")
+      let wikiAtChat = SandboxClient(id: "wiki-at-chat", secret: "chat-secret")
+      chatOptions.clients.append(wikiAtChat)
+      let first = try await SandboxServer.start(options)
+      chatOptions.trustedIssuers = [first.trustedIssuer]
+      chat = try await SandboxServer.start(chatOptions)
+      wiki.identifiers = [chat.issuer.absoluteString: wikiAtChat.id]
+      first.register(wiki)
+      provider = first
+      var environment = ClientEnvironment()
+      environment.clock = clock
+      environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+      user = AuthorizationModule(
+        configuration: try ClientConfiguration(
+          clientID: wiki.id, clientSecret: wiki.secret, redirectURI: "http://127.0.0.1/callback",
+          scope: scope, provider: .issuer(first.issuer.absoluteString)), environment: environment)
+      try await user.signIn()
+      first.forgetRequests()
+    }
+
+    /// Returns the account at the other server, as a new process would make it.
+    func account(_ subject: TokenType = .idToken) throws -> AuthorizationModule {
+      var configuration = try ClientConfiguration(
+        clientID: "wiki-at-chat", clientSecret: "chat-secret",
+        provider: .issuer(chat.issuer.absoluteString))
+      configuration.grantAssertionSource = .identityProvider(
+        user, resource: IdentityGrantTests.resource, subject: subject)
+      var environment = ClientEnvironment()
+      environment.clock = clock
+      environment.tokenStore = store
+      return AuthorizationModule(configuration: configuration, environment: environment)
+    }
+
+    var exchanges: [SandboxRequest] {
+      provider.requests(to: .token).filter { $0.form("subject_token") != nil }
+    }
+    var grants: [SandboxRequest] { chat.requests(to: .token) }
+  }
+
+  @Test func `a user of the identity provider gets a token of the other server`() async throws {
+    let world = try await World()
+    let account = try world.account()
+    let token = try await account.requestAccessTokenByAssertion(scope: "demo")
+    #expect(token.scopes == ["demo"])
+    let exchange = try #require(world.exchanges.first)
+    let idToken = try await world.user.idToken()
+    let sent = Dictionary(uniqueKeysWithValues: exchange.form.map { ($0.name, $0.value) })
+    #expect(
+      sent == [
+        "grant_type": TokenExchange.grantType, "scope": "demo",
+        "subject_token": idToken.compactForm, "subject_token_type": TokenType.idToken.rawValue,
+        "requested_token_type": "urn:ietf:params:oauth:token-type:id-jag",
+        "audience": world.chat.issuer.absoluteString, "resource": Self.resource,
+      ])
+    let grant = try #require(world.grants.first)
+    #expect(grant.form("grant_type") == JWTAssertion.grantType && world.grants.count == 1)
+    let claims = try CompactJWS(try #require(grant.form("assertion"))).claims()
+    #expect(claims["client_id"] == "wiki-at-chat" && claims["resource"]?.string == Self.resource)
+    #expect(
+      world.chat.latestRefreshToken(for: SandboxUser.alice.name, client: "wiki-at-chat") != nil,
+      "the token is the user's")
+  }
+
+  @Test func `each new token has a new grant, also after a restart, and no refresh token`()
+    async throws
+  {
+    let world = try await World()
+    let token = try await world.account().requestAccessTokenByAssertion(scope: "demo")
+    #expect(token.refreshToken == nil && world.chat.latestRefreshToken != nil)
+    for count in 2...3 {
+      // The access token ends before the user's ID token.
+      world.clock.advance(by: 3600)
+      _ = try await world.account().token()
+      #expect(world.exchanges.count == count && world.grants.count == count)
+    }
+    #expect(Set(world.grants.compactMap { $0.form("assertion") }).count == 3)
+    #expect(world.grants.allSatisfy { $0.form("grant_type") == JWTAssertion.grantType })
+    let record = try #require(await world.store.load("default"))
+    let text = String(decoding: try record.json(), as: UTF8.self)
+    #expect(!text.contains("eyJ") && text.contains("jwt-bearer"))
+  }
+
+  @Test func `an ID token that has expired is refreshed first`() async throws {
+    let world = try await World()
+    let account = try world.account()
+    try await account.requestAccessTokenByAssertion(scope: "demo")
+    world.clock.advance(by: 86_400)
+    _ = try await account.token()
+    let subjects = world.exchanges.compactMap { $0.form("subject_token") }
+    #expect(subjects.count == 2 && Set(subjects).count == 2)
+    #expect(subjects.last == (try await world.user.idToken()).compactForm)
+  }
+
+  @Test func `without a new ID token the error says what to do, and nothing is exchanged`()
+    async throws
+  {
+    let world = try await World { $0.openID.issuesIDTokenOnRefresh = false }
+    world.clock.advance(by: 86_400)
+    let error = await failure(.clientKeyFailed) {
+      try await world.account().requestAccessTokenByAssertion(scope: "demo")
+    }
+    #expect((error?.cause as? SQOAuthError)?.code == .idTokenExpired)
+    #expect(error?.message.contains("sign in there again") == true)
+    #expect(world.exchanges.isEmpty && world.grants.isEmpty)
+    // The refresh token proves who the user is for as long as the session lasts.
+    try await world.account(.refreshToken).requestAccessTokenByAssertion(scope: "demo")
+    #expect(
+      world.exchanges.last?.form("subject_token_type") == TokenType.refreshToken.rawValue)
+    #expect(world.exchanges.last?.form("subject_token") == world.user.currentToken?.refreshToken)
+  }
+
+  @Test func `another token of the account is no proof, and nothing is sent`() async throws {
+    let world = try await World()
+    let error = await failure(.clientKeyFailed) {
+      try await world.account(.accessToken).requestAccessTokenByAssertion()
+    }
+    #expect((error?.cause as? SQOAuthError)?.code == .invalidConfiguration)
+    #expect(world.exchanges.isEmpty && world.grants.isEmpty)
+  }
+
+  @Test(arguments: [
+    (
+      SandboxMisbehaviour.member(
+        "issued_token_type", "urn:ietf:params:oauth:token-type:access_token"),
+      SQOAuthError.Code.unexpectedTokenType
+    ),
+    (.member("issued_token_type", nil), .invalidResponse),
+    (.jwt { $0.claims["aud"] = "https://chat.example/mcp" }, .unexpectedAudience),
+    (.error("access_denied"), .accessDenied), (.error("invalid_grant"), .invalidGrant),
+  ])
+  func `what the provider refuses or sends instead reaches no other server`(
+    misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
+  ) async throws {
+    let world = try await World()
+    let account = try world.account()
+    let token = try await account.requestAccessTokenByAssertion(scope: "demo")
+    world.clock.advance(by: 3600)
+    world.provider.misbehave(at: .token, misbehaviour)
+    let error = await failure(.clientKeyFailed) { try await account.token() }
+    #expect((error?.cause as? SQOAuthError)?.code == code)
+    #expect(world.grants.count == 1 && account.currentToken == token, "the account stays")
+    #expect(world.user.currentToken != nil)
+    let idToken = try await world.user.idToken().compactForm
+    if let error { #expect(!everyText(of: error).contains(idToken)) }
+    world.clock.advance(by: 61)
+    #expect(try await account.token() != token, "the next request asks again")
+  }
+
+  @Test(arguments: ["Bearer", "bearer", "n_a"])
+  func `the type of an ID-JAG for requests does not matter`(type: SandboxJSON) async throws {
+    let world = try await World()
+    world.provider.misbehave(at: .token, .member("token_type", type))
+    try await world.account().requestAccessTokenByAssertion(scope: "demo")
+    #expect(world.grants.count == 1)
+  }
+
+  @Test func `the other server's refusal is final`() async throws {
+    let world = try await World()
+    world.chat.misbehave(at: .token, .error("invalid_grant"))
+    await failure(.invalidGrant) {
+      try await world.account().requestAccessTokenByAssertion(scope: "demo")
+    }
+    #expect(world.grants.count == 1)
+  }
+
+  @Test func `a grant is worth nothing to another client of the other server`() async throws {
+    let world = try await World()
+    let user = world.user
+    var thief = try ClientConfiguration(
+      clientID: SandboxClient.service.id, clientSecret: SandboxClient.service.secret,
+      provider: .issuer(world.chat.issuer.absoluteString))
+    thief.grantAssertionSource = .identityProvider(user)
+    var environment = ClientEnvironment()
+    environment.clock = world.clock
+    let account = AuthorizationModule(configuration: thief, environment: environment)
+    let error = await failure(.invalidGrant) {
+      try await account.requestAccessTokenByAssertion(scope: "demo")
+    }
+    #expect(error?.message.contains("another client") == true)
+  }
+
+  @Test func `the provider exchanges only a user's valid identity, and only for another server`()
+    async throws
+  {
+    let world = try await World()
+    let idToken = try await world.user.idToken().compactForm
+    func exchange(_ audience: String) async throws {
+      _ = try await world.user.exchangeToken(
+        TokenExchange(subject: .idToken(idToken), audiences: [audience], requestedType: .idJAG))
+    }
+    await failure(.invalidRequest) { try await exchange(world.provider.issuer.absoluteString) }
+    try await exchange(world.chat.issuer.absoluteString)
+    world.clock.advance(by: 86_400)
+    await failure(.invalidGrant) { try await exchange(world.chat.issuer.absoluteString) }
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import OAuthSandbox
+import SQBasics
+import Testing
+
+@testable import SequencingOAuth
+@testable import SequencingOAuthBackend
+@testable import TestSupport
+
+/// Clients that authenticate with an assertion of their platform (RFC 7523, section 2.2).
+@Suite(.timeLimit(.minutes(2))) struct PlatformAssertionTests {
+  private let parameter = "client_assertion"
+
+  @Test func `each request at each endpoint has a new assertion for the issuer`() async throws {
+    let client = try await PlatformFixture()
+    let account = try client.authenticated(
+      redirectURI: "http://127.0.0.1/callback", scope: "openid demo"
+    ) { $0.pushesAuthorizationRequests = true }
+    try await account.signIn()
+    try await account.refresh()
+    _ = try await account.exchangeToken(TokenExchange(audiences: ["x"]))
+    let introspector = TokenIntrospector(
+      try #require(account.configuration), environment: client.environment)
+    #expect(try await introspector.claims(of: try await account.token().accessToken) != nil)
+    try await account.revoke()
+    let requests = client.requests(with: parameter)
+    #expect(
+      requests.compactMap(\.endpoint) == [
+        .pushedAuthorization, .token, .token, .token, .introspection, .revocation, .revocation,
+      ])
+    #expect(Set(requests.compactMap { $0.form(parameter) }).count == requests.count)
+    for request in requests {
+      #expect(request.form("client_id") == PlatformFixture.id)
+      #expect(request.form("client_assertion_type") == ClientCredentials.assertionType)
+      #expect(request.form("client_secret") == nil && request.header("authorization") == nil)
+    }
+    let issuer = client.sandbox.issuer.absoluteString
+    #expect(client.asked.audiences == requests.map { _ in issuer })
+  }
+
+  @Test func `a device authenticates when it asks for a code and for the token`() async throws {
+    let client = try await PlatformFixture()
+    let account = try client.authenticated()
+    let shown = OneShot<DeviceAuthorization>()
+    let signIn = Task { () async throws in
+      try await account.signInWithDeviceCode(show: { shown.resolve($0) })
+    }
+    let device = try await eventually { shown.current }
+    try await SandboxVisitor().enterCode(device.userCode, at: device.verificationURI)
+    try await eventually { client.clock.sleepers > 0 }
+    client.clock.advance(by: 5)
+    #expect(try await signIn.value.scopes == ["demo"])
+    #expect(
+      client.requests(with: parameter).compactMap(\.endpoint) == [.deviceAuthorization, .token])
+  }
+
+  @Test func `a second attempt with a new proof has a new assertion too`() async throws {
+    let client = try await PlatformFixture {
+      $0.dpop = SandboxDPoPOptions(.required)
+      $0.dpop.noncesRequiredBy = [.authorizationServer]
+    }
+    let account = try client.authenticated { $0.tokenBinding = .dpop() }
+    try await account.requestAccessTokenAsClient()
+    let sent = client.requests(with: parameter).compactMap { $0.form(parameter) }
+    #expect(sent.count == 2 && Set(sent).count == 2)
+  }
+
+  @Test func `a file that the platform replaces is read anew`() async throws {
+    let client = try await PlatformFixture()
+    let folder = try TemporaryFolder()
+    let path = URL(filePath: folder.file("token"))
+    let account = try client.authenticated(by: .file(folder.file("token")))
+    for _ in 0..<2 {
+      let text = try await client.token(for: client.sandbox.issuer.absoluteString)
+      try Data((text + "\n").utf8).write(to: path)
+      try await account.requestAccessTokenAsClient()
+      #expect(client.requests(with: parameter).last?.form(parameter) == text)
+    }
+  }
+
+  @Test func `a provider with another audience gets it, and nobody else's assertion`() async throws
+  {
+    let client = try await PlatformFixture()
+    var provider = client.provider
+    provider.assertionAudience = .other("api://exchange")
+    let account = client.account(
+      try ClientConfiguration(
+        clientID: PlatformFixture.id, clientAssertionSource: client.source, provider: provider))
+    await failure(.invalidClient) { try await account.requestAccessTokenAsClient() }
+    #expect(client.asked.audiences == ["api://exchange"])
+    let cluster = AssertionSource { [client] _ in
+      try await client.token(for: "https://kubernetes.default.svc")
+    }
+    await failure(.clientKeyFailed) {
+      try await client.authenticated(by: cluster).requestAccessTokenAsClient()
+    }
+    #expect(client.sandbox.requests(to: .token).count == 1, "only the first was sent")
+  }
+
+  @Test func `a refusal is final, and no error shows the assertion`() async throws {
+    let client = try await PlatformFixture()
+    let source = AssertionSource { [client] in try await client.token(for: $0, workload: "other") }
+    let error = await failure(.invalidClient) {
+      try await client.authenticated(by: source).requestAccessTokenAsClient()
+    }
+    let requests = client.sandbox.requests(to: .token)
+    let sent = try #require(requests.first?.form(parameter))
+    if let error { #expect(!everyText(of: error).contains(sent)) }
+    #expect(requests.count == 1)
+  }
+
+  @Test
+  func `a server that does not list private_key_jwt gets no request, unless the app chose it`()
+    async throws
+  {
+    let client = try await PlatformFixture()
+    let methods = SandboxMisbehaviour.member(
+      "token_endpoint_auth_methods_supported", ["client_secret_basic", "none"])
+    client.sandbox.misbehave(at: .metadata, methods)
+    let account = try client.authenticated()
+    await failure(.invalidConfiguration) { try await account.requestAccessTokenAsClient() }
+    #expect(client.sandbox.requests(to: .token).isEmpty && client.asked.audiences.isEmpty)
+    client.sandbox.misbehave(at: .metadata, methods)
+    let sure = client.account(
+      try ClientConfiguration(
+        clientID: PlatformFixture.id, clientAssertionSource: client.source,
+        provider: client.provider, clientAuthentication: .privateKeyJWT))
+    #expect(try await sure.requestAccessTokenAsClient().accessToken != "")
+  }
+
+  @Test func `the source authenticates, although the client also has a key`() async throws {
+    let client = try await PlatformFixture()
+    let account = client.account(
+      try ClientConfiguration(
+        clientID: PlatformFixture.id, clientKey: try MadeKeys.key(for: .es256),
+        clientAssertionSource: client.source, provider: client.provider))
+    try await account.requestAccessTokenAsClient()
+    #expect(client.asked.audiences.count == 1)
+  }
+
+  @Test func `a refresh whose source fails keeps its tokens and works later`() async throws {
+    let client = try await PlatformFixture()
+    let isBroken = Locked(false)
+    let source = AssertionSource { [client] audience in
+      if isBroken.withLock(\.self) { throw CancellationError() }
+      return try await client.token(for: audience)
+    }
+    let account = try client.authenticated(
+      by: source, redirectURI: "http://127.0.0.1/callback")
+    try await account.signIn()
+    isBroken.withLock { $0 = true }
+    let error = await failure(.clientKeyFailed) { try await account.refresh() }
+    #expect(error?.requiresSignIn == false && error?.cause is CancellationError)
+    #expect(client.sandbox.requests(to: .token).count == 1, "nothing was sent")
+    isBroken.withLock { $0 = false }
+    client.clock.advance(by: 61)
+    #expect(try await account.refresh().accessToken != "")
+  }
+
+  @Test func `a daemon without a secret gets its first token by itself`() async throws {
+    let client = try await PlatformFixture()
+    let idle = try client.authenticated()
+    let error = await failure(.notAuthorized) { try await idle.token() }
+    #expect(error?.message.contains("usesClientCredentials") == true)
+    let account = try client.authenticated { $0.usesClientCredentials = true }
+    #expect(try await account.token().scopes == ["demo"])
+  }
+}

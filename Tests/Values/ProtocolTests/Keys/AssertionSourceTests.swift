@@ -1,0 +1,209 @@
+import Foundation
+import SQBasics
+import SQFiles
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// Assertions that another party signs, before they are sent.
+@Suite(.timeLimit(.minutes(1))) struct AssertionSourceTests {
+  private static let audience = "https://id.example"
+  private static let need = AssertionSource.Need(audience: audience)
+
+  private func signed(_ claims: [String: JSONValue] = ["aud": .string(audience)]) async throws
+    -> String
+  {
+    try await MadeKeys.key(for: .es256).sign(claims)
+  }
+
+  @Test(arguments: ["", "\n", " \r\n\t\n"])
+  func `white space at the end is removed`(end: String) async throws {
+    let text = try await signed()
+    let source = AssertionSource { _ in text + end }
+    #expect(try await source.assertion(for: Self.need) == text)
+  }
+
+  @Test func `the code gets the audience, and is asked for each assertion`() async throws {
+    let asked = Locked<[String]>([])
+    let key = try MadeKeys.key(for: .es256)
+    let source = AssertionSource { audience in
+      asked.withLock { $0.append(audience) }
+      return try await key.sign(["aud": .string(audience)])
+    }
+    for audience in ["https://a.example", "https://b.example"] {
+      _ = try await source.assertion(for: AssertionSource.Need(audience: audience))
+    }
+    #expect(asked.withLock(\.self) == ["https://a.example", "https://b.example"])
+  }
+
+  @Test(
+    arguments: [
+      ["aud": "https://id.example"], ["aud": ["https://id.example"]],
+      ["aud": ["other", "https://id.example"]],
+    ] as [[String: JSONValue]])
+  func `an assertion for the server is sent`(claims: [String: JSONValue]) async throws {
+    let text = try await signed(claims)
+    #expect(try await AssertionSource { _ in text }.assertion(for: Self.need) == text)
+  }
+
+  @Test(
+    arguments: [
+      [:], ["aud": "https://id.example/"], ["aud": ["https://kubernetes.default.svc"]], ["aud": 5],
+      ["aud": []], ["aud": "HTTPS://id.example"],
+    ] as [[String: JSONValue]])
+  func `an assertion for others is not sent, and no error shows it`(
+    claims: [String: JSONValue]
+  ) async throws {
+    let text = try await signed(claims)
+    let source = AssertionSource { _ in text }
+    let error = try #require(
+      await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) })
+    #expect(error.message.contains(Self.audience) && error.message.contains("assertionAudience"))
+    #expect(!everyText(of: error).contains(text))
+    #expect(!error.requiresSignIn)
+  }
+
+  @Test(arguments: [
+    "", "  ", "C4N4RY", "C4N4RY.C4N4RY", "C4N4RY.C4N4RY.C4N4RY", "C4N4RY.a.b.c.d", "e30.e30.",
+    "eyJhbGciOiJSUzI1NiJ9.W10.AA", "<html>C4N4RY</html>",
+  ])
+  func `a text that is no signed JWT is not sent, and no error shows it`(text: String) async {
+    let source = AssertionSource { _ in text }
+    let error = await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) }
+    if let error { #expect(!everyText(of: error).contains("C4N4RY")) }
+  }
+
+  @Test func `an assertion with white space before it or inside it is not sent`() async throws {
+    let text = try await signed()
+    for wrong in [" " + text, text + "\n" + text, text.replacing(".", with: ".\n")] {
+      await failure(.clientKeyFailed) {
+        try await AssertionSource { _ in wrong }.assertion(for: Self.need)
+      }
+    }
+  }
+
+  @Test func `the error of the code becomes the cause`() async {
+    let source = AssertionSource { _ in throw FileError(.closed) }
+    let error = await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) }
+    #expect(error?.cause is FileError)
+  }
+
+  @Test func `an error of the SDK is wrapped, so that it ends no session of this account`() async {
+    let source = AssertionSource { _ in throw SQOAuthError(.invalidGrant, "no longer") }
+    let error = await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) }
+    #expect(error?.message.contains("no longer") == true && error?.requiresSignIn == false)
+    #expect((error?.cause as? SQOAuthError)?.code == .invalidGrant)
+  }
+
+  @Test func `code that does not return is cancelled, and the caller gets an error`() async {
+    let gate = OneShot<Void>()
+    let cancelled = OneShot<Bool>()
+    let source = AssertionSource("a test", limit: .milliseconds(20)) { _ in
+      await gate.wait()
+      cancelled.resolve(Task.isCancelled)
+      return ""
+    }
+    await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) }
+    gate.resolve(())
+    #expect(await cancelled.wait())
+  }
+
+  @Test func `a cancelled caller does not wait`() async {
+    let (begun, gate) = (OneShot<Void>(), OneShot<Void>())
+    let source = AssertionSource { _ in
+      begun.resolve(())
+      await gate.wait()
+      return ""
+    }
+    let work = Task { await failure(.cancelled) { try await source.assertion(for: Self.need) } }
+    await begun.wait()
+    work.cancel()
+    _ = await work.value
+    gate.resolve(())
+  }
+
+  @Test func `a source equals only its own copies, and prints its kind`() {
+    let (one, other) = (AssertionSource { _ in "C4N4RY" }, AssertionSource { _ in "C4N4RY" })
+    let copy = one
+    #expect(one == copy && one != other && Set([one, copy, other]).count == 2)
+    #expect(everyText(of: AssertionSource.file("/run/token")).contains("/run/token"))
+  }
+
+  // MARK: Files
+
+  @Test func `a file is read anew for each assertion, also through a link`() async throws {
+    let folder = try TemporaryFolder()
+    let (first, second) = (try await signed(), try await signed())
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("token"), withDestinationPath: folder.file("data"))
+    let source = AssertionSource.file(folder.file("token"))
+    for text in [first, second] {
+      try Data((text + "\n").utf8).write(to: URL(filePath: folder.file("data")))
+      #expect(try await source.assertion(for: Self.need) == text)
+    }
+    #expect(first != second)
+  }
+
+  @Test func `a file that is missing is named, and the system's reason is the cause`() async throws
+  {
+    let path = try TemporaryFolder().file("gone")
+    let error = await failure(.clientKeyFailed) {
+      try await AssertionSource.file(path).assertion(for: Self.need)
+    }
+    #expect(error?.message.contains(path) == true && (error?.cause as? FileError)?.code == ENOENT)
+  }
+
+  @Test func `a folder and a pipe are no assertion, and nobody waits for them`() async throws {
+    let folder = try TemporaryFolder()
+    try #require(mkfifo(folder.file("pipe"), 0o600) == 0)
+    for path in [folder.path, folder.file("pipe"), "/dev/null"] {
+      await failure(.clientKeyFailed) {
+        try await AssertionSource.file(path).assertion(for: Self.need)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (Data(), "is empty"), (Data(" \n".utf8), "is empty"), (Data([0xFF, 0xFE]), "is no text"),
+    (Data(repeating: 0x61, count: BroughtAssertion.longest + 1), "bytes"),
+    (Data("C4N4RY\n".utf8), "signed JSON Web Token"),
+  ])
+  func `a file without an assertion is refused, and no error shows it`(
+    content: Data, reason: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try content.write(to: URL(filePath: folder.file("token")))
+    let error = await failure(.clientKeyFailed) {
+      try await AssertionSource.file(folder.file("token")).assertion(for: Self.need)
+    }
+    #expect(error?.message.contains(reason) == true)
+    if let error { #expect(!everyText(of: error).contains("C4N4RY")) }
+  }
+
+  // MARK: The configuration
+
+  @Test func `a client with a source sends an assertion where the server lists the method`() throws
+  {
+    let client = try ClientConfiguration(
+      clientID: "c", clientSecret: "s", clientAssertionSource: AssertionSource { _ in "" },
+      provider: .issuer(Self.audience))
+    #expect(try client.authentication(supported: nil) == .privateKeyJWT)
+    #expect(try client.authentication(supported: ["private_key_jwt"]) == .privateKeyJWT)
+    let error = failure(.invalidConfiguration) {
+      try client.authentication(supported: ["client_secret_basic"])
+    }
+    #expect(error?.message.contains("clientAuthentication") == true)
+    let chosen = try ClientConfiguration(
+      clientID: "c", clientAssertionSource: AssertionSource { _ in "" },
+      provider: .issuer(Self.audience), clientAuthentication: .privateKeyJWT)
+    #expect(try chosen.authentication(supported: ["none"]) == .privateKeyJWT)
+  }
+
+  @Test func `a source for a grant does not authenticate the client`() throws {
+    var client = try ClientConfiguration(clientID: "c", provider: .issuer(Self.audience))
+    client.grantAssertionSource = AssertionSource { _ in "" }
+    #expect(try client.authentication(supported: ["private_key_jwt"]) == .publicClient)
+    #expect(!client.hasProofOfItself)
+  }
+}
