@@ -30,6 +30,17 @@ import Testing
     #expect(asked == [["a"], ["a", "b"]])
   }
 
+  /// A response without a scope means the scope that was asked for (RFC 6749, section 5.1).
+  @Test func `scopes that the server did not repeat are kept`() async throws {
+    party.first.change { $0.tellsScope = false }
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.demand = { _ in (["b"], #"error="insufficient_scope", scope="b""#) }
+    }
+    try await party.works()
+    #expect(asked == [["a"], ["a", "b"]])
+  }
+
   /// Some servers say only in their metadata which scopes they need.
   @Test func `a demand without scopes is read from the metadata`() async throws {
     party.resource.change {

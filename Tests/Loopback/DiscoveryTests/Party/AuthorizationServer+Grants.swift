@@ -176,7 +176,7 @@ extension AuthorizationServer {
     var answer: [String: JSONValue] = [
       "token_type": grant.key == nil ? "Bearer" : "DPoP", "expires_in": 3600,
     ]
-    if let scope = grant.scope { answer["scope"] = .string(scope) }
+    if rules.tellsScope, let scope = grant.scope { answer["scope"] = .string(scope) }
     state.withLock { state in
       let token = state.name("\(name)-token")
       state.tokens[token] = grant

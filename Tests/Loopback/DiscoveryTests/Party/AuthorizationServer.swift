@@ -56,6 +56,8 @@ final class AuthorizationServer: Sendable {
     var issuesRefreshTokens = false
     /// The scope of the tokens if it is not the one that was asked for.
     var grantedScope: String?
+    /// Whether token responses say their scope.
+    var tellsScope = true
     /// Whether tokens are bound to the key of a proof.
     var bindsTokens = false
     /// The nonce that proofs must have.
