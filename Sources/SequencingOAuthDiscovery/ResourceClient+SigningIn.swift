@@ -128,7 +128,11 @@ extension ResourceClient {
   func signIn(_ signIn: SignInOptions, _ access: Access) async throws(SQOAuthError) {
     let module = access.module
     guard let configuration = module.configuration else { return }
-    guard !configuration.usesClientCredentials else {
+    if configuration.grantAssertionSource != nil {
+      try await module.requestAccessTokenByAssertion(scope: signIn.scope)
+      return
+    }
+    if configuration.usesClientCredentials {
       try await module.requestAccessTokenAsClient(scope: signIn.scope)
       return
     }
@@ -210,7 +214,9 @@ extension ResourceClient {
     var scopes = (asked ?? "").split(separator: " ").map(String.init)
     scopes += (token?.scopes ?? []).filter { !scopes.contains($0) }
     guard !scopes.isEmpty else { return nil }
-    let isMachine = server.client.configured?.usesClientCredentials == true
+    let configured = server.client.configured
+    let isMachine =
+      configured?.usesClientCredentials == true || configured?.grantAssertionSource != nil
     let offline = "offline_access"
     if !isMachine, server.metadata.scopes?.contains(offline) == true, !scopes.contains(offline) {
       scopes.append(offline)

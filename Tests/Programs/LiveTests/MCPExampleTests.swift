@@ -1,9 +1,8 @@
 import Foundation
 import ProgramSupport
+import SequencingOAuth
 import TestSupport
 import Testing
-
-@testable import SequencingOAuth
 
 /// The example client of the Model Context Protocol, at servers of other authors.
 @Suite(.timeLimit(.minutes(5)), .requiresMCP) struct MCPExampleTests {

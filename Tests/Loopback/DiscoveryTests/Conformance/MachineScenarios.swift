@@ -8,9 +8,6 @@ import Testing
 /// The scenarios of the Model Context Protocol's conformance suite for its extensions for programs
 /// without a user.
 ///
-/// Not yet written: `auth/enterprise-managed-authorization` and `auth/wif-jwt-bearer`, which need
-/// identities whose assertions come from another server.
-///
 /// - SeeAlso: modelcontextprotocol/conformance; RFC 6749, section 4.4; RFC 7523
 @Suite(.timeLimit(.minutes(2))) struct MachineScenarios {
   private let party: Party
@@ -66,5 +63,90 @@ import Testing
       id, .init(secret: "conformance-test-secret", method: "client_secret_basic"))
     try await party.works(party.client(machine(secret: "conformance-test-secret")))
     #expect(try onlyGrant().scheme == "basic")
+  }
+
+  // MARK: Assertions from elsewhere
+
+  /// Lets the first server take assertions only, from a client with this authentication.
+  private func takesAssertions(
+    _ client: AuthorizationServer.Client,
+    _ judge: @escaping @Sendable (SentAssertion, String) -> String?
+  ) {
+    party.first.change {
+      $0.members["grant_types_supported"] = [.string(AuthorizationServer.assertionGrant)]
+      $0.methods = [client.method]
+      $0.registers = false
+      $0.judgesAssertion = judge
+    }
+    party.first.know(id, client)
+  }
+
+  private func identity(
+    secret: String? = nil, _ source: AssertionSource
+  ) throws -> ClientIdentity {
+    var configuration = try ClientConfiguration(
+      clientID: id, clientSecret: secret, provider: .issuer(party.first.issuer),
+      clientAuthentication: secret == nil ? .publicClient : .basic)
+    configuration.grantAssertionSource = source
+    return ClientIdentity(clients: [configuration])
+  }
+
+  @Test(arguments: [nil, "invalid_grant", "invalid_scope", "unauthorized_client"])
+  func `auth/wif-jwt-bearer`(refusal: String?) async throws {
+    takesAssertions(.init()) { _, _ in refusal }
+    let issuer = party.first.issuer
+    let text = AuthorizationServer.token(
+      type: "JWT", ["iss": "https://platform.example", "sub": "workload", "aud": .string(issuer)])
+    let client = try party.client(identity(AssertionSource { _ in text }))
+    if let refusal {
+      await failure(.init(rawValue: refusal)) { try await client.send(party.request()) }
+    } else {
+      try await party.works(client)
+    }
+    // A refusal is final: no second request, and no other grant.
+    #expect(party.redeemed.count == 1 && party.browser.opened == [])
+    let request = try #require(party.redeemed.first)
+    #expect(request.value("grant_type") == AuthorizationServer.assertionGrant)
+    #expect(request.value("assertion") == text && request.value("scope") == "mcp:basic")
+  }
+
+  @Test func `an assertion for another audience is not sent`() async throws {
+    takesAssertions(.init()) { _, _ in nil }
+    let text = AuthorizationServer.token(
+      type: "JWT", ["iss": "https://platform.example", "aud": "https://other.example"])
+    let client = try party.client(identity(AssertionSource { _ in text }))
+    await failure(.clientKeyFailed) { try await client.send(party.request()) }
+    #expect(party.redeemed.isEmpty)
+  }
+
+  @Test func `auth/enterprise-managed-authorization`() async throws {
+    let resource = party.resource.address
+    takesAssertions(
+      .init(secret: "conformance-test-xaa-secret", method: "client_secret_basic")
+    ) { [first = party.first] in first.judge($0, for: resource, client: $1) }
+    party.second.change { $0.exchangesIdentities = true }
+    party.second.know(id, .init())
+    let provider = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: id, provider: .issuer(party.second.issuer), clientAuthentication: .publicClient))
+    let source = AssertionSource { audience in
+      try await provider.exchangeToken(
+        TokenExchange(
+          subject: .idToken("the user's ID token"), audiences: [audience],
+          resources: [resource], requestedType: .idJAG)
+      ).text
+    }
+    let client = try party.client(identity(secret: "conformance-test-xaa-secret", source))
+    try await party.works(client)
+    #expect(party.redeemed.map(\.server) == ["second", "first"] && party.browser.opened == [])
+    let exchange = try #require(party.redeemed.first)
+    #expect(exchange.value("audience") == party.first.issuer)
+    let grant = try #require(party.redeemed.last)
+    #expect(grant.value("grant_type") == AuthorizationServer.assertionGrant)
+    #expect(grant.scheme == "basic")
+    // A token that the resource refuses is replaced in the same way, with a new assertion.
+    party.first.revoke(try #require(await client.account()?.currentToken?.accessToken))
+    try await party.works(client)
+    #expect(party.redeemed.map(\.server) == ["second", "first", "second", "first"])
   }
 }
