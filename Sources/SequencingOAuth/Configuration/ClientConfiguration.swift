@@ -69,18 +69,6 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The provider's servers that the configuration names: its issuer, or the app's endpoints.
   var providerOrigins: Set<ResourceOrigin> { values.value.providerOrigins }
 
-  /// The identifiers of the resource servers that the tokens are for; empty by default.
-  ///
-  /// Each is an absolute URI without a fragment. They are sent as they are in every authorization
-  /// request and token request, refreshes included, so that the authorization server issues tokens
-  /// for these servers only. A parameter `resource` of the provider or of the initializer is not sent
-  /// then.
-  ///
-  /// - SeeAlso: RFC 8707, section 2
-  public var resources: [String] {
-    get { values.value.resources }
-    set { values.value.resources = newValue }
-  }
   /// The scopes that a token must have; a sign-in that does not grant all of them fails.
   public var requiredScopes: Set<String> {
     get { values.value.requiredScopes }
@@ -292,25 +280,6 @@ public struct ClientConfiguration: Sendable, Hashable {
       _ = try Discovery(issuer: issuer, timeout: .zero).addresses()
       return nil
     }
-  }
-}
-
-extension ClientConfiguration {
-  /// Returns the configuration with another redirect URI, which the SDK receives if it can.
-  package func redirecting(to uri: String) throws(SQOAuthError) -> ClientConfiguration {
-    var configuration = self
-    configuration.values.value.redirectURI = try RedirectURI(uri)
-    return configuration
-  }
-
-  /// The parameters that name the ``resources``.
-  var resourceParameters: [FormCoding.Pair] { resources.map { FormCoding.Pair("resource", $0) } }
-
-  /// Throws if a resource is not an absolute URI without a fragment.
-  ///
-  /// - SeeAlso: RFC 8707, section 2
-  func checkResources() throws(SQOAuthError) {
-    for resource in resources { try ResourceIndicator.check(resource) }
   }
 }
 

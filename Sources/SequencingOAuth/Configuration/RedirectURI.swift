@@ -126,3 +126,12 @@ struct LoopbackRedirect: Sendable, Hashable {
     "http://\(host):\(bound)\(path)" + (query.map { "?" + $0 } ?? "")
   }
 }
+
+extension ClientConfiguration {
+  /// Returns the configuration with another redirect URI, which the SDK receives if it can.
+  package func redirecting(to uri: String) throws(SQOAuthError) -> ClientConfiguration {
+    var configuration = self
+    configuration.values.value.redirectURI = try RedirectURI(uri)
+    return configuration
+  }
+}

@@ -68,8 +68,9 @@ struct TutorialTests {
 
   private static let libraries = [
     "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthDiscovery",
-    "SequencingOAuthFoundation", "SequencingOAuthGRPC", "SequencingOAuthPipes", "SequencingOAuthPostgreSQL",
-    "SequencingOAuthSQLite", "SequencingOAuthSecretService", "OAuthSandbox", "OAuthSandboxGRPC",
+    "SequencingOAuthFoundation", "SequencingOAuthGRPC", "SequencingOAuthPipes",
+    "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
+    "OAuthSandbox", "OAuthSandboxGRPC",
   ]
 
   @Test(arguments: UnusedLibraries.modules)

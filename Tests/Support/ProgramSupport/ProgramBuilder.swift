@@ -8,7 +8,8 @@ import TestSupport
 package struct ProgramBuilder: Sendable {
   private static let libraries = [
     "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend",
-    "SequencingOAuthDiscovery", "OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQFiles", "SQCrypto", "SQBasics", "SQFoundation",
+    "SequencingOAuthDiscovery", "OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQFiles",
+    "SQCrypto", "SQBasics", "SQFoundation",
   ]
 
   /// An additional library that some programs need.
