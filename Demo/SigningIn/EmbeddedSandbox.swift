@@ -155,10 +155,10 @@ extension SandboxJSON {
 }
 
 extension SecurityProfile {
-  /// The profile of a sandbox whose clients follow this one; `nil` for the standard.
+  /// The profile of a sandbox whose clients follow this one; `nil` for a profile that needs none.
   fileprivate var sandboxProfile: SandboxSecurityProfile? {
     switch self {
-    case .standard: nil
+    case .standard, .mcp: nil
     case .fapi2: .fapi2
     case .fapi2MessageSigning: .fapi2MessageSigning
     }

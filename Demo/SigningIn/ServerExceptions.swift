@@ -27,7 +27,7 @@ struct ServerExceptions: Sendable, Equatable {
     audiences = Set(arguments.all(.trustAudience))
     acceptsNoPKCE = arguments.contains(.withoutPKCE)
     guard let name = arguments[.idTokenAlgorithm] else { return }
-    guard let algorithm = JWSAlgorithm(rawValue: name) else {
+    guard let algorithm = JWSAlgorithm(named: name) else {
       throw .usage(
         "\(Option.idTokenAlgorithm.name) takes one of "
           + JWSAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
