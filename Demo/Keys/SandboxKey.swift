@@ -73,7 +73,7 @@ struct SandboxKey: Sendable {
   private static func algorithm(
     of members: [String: JSONValue], isStrict: Bool
   ) -> JWSAlgorithm? {
-    if let name = members["alg"]?.string { return JWSAlgorithm(rawValue: name) }
+    if let name = members["alg"]?.string { return JWSAlgorithm(named: name) }
     switch (members["kty"]?.string, members["crv"]?.string) {
     case ("RSA", _): return isStrict ? .ps256 : .rs256
     case ("EC", "P-256"): return .es256

@@ -155,7 +155,7 @@ extension SandboxJSON {
 }
 
 extension SecurityProfile {
-  /// The profile of a sandbox whose clients follow this one; `nil` for the standard.
+  /// The profile of a sandbox whose clients follow this one; `nil` for a profile that needs none.
   fileprivate var sandboxProfile: SandboxSecurityProfile? {
     switch self {
     case .standard, .mcp: nil

@@ -67,6 +67,18 @@ final class PastedRedirects: Sendable {
     return "http://\(host)".onScreen
   }
 
+  /// Returns the address in a line, without blanks, quotation marks, and the marks with which a
+  /// terminal encloses a pasted text.
+  static func redirect(in line: String) -> String {
+    var text = line.split(whereSeparator: \.isWhitespace).joined()
+    for mark in ["\u{1B}[200~", "\u{1B}[201~"] { text = text.replacing(mark, with: "") }
+    for (open, close) in [("\"", "\""), ("'", "'"), ("<", ">")]
+    where text.count > 1 && text.hasPrefix(open) && text.hasSuffix(close) {
+      text = String(text.dropFirst().dropLast())
+    }
+    return text
+  }
+
   private func read(startingWith start: String, atEnd end: @escaping @Sendable () -> Void) {
     isReading.store(true, ordering: .releasing)
     // The read gets its own thread, because it waits for the user.
@@ -74,7 +86,7 @@ final class PastedRedirects: Sendable {
       defer { isReading.store(false, ordering: .releasing) }
       var lines = InputLines()
       while let line = lines.next(while: { oauth.isSigningIn }) {
-        let redirect = line.split(whereSeparator: \.isWhitespace).joined()
+        let redirect = Self.redirect(in: line)
         guard !redirect.isEmpty else { continue }
         let outcome = oauth.module.receiveRedirect(redirect)
         if outcome == .answered { return }

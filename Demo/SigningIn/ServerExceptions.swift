@@ -32,7 +32,7 @@ struct ServerExceptions: Sendable, Equatable {
     assertionAudience = arguments[.assertionAudience].map(AssertionAudience.init(option:))
     acceptsNoPKCE = arguments.contains(.withoutPKCE)
     guard let name = arguments[.idTokenAlgorithm] else { return }
-    guard let algorithm = JWSAlgorithm(rawValue: name) else {
+    guard let algorithm = JWSAlgorithm(named: name) else {
       throw .usage(
         "\(Option.idTokenAlgorithm.name) takes one of "
           + JWSAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")

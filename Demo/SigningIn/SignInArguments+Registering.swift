@@ -56,13 +56,14 @@ extension SignInArguments {
   private func registration(
     by registrar: ClientRegistrar, of clientKey: ClientKey?, in store: any RegistrationStore
   ) async throws(SQOAuthError) -> ClientRegistration {
+    let mayUseDevice = usesDevice || !SystemBrowser.isAvailable
     do throws(SQOAuthError) {
-      let mayUseDevice = usesDevice || !SystemBrowser.isAvailable
       return try await registrar.registration(
         of: metadata(clientKey, withDevice: mayUseDevice), in: store)
     } catch {
       let isOfMetadata = [.registrationMismatch, .invalidClientMetadata].contains(error.code)
-      guard isOfMetadata, !usesDevice else { throw error }
+      // Without a difference, the server would refuse the program again, or register another client.
+      guard isOfMetadata, mayUseDevice, !usesDevice else { throw error }
       return try await registrar.registration(
         of: metadata(clientKey, withDevice: false), in: store)
     }
@@ -83,6 +84,8 @@ extension SignInArguments {
           clientKey.algorithm.rawValue)
       }
     }
+    // Some servers bind only the tokens of clients that are registered for it.
+    if protections.bindsTokens { metadata.bindsAccessTokens = true }
     if withDevice {
       metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
     }

@@ -135,6 +135,7 @@ struct SignInArguments: Sendable {
     if authentication != .basicUnescaped || registration.clientAuthentication != .basic {
       options.authentication = registration.clientAuthentication
     }
+    if registration.requiresPushedRequests { options.protections.pushRequest() }
     options.configuration = try options.client(registration.clientID, of: server)
     return options
   }

@@ -44,6 +44,9 @@ struct SignInProtections: Sendable, Equatable {
     return all
   }
 
+  /// Pushes the requests of sign-ins, because the server demands it of the program's client.
+  mutating func pushRequest() { pushesRequest = true }
+
   /// Whether the tokens are bound to a key, also because the profile demands it.
   var bindsTokens: Bool { usesDPoP || profile != .standard }
 

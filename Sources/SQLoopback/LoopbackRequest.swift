@@ -8,7 +8,8 @@ package struct LoopbackRequest: Sendable, Redacted {
   package let method: String
   /// The request target: a path that starts with `/`, with or without `?` and a query.
   ///
-  /// A client that believes this server to be a proxy sends a URL or an authority, and OPTIONS may
+  /// A client may send this server's whole URL instead; that is the same target. A client that
+  /// believes this server to be a proxy sends another server's URL or an authority, and OPTIONS may
   /// have `*` (RFC 9112, section 3.2). A handler answers these like any unknown path.
   package let target: String
   /// The fields in their original order, with names in lower case.

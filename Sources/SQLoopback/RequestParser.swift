@@ -194,7 +194,7 @@ package struct RequestParser {
 
   private func request(_ head: RequestHead?, hasUnreadBody: Bool = false) -> LoopbackRequest {
     LoopbackRequest(
-      method: head?.method ?? "", target: head?.target ?? "", headers: head?.fields ?? [],
+      method: head?.method ?? "", target: head?.pathAndQuery ?? "", headers: head?.fields ?? [],
       body: body, peerPort: peerPort, hasUnreadBody: hasUnreadBody)
   }
 

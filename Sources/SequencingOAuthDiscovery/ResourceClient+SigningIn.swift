@@ -237,7 +237,7 @@ extension ResourceClient {
     let listed = resource.proofAlgorithms ?? asksForProof.first?.proofAlgorithms ?? []
     guard !listed.isEmpty else { return .dpop() }
     let possible: [JWSAlgorithm] = [.es256, .edDSA, .ps256]
-    guard let algorithm = possible.first(where: { listed.contains($0.rawValue) }) else {
+    guard let algorithm = possible.first(where: JWSAlgorithm.all(in: listed).contains) else {
       throw SQOAuthError(
         .signInUnsupported,
         "the resource accepts no proof with an algorithm of this SDK "

@@ -46,7 +46,9 @@ enum MetadataEndpoint {
       "revocation_endpoint_auth_methods_supported": strings(methods),
       "introspection_endpoint_auth_methods_supported": strings(methods.filter { $0 != "none" }),
       "token_endpoint_auth_signing_alg_values_supported": strings(
-        sandbox.options.assertionAlgorithms.filter { !$0.usesSecret }.map(\.rawValue)),
+        sandbox.options.assertionAlgorithms.filter {
+          !$0.usesSecret || methods.contains(SandboxClient.Authentication.clientSecretJWT.rawValue)
+        }.map(\.rawValue)),
       "authorization_response_iss_parameter_supported": true,
     ]
   }

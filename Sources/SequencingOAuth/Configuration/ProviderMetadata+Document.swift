@@ -32,6 +32,7 @@ extension ProviderMetadata {
       endpointAliases[endpoint] = aliases?.address(endpoint.rawValue, endpoint.name)
     }
     clientAuthenticationMethods = members.list("token_endpoint_auth_methods_supported")
+    clientAssertionAlgorithms = members.list("token_endpoint_auth_signing_alg_values_supported")
     revocationAuthenticationMethods = members.list("revocation_endpoint_auth_methods_supported")
     introspectionAuthenticationMethods = members.list(
       "introspection_endpoint_auth_methods_supported")

@@ -46,6 +46,9 @@ public struct ProviderMetadata: Sendable, Hashable {
   var endpointAliases: [OptionalEndpoint: OptionalEndpoint.Address] = [:]
   /// The server's `token_endpoint_auth_methods_supported`; `nil` if its metadata has no such list.
   public let clientAuthenticationMethods: [String]?
+  /// The server's `token_endpoint_auth_signing_alg_values_supported`; `nil` if its metadata has no
+  /// such list.
+  public let clientAssertionAlgorithms: [String]?
   /// The server's `revocation_endpoint_auth_methods_supported`; `nil` if its metadata has no such
   /// list.
   public let revocationAuthenticationMethods: [String]?
@@ -166,6 +169,7 @@ extension ProviderMetadata {
       optionalEndpoints[endpoint] = .url(try EndpointURL.check(text, name: endpoint.name))
     }
     clientAuthenticationMethods = nil
+    clientAssertionAlgorithms = nil
     revocationAuthenticationMethods = nil
     introspectionAuthenticationMethods = nil
     codeChallengeMethods = nil

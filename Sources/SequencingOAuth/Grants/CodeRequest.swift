@@ -92,7 +92,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
       redirectURI: redirectURI, state: state, issuer: issuer, requiresIssuer: requiresIssuer,
       allowsPages: allowsPages)
     if responseAlgorithms != nil {
-      expectation.readsSigned = { SignedAuthorizationResponse.unverifiedParameters(in: $0) }
+      expectation.readsSigned = { SignedAuthorizationResponse.unverified($0) }
     }
     return expectation
   }
@@ -103,7 +103,10 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package static func parameters(in query: Substring) -> [FormCoding.Pair] {
     let pairs = FormCoding.mend(query)
     guard let text = pairs.value("response") else { return pairs }
-    return SignedAuthorizationResponse.unverifiedParameters(in: text) ?? pairs
+    switch SignedAuthorizationResponse.unverified(text) {
+    case .parameters(let inside): return inside
+    case .unusable(_, let inside): return inside.isEmpty ? pairs : inside
+    }
   }
 
   /// Returns the address for the browser, after pushing the request's parameters if the grant asks
@@ -152,9 +155,13 @@ package struct CodeRequest: Sendable, Hashable, Codable {
         endpoint: endpoint, parameters: try await parameters(),
         client: try await client.credentials(at: endpoint), timeout: client.configuration.timeout)
     }
-    return try PushedAuthorizationResponse(
-      answer, to: pushed, receivedAt: client.environment.clock.now
-    ).requestURI
+    do throws(SQOAuthError) {
+      return try PushedAuthorizationResponse(
+        answer, to: pushed, receivedAt: client.environment.clock.now
+      ).requestURI
+    } catch {
+      throw proofKey == nil ? error.namingTokenBinding : error
+    }
   }
 
   /// Exchanges the response's code for a token, and validates the user's identity.
@@ -191,7 +198,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     try await SignedAuthorizationResponse(compactForm: response.signedText ?? "").verify(
       by: try client.responseSignatures(JWSAlgorithm.all(in: responseAlgorithms)),
       clientID: clientID, at: client.environment.clock.now,
-      tolerance: client.configuration.clockTolerance)
+      tolerance: client.configuration.clockTolerance, clockLead: client.clockLead)
     if let refusal = response.refusal { throw refusal }
   }
 }

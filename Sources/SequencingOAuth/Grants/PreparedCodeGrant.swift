@@ -17,6 +17,7 @@ package struct PreparedCodeGrant: Sendable, Redacted {
   package init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
     try ProfileRules(client: client).check()
     _ = try client.unprovenCredentials(supported: nil)
+    try client.checkAssertionAlgorithm()
     try Self.checkServer(client.metadata)
     try Self.checkPKCE(client)
     question = try SignInQuestion(options, client)

@@ -31,6 +31,30 @@ extension RegisteredClient {
       id: configuration.clientID, secret: configuration.clientSecret, authentication: method)
   }
 
+  /// Throws if the client signs its authentication with an algorithm that the server does not list.
+  ///
+  /// A server without a list may accept any algorithm.
+  ///
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported``.
+  /// - SeeAlso: RFC 8414, section 2
+  func checkAssertionAlgorithm() throws(SQOAuthError) {
+    guard let names = metadata.clientAssertionAlgorithms else { return }
+    let algorithm: JWSAlgorithm
+    switch try unprovenCredentials(supported: nil).authentication {
+    case .privateKeyJWT:
+      guard let key = configuration.clientKey else { return }
+      algorithm = key.algorithm
+    case .clientSecretJWT: algorithm = .hs256
+    default: return
+    }
+    guard JWSAlgorithm.all(in: names).contains(algorithm) else {
+      throw SQOAuthError(
+        .signInUnsupported,
+        "the server accepts no client authentication that is signed with the client's algorithm "
+          + "\(algorithm.rawValue) (token_endpoint_auth_signing_alg_values_supported)")
+    }
+  }
+
   /// Returns the credentials with a new assertion if the method needs one; use them for one
   /// request.
   package func proving(
@@ -80,7 +104,8 @@ extension RegisteredClient {
         "the client has no key to sign with; set the configuration's clientKey"
       )
     }
-    return try await key.sign(claims(of: assertion, for: endpoint))
+    return try await key.sign(
+      claims(of: assertion, for: endpoint), listed: metadata.clientAssertionAlgorithms)
   }
 
   /// Returns the claims of an assertion.

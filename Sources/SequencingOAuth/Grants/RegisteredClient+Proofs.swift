@@ -14,6 +14,7 @@ extension RegisteredClient {
   /// Returns the client with the key for a new sign-in, if its tokens are to be bound to a key.
   package func provingAnew() throws(SQOAuthError) -> RegisteredClient {
     try ProfileRules(client: self).check()
+    try checkAssertionAlgorithm()
     return proving(with: try newProofKey())
   }
 
@@ -150,6 +151,14 @@ extension RegisteredClient {
     return environment.clock.now.addingTimeInterval(-lead)
   }
 
+  /// How far this machine's clock is ahead of the authorization server's; `nil` if no response to
+  /// this client has told.
+  var clockLead: Duration? {
+    let endpoints = [metadata.pushedAuthorizationRequestEndpoint, metadata.tokenEndpoint]
+    return endpoints.lazy.compactMap { $0.flatMap(Self.server(of:)) }
+      .compactMap(environment.proofServers.dateLead(of:)).first
+  }
+
   /// Sends a message, and learns the nonce in its answer, even if the message has no proof.
   ///
   /// After an earlier attempt, the message has the rest of the time that began with it.
@@ -163,8 +172,13 @@ extension RegisteredClient {
     }
     if let proof { request.headers[DPoPProof.field] = proof.text }
     let response = try await environment.transport.exchange(request)
-    if proofKey != nil, let server = Self.server(of: endpoint) {
-      environment.proofServers.learn(response.headers, from: server)
+    if let server = Self.server(of: endpoint) {
+      // Only the check of a signed response asks for it.
+      if configuration.authorizationResponseAlgorithm != nil || configuration.profile.signsMessages
+      {
+        environment.proofServers.note(response.headers, from: server, at: environment.clock.now)
+      }
+      if proofKey != nil { environment.proofServers.learn(response.headers, from: server) }
     }
     return response
   }

@@ -51,7 +51,8 @@ extension RegisteredClient {
     claims["nbf"] = .integer(now - min(tolerance, 60))
     claims["exp"] = .integer(now + 300 + tolerance)
     claims["jti"] = .string(RandomString.make())
-    return try await key.sign(claims, type: "oauth-authz-req+jwt")
+    return try await key.sign(
+      claims, type: "oauth-authz-req+jwt", listed: metadata.requestObjectAlgorithms)
   }
 
   /// Returns a parameter as a claim: a text, or the JSON that the text holds.

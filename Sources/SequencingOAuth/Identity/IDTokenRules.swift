@@ -122,7 +122,7 @@ struct IDTokenRules {
   }
 
   /// Returns the end of a message: a comparison of this machine's clock with the server's.
-  private static func advice(_ clockLead: Duration?) -> String {
+  static func advice(_ clockLead: Duration?) -> String {
     guard let clockLead else { return "; compare this machine's clock with the server's" }
     let seconds = clockLead.components.seconds
     guard seconds != 0 else { return ", although this machine's clock agrees with the server's" }

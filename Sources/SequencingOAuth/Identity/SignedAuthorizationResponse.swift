@@ -11,10 +11,17 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
   /// The claims that are not parameters of the response.
   private static let ownClaims: Set = ["aud", "exp", "iat", "nbf", "jti"]
 
-  /// Returns the parameters in a signed text, without verifying its signature; `nil` if the text
-  /// cannot be read.
-  static func unverifiedParameters(in text: String) -> [FormCoding.Pair]? {
-    (try? SignedText.authorizationResponse.read(text).claims()).map(parameters(in:))
+  /// Reads a signed text, without verifying its signature.
+  static func unverified(_ text: String) -> AuthorizationResponse.Unverified {
+    let kind = SignedText.authorizationResponse
+    do throws(SQOAuthError) {
+      let signed = try kind.read(text)
+      let claims = try kind.explaining { () throws(JWSFailure) in try signed.claims() }
+      return .parameters(parameters(in: claims))
+    } catch {
+      let claims = try? CompactJWS.unverifiedClaims(in: text)
+      return .unusable(error, claims.map(parameters(in:)) ?? [])
+    }
   }
 
   /// Returns the parameters among the claims of a response.
@@ -31,17 +38,22 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
   ///   issuer's keys.
   /// - SeeAlso: JARM, section 2.4
   func verify(
-    by signatures: IssuerSignatures, clientID: String, at now: Date, tolerance: Duration
+    by signatures: IssuerSignatures, clientID: String, at now: Date, tolerance: Duration,
+    clockLead: Duration? = nil
   ) async throws(SQOAuthError) {
     let claims = try await signatures.claims(of: compactForm, as: .authorizationResponse)
     try Self.check(
-      claims, issuer: signatures.issuer, clientID: clientID, at: now, tolerance: tolerance)
+      claims, issuer: signatures.issuer, clientID: clientID, at: now, tolerance: tolerance,
+      clockLead: clockLead)
   }
 
-  /// Throws unless the claims are of a response of this issuer to this client that has not expired.
+  /// Throws unless the claims are of a response of this issuer to this client that is valid now.
+  ///
+  /// `clockLead` is how far this machine's clock is ahead of the server's, for the error; `nil` if
+  /// it is not known.
   static func check(
     _ claims: [String: JSONValue], issuer: String, clientID: String, at now: Date,
-    tolerance: Duration
+    tolerance: Duration, clockLead: Duration? = nil
   ) throws(SQOAuthError) {
     let reader = ClaimReader(
       claims: claims, subject: SignedText.authorizationResponse.name,
@@ -53,7 +65,10 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
       throw invalid("is for another client")
     }
     guard now < (try reader.required("exp", reader.date)).addingTimeInterval(tolerance.seconds)
-    else { throw invalid("has expired") }
+    else { throw invalid("has expired" + IDTokenRules.advice(clockLead)) }
+    // RFC 7519, section 4.1.5
+    guard try reader.date("nbf").map({ $0 <= now.addingTimeInterval(tolerance.seconds) }) ?? true
+    else { throw invalid("is not valid yet" + IDTokenRules.advice(clockLead)) }
   }
 
   private static func invalid(_ reason: String) -> SQOAuthError {

@@ -108,6 +108,7 @@ package enum SignedText: Sendable {
       "is encrypted, but the SDK cannot decrypt it; register the client without encryption"
     case .type: "has an unexpected type (\"typ\")"
     case .critical: "demands an extension (\"crit\") that the SDK does not know"
+    case .algorithm(found: "none"): "is not signed (\"alg\" is \"none\")"
     case .algorithm(let found):
       "is signed by \"\(found.printable.prefix(20))\", not by the algorithm that the client expects; "
         + "if the client is registered for it, set that algorithm in its configuration"

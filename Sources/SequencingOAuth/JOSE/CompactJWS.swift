@@ -57,6 +57,15 @@ package struct CompactJWS: Sendable {
     try JOSEObject.members(of: payload, as: "payload")
   }
 
+  /// Returns the claims of a text whose header may be unusable; they must not be trusted.
+  static func unverifiedClaims(in text: String) throws(JWSFailure) -> [String: JSONValue] {
+    guard text.utf8.count <= maximumSize else { throw .tooLong }
+    let segments = text.utf8.split(
+      separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+    guard segments.count == 3 else { throw .malformed("it does not have three segments") }
+    return try JOSEObject.members(of: try decode(segments[1]), as: "payload")
+  }
+
   private static func decode(_ segment: Substring.UTF8View) throws(JWSFailure) -> Data {
     guard let bytes = Base64URL.decode(segment) else {
       throw .malformed("a segment has padding or is not Base64url")

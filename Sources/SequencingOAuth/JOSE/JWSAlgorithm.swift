@@ -40,12 +40,27 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// includes Ed448.
   ///
   /// - SeeAlso: RFC 9864, section 2.2
-  init?(named name: String) {
-    self.init(rawValue: name == "Ed25519" ? Self.edDSA.rawValue : name)
+  package init?(named name: String) {
+    self.init(rawValue: name == Self.newerName ? Self.edDSA.rawValue : name)
+  }
+
+  private static let newerName = "Ed25519"
+
+  /// Returns the name of the algorithm in the header of a text for a server with this list of names.
+  ///
+  /// It is the newer name only if the server lists that name alone: most servers know only the older
+  /// one.
+  ///
+  /// - SeeAlso: RFC 9864, section 2.2
+  package func name(in listed: [String]?) -> String {
+    guard self == .edDSA, let listed, listed.contains(Self.newerName),
+      !listed.contains(rawValue)
+    else { return rawValue }
+    return Self.newerName
   }
 
   /// Returns the supported algorithms in a list of names.
-  static func all(in names: [String]?) -> Set<JWSAlgorithm> {
+  package static func all(in names: [String]?) -> Set<JWSAlgorithm> {
     Set((names ?? []).compactMap(JWSAlgorithm.init(named:)))
   }
 }

@@ -5,12 +5,16 @@ import SQFoundation
 extension ClientKey {
   /// Returns a signed JSON Web Token with these claims.
   ///
+  /// `listed` are the names of the algorithms that the server accepts, if it says so.
+  ///
   /// - Throws: ``SQOAuthError/Code/clientKeyFailed`` if the key cannot sign.
   /// - SeeAlso: RFC 7515, section 7.1; RFC 7519, section 7.1
   func sign(
-    _ claims: [String: JSONValue], type: String = "JWT"
+    _ claims: [String: JSONValue], type: String = "JWT", listed: [String]? = nil
   ) async throws(SQOAuthError) -> String {
-    var header: [String: JSONValue] = ["alg": .string(algorithm.rawValue), "typ": .string(type)]
+    var header: [String: JSONValue] = [
+      "alg": .string(algorithm.name(in: listed)), "typ": .string(type),
+    ]
     header["kid"] = keyID.map(JSONValue.string)
     let input = try JWTText.signingInput(header, claims)
     return input + "." + Base64URL.encode(try await signature(of: Data(input.utf8)))

@@ -166,6 +166,13 @@ public struct ClientKey: Sendable {
     JWKThumbprint.of(JSONWebKey.identifyingMembers(of: publicJWK))
   }
 
+  /// Returns the public half with the name that a server with this list has for the algorithm.
+  func publicJWK(forServerListing listed: [String]?) -> JSONValue? {
+    guard var members = publicJWK?.object else { return publicJWK }
+    members["alg"] = .string(algorithm.name(in: listed))
+    return .object(members)
+  }
+
   private static func publicJWK(
     _ members: [String: String], _ algorithm: JWSAlgorithm, _ keyID: String?
   ) -> JSONValue {

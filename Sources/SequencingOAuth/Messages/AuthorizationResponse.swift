@@ -13,9 +13,19 @@ package struct AuthorizationResponse: Sendable, Redacted {
     let requiresIssuer: Bool
     /// Whether the server may show its pages to the user before it responds.
     var allowsPages = true
-    /// Reads the parameters in a signed response, without verifying its signature; `nil` if the
-    /// response must not be signed.
-    var readsSigned: (@Sendable (String) -> [FormCoding.Pair]?)?
+    /// Reads a signed response, without verifying its signature; `nil` if the response must not be
+    /// signed.
+    var readsSigned: (@Sendable (String) -> Unverified)?
+  }
+
+  /// The content of a signed response whose signature was not verified yet.
+  package enum Unverified: Sendable, Redacted {
+    /// The parameters of the response.
+    case parameters([FormCoding.Pair])
+    /// The reason why the SDK cannot use the text, and the parameters that it could read.
+    ///
+    /// These parameters only tell which sign-in the text answers.
+    case unusable(SQOAuthError, [FormCoding.Pair])
   }
 
   /// The meaning of a redirect for the sign-in.
@@ -27,6 +37,11 @@ package struct AuthorizationResponse: Sendable, Redacted {
     /// If the redirect has no `state` at all, the value is the redirect's error, to help a
     /// developer.
     case wrongState(ErrorResponse?)
+    /// The redirect has a signed response that the SDK cannot use, and that is not known to be the
+    /// response to this sign-in.
+    ///
+    /// The sign-in still waits, because anyone may have sent it; the error explains a time-out.
+    case unreadable(SQOAuthError)
     /// The redirect is the response to the request, with a code or with an error.
     case answer(Result<AuthorizationResponse, SQOAuthError>)
   }
@@ -68,7 +83,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     let pairs = FormCoding.mend(Substring(query))
     if let reads = expected.readsSigned { return judge(signed: pairs, redirect, expected, reads) }
     guard let state = state(in: pairs), sameSecret(state, expected.state) else {
-      return .wrongState(unboundError(in: pairs))
+      return rejected(pairs)
     }
     return .answer(
       Result { () throws(SQOAuthError) in
@@ -85,75 +100,33 @@ package struct AuthorizationResponse: Sendable, Redacted {
       })
   }
 
-  /// Checks a redirect whose parameters must be in a signed text.
-  ///
-  /// The text's signature is verified later, because that may take a request for the keys. Until
-  /// then, its `state` only tells which sign-in it answers. An unsigned response to this sign-in is
-  /// refused: an attacker could have replaced the signed one.
-  ///
-  /// - SeeAlso: JARM, sections 2.3 and 2.4
-  private static func judge(
-    signed outer: [FormCoding.Pair], _ redirect: String, _ expected: Expectation,
-    _ reads: (String) -> [FormCoding.Pair]?
-  ) -> Verdict {
-    let texts = outer.filter { $0.name == "response" }
-    guard texts.count == 1, let pairs = reads(texts[0].value) else {
-      guard texts.isEmpty, let state = state(in: outer), sameSecret(state, expected.state) else {
-        return .wrongState(unboundError(in: outer))
-      }
-      return .answer(
-        .failure(
-          SQOAuthError(
-            .invalidAuthorizationResponse,
-            "the redirect is not signed, although a signed response was asked for"
-              + (errorResponse(in: outer).map { "; it says \"\($0.error.rawValue.printable)\"" }
-                ?? "")
-          )))
+  /// Returns the verdict for a redirect without the request's `state`.
+  private static func rejected(_ pairs: [FormCoding.Pair]) -> Verdict {
+    let names = pairs.map(\.name)
+    guard names.contains("response"), !names.contains("state"), !names.contains("error") else {
+      return .wrongState(unboundError(in: pairs))
     }
-    guard let state = state(in: pairs), sameSecret(state, expected.state) else {
-      return .wrongState(nil)
-    }
-    return .answer(
-      Result { () throws(SQOAuthError) in
-        let mixed = outer.first { known.contains($0.name) && $0.name != "iss" }
-        if let mixed {
-          throw SQOAuthError(
-            .invalidAuthorizationResponse,
-            "the redirect has the parameter \"\(mixed.name)\" besides the signed response")
-        }
-        return try response(signed: pairs, texts[0].value, expected)
-      })
-  }
-
-  private static func response(
-    signed pairs: [FormCoding.Pair], _ text: String, _ expected: Expectation
-  ) throws(SQOAuthError) -> AuthorizationResponse {
-    guard try !checkIssuer(pairs, expected) else {
-      throw SQOAuthError(.issuerMismatch, "the signed response has no \"iss\"")
-    }
-    guard pairs.value("error") == nil else {
-      return AuthorizationResponse(
-        code: "", parameters: [:], signedText: text,
-        refusal: try refusal(pairs, expected, lacksIssuer: false))
-    }
-    return AuthorizationResponse(
-      code: try code(in: pairs), parameters: further(in: pairs), signedText: text)
+    return .unreadable(
+      SQOAuthError(
+        .invalidAuthorizationResponse,
+        "the client did not ask for a signed response; if the server signs its responses to this "
+          + "client, set the configuration's authorizationResponseAlgorithm"))
   }
 
   /// Returns the error of a redirect without a `state`; `nil` if it has a `state` or no error.
-  private static func unboundError(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
+  static func unboundError(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
     guard !pairs.contains(where: { $0.name == "state" }) else { return nil }
     return errorResponse(in: pairs)
   }
 
-  private static func errorResponse(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
+  static func errorResponse(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
     guard let error = pairs.value("error"), !error.printable.isEmpty else { return nil }
     return ErrorResponse(
       error: error, errorDescription: pairs.value("error_description"),
       errorURI: pairs.value("error_uri"))
   }
 
-  private static let known = [
+  static let known = [
     "state", "iss", "error", "error_description", "error_uri", "code",
   ]
 
@@ -174,8 +147,13 @@ package struct AuthorizationResponse: Sendable, Redacted {
     // servers add an empty fragment, or "#_=_".
     let fragment = redirect.utf8.drop { $0 != UInt8(ascii: "#") }.dropFirst()
     let all = pairs + FormCoding.mend(Substring(fragment))
+    try checkUnasked(all)
+  }
+
+  /// Throws if a response has a parameter that no answer to a code flow has.
+  static func checkUnasked(_ pairs: [FormCoding.Pair]) throws(SQOAuthError) {
     for name in ["access_token", "token", "id_token", "refresh_token", "response"]
-    where all.contains(where: { $0.name == name }) {
+    where pairs.contains(where: { $0.name == name }) {
       throw SQOAuthError(
         .invalidAuthorizationResponse,
         "the redirect has the parameter \"\(name)\", but the SDK did not ask for it")
@@ -183,7 +161,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
   }
 
   /// Throws if `iss` is wrong; returns `true` if `iss` is missing although the server promised it.
-  private static func checkIssuer(
+  static func checkIssuer(
     _ pairs: [FormCoding.Pair], _ expected: Expectation
   ) throws(SQOAuthError) -> Bool {
     guard let issuer = pairs.value("iss") else { return expected.requiresIssuer }
@@ -203,7 +181,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
   /// Some servers send `iss` only with a code, so an error without `iss` ends the sign-in too (RFC
   /// 9207, section 2.4). Nothing is sent to the server after an error, so a forged error can only
   /// show a wrong reason.
-  private static func refusal(
+  static func refusal(
     _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
   ) throws(SQOAuthError) -> SQOAuthError {
     guard let response = errorResponse(in: pairs) else {
@@ -229,7 +207,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
   ///
   /// If there are too many of them, the result is empty, because the SDK cannot know which ones
   /// matter.
-  private static func further(in pairs: [FormCoding.Pair]) -> [String: String] {
+  static func further(in pairs: [FormCoding.Pair]) -> [String: String] {
     let further = pairs.filter { !known.contains($0.name) && !credentials.contains($0.name) }
     let names = Dictionary(grouping: further, by: \.name)
     let single = names.values.compactMap { $0.count == 1 && $0[0].isExact ? $0[0] : nil }
@@ -238,7 +216,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     return Dictionary(uniqueKeysWithValues: single.map { ($0.name, $0.value) })
   }
 
-  private static func code(in pairs: [FormCoding.Pair]) throws(SQOAuthError) -> String {
+  static func code(in pairs: [FormCoding.Pair]) throws(SQOAuthError) -> String {
     guard let pair = pairs.first(where: { $0.name == "code" }), !pair.value.isEmpty else {
       throw SQOAuthError(
         .invalidAuthorizationResponse, "the redirect has neither a code nor an error")
@@ -264,7 +242,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
   }
 
   /// Compares two texts in a time that does not depend on where they differ.
-  private static func sameSecret(_ first: String, _ second: String) -> Bool {
+  static func sameSecret(_ first: String, _ second: String) -> Bool {
     guard first.utf8.count == second.utf8.count else { return false }
     return zip(first.utf8, second.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }

@@ -10,8 +10,10 @@ extension SQOAuthError {
     let words =
       error.errorDescription.map { "\(endpoint) says: \($0)" }
       ?? "\(endpoint) \(Self.reason(error.error))"
+    let code = Code(sentByServer: error.error)
+    let advice = ProofAdvice.text(after: code, response.headers, at: now) ?? ""
     return SQOAuthError(
-      Code(sentByServer: error.error), words + error.ownCodeNote, response: error,
+      code, words + error.ownCodeNote + advice, response: error,
       status: response.status,
       retryAfter: RetryAfter.delay(in: response.headers, now: now))
   }
@@ -88,6 +90,17 @@ extension SQOAuthError {
     let host = place[authority...].prefix { $0 != "/" }
     let start = host.lastIndex(of: "@").map(place.index(after:)) ?? authority
     return String(place[..<authority] + place[start...])
+  }
+
+  /// This error, with the setting of a client whose requests need a proof that it did not send.
+  ///
+  /// - SeeAlso: RFC 9449, section 5.2
+  var namingTokenBinding: SQOAuthError {
+    guard code == .invalidDPoPProof || code == .useDPoPNonce else { return self }
+    var error = self
+    error.message +=
+      "; the server demands a proof of a key from this client: set the configuration's tokenBinding"
+    return error
   }
 
   /// Returns this error with the response's status, and without the request's secrets in its

@@ -17,9 +17,16 @@ struct TokenRequest: ClientMessage {
   /// In that case, ``timeout`` limits only the time until the request is sent.
   var leastTimeout = Duration.zero
 
+  /// The size of the largest response to receive.
+  ///
+  /// A token response of more than 1 MiB is refused, but the server may have replaced the refresh
+  /// token, so the SDK looks for the new one even in a larger response.
+  private static let largestResponse: Int64 = 4 << 20
+
   /// Returns the HTTP request.
   func httpRequest() -> WebRequest {
     var request = client.form(parameters, to: endpoint, timeout: timeout)
+    request.maximumResponseBytes = Self.largestResponse
     if leastTimeout > timeout {
       request.timeout = leastTimeout
       request.limits.connection = timeout

@@ -18,24 +18,41 @@ struct TokenResponse: Sendable {
   /// Returns the refresh token of a response whose token cannot be used; `nil` if there is none.
   ///
   /// The server may have replaced the refresh token that it received; then the old one is no longer
-  /// valid.
+  /// valid. So the refresh token counts even if the SDK refuses the rest of the response, for example
+  /// because it is nested too deeply, is too long, or has another member twice.
   ///
   /// - SeeAlso: RFC 6749, section 6
   func refreshToken(in response: WebResponse) -> String? {
     guard (200..<300).contains(response.status),
-      let members = JSONMessage.members(of: response.body), !Self.saysError(members),
+      let members = members(of: response)
+        ?? OuterMembers.values(of: ["refresh_token", "error"], in: response.body),
+      !Self.saysError(members),
       let refreshToken = members["refresh_token"]?.string, !refreshToken.isEmpty,
       StandardTokenResponseParser.isRefreshToken(refreshToken)
     else { return nil }
     return refreshToken
   }
 
+  /// The size of the largest response that is read as a whole.
+  private static let largestBody = 1 << 20
+
   func read(_ response: WebResponse) throws(SQOAuthError) -> SQToken {
     do throws(SQOAuthError) {
+      guard response.body.count <= Self.largestBody else {
+        throw SQOAuthError(
+          .responseTooLarge,
+          "\(Self.endpoint) sent more than the \(Self.largestBody) bytes that a token response may "
+            + "have", status: response.status)
+      }
       return try bound(try token(in: response))
     } catch {
+      let error = proofKey == nil ? error.namingTokenBinding : error
       throw request?.client.explaining(error) ?? error
     }
+  }
+
+  private func members(of response: WebResponse) -> [String: JSONValue]? {
+    response.body.count <= Self.largestBody ? JSONMessage.members(of: response.body) : nil
   }
 
   /// Returns the token with the key to which the server has bound it.

@@ -55,12 +55,16 @@ enum TokenResponseFault {
         + "configuration's tokenBinding")
   }
 
-  static func tokenType(_ type: String) -> SQOAuthError {
-    SQOAuthError(
+  /// Creates the error for a token type that the SDK does not know.
+  ///
+  /// `isForBoundToken` says whether the client asked for a token that is bound to a key.
+  static func tokenType(_ type: String, isForBoundToken: Bool) -> SQOAuthError {
+    let asked = isForBoundToken ? "token bound to a key (DPoP)" : "Bearer token"
+    return SQOAuthError(
       .invalidResponse,
-      "the token type is \"\(type.printable)\", but a Bearer token was asked for; if this server "
-        + "gives its Bearer tokens another name, read its answers with a TokenResponseParser of "
-        + "your own (ClientEnvironment.tokenResponseParser)")
+      "the token type is \"\(type.printable)\", but a \(asked) was asked for; if this server "
+        + "gives its tokens another name, read its answers with a TokenResponseParser of your own "
+        + "(ClientEnvironment.tokenResponseParser)")
   }
 
   /// Creates the error for a field that is not a text or cannot be sent, without showing its value.

@@ -147,7 +147,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     case "bearer": return type
     case "dpop" where mayBeBound: return type
     case "dpop": throw TokenResponseFault.boundTokenType
-    default: throw TokenResponseFault.tokenType(type)
+    default: throw TokenResponseFault.tokenType(type, isForBoundToken: mayBeBound)
     }
   }
 

@@ -146,7 +146,8 @@ extension AuthorizationModule {
   ) async throws(ResourceFailure) -> WebResponse {
     do throws(SQOAuthError) {
       return try await environment.transport.exchange(
-        request.with(authorization.fields), interruption)
+        request.with(authorization.fields, onNewConnection: authorization.needsNewConnection),
+        interruption)
     } catch {
       throw .noAnswer(error)
     }
@@ -173,8 +174,9 @@ extension AuthorizationModule {
 
 extension WebRequest {
   /// Returns the request with these fields, which replace fields with the same names.
-  fileprivate func with(_ fields: HeaderFields) -> WebRequest {
+  fileprivate func with(_ fields: HeaderFields, onNewConnection isNew: Bool = false) -> WebRequest {
     var request = self
+    request.needsNewConnection = isNew
     for field in fields { request.headers[field.name] = field.value }
     return request
   }

@@ -26,6 +26,9 @@ package final class ProofServers: Sendable {
     var nonce: String?
     /// How many seconds this machine's clock is ahead of the server's.
     var clockLead = 0.0
+    /// How many seconds this machine's clock was ahead of the last response's date; `nil` if no
+    /// response had a date.
+    var dateLead: Double?
     var lastUse = 0
   }
 
@@ -45,12 +48,8 @@ package final class ProofServers: Sendable {
   }
 
   static let limit = 100
-  /// The size of the longest nonce to remember, so that no server fills the memory or a request.
-  static let longestNonce = 1024
   /// The difference of two clocks that no server minds.
   static let tolerance = 5.0
-  /// The largest difference to correct, because a larger one may be an attack on the clock.
-  static let largestLead = 86_400.0
 
   private let state = Locked(State())
 
@@ -67,8 +66,8 @@ package final class ProofServers: Sendable {
   ///
   /// - SeeAlso: RFC 9449, section 8.2
   func learn(_ fields: HeaderFields, from server: Server) {
-    let values = fields.values(for: "DPoP-Nonce")
-    guard values.count == 1, let nonce = values.first, Self.isNonce(nonce) else { return }
+    let values = fields.values(for: ProofAdvice.nonceField)
+    guard values.count == 1, let nonce = values.first, ProofAdvice.isNonce(nonce) else { return }
     state.withLock { state in
       if state.servers[server]?.nonce != nonce { state.change(server) { $0.nonce = nonce } }
     }
@@ -76,7 +75,7 @@ package final class ProofServers: Sendable {
 
   /// Remembers the nonce that an account's record has, unless a newer one is known.
   func resume(_ nonce: String?, of server: Server) {
-    guard let nonce, Self.isNonce(nonce) else { return }
+    guard let nonce, ProofAdvice.isNonce(nonce) else { return }
     state.withLock { state in
       if state.servers[server]?.nonce == nil { state.change(server) { $0.nonce = nonce } }
     }
@@ -84,9 +83,9 @@ package final class ProofServers: Sendable {
 
   /// Remembers a server's time, and returns whether it differs much from the time known so far.
   func learnTime(_ fields: HeaderFields, from server: Server, at now: Date) -> Bool {
-    guard let date = fields["Date"].flatMap({ HTTPDate.parse($0, now: now) }) else { return false }
-    let lead = now.timeIntervalSince(date)
-    guard abs(lead) <= Self.largestLead else { return false }
+    guard let lead = ProofAdvice.lead(fields, at: now), abs(lead) <= ProofAdvice.largestLead else {
+      return false
+    }
     return state.withLock { state in
       guard abs(lead - (state.servers[server]?.clockLead ?? 0)) > Self.tolerance else {
         return false
@@ -96,11 +95,14 @@ package final class ProofServers: Sendable {
     }
   }
 
-  /// Returns whether a text has only characters that a nonce may have.
-  ///
-  /// - SeeAlso: RFC 9449, section 8.1; RFC 6749, appendix A
-  static func isNonce(_ text: String) -> Bool {
-    (1...longestNonce).contains(text.utf8.count)
-      && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+  /// Remembers the date of a response, to explain errors; no proof is made with it.
+  func note(_ fields: HeaderFields, from server: Server, at now: Date) {
+    guard let lead = ProofAdvice.lead(fields, at: now) else { return }
+    state.withLock { state in state.change(server) { $0.dateLead = lead } }
+  }
+
+  /// Returns how far this machine's clock is ahead of a server's last date; `nil` if unknown.
+  func dateLead(of server: Server) -> Duration? {
+    state.withLock { $0.servers[server]?.dateLead }.map { .seconds($0.rounded(.towardZero)) }
   }
 }

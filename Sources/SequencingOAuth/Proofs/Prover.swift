@@ -81,12 +81,16 @@ package struct Prover: Sendable {
 
   /// Returns whether the server may accept a new proof after it rejected one.
   ///
-  /// It may if it has sent another nonce, or if its clock differs from the time in the proof. So
-  /// one more attempt is enough, and no server can make a client send a request for ever.
+  /// It may if it has sent another nonce, or if its clock differs from the time in the proof. With
+  /// `mayHaveBeenRepeated`, the transport may have sent the request twice, with the same proof: a
+  /// server that closes a connection may have acted on the first copy, and then refuses the second
+  /// copy's proof as used. One more attempt is enough in each case, so no server can make a client
+  /// send a request for ever.
   ///
-  /// - SeeAlso: RFC 9449, sections 8 and 9
+  /// - SeeAlso: RFC 9449, sections 8, 9 and 11.1; RFC 9110, section 9.2.2
   func canImprove(
-    _ proof: Proof, after error: SQOAuthError.Code?, _ fields: HeaderFields
+    _ proof: Proof, after error: SQOAuthError.Code?, _ fields: HeaderFields,
+    mayHaveBeenRepeated: Bool = false
   ) -> Bool {
     switch error {
     case .useDPoPNonce:
@@ -95,7 +99,7 @@ package struct Prover: Sendable {
       let nonce = servers.known(proof.server).nonce
       return nonce != nil && nonce != proof.nonce
     case .invalidDPoPProof:
-      return servers.learnTime(fields, from: proof.server, at: clock.now)
+      return servers.learnTime(fields, from: proof.server, at: clock.now) || mayHaveBeenRepeated
     default:
       return false
     }
@@ -120,21 +124,23 @@ extension ProofKey {
       guard let key = PrivateKey(generating: scheme.keyKind) else {
         throw SQOAuthError(.clientKeyFailed, "libcrypto cannot make a key")
       }
-      self.init(key, algorithm: algorithm.rawValue)
+      self.init(key, algorithm: algorithm.name(in: supported))
     case .dpopKey(let key):
-      _ = try Self.algorithm(key.algorithm, supported)
-      try self.init(ofApp: key)
+      let algorithm = try Self.algorithm(key.algorithm, supported)
+      try self.init(ofApp: key, as: algorithm.name(in: supported))
     }
   }
 
   /// Creates the name of an app's own key.
-  init(ofApp key: ClientKey) throws(SQOAuthError) {
+  ///
+  /// `algorithm` is the name of the key's algorithm in the header of proofs.
+  init(ofApp key: ClientKey, as algorithm: String? = nil) throws(SQOAuthError) {
     guard let members = key.publicMembers else {
       throw .unusableClientKey(
         "a key that signs proofs needs its public half; create the ClientKey with its publicJWK")
     }
     self.init(
-      ofApp: JWKThumbprint.of(members), algorithm: key.algorithm.rawValue)
+      ofApp: JWKThumbprint.of(members), algorithm: algorithm ?? key.algorithm.rawValue)
   }
 
   /// The algorithms to try if the app names none, the most usual one first.

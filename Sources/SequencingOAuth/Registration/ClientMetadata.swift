@@ -46,6 +46,14 @@ public struct ClientMetadata: Sendable, Hashable {
   public var softwareID: String?
   /// The version of the software (`software_version`).
   public var softwareVersion: String?
+  /// Whether the client wants only access tokens that are bound to a key
+  /// (`dpop_bound_access_tokens`); `nil`, the default, lets the server decide.
+  ///
+  /// Set it for a client with ``ClientConfiguration/tokenBinding``, because some servers bind the
+  /// tokens of such clients only. The server then refuses a token request without a proof.
+  ///
+  /// - SeeAlso: RFC 9449, section 5.2
+  public var bindsAccessTokens: Bool?
   /// Members without a property in this type, such as `logo_uri` or `software_statement`.
   public var additionalMembers: [String: JSONValue] = [:]
 
@@ -75,8 +83,14 @@ public struct ClientMetadata: Sendable, Hashable {
     self.softwareVersion = softwareVersion
   }
 
-  /// The members of the registration request.
-  var members: [String: JSONValue] {
+  /// The members of a registration request to a server that does not list its algorithms.
+  var members: [String: JSONValue] { members(listed: nil) }
+
+  /// Returns the members of the registration request.
+  ///
+  /// `listed` are the names of the algorithms by which clients may sign their authentication at the
+  /// server; `nil` if its metadata has no such list.
+  func members(listed: [String]?) -> [String: JSONValue] {
     func list(_ texts: [String]) -> JSONValue? {
       texts.isEmpty ? nil : .array(texts.map(JSONValue.string))
     }
@@ -87,8 +101,10 @@ public struct ClientMetadata: Sendable, Hashable {
       "response_types": usesCode ? ["code"] : [],
       "application_type": (applicationType ?? impliedType).map { .string($0.rawValue) },
       "token_endpoint_auth_method": registeredAuthentication.map { .string($0.rawValue) },
-      "token_endpoint_auth_signing_alg": signingAlgorithm.map(JSONValue.string),
-      "jwks": keys.isEmpty ? nil : ["keys": .array(keys.compactMap(\.publicJWK))],
+      "token_endpoint_auth_signing_alg": signingAlgorithm.map { .string($0.name(in: listed)) },
+      "jwks": keys.isEmpty
+        ? nil : ["keys": .array(keys.compactMap { $0.publicJWK(forServerListing: listed) })],
+      "dpop_bound_access_tokens": bindsAccessTokens.map(JSONValue.bool),
       "client_name": clientName.map(JSONValue.string),
       "client_uri": clientURI.map(JSONValue.string), "scope": scope.map(JSONValue.string),
       "contacts": list(contacts), "software_id": softwareID.map(JSONValue.string),
@@ -104,12 +120,12 @@ public struct ClientMetadata: Sendable, Hashable {
   }
 
   /// The algorithm of the client's keys; `nil` if the client does not sign or its keys differ.
-  private var signingAlgorithm: String? {
-    if clientAuthentication == .clientSecretJWT { return JWSAlgorithm.hs256.rawValue }
+  private var signingAlgorithm: JWSAlgorithm? {
+    if clientAuthentication == .clientSecretJWT { return .hs256 }
     guard clientAuthentication == .privateKeyJWT, let first = keys.first?.algorithm,
       keys.allSatisfy({ $0.algorithm == first })
     else { return nil }
-    return first.rawValue
+    return first
   }
 
   /// The method under its registered name; `nil` if the server's metadata determines it.

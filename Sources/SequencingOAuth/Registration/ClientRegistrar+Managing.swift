@@ -65,7 +65,8 @@ extension ClientRegistrar {
     _ registration: ClientRegistration, _ method: String, _ metadata: ClientMetadata?
   ) async throws(SQOAuthError) -> ClientRegistration {
     let management = try await management(of: registration)
-    var members = metadata?.members
+    let listed = try? await serverMetadata().clientAssertionAlgorithms
+    var members = metadata?.members(listed: listed)
     members?["client_id"] = .string(registration.clientID)
     if let secret = registration.clientSecret { members?["client_secret"] = .string(secret) }
     let request = try request(

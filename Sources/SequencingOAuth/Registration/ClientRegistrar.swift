@@ -53,7 +53,8 @@ public struct ClientRegistrar: Sendable {
     }
     let chosen = metadata.choosingAuthentication(supported: server.clientAuthenticationMethods)
     let request = try self.request(
-      "POST", endpoint, token: initialAccessToken, members: chosen.members)
+      "POST", endpoint, token: initialAccessToken,
+      members: chosen.members(listed: server.clientAssertionAlgorithms))
     let reader = reader(at: endpoint, hiding: [initialAccessToken])
     let response = try await environment.transport.exchange(request)
     do throws(SQOAuthError) {
@@ -61,6 +62,12 @@ public struct ClientRegistrar: Sendable {
         in: try reader.members(of: response), for: chosen)
       // If the app left the choice to the SDK, the server's choice is accepted.
       try registration.check(against: metadata)
+      guard registration.isUsable(at: environment.clock.now, reserve: 0) else {
+        throw SQOAuthError(
+          .registrationMismatch,
+          "the server registered the client with a secret that has expired "
+            + "(client_secret_expires_at), so it cannot be used")
+      }
       return registration
     } catch {
       // An unusable client must not remain at the server, because each attempt would add another

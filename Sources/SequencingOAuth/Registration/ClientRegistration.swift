@@ -47,6 +47,9 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
 
   /// Returns the configuration of the registered client.
   ///
+  /// It follows what the server has registered: it pushes the requests of sign-ins, or binds its
+  /// tokens to a key, if the server demands that of this client.
+  ///
   /// The redirect URI is the first registered one. The scope is the given one or, by default, the
   /// registered one. A client that was registered with a key needs that key here. The other
   /// parameters are those of the initializer of ``ClientConfiguration``. If the
@@ -65,10 +68,17 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
       scope: scope ?? self.scope, provider: .issuer(issuer),
       clientAuthentication: clientAuthentication,
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
-    // RFC 9126, section 6: the server accepts no other request of this client.
-    configuration.pushesAuthorizationRequests =
-      members["require_pushed_authorization_requests"]?.bool == true
+    configuration.pushesAuthorizationRequests = requiresPushedRequests
+    // RFC 9449, section 5.2: the server accepts no token request of this client without a proof.
+    if members["dpop_bound_access_tokens"]?.bool == true { configuration.tokenBinding = .dpop() }
     return configuration
+  }
+
+  /// Whether the server accepts only pushed authorization requests of this client.
+  ///
+  /// - SeeAlso: RFC 9126, section 6
+  package var requiresPushedRequests: Bool {
+    members["require_pushed_authorization_requests"]?.bool == true
   }
 
   /// Returns whether the client's secret is valid at a date and for another `reserve` seconds.

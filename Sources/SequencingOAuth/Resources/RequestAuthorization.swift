@@ -19,14 +19,19 @@ public struct RequestAuthorization: Sendable {
   private let proof: (maker: Prover, value: Prover.Proof)?
   /// Whether the request was already repeated with this token.
   private let isRepeated: Bool
+  /// Whether the server refused the proof of an earlier attempt, perhaps because the transport had
+  /// sent that attempt twice.
+  let needsNewConnection: Bool
 
   /// Creates the fields for an attempt to send a request with a token.
   init(
-    _ use: AddressedToken, for request: ResourceRequest, isRepeated: Bool = false
+    _ use: AddressedToken, for request: ResourceRequest, isRepeated: Bool = false,
+    needsNewConnection: Bool = false
   ) async throws(SQOAuthError) {
     self.use = use
     self.request = request
     self.isRepeated = isRepeated
+    self.needsNewConnection = needsNewConnection
     try use.token.checkHasKey()
     var fields = try await use.authenticatorFields(on: request)
     if let prover = try use.prover() {
@@ -66,9 +71,12 @@ public struct RequestAuthorization: Sendable {
     afterStatus status: Int, fields: HeaderFields
   ) async throws(SQOAuthError) -> Verdict {
     learn(fields)
-    let refusal = ResourceRefusal(status: status, fields: fields, of: use.token, for: request)
+    let refusal = resourceRefusal(status, fields)
     if !isRepeated, await isWorthRepeating(after: refusal, status, fields) {
-      return .again(try await RequestAuthorization(use, for: request, isRepeated: true))
+      return .again(
+        try await RequestAuthorization(
+          use, for: request, isRepeated: true,
+          needsNewConnection: refusal?.error.code == .invalidDPoPProof))
     }
     guard let refusal else { return .accepted }
     guard refusal.remedy == .token else { return .refused(refusal.error) }
@@ -84,7 +92,9 @@ public struct RequestAuthorization: Sendable {
     after refusal: ResourceRefusal?, _ status: Int, _ fields: HeaderFields
   ) async -> Bool {
     if let refusal, refusal.remedy == .proof, let proof,
-      proof.maker.canImprove(proof.value, after: refusal.error.code, fields)
+      proof.maker.canImprove(
+        proof.value, after: refusal.error.code, fields,
+        mayHaveBeenRepeated: WebRequest.isIdempotent(request.method))
     {
       return true
     }
@@ -123,7 +133,12 @@ extension RequestAuthorization {
   /// server's, such as ``SQOAuthError/Code/insufficientScope``, and
   /// ``SQOAuthError/challenge`` has the server's challenge, in which the token never appears.
   public func refusal(status: Int, fields: HeaderFields) -> SQOAuthError? {
-    ResourceRefusal(status: status, fields: fields, of: use.token, for: request)?.error
+    resourceRefusal(status, fields)?.error
+  }
+
+  private func resourceRefusal(_ status: Int, _ fields: HeaderFields) -> ResourceRefusal? {
+    ResourceRefusal(
+      status: status, fields: fields, of: use.token, for: request, at: use.module.session.now)
   }
 }
 

@@ -1,3 +1,5 @@
+import SQFoundation
+
 /// A resource server's refusal of a token.
 struct ResourceRefusal {
   /// What may help after a refusal.
@@ -13,7 +15,11 @@ struct ResourceRefusal {
   let remedy: Remedy
 
   /// Interprets a response; `nil` if the response is not a refusal of the token.
-  init?(status: Int, fields: HeaderFields, of token: SQToken, for request: ResourceRequest) {
+  ///
+  /// `now` is this machine's time, to compare it with the server's.
+  init?(
+    status: Int, fields: HeaderFields, of token: SQToken, for request: ResourceRequest, at now: Date
+  ) {
     // Servers repeat what clients send, so the token is removed from the challenge.
     let challenge = fields.tokenChallenges.answering(isBound: token.isBound)?
       .removing(SentSecrets([token.accessToken]))
@@ -36,6 +42,7 @@ struct ResourceRefusal {
         reason,
         token.isBound
           ? "the resource server refused the proof of the token's key"
+            + (ProofAdvice.text(after: reason, fields, at: now) ?? "")
           : "the resource server demands a proof of the token's key; set the configuration's "
             + "tokenBinding, and sign in again",
         status: 401, challenge: challenge)

@@ -13,7 +13,7 @@ extension Renewal {
     let record = old.refreshed(
       refreshed.token, attributes: context.attributes(after: old),
       usedAt: isUse ? nil : old.lastUse, isVerified: refreshed.identity == nil,
-      serverNonce: client.serverNonce)
+      serverNonce: client.serverNonce, tokenEndpoint: client.tokenEndpoint(ofIssuer: old.issuer))
     guard isCurrent else { return nil }
     // This comes first: after it, the token is not lost even if the process ends.
     await reservation.writeAhead(record)

@@ -138,7 +138,7 @@ struct Renewal: Sendable {
     if let noLease { try refuse(record, because: noLease) }
     // This may fetch the server's metadata. A store measures the time of the request from its
     // reservation, so this comes first.
-    let client = try await context.client(of: record)
+    let client = try await context.renewingClient(of: record)
     let reservation = try await reservation(after: record)
     defer { reservation.release() }
     guard isCurrent else { return nil }

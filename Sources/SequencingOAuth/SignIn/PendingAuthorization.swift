@@ -48,6 +48,9 @@ final class PendingAuthorization: Sendable {
       rejectedRedirects.withLock { $0.rejectedState(saying: error) }
       if let error { unboundError.resolve(SQOAuthError(.stateMismatch, error.withoutState)) }
       return .wrongState
+    case .unreadable(let error):
+      rejectedRedirects.withLock { $0.rejectedSigned(because: error) }
+      return .wrongState
     case .answer(let result):
       let content = AuthorizationResponse.Content(result)
       return offering.withLock { _ in
@@ -62,7 +65,7 @@ final class PendingAuthorization: Sendable {
   func recall(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed: .notAddressed
-    case .wrongState: .wrongState
+    case .wrongState, .unreadable: .wrongState
     case .answer(let result): recall(AuthorizationResponse.Content(result))
     }
   }

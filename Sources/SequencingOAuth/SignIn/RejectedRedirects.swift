@@ -4,6 +4,8 @@ struct RejectedRedirects: Sendable {
   private var sawOtherAddress = false
   /// The last error in a redirect without a `state`.
   private var unboundError: ErrorResponse?
+  /// The reason why the last unusable signed response could not be used.
+  private var unreadable: SQOAuthError?
 
   /// Records a redirect to a different address.
   mutating func rejectedOtherAddress() {
@@ -18,10 +20,16 @@ struct RejectedRedirects: Sendable {
     unboundError = error ?? unboundError
   }
 
+  /// Records a signed response that could not be used.
+  mutating func rejectedSigned(because error: SQOAuthError) {
+    unreadable = error
+  }
+
   /// Returns the error of a sign-in that reached its time limit.
   ///
   /// The error gives the most likely reason:
   ///
+  /// - A signed response could not be used. Anyone may have sent it, so it did not end the sign-in.
   /// - A redirect had a wrong `state`, and none had the right one. A forged redirect must not end a
   ///   sign-in, but a server that changes or omits `state` has the same effect.
   /// - The receiver refused a request. It may have been the browser's. `refused` describes the last
@@ -34,6 +42,12 @@ struct RejectedRedirects: Sendable {
     after timeout: Duration, receiver: RedirectReceiver, turnedAway: Int, refused: String?
   ) -> SQOAuthError {
     let seconds = timeout.components.seconds
+    if let unreadable {
+      return SQOAuthError(
+        unreadable.code,
+        "a signed response came that could not be used: \(unreadable.message); no other response "
+          + "came within \(seconds) s")
+    }
     if sawWrongState {
       let what = unboundError?.withoutState ?? "a redirect with a wrong state was refused"
       return SQOAuthError(

@@ -51,7 +51,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let id: String
     let clientID: String
     let issuer: String?
-    let tokenEndpoint: String?
+    var tokenEndpoint: String?
     let grant: Grant?
     let session: String?
     var generation: Generation
@@ -72,7 +72,10 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var clientID: String { values.value.clientID }
   /// The issuer of the authorization server; `nil` if unknown.
   public var issuer: String? { values.value.issuer }
-  /// The token endpoint; it identifies an authorization server without an issuer.
+  /// The token endpoint at the sign-in or at the latest refresh.
+  ///
+  /// It identifies an authorization server without an issuer. The server of an issuer is asked there
+  /// for a refresh if its metadata cannot be fetched.
   public var tokenEndpoint: String? { values.value.tokenEndpoint }
   /// The grant that gets a new token for an account without a refresh token.
   public var grant: Grant? { values.value.grant }
@@ -148,12 +151,14 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// Returns the record after a refresh, with the app's current attributes.
   ///
   /// If `isVerified` is `false`, the new access token is only kept aside until its ID token was
-  /// validated.
+  /// validated. `tokenEndpoint` is that of the issuer now, if it is known; the issuer may have moved it
+  /// since the sign-in.
   func refreshed(
     _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, isVerified: Bool = true,
-    serverNonce: String? = nil
+    serverNonce: String? = nil, tokenEndpoint: String? = nil
   ) -> AccountRecord {
     changed { values in
+      values.tokenEndpoint = tokenEndpoint ?? values.tokenEndpoint
       values.reusesRefreshToken =
         new.refreshToken != nil && new.refreshToken == token.refreshToken
       values.token =

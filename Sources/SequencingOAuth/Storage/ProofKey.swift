@@ -9,7 +9,7 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 9449, section 5
 package struct ProofKey: Sendable {
-  /// The name of the signature algorithm, such as `ES256`.
+  /// The name of the signature algorithm in the header of proofs, such as `ES256`.
   package let algorithm: String
   /// The SHA-256 thumbprint of the public key (RFC 7638).
   package let thumbprint: String
@@ -33,11 +33,14 @@ package struct ProofKey: Sendable {
   }
 }
 
+// The two names of Ed25519 signatures are equal: the server's list decides which of them is sent.
 extension ProofKey: Hashable {
   package static func == (one: ProofKey, other: ProofKey) -> Bool {
-    one.thumbprint == other.thumbprint && one.algorithm == other.algorithm
+    one.thumbprint == other.thumbprint && one.algorithmName == other.algorithmName
       && (one.pair == nil) == (other.pair == nil)
   }
+
+  private var algorithmName: String { algorithm == "Ed25519" ? "EdDSA" : algorithm }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
 }

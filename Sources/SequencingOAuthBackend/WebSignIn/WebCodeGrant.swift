@@ -72,6 +72,7 @@ struct WebCodeGrant: Sendable {
         .stateMismatch,
         error?.withoutState
           ?? "the redirect has no state or a wrong state, so it does not answer this sign-in")
+    case .unreadable(let error): throw error
     case .answer(let result): return try result.get()
     }
   }

@@ -111,6 +111,36 @@ import Testing
     #expect(asked.status == 1 && asked.errors.contains("error: registration_mismatch"))
   }
 
+  @Test func `a login without a client pushes its request if the server demands it of the client`()
+    async throws
+  {
+    sandbox.misbehave(
+      at: .registration, .member("require_pushed_authorization_requests", true))
+    let outcome = try await DemoProcess.run(arguments("login", "--browser", "sandbox"), in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(sandbox.requests(to: .pushedAuthorization).count == 1)
+  }
+
+  @Test(arguments: [["--dpop"], []])
+  func `a login without a client registers for bound tokens if it binds them`(
+    options: [String]
+  ) async throws {
+    _ = try await DemoProcess.run(
+      arguments("login", "--browser", "sandbox") + options, in: folder)
+    let registered = try #require(sandbox.requests(to: .registration).first)
+    let text = String(decoding: registered.body, as: UTF8.self)
+    #expect(text.contains("dpop_bound_access_tokens") == !options.isEmpty)
+  }
+
+  @Test func `a registration that is refused is not sent again unchanged`() async throws {
+    sandbox.misbehave(
+      at: .registration, .member("redirect_uris", ["http://127.0.0.1/other"]), times: nil)
+    let outcome = try await DemoProcess.run(
+      arguments("login", "--browser", "sandbox"), in: folder, environment: ["BROWSER": "true"])
+    #expect(outcome.status == 1 && outcome.errors.contains("error: registration_mismatch"))
+    #expect(sandbox.requests(to: .registration).count == 1)
+  }
+
   @Test func `a login without a client registers for device codes if the user signs in that way`()
     async throws
   {

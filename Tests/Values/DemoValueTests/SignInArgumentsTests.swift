@@ -55,6 +55,28 @@ import Testing
     #expect(client.provider == .issuer("https://id.example.com"))
   }
 
+  @Test(arguments: ["EdDSA", "Ed25519"])
+  func `both names of an algorithm are accepted`(name: String) throws {
+    let client = try options(Self.provider + ["--id-token-alg", name]).configuration
+    #expect(client?.idTokenAlgorithm == .edDSA)
+  }
+
+  @Test(arguments: [
+    "com.example:/cb?code=a", " com.example:/cb?code=a\t", "\"com.example:/cb?code=a\"",
+    "'com.example:/cb?code=a'", "<com.example:/cb?code=a>",
+    "\u{1B}[200~com.example:/cb?code=a\u{1B}[201~",
+    "\u{1B}[200~\"com.example:/cb?code=a\"\u{1B}[201~",
+    "com.example:/cb?co de=a",
+  ])
+  func `a pasted address may be in quotation marks or in a terminal's marks`(line: String) {
+    #expect(PastedRedirects.redirect(in: line) == "com.example:/cb?code=a")
+  }
+
+  @Test(arguments: ["\"", "com.example:/cb?x=\"", "\"com.example:/cb"])
+  func `a single quotation mark stays`(line: String) {
+    #expect(PastedRedirects.redirect(in: line) == line)
+  }
+
   @Test func `exceptions for a server are accepted and stay with the account`() throws {
     let words = [
       "--quirk", "missing-token-type", "--quirk", "form-encoded", "--trust-audience", "api",

@@ -256,14 +256,29 @@ import Testing
   }
 
   /// RFC 9112, section 3.2.2: a server must accept the absolute form.
-  @Test(arguments: ["http://example.test/a", "example.test:443", "*"])
-  func `a target in another form stays as it is`(target: String) throws {
-    let text = "GET \(target) HTTP/1.1\r\nHost: example.test\r\n\r\n"
+  @Test(arguments: [
+    ("http://example.test:80/a?b=/c?d", "/a?b=/c?d"), ("HTTP://Example.TEST:80/a", "/a"),
+    ("http://example.test:80", "/"), ("http://example.test:80?a=b", "/?a=b"),
+  ])
+  func `the whole URL of the server is the same target`(target: String, path: String) throws {
+    try expect(target: path, of: target)
+  }
+
+  @Test(arguments: [
+    "http://other.test:80/a", "http://example.test/a", "http://a@example.test:80/a",
+    "https://example.test:80/a", "http:/a", "example.test:443", "*",
+  ])
+  func `a target for another server, or in another form, stays as it is`(target: String) throws {
+    try expect(target: target, of: target)
+  }
+
+  private func expect(target: String, of sent: String) throws {
+    let text = "GET \(sent) HTTP/1.1\r\nHost: example.test:80\r\n\r\n"
     guard case .request(let parsed) = events(text).last else {
       Issue.record("refused")
       return
     }
-    #expect(parsed.request.target == target)
+    #expect(parsed.request.target == target, "\(sent)")
   }
 
   @Test func `after a rejection, every request is rejected`() {

@@ -19,6 +19,7 @@ extension CurlHandle {
       setURL(target, configuration) && setMethod(transfer)
       // Waiting for a new connection is worthwhile if it turns out to carry several requests.
       && set(CURLOPT_PIPEWAIT, target.isSecure ? 1 : 0)
+      && set(CURLOPT_FRESH_CONNECT, transfer.request.needsNewConnection ? 1 : 0)
       // An abandoned request may have set it.
       && set(CURLOPT_FORBID_REUSE, 0)
       && setFields(transfer.request)

@@ -65,6 +65,33 @@ import Testing
     #expect((token.form("client_secret") == nil) == (authentication != .post))
   }
 
+  @Test func `a client follows what the server demands of it`() async throws {
+    sandbox.misbehave(
+      at: .registration, .member("require_pushed_authorization_requests", true))
+    let pushing = try await registrar.register(app).configuration()
+    #expect(pushing.pushesAuthorizationRequests && pushing.tokenBinding == nil)
+    sandbox.misbehave(at: .registration, .member("dpop_bound_access_tokens", true))
+    let bound = try await registrar.register(app).configuration()
+    #expect(!bound.pushesAuthorizationRequests && bound.tokenBinding == .dpop())
+  }
+
+  @Test(arguments: [true, false, nil])
+  func `a client says whether it wants bound tokens`(value: Bool?) async throws {
+    var metadata = app
+    metadata.bindsAccessTokens = value
+    _ = try await registrar.register(metadata)
+    let sent = SandboxJSON(
+      parsing: String(decoding: requests().last?.body ?? Data(), as: UTF8.self))
+    #expect(sent?["dpop_bound_access_tokens"] == value.map(SandboxJSON.bool))
+  }
+
+  @Test func `a registration whose secret has expired is refused and deleted`() async throws {
+    sandbox.misbehave(at: .registration, .member("client_secret_expires_at", 5))
+    let error = await failure(.registrationMismatch) { try await registrar.register(service) }
+    #expect(error?.message.contains("client_secret_expires_at") == true)
+    #expect(requests().map(\.method) == ["POST", "DELETE"])
+  }
+
   @Test func `a service registers its key and gets a token with its signature`() async throws {
     var metadata = service
     metadata.clientAuthentication = .privateKeyJWT

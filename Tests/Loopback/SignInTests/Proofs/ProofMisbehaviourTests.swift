@@ -117,7 +117,10 @@ struct ProofMisbehaviourTests {
     bound.sandbox.misbehave(at: endpoint, .dpop(refusal.fault), times: nil)
     let error = await failure(refusal.code) { try await ask() }
     #expect(error?.challenge?.error == refusal.code && error?.requiresSignIn == false)
-    #expect(bound.sandbox.requests(to: endpoint).count == refusal.requests)
+    // The transport may have sent a GET twice, with one proof, so another proof may help once.
+    let isProofReplaced = refusal.fault == .proofRefused
+    #expect(
+      bound.sandbox.requests(to: endpoint).count == (isProofReplaced ? 2 : refusal.requests))
     #expect(bound.sandbox.requests(to: .token).count == 1)
     #expect(await bound.record == record)
     bound.sandbox.behave()

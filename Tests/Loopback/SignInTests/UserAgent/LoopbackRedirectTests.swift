@@ -35,6 +35,21 @@ import Testing
     #expect(fixture.http.forms.first?["code"] == "abc")
   }
 
+  /// RFC 9112, section 3.2.2: a server must accept the absolute form.
+  @Test func `a redirect with its whole URL as the target signs in, and another server's does not`()
+    async throws
+  {
+    let (fixture, page, port) = try await Self.waiting()
+    let own = try page.redirect("code=abc").absoluteString
+    let other = own.replacing("http://127.0.0.1:\(port)/", with: "http://other.example/")
+    let rest = " HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n"
+    let refused = try await RawClient.ask("GET \(other)\(rest)", port: port)
+    #expect(RawClient.status(refused) == 404 && fixture.oauth.isSigningIn)
+    let answer = try await RawClient.ask("GET \(own)\(rest)", port: port)
+    #expect(RawClient.status(answer) == 200)
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+  }
+
   /// A browser on another machine cannot follow the redirect, so its user pastes it.
   @Test func `a redirect that the app passes on signs in too`() async throws {
     let (fixture, page, port) = try await Self.waiting()

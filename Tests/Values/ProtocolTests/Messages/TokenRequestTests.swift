@@ -60,7 +60,7 @@ import Testing
     #expect(request.headers.values(for: "Content-Type") == ["application/x-www-form-urlencoded"])
     #expect(request.headers["Accept"] == "application/json")
     #expect(request.timeout == .seconds(7))
-    #expect(request.maximumResponseBytes == 1 << 20)
+    #expect(request.maximumResponseBytes == 4 << 20)
     #expect(request.headers["Cookie"] == nil)
   }
 

@@ -47,6 +47,43 @@ import Testing
   }
 
   @Test(arguments: [
+    ([], "there is none"), ([""], "it is empty"), (["a b"], "forbidden character"),
+    (["n", "n"], "it came 2 times"), ([String(repeating: "n", count: 1025)], "longer than 1024"),
+  ])
+  func `the error of a demand says why its nonce cannot be used`(values: [String], reason: String) {
+    var fields = HeaderFields()
+    for value in values { fields.append(HeaderFields.Field(name: "DPoP-Nonce", value: value)) }
+    let advice = ProofAdvice.text(after: .useDPoPNonce, fields, at: now)
+    #expect(advice?.contains(reason) == true)
+    let error = SQOAuthError.refusal(
+      by: "the token endpoint", ErrorResponse(error: "use_dpop_nonce"),
+      WebResponse(status: 400, headers: fields), now: now)
+    #expect(error.message.hasSuffix(advice ?? "-"))
+    #expect(ProofAdvice.text(after: .invalidGrant, fields, at: now) == nil)
+  }
+
+  @Test func `a usable nonce needs no advice`() {
+    #expect(ProofAdvice.text(after: .useDPoPNonce, Self.nonce("n"), at: now) == nil)
+  }
+
+  @Test(arguments: [(90_000.0, "90000 s behind"), (-90_000, "90000 s ahead"), (3600, nil)])
+  func `the error of a refused proof names a clock that is a day off`(
+    difference: Double, words: String?
+  ) {
+    let fields: HeaderFields = ["Date": now.addingTimeInterval(difference).httpText]
+    let advice = ProofAdvice.text(after: .invalidDPoPProof, fields, at: now)
+    #expect(words.map { advice?.contains($0) == true } ?? (advice == nil))
+  }
+
+  @Test func `the date of a response is remembered for errors, and changes no proof`() throws {
+    #expect(servers.dateLead(of: try server()) == nil)
+    servers.note(["Date": now.addingTimeInterval(-3600).httpText], from: try server(), at: now)
+    servers.note([:], from: try server(), at: now)
+    #expect(servers.dateLead(of: try server()) == .seconds(3600))
+    #expect(servers.known(try server()).clockLead == 0)
+  }
+
+  @Test(arguments: [
     [""], ["a b"], ["a\"b"], ["a\\b"], ["caf\u{E9}"], ["a\u{7F}"], ["one", "two"],
     [String(repeating: "n", count: 1025)],
   ])

@@ -16,6 +16,7 @@ struct Redirect {
   enum Verdict: Equatable {
     case notAddressed
     case wrongState
+    case unreadable
     case code(String)
     case refused(SQOAuthError.Code)
   }
@@ -24,6 +25,7 @@ struct Redirect {
     switch response(redirect) {
     case .notAddressed: .notAddressed
     case .wrongState: .wrongState
+    case .unreadable: .unreadable
     case .answer(.success(let response)): .code(response.code)
     case .answer(.failure(let error)): .refused(error.code)
     }

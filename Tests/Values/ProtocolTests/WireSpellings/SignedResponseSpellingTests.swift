@@ -37,7 +37,8 @@ import Testing
     .elsewhere(
       .empty, "`code`, `state`, `error`", "x", "as in a redirect", in: "SignedMessageTests"),
     .refused(
-      .kind, "`iss`, `aud`, `exp`", .invalidAuthorizationResponse, each(["true"], of: required)),
+      .kind, "`iss`, `aud`, `exp`, `nbf`", .invalidAuthorizationResponse,
+      each(["true"], of: required + ["nbf"])),
     .read(
       .kind, "`code`, `state`", "-;", note: "counts as missing, so the redirect is not an answer",
       each(["1", "{}"], of: ["code", "state"])),
@@ -64,12 +65,18 @@ import Testing
       .letterCase, "letters of `iss`, `aud`", .invalidAuthorizationResponse,
       [with(["iss": #""https://ID.example""#]), with(["aud": #""App""#])]),
     .read(
-      .unneeded, "`iat`, `nbf`, `jti`", "code c;",
-      each(["-1", "[]", #""""#], of: ["iat", "nbf", "jti"])),
-    .read(.number, "`exp` as `….0`", "code c;", [with(["exp": "1750000120.0"])]),
+      .unneeded, "`iat`, `jti`", "code c;", each(["-1", "[]", #""""#], of: ["iat", "jti"])),
+    .read(
+      .number, "`exp` and `nbf` as `….0`, `nbf` within the tolerance", "code c;",
+      [
+        with(["exp": "1750000120.0"]), with(["nbf": "1749999990.0"]), with(["nbf": "1750000060"]),
+      ]),
     .refused(
       .number, "`exp`: negative, in milliseconds, past", .invalidAuthorizationResponse,
       each(["-1", "1750000000000", "1749999939"], of: ["exp"])),
+    .refused(
+      .number, "`nbf`: negative, in milliseconds, in the future", .invalidAuthorizationResponse,
+      each(["-1", "1750000000000", "1750000061"], of: ["nbf"])),
     .refused(
       .blanks, "around `iss`, `aud`", .invalidAuthorizationResponse,
       [with(["iss": #""https://id.example ""#]), with(["aud": #"" app""#])]),

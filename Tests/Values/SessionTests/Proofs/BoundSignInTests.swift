@@ -38,6 +38,34 @@ import Testing
     #expect(fixture.oauth.module.currentToken?.isBound == false)
   }
 
+  @Test(arguments: ["invalid_dpop_proof", "use_dpop_nonce"], [false, true])
+  func `a server that demands a proof of a client without a binding names the setting`(
+    code: String, pushes: Bool
+  ) async throws {
+    let advice = "set the configuration's tokenBinding"
+    let answer = ScriptedTransport.json(#"{"error":"\#(code)"}"#, status: 400)
+    let provider = Provider.endpoints(
+      authorization: "https://id.example/authorize", token: "https://id.example/token",
+      pushedAuthorization: "https://id.example/par")
+    let plain = try OAuthFixture(answer: answer).register(provider: provider) {
+      $0.pushesAuthorizationRequests = pushes
+    }
+    let error = await failure { try await plain.oauth.signIn() }
+    #expect(error?.code.rawValue == code && error?.message.contains(advice) == true)
+    let world = try ProofWorld(pushes: pushes)
+    world.fixture.http.answer(answer)
+    let other = await failure { try await world.module.signIn() }
+    #expect(other?.code.rawValue == code && other?.message.contains(advice) == false)
+  }
+
+  @Test(arguments: ["mac", ""])
+  func `the error of another token type names what was asked for`(type: String) async throws {
+    let world = try ProofWorld()
+    world.change { $0.tokenType = type }
+    let error = await failure(.invalidResponse) { try await world.module.signIn() }
+    #expect(error?.message.contains("token bound to a key (DPoP) was asked for") == true)
+  }
+
   @Test func `each sign-in has a key of its own, and a refresh keeps it`() async throws {
     let world = try await ProofWorld().signedIn()
     let first = try #require(await world.storedKey)

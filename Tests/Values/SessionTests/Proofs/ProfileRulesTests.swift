@@ -76,6 +76,64 @@ import Testing
     #expect(error?.message.contains(name) == true)
   }
 
+  private static let assertionLists: [(list: [String]?, isAccepted: Bool)] = [
+    (nil, true), (["ES256"], true), (["PS256", "ES256"], true), (["PS256"], false), ([], false),
+    (["none"], false), (["HS256"], false), (["es256"], false),
+  ]
+
+  @Test(arguments: assertionLists.indices, [SecurityProfile.standard, .fapi2])
+  func `an assertion's algorithm must be listed, if there is a list`(
+    index: Int, profile: SecurityProfile
+  ) throws {
+    let row = Self.assertionLists[index]
+    let name = "token_endpoint_auth_signing_alg_values_supported"
+    let list = row.list.map { JSONValue.array($0.map(JSONValue.string)) }
+    let client = try client(profile, changing: [name: list])
+    guard !row.isAccepted else {
+      _ = try PreparedCodeGrant(SignInOptions(), client)
+      _ = try client.provingAnew()
+      return
+    }
+    for error in [
+      failure(.signInUnsupported) { try PreparedCodeGrant(SignInOptions(), client) },
+      failure(.signInUnsupported) { try client.provingAnew() },
+    ] {
+      #expect(error?.message.contains(name) == true)
+    }
+  }
+
+  @Test(arguments: [(["HS256"], true), (["ES256"], false)])
+  func `the algorithm of an assertion with the secret must be listed`(
+    list: [String], isAccepted: Bool
+  ) throws {
+    var members = Self.metadata
+    members["token_endpoint_auth_signing_alg_values_supported"] = .array(
+      list.map(JSONValue.string))
+    let client = RegisteredClient(
+      configuration: try ClientConfiguration(
+        clientID: "client", clientSecret: String(repeating: "s", count: 32),
+        redirectURI: "com.example.app:/cb", provider: .issuer(Self.issuer),
+        clientAuthentication: .clientSecretJWT),
+      environment: ClientEnvironment(),
+      metadata: try ProviderMetadata(members: members, issuer: Self.issuer))
+    if isAccepted {
+      _ = try PreparedCodeGrant(SignInOptions(), client)
+    } else {
+      failure(.signInUnsupported) { try PreparedCodeGrant(SignInOptions(), client) }
+    }
+  }
+
+  @Test func `a client without an assertion needs no algorithm`() throws {
+    var members = Self.metadata
+    members["token_endpoint_auth_signing_alg_values_supported"] = ["PS256"]
+    let client = RegisteredClient(
+      configuration: try ClientConfiguration(
+        clientID: "client", redirectURI: "com.example.app:/cb", provider: .issuer(Self.issuer)),
+      environment: ClientEnvironment(),
+      metadata: try ProviderMetadata(members: members, issuer: Self.issuer))
+    _ = try PreparedCodeGrant(SignInOptions(), client)
+  }
+
   @Test func `the plain profile needs the issuer in the response, and nothing of signed messages`()
     throws
   {

@@ -152,15 +152,48 @@ import Testing
     #expect(world.requests("/token").count == 3 && world.requests("/x").count == 3)
   }
 
-  @Test func `a proof that stays invalid is sent once`() async throws {
+  /// A transport may send an idempotent request twice, with one proof; see RFC 9449, section 11.1.
+  @Test(
+    arguments: [
+      ("GET", 2), ("HEAD", 2), ("PUT", 2), ("DELETE", 2), ("OPTIONS", 2), ("POST", 1), ("PATCH", 1),
+      ("QUERY", 1),
+    ])
+  func `a proof that stays invalid is replaced once, if the transport may have sent it twice`(
+    method: String, count: Int
+  ) async throws {
     let world = try await ProofWorld().signedIn()
     world.fixture.http.answer { _ in
       WebResponse(
         status: 401, headers: ["WWW-Authenticate": #"DPoP error="invalid_dpop_proof""#])
     }
-    let error = await failure(.invalidDPoPProof) { try await world.send() }
+    let url = try #require(URL(string: "https://api.example/x"))
+    let error = await failure(.invalidDPoPProof) {
+      try await world.module.send(WebRequest(method: method, url: url))
+    }
     #expect(error?.challenge?.scheme == "DPoP")
-    #expect(world.fixture.http.requests.count { $0.url.path() == "/x" } == 1)
+    let sent = world.fixture.http.requests.filter { $0.url.path() == "/x" }
+    #expect(sent.count == count)
+    // On a new connection, no transport sends it twice.
+    #expect(sent.map(\.needsNewConnection) == Array([false, true].prefix(count)))
+    #expect(Set(try sent.compactMap { try SentProof($0)?.id }).count == count)
+    #expect(world.requests("/token").count == 1)
+  }
+
+  @Test func `a proof that the server has seen is replaced, and the request succeeds`() async throws
+  {
+    let world = try await ProofWorld().signedIn()
+    let first = Locked<String?>(nil)
+    world.fixture.http.answer { request in
+      let id = try SentProof(request)?.id
+      let isUsed = first.withLock { first in
+        first = first ?? id
+        return first == id
+      }
+      guard isUsed else { return WebResponse(status: 200) }
+      return WebResponse(
+        status: 401, headers: ["WWW-Authenticate": #"DPoP error="invalid_dpop_proof""#])
+    }
+    #expect(try await world.send().status == 200)
   }
 
   @Test func `a body that can be read once is not sent twice, and the next request succeeds`()

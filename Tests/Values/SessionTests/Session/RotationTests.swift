@@ -69,6 +69,44 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
+  /// Responses that are refused as a whole.
+  static let refused = [
+    #""x":"# + String(repeating: "[", count: 40) + String(repeating: "]", count: 40),
+    #""x":["# + Array(repeating: "0", count: 10_001).joined(separator: ",") + "]",
+    #""access_token":"T8""#, #""scope":"a","scope":"b""#,
+    #""x":""# + String(repeating: "x", count: 3 << 20) + #"""#,
+  ]
+
+  @Test(arguments: refused.indices)
+  func `a new refresh token is used even if its response is refused as a whole`(
+    index: Int
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    let members = #""access_token":"T9","token_type":"Bearer","refresh_token":"R9""#
+    fixture.server.next(ScriptedTransport.json("{\(members),\(Self.refused[index])}"))
+    let error = await failure { try await fixture.module.refresh() }
+    #expect(error?.code == .invalidResponse || error?.code == .responseTooLarge)
+    #expect(await fixture.store.content() == "T1 R9")
+    fixture.clock.advance(by: 1)
+    fixture.server.expect("R9")
+    #expect(try await fixture.module.refresh().accessToken == "T2")
+    #expect(fixture.refreshes == ["R1", "R9"])
+  }
+
+  @Test(arguments: [
+    #""refresh_token":"R8","x":[]"#, #""error":"server_error""#, #""x":["#,
+  ])
+  func `an ambiguous refresh token in a response that is refused does not replace the old one`(
+    more: String
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    let deep = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+    fixture.server.next(
+      ScriptedTransport.json(#"{"refresh_token":"R9","y":\#(deep),\#(more)}"#))
+    await failure { try await fixture.module.refresh() }
+    #expect(await fixture.store.content() == "T1 R1")
+  }
+
   @Test(arguments: [
     #"{"error":"server_error","refresh_token":"R9"}"#, #"{"refresh_token":""}"#,
     #"{"refresh_token":5}"#, #"{"refresh_token":"\u0007"}"#,

@@ -54,6 +54,16 @@ import Testing
     #expect(fixture.http.requests.isEmpty)
   }
 
+  @Test func `a signed response that was not asked for is the reported reason`() async throws {
+    let fixture = try fixture(.seconds(5))
+    async let error = failure(.invalidAuthorizationResponse) { try await fixture.oauth.signIn() }
+    let page = try await fixture.isWaiting()
+    #expect(fixture.oauth.receiveRedirect(try page.forged("response=a.b.c")) == .wrongState)
+    #expect(fixture.oauth.isSigningIn, "anyone may have sent it")
+    fixture.clock.advance(by: 5)
+    #expect(await error?.message.contains("authorizationResponseAlgorithm") == true)
+  }
+
   @Test func `the last error without a state is reported as possibly forged`()
     async throws
   {

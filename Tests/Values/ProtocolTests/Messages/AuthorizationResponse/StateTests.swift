@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: [
     "iss=https%3A%2F%2Fevil.example&code=abc", "access_token=abc&token_type=bearer",
-    "response=abc", "code=a&code=b", "error=a&error=b", "",
+    "code=a&code=b", "error=a&error=b", "",
   ])
   func `a wrong state is reported before anything else that is wrong`(query: String) {
     #expect(redirect.judge(query: "state=wrong&\(query)") == .wrongState)

@@ -77,10 +77,18 @@ import Testing
   }
 
   @Test func `a body of a megabyte is read`() throws {
-    let filler = String(repeating: "x", count: 1 << 20)
+    let size = 1_000_000
+    let filler = String(repeating: "x", count: size)
     #expect(
       try Answer.read(#"{"access_token":"a","token_type":"bearer","x":"\#(filler)"}"#)
-        .additionalFields["x"]?.string?.utf8.count == 1 << 20)
+        .additionalFields["x"]?.string?.utf8.count == size)
+  }
+
+  @Test func `a body of more than a mebibyte is refused`() {
+    let filler = String(repeating: "x", count: 1 << 20)
+    failure(.responseTooLarge) {
+      try Answer.read(#"{"access_token":"a","token_type":"bearer","x":"\#(filler)"}"#)
+    }
   }
 
   @Test(arguments: [201, 203, 206, 299])

@@ -1,0 +1,70 @@
+import SQFoundation
+
+// Refreshes while the server's metadata cannot be fetched.
+extension ClientContext {
+  /// Returns the client for the refresh of a record's token.
+  ///
+  /// If the server's metadata is not known and cannot be fetched because of an outage, the client
+  /// has only the token endpoint that the record names, if that is enough for a refresh.
+  func renewingClient(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
+    do throws(SQOAuthError) {
+      return try await client(of: record)
+    } catch {
+      guard error.isOutage, let client = try clientWithoutMetadata(of: record) else { throw error }
+      return client
+    }
+  }
+
+  /// Returns the client with the token endpoint of a record; `nil` if more must be known.
+  ///
+  /// The record's issuer must be the configured one, because its metadata named the endpoint. The
+  /// client's authentication must not depend on the metadata. A user's ID token could not be
+  /// validated without the issuer's keys, so an account with an identity waits.
+  private func clientWithoutMetadata(
+    of record: AccountRecord
+  ) throws(SQOAuthError) -> RegisteredClient? {
+    let configuration = try configuration.get()
+    guard configuration.metadata == nil, let issuer = configuration.provider.issuer,
+      issuer == record.issuer, configuration.clientID == record.clientID,
+      configuration.authenticatesWithoutMetadata, record.token.refreshToken != nil,
+      record.token.idToken == nil, let endpoint = record.tokenEndpoint,
+      let metadata = try? ProviderMetadata(tokenEndpoint: endpoint, of: issuer)
+    else { return nil }
+    let client = RegisteredClient(
+      configuration: configuration, environment: environment, metadata: metadata,
+      proofKey: record.proofKey)
+    client.resume(serverNonce: record.serverNonce)
+    return client
+  }
+}
+
+extension ProviderMetadata {
+  /// Creates the metadata of an issuer of which only the token endpoint is known.
+  ///
+  /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` or another error for an endpoint that the
+  ///   issuer's metadata could not have named.
+  fileprivate init(tokenEndpoint: String, of issuer: String) throws(SQOAuthError) {
+    try self.init(
+      members: [
+        "issuer": .string(issuer), "token_endpoint": .string(tokenEndpoint),
+      ], issuer: issuer)
+  }
+}
+
+extension RegisteredClient {
+  /// Returns the token endpoint for the record of an account at an issuer; `nil` for any other
+  /// account, whose endpoint identifies its server.
+  func tokenEndpoint(ofIssuer issuer: String?) -> String? {
+    guard let issuer, issuer == metadata.issuer else { return nil }
+    return metadata.tokenEndpoint.absoluteString
+  }
+}
+
+extension ClientConfiguration {
+  /// Whether the client's authentication is the same whatever the server's metadata lists.
+  fileprivate var authenticatesWithoutMetadata: Bool {
+    guard !usesCertificate else { return false }
+    return clientAuthentication != nil || clientKey != nil || clientSecret == nil
+      || provider.clientAuthentication != nil
+  }
+}

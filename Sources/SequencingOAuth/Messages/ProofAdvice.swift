@@ -1,0 +1,57 @@
+import SQFoundation
+
+/// What a response says to a client whose proof was refused: a nonce, and the server's time.
+///
+/// - SeeAlso: RFC 9449, sections 8 and 9
+enum ProofAdvice {
+  /// The name of the field with a server's nonce for proofs.
+  static let nonceField = "DPoP-Nonce"
+  /// The size of the longest nonce to remember, so that no server fills the memory or a request.
+  static let longestNonce = 1024
+  /// The largest difference of clocks to correct, because a larger one may be an attack on the clock.
+  static let largestLead = 86_400.0
+
+  /// Returns how many seconds this machine's clock is ahead of a response's date; `nil` without one.
+  static func lead(_ fields: HeaderFields, at now: Date) -> Double? {
+    fields["Date"].flatMap { HTTPDate.parse($0, now: now) }.map(now.timeIntervalSince)
+  }
+
+  /// Returns the end of a sentence about a refused proof: why no other proof can help; `nil` if the
+  /// response does not tell.
+  static func text(
+    after error: SQOAuthError.Code, _ fields: HeaderFields, at now: Date
+  ) -> String? {
+    switch error {
+    case .useDPoPNonce:
+      return unusableNonce(fields).map {
+        "; the nonce that it sent (\(nonceField)) cannot be used: \($0)"
+      }
+    case .invalidDPoPProof:
+      guard let lead = lead(fields, at: now), abs(lead) > largestLead else { return nil }
+      return "; this machine's clock is \(Int64(abs(lead))) s "
+        + "\(lead > 0 ? "ahead of" : "behind") the server's, which is too much to allow for: "
+        + "correct the clock"
+    default: return nil
+    }
+  }
+
+  /// Returns why the nonce in a response cannot be used; `nil` if it can.
+  private static func unusableNonce(_ fields: HeaderFields) -> String? {
+    let values = fields.values(for: nonceField)
+    guard let nonce = values.first else { return "there is none" }
+    guard values.count == 1 else { return "it came \(values.count) times" }
+    guard !nonce.isEmpty else { return "it is empty" }
+    guard nonce.utf8.count <= longestNonce else {
+      return "it is longer than \(longestNonce) characters"
+    }
+    return isNonce(nonce) ? nil : "it has a forbidden character"
+  }
+
+  /// Returns whether a text has only characters that a nonce may have.
+  ///
+  /// - SeeAlso: RFC 9449, section 8.1; RFC 6749, appendix A
+  static func isNonce(_ text: String) -> Bool {
+    (1...longestNonce).contains(text.utf8.count)
+      && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import SQBasics
+import Testing
+
+@testable import SQCrypto
+@testable import SequencingOAuth
+
+/// Signed responses that the SDK cannot use, and the times of those that it can.
+@Suite struct SignedResponseTests {
+  private static let redirectURI = "com.example.app:/cb"
+
+  /// Returns a text in the form of a signed one, which nobody has signed.
+  private static func text(
+    _ header: String = #"{"alg":"ES256"}"#, state: String = Redirect.state, more: String = ""
+  ) -> String {
+    let claims = #"{"iss":"https://id.example","code":"c","state":"\#(state)"\#(more)}"#
+    return [header, claims, "signature"].map { Base64URL.encode(Data($0.utf8)) }
+      .joined(separator: ".")
+  }
+
+  private static func judge(
+    _ query: String, asksForSigned: Bool = true
+  ) -> AuthorizationResponse.Verdict {
+    var expected = AuthorizationResponse.Expectation(
+      redirectURI: redirectURI, state: Redirect.state, issuer: "https://id.example",
+      requiresIssuer: false)
+    if asksForSigned { expected.readsSigned = { SignedAuthorizationResponse.unverified($0) } }
+    return AuthorizationResponse.judge("\(redirectURI)?\(query)", against: expected)
+  }
+
+  private static let unusableHeaders = [
+    (#"{"alg":"ES256","crit":["x"],"x":1}"#, "crit"), (#"{"alg":"ES256","typ":"dpop+jwt"}"#, "typ"),
+    (#"{"alg":"ES256","b64":false}"#, "crit"), (#"{"typ":"JWT"}"#, "algorithm"),
+  ]
+
+  @Test(arguments: unusableHeaders)
+  func `an unusable header with the right state inside ends the sign-in with the reason`(
+    header: String, word: String
+  ) throws {
+    let verdict = Self.judge("response=\(Self.text(header))")
+    let error = try #require(verdict.error)
+    #expect(error.code == .invalidAuthorizationResponse && error.message.contains(word))
+  }
+
+  private static let unreadable: [(query: String, word: String)] =
+    unusableHeaders.map { ("response=\(text($0.0, state: "wrong"))", $0.1) } + [
+      ("response=eyJhbGciOiJFQ0RILUVTIiwiZW5jIjoiQTEyOEdDTSJ9..a.b.c", "encrypted"),
+      ("response=", "segments"), ("response=a.b", "segments"),
+      ("response=\(text(more: #","state":"x""#))", "same name"),
+      ("response=\(text())&response=\(text())", "more than once"),
+    ]
+
+  @Test(arguments: unreadable.indices)
+  func `a response that may be anyone's does not end the sign-in, but says why it was not used`(
+    index: Int
+  ) {
+    let row = Self.unreadable[index]
+    guard case .unreadable(let error) = Self.judge(row.query) else {
+      Issue.record("\(row.query)")
+      return
+    }
+    #expect(error.code == .invalidAuthorizationResponse && error.message.contains(row.word))
+  }
+
+  @Test func `a signed response that was not asked for names the setting`() {
+    guard case .unreadable(let error) = Self.judge("response=\(Self.text())", asksForSigned: false)
+    else {
+      Issue.record("it was judged otherwise")
+      return
+    }
+    #expect(error.message.contains("authorizationResponseAlgorithm"))
+  }
+
+  @Test func `a readable response with another state is not ours`() {
+    guard case .wrongState(nil) = Self.judge("response=\(Self.text(state: "x"))") else {
+      Issue.record("it was judged otherwise")
+      return
+    }
+  }
+
+  @Test(arguments: ["access_token", "id_token", "refresh_token", "response"])
+  func `a token inside a signed response is refused, as in a query`(name: String) {
+    let verdict = Self.judge("response=\(Self.text(more: #","\#(name)":"x""#))")
+    #expect(verdict.error?.code == .invalidAuthorizationResponse)
+    #expect(verdict.error?.message.contains(name) == true)
+  }
+
+  @Test func `an unusable response explains a sign-in that ran out of time`() throws {
+    var rejected = RejectedRedirects()
+    rejected.rejectedState(saying: nil)
+    guard case .unreadable(let error) = Self.judge("response=a") else { return }
+    rejected.rejectedSigned(because: error)
+    let last = rejected.error(
+      after: .seconds(6), receiver: .sdk, turnedAway: 0, refused: nil)
+    #expect(last.code == .invalidAuthorizationResponse && !last.isCancellation)
+    #expect(last.message.contains("a signed response came") && last.message.contains("segments"))
+  }
+
+  // MARK: Times
+
+  private func check(
+    _ claims: [String: JSONValue], clockLead: Duration? = nil
+  ) -> SQOAuthError? {
+    let base: [String: JSONValue] = ["iss": "i", "aud": "c", "exp": .integer(1_750_000_120)]
+    do throws(SQOAuthError) {
+      try SignedAuthorizationResponse.check(
+        base.merging(claims) { $1 }, issuer: "i", clientID: "c",
+        at: Date(timeIntervalSince1970: 1_750_000_000), tolerance: .seconds(60),
+        clockLead: clockLead)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func `a response is used from its time on, with the tolerance of the clock`() {
+    #expect(check(["nbf": .integer(1_750_000_060)]) == nil)
+    let error = check(["nbf": .integer(1_750_000_061)])
+    #expect(error?.code == .invalidAuthorizationResponse)
+    #expect(error?.message.contains("not valid yet") == true)
+  }
+
+  @Test(arguments: ["exp", "nbf"])
+  func `the error of a wrong time names the difference of the clocks`(name: String) {
+    let time: JSONValue = .integer(name == "exp" ? 1_749_990_000 : 1_750_010_000)
+    let known = check([name: time], clockLead: .seconds(3600))
+    #expect(known?.message.contains("3600 s ahead of the server's") == true)
+    #expect(check([name: time])?.message.contains("compare this machine's clock") == true)
+  }
+}
