@@ -45,6 +45,21 @@ struct ClientIdentification: Sendable {
     return IdentifiedClient(try await registered(at: issuer, server), identity.metadata)
   }
 
+  /// Returns who the program would be at an issuer, without a request.
+  func planned(
+    at issuer: String, _ server: ProviderMetadata
+  ) async throws(SQOAuthError) -> AccessPlan.Identity {
+    if let configured = identity.client(at: issuer) { return .byHand(configured.clientID) }
+    if let address = identity.documentAddress, server.acceptsClientMetadataDocuments {
+      return .document(try documented(at: address).clientID)
+    }
+    guard identity.metadata != nil, let endpoint = server.registrationEndpoint else {
+      throw unknown(at: issuer, server)
+    }
+    if let kept = try await kept(at: issuer) { return .registered(kept.clientID) }
+    return .willRegister(endpoint.absoluteString)
+  }
+
   /// Returns the client that an account's tokens were issued to, without a request.
   func client(at issuer: String, id: String) async throws(SQOAuthError) -> IdentifiedClient? {
     if let configured = identity.client(at: issuer), configured.clientID == id {
@@ -61,7 +76,8 @@ struct ClientIdentification: Sendable {
     try ClientMetadata.checkDocumentAddress(address)
     let key = identity.metadata?.keys.first
     return IdentifiedClient(
-      clientID: address, clientKey: key, authentication: key == nil ? .publicClient : .privateKeyJWT,
+      clientID: address, clientKey: key,
+      authentication: key == nil ? .publicClient : .privateKeyJWT,
       redirectURIs: identity.metadata?.redirectURIs ?? [], origin: "a client metadata document")
   }
 
@@ -118,9 +134,11 @@ struct ClientIdentification: Sendable {
     let standing: ClientRegistration
     do {
       let earlier = try await kept(at: new.issuer)
-      standing = try await identity.registrations.save(new, replacing: earlier.flatMap { kept in
-        LoopbackPorts.uris(asked, as: kept) == nil ? kept : nil
-      })
+      standing = try await identity.registrations.save(
+        new,
+        replacing: earlier.flatMap { kept in
+          LoopbackPorts.uris(asked, as: kept) == nil ? kept : nil
+        })
     } catch {
       try? await registrar.delete(new)
       throw SQOAuthError(.storeFailed, "the registration could not be stored", cause: error)

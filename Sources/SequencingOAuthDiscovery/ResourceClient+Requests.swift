@@ -44,11 +44,15 @@ extension ResourceClient {
     }
   }
 
+  /// The largest number of sign-ins that one request may demand of a user who has signed in.
+  private static let mostStepUps = 3
+
   private func send(
     _ request: WebRequest, by access: Access
   ) async throws(SQOAuthError) -> WebResponse {
     var access = access
     var hasSignedIn = false
+    var stepUps = 0
     while true {
       let token = access.module.currentToken
       do throws(SQOAuthError) {
@@ -57,7 +61,11 @@ extension ResourceClient {
         guard request.isReplayable else { throw error }
         switch error.code {
         case .insufficientScope, .insufficientUserAuthentication:
-          guard options.interaction == .signInAndStepUp else { throw error }
+          // A server could otherwise demand something new each time, without an end.
+          guard options.interaction == .signInAndStepUp, stepUps < Self.mostStepUps else {
+            throw error
+          }
+          stepUps += 1
           try await stepUp(after: error, access)
         case _ where error.needsSignIn && !hasSignedIn:
           hasSignedIn = true

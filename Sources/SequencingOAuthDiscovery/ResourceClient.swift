@@ -42,6 +42,15 @@ public final class ResourceClient: Sendable {
     public var timeout = Duration.seconds(60)
     /// The id of the account; `nil` for the resource's identifier.
     public var accountID: String?
+    /// How long the user may take to sign in with a browser; `nil` for the client's own limit.
+    package var signInTimeout: Duration?
+    /// The closure that decides at an authorization server whether ``showsCode`` is used; it throws
+    /// if no sign-in can take place. Without it, ``showsCode`` is always used.
+    package var usesCode:
+      (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
+    /// The closure that makes the account's attributes before a sign-in, from the client and the
+    /// scope.
+    package var attributes: (@Sendable (ClientConfiguration, String?) -> [String: String])?
 
     /// Creates the default options.
     public init() {}
@@ -80,6 +89,11 @@ public final class ResourceClient: Sendable {
   }
 
   var environment: ClientEnvironment { accounts.environment }
+
+  /// Returns the identifiers under which a resource may describe itself, the most specific first.
+  package static func identifiers(of address: String) throws(SQOAuthError) -> [String] {
+    try ResourceAddress(address).identifiers
+  }
 
   // MARK: Finding
 
@@ -123,6 +137,9 @@ public final class ResourceClient: Sendable {
     }
   }
 
+  /// The attribute with the resource's identifier, for an account whose id is another one.
+  static let resourceAttribute = "resource"
+
   private func storedAccess() async throws(SQOAuthError) -> Access? {
     let ids = options.accountID.map { [$0] } ?? resource.identifiers
     for id in ids {
@@ -134,7 +151,8 @@ public final class ResourceClient: Sendable {
       }
       let configuration = try configuration(
         of: client, at: issuer, scope: record.token.scope, binding: options.tokenBinding,
-        for: options.accountID == nil ? id : resource.text)
+        for: record.attributes[Self.resourceAttribute]
+          ?? (options.accountID == nil ? id : resource.text))
       return Access(
         module: try await accounts.account(configuration, id: id), issuer: issuer, client: client)
     }
@@ -164,6 +182,7 @@ public final class ResourceClient: Sendable {
     configuration.resourceOrigins = [resource.origin]
     configuration.profile = options.profile
     configuration.timeout = options.timeout
+    if let limit = options.signInTimeout { configuration.signInTimeout = limit }
     if let binding { configuration.tokenBinding = binding }
     if client.pushes { configuration.pushesAuthorizationRequests = true }
     return configuration
