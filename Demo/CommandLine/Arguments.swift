@@ -72,7 +72,8 @@ struct Arguments: Sendable {
             + Suggestion.question(word, among: actions))
     }
     guard operands.count >= names.count - (form.hasOptional ? 1 : 0) else {
-      throw .usage("\(names[operands.count]) is missing")
+      let missing = operands.count + (form.isFirstOptional ? 1 : 0)
+      throw .usage("\(names[missing]) is missing")
     }
   }
 

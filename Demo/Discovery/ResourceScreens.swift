@@ -60,16 +60,16 @@ final class ResourceScreens: Sendable {
   private var needsUser: SQOAuthError {
     let demand =
       state.withLock(\.hasAccount)
-      ? "demands more than the account has, so a new sign-in" : "demands a sign-in"
+      ? "demands another sign-in, for more than the account has," : "demands a sign-in,"
     return SQOAuthError(
       .browserUnavailable, "the sign-in needs a user",
       cause: Failure(
         "sign_in_needed",
-        "\(address.onScreen) \(demand), and there is neither a browser nor a terminal",
+        "\(address.onScreen) \(demand) and there is neither a browser nor a terminal",
         status: .notAuthorized
       ).withHint(
-        "Run this command once in a terminal, or with --device or --browser print, and sign in\n"
-          + "there. The account is kept for later runs."))
+        "Sign in once: run this in a terminal, or with --device or --browser print.\n"
+          + "The account is kept for later runs."))
   }
 
   /// Throws if the sandbox's password would be sent to another machine.

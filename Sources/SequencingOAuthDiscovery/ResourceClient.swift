@@ -44,8 +44,9 @@ public final class ResourceClient: Sendable {
     public var accountID: String?
     /// How long the user may take to sign in with a browser; `nil` for the client's own limit.
     package var signInTimeout: Duration?
-    /// The closure that decides at an authorization server whether ``showsCode`` is used; it throws
-    /// if no sign-in can take place. Without it, ``showsCode`` is always used.
+    /// The closure that decides at an authorization server whether ``showsCode`` is used.
+    ///
+    /// It throws if no sign-in can take place. Without it, ``showsCode`` is always used.
     package var usesCode:
       (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
     /// The closure that makes the account's attributes before a sign-in, from the client and the

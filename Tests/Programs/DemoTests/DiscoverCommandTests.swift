@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("http://example.com/", "insecure"), ("nonsense", "malformed"), ("ftp://x/", ""),
+    ("http://example.com/", "insecure"), ("nonsense", "malformed"), ("ftp://x/", "malformed"),
   ])
   func `the discover command rejects an address that cannot be used`(
     address: String, word: String
