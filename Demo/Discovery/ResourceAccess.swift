@@ -46,7 +46,7 @@ struct ResourceAccess: Sendable {
     } catch {
       outcome = .failure(error)
     }
-    await screens.end()
+    await screens.endCode()
     let token = (try? await client.account())?.currentToken
     try await keep(accounts, client, screens, opened, console)
     switch outcome {
@@ -68,6 +68,7 @@ struct ResourceAccess: Sendable {
     settings.tokenBinding = signIn.protections.usesDPoP ? .dpop() : nil
     settings.usesCode = screens.usesCode
     settings.showsCode = screens.showCode
+    settings.didEndCode = screens.endCode
     settings.attributes = { client, scope in
       KeptClient(client, at: .issuer(client.provider.issuer ?? ""), scope: scope).attributes
     }

@@ -31,8 +31,8 @@ final class ResourceScreens: Sendable {
   /// Notes that there was an account before the first request.
   func noteAccount() { state.withLock { $0.hasAccount = true } }
 
-  /// Ends the screen with a code.
-  func end() async {
+  /// Ends the screen with a code, as soon as its sign-in has ended.
+  func endCode() async {
     let task = state.withLock { state in
       defer { state.code = nil }
       return state.code
@@ -86,8 +86,11 @@ final class ResourceScreens: Sendable {
       defer { state.signIns += 1 }
       return (state.issuer, state.hasAccount || state.signIns > 0)
     }
-    if isMore { console.progress("The server demands more than the account has; sign in again.") }
-    console.progress("Signing in at \(issuer.onScreen), for \(address.onScreen).")
+    console.progress(
+      isMore
+        ? "The server demands more than the account has; sign in again."
+        : "\(address.onScreen) needs a token.")
+    console.progress("Signing in at \(issuer.onScreen).")
   }
 
   // MARK: A page
@@ -111,7 +114,10 @@ final class ResourceScreens: Sendable {
     { [self] authorization in
       announce()
       let task = Task { await show(authorization) }
-      state.withLock { $0.code = task }
+      state.withLock { state in
+        state.code?.cancel()
+        state.code = task
+      }
     }
   }
 

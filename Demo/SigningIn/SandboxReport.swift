@@ -113,7 +113,7 @@ struct SandboxReport: Encodable {
       Or begin with the API's address alone, without a login:
 
         sq-demo discover \(api.me)
-        sq-demo call \(api.me) --browser sandbox
+        sq-demo call \(api.me)
       """
   }
 

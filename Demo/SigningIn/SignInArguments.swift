@@ -146,15 +146,6 @@ struct SignInArguments: Sendable {
     return options
   }
 
-  /// The address of the document about the client; `nil` if the client has another identifier.
-  var documentAddress: String? {
-    Self.isAddress(clientID) ? clientID : nil
-  }
-
-  private static func isAddress(_ clientID: String?) -> Bool {
-    clientID?.lowercased().hasPrefix("https://") == true
-  }
-
   /// Returns these options with another scope.
   func requesting(scope: String) throws(Failure) -> SignInArguments {
     var options = self

@@ -93,9 +93,7 @@ extension ResourceClient {
       return
     }
     if let show = options.showsCode, try await usesCode(access) {
-      settle(signIn, module)
-      try await module.signInWithDeviceCode(with: signIn, show: show)
-      return
+      return try await self.signIn(signIn, module, showing: show)
     }
     for (index, uri) in access.client.redirectURIs.enumerated() {
       let isLast = index == access.client.redirectURIs.count - 1
@@ -112,25 +110,6 @@ extension ResourceClient {
     }
     // A client without a redirect URI gets the error that says so.
     try await module.signIn(with: signIn)
-  }
-}
-
-extension ResourceClient {
-  /// Returns whether a sign-in shows a code for another device instead of a page.
-  private func usesCode(_ access: Access) async throws(SQOAuthError) -> Bool {
-    guard let decide = options.usesCode else { return true }
-    return try await decide(access.issuer, try await access.module.providerMetadata())
-  }
-
-  /// Sets the attributes that the store keeps with the next token.
-  private func settle(_ signIn: SignInOptions, _ module: AuthorizationModule) {
-    guard let configuration = module.configuration else { return }
-    if let attributes = options.attributes {
-      module.attributes = attributes(configuration, signIn.scope ?? module.currentToken?.scope)
-    }
-    if options.accountID != nil {
-      module.attributes[Self.resourceAttribute] = configuration.resources.first
-    }
   }
 }
 

@@ -49,6 +49,8 @@ public final class ResourceClient: Sendable {
     /// It throws if no sign-in can take place. Without it, ``showsCode`` is always used.
     package var usesCode:
       (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
+    /// The closure that is called when a sign-in with ``showsCode`` has ended.
+    package var didEndCode: (@Sendable () async -> Void)?
     /// The closure that makes the account's attributes before a sign-in, from the client and the
     /// scope.
     package var attributes: (@Sendable (ClientConfiguration, String?) -> [String: String])?

@@ -45,7 +45,8 @@ import Testing
     let first = try await call(sandbox.url(.me), "--browser", "sandbox")
     #expect(first.status == 0, "\(first.errors)")
     #expect(first.output.hasPrefix(#"{"user_name":"alice","#) && first.output.contains("client-"))
-    #expect(first.errors.contains("Signing in at \(resource), for \(sandbox.url(.me))."))
+    #expect(
+      first.errors.hasPrefix("\(sandbox.url(.me)) needs a token.\nSigning in at \(resource).\n"))
     #expect(
       first.errors.hasSuffix("The account is kept in the file \(store.path), as \(resource).\n"))
     let question = try #require(sandbox.requests(to: .authorization).first)
