@@ -147,7 +147,7 @@ let libraries: [Target] = [
     name: "sq-demo",
     dependencies: [
       "SQFoundation", "SequencingOAuth", "SQCrypto", "SQFiles", "SequencingOAuthBackend",
-      "SequencingOAuthPipes",
+      "SequencingOAuthPipes", "SequencingOAuthDiscovery",
       "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
       "SQBasics", "CSQSockets",

@@ -8,8 +8,9 @@ struct SQDemo {
   ///
   /// To add a command, write a file for it and a line here.
   static let commands: [any Command.Type] = [
-    Tour.self, Cookbook.self, Login.self, WhoAmI.self, Token.self, Call.self, Files.self,
-    RPC.self, Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self, Completion.self,
+    Tour.self, Cookbook.self, Login.self, WhoAmI.self, Token.self, Discover.self, Call.self,
+    Files.self, RPC.self, Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self,
+    Completion.self,
   ]
 
   /// Ends the program at once, because all output is already written.

@@ -67,7 +67,7 @@ struct AccountChoice: Sendable {
     "Please sign in. 'sq-demo login' does it, with the provider's options: --provider or --issuer, "
       + "and --client-id.")
 
-  private static func isOpen(among records: [AccountRecord]) -> Failure {
+  static func isOpen(among records: [AccountRecord]) -> Failure {
     Failure(
       "account_needed", "the store has \(records.count) accounts; name one", status: .wrongUsage
     ).withHint(options(records.map(\.id)))

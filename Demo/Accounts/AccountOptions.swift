@@ -9,7 +9,7 @@ struct AccountOptions: Sendable {
 
   typealias Work = (Account) async throws(Failure) -> Void
 
-  let signIn: SignInArguments
+  private(set) var signIn: SignInArguments
   /// The lifetime of the built-in sandbox's tokens.
   var tokenLifetime: Duration = .seconds(3600)
   /// Whether the user signs in when a token is needed, instead of before the work starts.
@@ -22,15 +22,20 @@ struct AccountOptions: Sendable {
   var delegate: (any TokenRefreshDelegate & Sendable)?
   var choice: AccountChoice
   let store: StoreOptions
+  /// The store if it is open already; it may ask for a passphrase, so it is opened once.
+  var opened: OpenStore?
 
   /// Checks the options.
   ///
   /// With `areForNew`, the command signs in a new account, and uses a stored account only if
-  /// `--account` names it.
-  init(_ arguments: Arguments, areForNew: Bool = false) throws(Failure) {
+  /// `--account` names it. With `findServer`, the command finds the server if there is no account.
+  init(
+    _ arguments: Arguments, areForNew: Bool = false, findServer: Bool = false
+  ) throws(Failure) {
     let id = arguments[.account]
     asksWho = areForNew
-    signIn = try SignInArguments(arguments, orAccount: !areForNew || id != nil)
+    signIn = try SignInArguments(
+      arguments, orAccount: !areForNew || id != nil, findsServer: findServer)
     store = try StoreOptions(arguments)
     if signIn.usesSandbox, store.last {
       throw .usage("--sandbox is a server for this run only; leave --store out")
@@ -82,8 +87,9 @@ struct AccountOptions: Sendable {
     else { return try await self.signIn(signIn, nil, console, work) }
     let kept = try await choice.record(in: opened)
     let record = if let kept { kept } else { try await choice.remembered(in: opened) }
-    let options = try record.map { record throws(Failure) in try completed(by: record) }
-    try await self.signIn(options ?? signIn, opened, console, work)
+    guard let record else { return try await self.signIn(signIn, opened, console, work) }
+    let options = try await knowingSecret(of: record, in: opened).completed(by: record)
+    try await self.signIn(options, opened, console, work)
   }
 }
 
@@ -97,10 +103,24 @@ extension AccountOptions {
     }
   }
 
+  /// Returns these options with the secret of an account's client, if the program has registered
+  /// the client and can look the secret up.
+  private func knowingSecret(of record: AccountRecord, in opened: OpenStore) async -> AccountOptions
+  {
+    guard signIn.secret == nil, KeptClient(record).needsSecret, let issuer = record.issuer,
+      let registration = try? await opened.registrations.registration(at: issuer),
+      registration.clientID == record.clientID, let secret = registration.clientSecret
+    else { return self }
+    var options = self
+    options.signIn = signIn.knowing(secret)
+    return options
+  }
+
   private func tryKept(
     _ console: Console, _ work: Work
   ) async throws(Failure) -> (OpenStore?, isDone: Bool) {
-    guard let opened = try await store.openIfThere(console) else { return (nil, false) }
+    let opened = if let opened { opened } else { try await store.openIfThere(console) }
+    guard let opened else { return (nil, false) }
     guard let record = try await choice.record(in: opened) else { return (opened, false) }
     let options = try await completed(by: record).unlocked(console)
     let oauth = oauth(record.id, keptIn: opened)

@@ -13,6 +13,8 @@ struct AccountReport: Encodable {
   private let clientKeyFile: String?
   private let profile: String?
   private let issuer: String?
+  /// The identifier of the resource that the tokens are for.
+  private let resource: String?
   private let tokenEndpoint: String?
   private let scope: String?
   private let expiresAt: String?
@@ -36,8 +38,8 @@ struct AccountReport: Encodable {
   private let expiry: (name: String, value: String)
 
   private enum CodingKeys: String, CodingKey {
-    case account, name, clientId, clientKeyFile, profile, issuer, tokenEndpoint, scope, expiresAt
-    case expiresIn, canRefresh, signInEndsAt, bound, proofAlgorithm, needsSignIn
+    case account, name, clientId, clientKeyFile, profile, issuer, resource, tokenEndpoint, scope
+    case expiresAt, expiresIn, canRefresh, signInEndsAt, bound, proofAlgorithm, needsSignIn
   }
 
   init(_ record: AccountRecord, in store: StoreOptions, at date: Date) {
@@ -49,6 +51,7 @@ struct AccountReport: Encodable {
     clientKeyFile = client.keyFile
     profile = client.protections.profile.optionName
     issuer = record.issuer
+    resource = client.identifiers.isEmpty ? nil : client.identifiers.joined(separator: " ")
     tokenEndpoint = record.tokenEndpoint
     scope = record.token.scope
     expiresAt = record.token.expirationDate?.formatted(.iso8601)
@@ -70,7 +73,8 @@ struct AccountReport: Encodable {
   var text: String {
     let client: [(name: String, value: String?)] = [
       ("name", name?.onScreen), ("client", clientId.onScreen), ("key", clientKeyFile?.onScreen),
-      ("server", server?.onScreen ?? "not known"), ("profile", profile),
+      ("server", server?.onScreen ?? "not known"), ("resource", resource?.onScreen),
+      ("profile", profile),
     ]
     return account.onScreen + "\n" + Fields.text(client + state)
   }

@@ -7,7 +7,8 @@ import SequencingOAuth
 /// `token_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
 /// `token_endpoint_auth_method` (RFC 7591). The record itself contains the client's identifier.
 /// `provider` is a value of `--provider`, and `name` is the name of the account's user, if it is
-/// known. `resource_origins` lists the only servers that may get the tokens, separated by spaces.
+/// known. `resource` is the identifier of the resource that the tokens are for (RFC 8707), and
+/// `resource_origins` lists the only servers that may get the tokens, separated by spaces.
 /// The exceptions for the server have the program's own names, except
 /// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). So does
 /// `security_profile`; the other protections are `require_pushed_authorization_requests` (RFC 9126)
@@ -31,6 +32,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case redirectURI = "redirect_uri"
     case scope
     case authentication = "token_endpoint_auth_method"
+    case resource
     case resources = "resource_origins"
     case name
     case needsSecret = "needs_client_secret"
@@ -48,7 +50,11 @@ struct KeptClient: Sendable, Equatable, Redacted {
   private var values: [Key: String]
 
   /// Reads a client's values that the store must keep, and the path of the file with its key.
-  init(_ client: ClientConfiguration, at server: Server, keyFile: String? = nil) {
+  ///
+  /// `scope` is that of the sign-in if it is not the client's own.
+  init(
+    _ client: ClientConfiguration, at server: Server, keyFile: String? = nil, scope: String? = nil
+  ) {
     values = [:]
     switch server {
     case .known(let known):
@@ -67,13 +73,14 @@ struct KeptClient: Sendable, Equatable, Redacted {
     }
     values[.secret] = client.clientSecret
     values[.redirectURI] = client.redirectURI?.string
-    values[.scope] = client.scope
+    values[.scope] = scope ?? client.scope
     values[.authentication] = client.clientAuthentication?.rawValue
     values.merge(ServerExceptions(client, beyond: server.provider).attributes) { $1 }
     values.merge(SignInProtections(client).attributes) { $1 }
     values[.keyFile] = keyFile
     let resources = client.resourceOrigins.map(\.description).sorted()
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
+    values[.resource] = client.resources.isEmpty ? nil : client.resources.joined(separator: " ")
   }
 
   /// Reads the client of an account; a record with only an issuer is enough.
@@ -136,6 +143,11 @@ struct KeptClient: Sendable, Equatable, Redacted {
   var resources: Set<ResourceOrigin> {
     let texts = values[.resources]?.split(separator: " ") ?? []
     return Set(texts.compactMap { try? ResourceOrigin(String($0)) })
+  }
+  /// The identifiers of the resources that the tokens are for, if the account was signed in from a
+  /// resource's address.
+  var identifiers: [String] {
+    values[.resource]?.split(separator: " ").map(String.init) ?? []
   }
   var name: String? { values[.name] }
 }

@@ -4,6 +4,12 @@ struct Form: Sendable, Equatable {
   var operands: [String] = []
   /// Whether the last operand is optional.
   var isLastOptional = false
+  /// Whether the first operand is optional; then the last one is not.
+  var isFirstOptional = false
+}
+
+extension Form {
+  var hasOptional: Bool { isLastOptional || isFirstOptional }
 }
 
 /// The words after a command, sorted into its operands and its options.
@@ -65,8 +71,9 @@ struct Arguments: Sendable {
           : "\"\(word.onScreen)\" is not one of \(actions.joined(separator: ", "))"
             + Suggestion.question(word, among: actions))
     }
-    guard operands.count >= names.count - (form.isLastOptional ? 1 : 0) else {
-      throw .usage("\(names[operands.count]) is missing")
+    guard operands.count >= names.count - (form.hasOptional ? 1 : 0) else {
+      let missing = operands.count + (form.isFirstOptional ? 1 : 0)
+      throw .usage("\(names[missing]) is missing")
     }
   }
 

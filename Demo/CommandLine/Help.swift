@@ -66,6 +66,9 @@ enum Help {
   }
 
   private static func operands(_ form: Form) -> [String] {
+    if form.isFirstOptional, let first = form.operands.first {
+      return ["[\(first)]"] + form.operands.dropFirst()
+    }
     guard form.isLastOptional, let last = form.operands.last else { return form.operands }
     return form.operands.dropLast() + ["[\(last)]"]
   }

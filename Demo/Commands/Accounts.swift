@@ -7,19 +7,20 @@ struct Accounts: Command {
   static let name = "accounts"
   static let summary = "List the stored accounts."
   static let details = """
-    For each account it shows the client, the server, the scope of the token, whether the
-    token is bound to a key, when it expires, whether it can be refreshed without you, and
-    when you must sign in again, if the server has said so. For an account whose session has
-    ended it shows the command that signs it in again. With --account it shows that account
-    only, and the exit status is 1 if it is not stored. The command sends nothing to a server.
+    For each account it shows the client, the server, the resource if 'sq-demo call' found
+    the server by its address, the scope of the token, whether the token is bound to a key,
+    when it expires, whether it can be refreshed without you, and when you must sign in
+    again, if the server has said so. For an account whose session has ended it shows the
+    command that signs it in again. With --account it shows that account only, and the exit
+    status is 1 if it is not stored. The command sends nothing to a server.
 
     Standard error says where the command looked.
 
     With --json it prints one object: accounts, a list of objects with account, client_id,
-    client_key_file (a path), profile, issuer, token_endpoint, scope, bound, proof_algorithm
-    (of the key to which the token is bound), expires_at (ISO 8601), expires_in (seconds, 0
-    when it has expired), can_refresh, sign_in_ends_at (ISO 8601), needs_sign_in and name, as
-    far as they are known.
+    client_key_file (a path), profile, issuer, resource, token_endpoint, scope, bound,
+    proof_algorithm (of the key to which the token is bound), expires_at (ISO 8601),
+    expires_in (seconds, 0 when it has expired), can_refresh, sign_in_ends_at (ISO 8601),
+    needs_sign_in and name, as far as they are known.
     """
   static let options =
     [Option("--account", value: "ID", help: "Show this account only.")] + StoreOptions.options + [

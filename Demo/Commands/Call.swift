@@ -14,7 +14,7 @@ extension Option {
 /// The command `call`: sends a request with the account's token.
 struct Call: Command {
   static let name = "call"
-  static let summary = "Send a request with the account's token and print the answer."
+  static let summary = "Send a request with a token and print the answer."
   static let details = """
     The body of the answer goes to standard output unchanged. If it is an HTML page of an
     error, a terminal shows only its heading. If the status is not 2xx, the exit status is
@@ -24,24 +24,36 @@ struct Call: Command {
     goes only to the server of the URL, since the command follows no redirect, and only by
     https, or by http on this machine. If you listed servers with --resource, it goes only
     to those. It replaces an Authorization field of yours. If it is bound to a key, the
-    command also sends a proof. A URL that begins with a slash
-    is an address at the authorization server.
+    command also sends a proof. A URL that begins with a slash is an address at the
+    account's authorization server. Without METHOD the request is a GET.
 
-    The account is a stored one from 'sq-demo login', or a new one, as for 'sq-demo token'.
-    Try it without an account: 'sq-demo call GET /api/me --sandbox'.
+    Without a provider's options the URL is enough: 'sq-demo call https://api.example.com/'.
+    If the server demands a token, the command asks it which authorization server it trusts
+    (RFC 9728), registers itself there, and signs you in, in your browser or by a code on
+    another device. It keeps the account under the name of the resource, so the next call
+    needs neither. If the server later demands more scopes or another login, you sign in
+    again. A script without a browser and a terminal gets the error sign_in_needed instead.
+    'sq-demo discover URL' shows beforehand what the command would do. --client-id can be
+    the address of a document about the client.
+
+    An account from 'sq-demo login' comes first if its own server, or one of those listed
+    with --resource, is that of the URL, or if the server does not describe itself;
+    --account chooses any account. If the options name a provider, they make a new account,
+    as for 'sq-demo token'. Try it without an account:
+    'sq-demo call GET /api/me --sandbox'.
 
     With --json it prints one object: status, headers (by names in lower case), and body,
     or body_base64 if the answer is not text in UTF-8.
     """
-  static let forms = [Form(operands: ["METHOD", "URL"])]
-  static let options = [.header, .body, .json] + AccountOptions.optionsOrSandbox
+  static let forms = [Form(operands: ["METHOD", "URL"], isFirstOptional: true)]
+  static let options = [.header, .body, .json] + AccountOptions.optionsOrSandbox + [.device]
 
   private let request: CallRequest
   private let account: AccountOptions
   private let printsJSON: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
-    account = try AccountOptions(arguments)
+    account = try AccountOptions(arguments, findServer: true)
     request = try CallRequest(arguments)
     printsJSON = arguments.contains(.json)
     guard !request.readsInput || account.signIn.readsNoInput else {
@@ -53,7 +65,24 @@ struct Call: Command {
     let console = console.reservingOutput
     // Read the body before the user signs in: if it cannot be read, no token is needed.
     let body = try request.body()
-    try await account.withAccount(console) { account throws(Failure) in
+    switch try await account.route(to: request.address, console) {
+    case .account(let options):
+      try await send(body, by: options, console)
+    case .resource(let access):
+      let http = try request.http(
+        body: body, at: nil, answerLimit: account.signIn.answerLimit)
+      if let (response, token) = try await access.send(http, console) {
+        return try show(response, to: http, token, console)
+      }
+      try await send(body, by: access.options, console)
+    }
+  }
+
+  /// Sends the request with the token of an account.
+  private func send(
+    _ body: WebRequestBody, by options: AccountOptions, _ console: Console
+  ) async throws(Failure) {
+    try await options.withAccount(console) { account throws(Failure) in
       let http = try request.http(
         body: body, at: account.server, answerLimit: self.account.signIn.answerLimit)
       let response: WebResponse
@@ -68,16 +97,22 @@ struct Call: Command {
       } catch {
         throw error.hiding(account.oauth.result.token)
       }
-      if printsJSON {
-        try console.result(try oneLineOfJSON(CallReport(response)))
-      } else if console.output.isTerminal, let summary = response.summaryOfErrorPage {
-        try console.result(summary)
-      } else {
-        try console.content(Array(response.body))
-      }
-      if !(200...299).contains(response.status) {
-        throw Failure(response, to: http).hiding(account.oauth.result.token)
-      }
+      try show(response, to: http, account.oauth.result.token, console)
+    }
+  }
+
+  private func show(
+    _ response: WebResponse, to http: WebRequest, _ token: SQToken?, _ console: Console
+  ) throws(Failure) {
+    if printsJSON {
+      try console.result(try oneLineOfJSON(CallReport(response)))
+    } else if console.output.isTerminal, let summary = response.summaryOfErrorPage {
+      try console.result(summary)
+    } else {
+      try console.content(Array(response.body))
+    }
+    if !(200...299).contains(response.status) {
+      throw Failure(response, to: http).hiding(token)
     }
   }
 }

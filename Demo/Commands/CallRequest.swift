@@ -13,13 +13,18 @@ struct CallRequest: Sendable {
 
   /// Checks everything that can be checked without a server.
   init(_ arguments: Arguments) throws(Failure) {
-    method = arguments.operands[0].uppercased()
-    url = arguments.operands[1]
+    let operands = arguments.operands
+    method = operands.count > 1 ? operands[0].uppercased() : "GET"
+    url = operands[operands.count - 1]
+    guard operands.count > 1 || url.contains("/") else { throw .usage("URL is missing") }
     bodyFile = arguments[.body]
     headers = HeaderFields(
       try arguments.all(.header).map { text throws(Failure) in try Self.field(text) })
     if !isPath { _ = try Self.url(url) }
   }
+
+  /// The URL on the command line; `nil` for a path at an account's server.
+  var address: String? { isPath ? nil : url }
 
   /// Whether the body comes from standard input.
   var readsInput: Bool { bodyFile == "-" }
@@ -39,7 +44,7 @@ struct CallRequest: Sendable {
 
   /// Returns the request.
   ///
-  /// A path is resolved at `server`. The request fails if the server sends no bytes for
+  /// A path is resolved at `server`, which may be `nil` for a URL. The request fails if the server sends no bytes for
   /// `answerLimit`.
   func http(
     body: WebRequestBody, at server: String?, answerLimit: Duration

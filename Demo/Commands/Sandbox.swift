@@ -37,7 +37,9 @@ struct Sandbox: Command {
 
     sq-demo call GET /api/me
 
-    With --json it prints one object: issuer, authorization_endpoint, token_endpoint, \
+    Its API describes itself, so 'sq-demo call' and 'sq-demo discover' need only the address.
+
+    With --json it prints one object: issuer, resource, authorization_endpoint, token_endpoint, \
     revocation_endpoint, jwks_uri, userinfo_endpoint, end_session_endpoint, api (me, list, \
     drive, upload, grpc), profile, scopes (scope, summary), clients (client_id, \
     client_secret) and users (user_name, password).

@@ -30,11 +30,13 @@ struct SandboxReport: Encodable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint, jwksUri
+    case issuer, resource, authorizationEndpoint, tokenEndpoint, revocationEndpoint, jwksUri
     case userinfoEndpoint, endSessionEndpoint, api, profile, scopes, clients, users
   }
 
   private let issuer: String
+  /// The identifier of the API as a resource; `nil` if it does not describe itself.
+  private let resource: String?
   private let authorizationEndpoint: String
   private let tokenEndpoint: String
   private let revocationEndpoint: String
@@ -58,6 +60,7 @@ struct SandboxReport: Encodable {
     registered = server.clients
     profile = rules.profileName
     issuer = server.issuer.absoluteString
+    resource = rules.describesAPI ? issuer : nil
     authorizationEndpoint = server.authorizationEndpoint.absoluteString
     tokenEndpoint = server.tokenEndpoint.absoluteString
     revocationEndpoint = server.revocationEndpoint.absoluteString
@@ -98,7 +101,20 @@ struct SandboxReport: Encodable {
       sq-demo call GET /api/me
       sq-demo files
       sq-demo rpc \(api.grpc)
+    \(fromAddress)
     """
+  }
+
+  /// The command that needs only the API's address, if the API describes itself.
+  private var fromAddress: String {
+    guard rules.describesAPI, rules.profileName == nil else { return "" }
+    return """
+
+      Or begin with the API's address alone, without a login:
+
+        sq-demo discover \(api.me)
+        sq-demo call \(api.me)
+      """
   }
 
   private var addresses: String {

@@ -15,9 +15,26 @@ extension Option {
       + "PEM or as a JSON Web Key.")
 }
 
+extension Option {
+  static let undescribed = Option(
+    "--undescribed",
+    help: "Let the API not describe itself, so that no client finds the server by the API's "
+      + "address.")
+  static let sandboxStepUp = Option(
+    "--step-up",
+    help: "Let the API ask for the scope profile only; its list and its drive then demand more of "
+      + "a client that has signed in.")
+  static let clientDocuments = Option(
+    "--client-documents",
+    help: "Accept clients whose identifier is the address of a document about them, at a server on "
+      + "this machine.")
+}
+
 /// The rules that the command `sandbox` demands of its clients, and the client with a key.
 struct SandboxRules: Sendable {
-  static let options: [Option] = [.sandboxProfile, .sandboxDPoP, .clientKey]
+  static let options: [Option] = [
+    .sandboxProfile, .sandboxDPoP, .clientKey, .undescribed, .sandboxStepUp, .clientDocuments,
+  ]
   /// The identifier of the client with a key.
   static let keyClientID = "sandbox-key-app"
 
@@ -29,10 +46,17 @@ struct SandboxRules: Sendable {
   private let profile: SandboxSecurityProfile?
   private let acceptsProofs: Bool
   private let key: SandboxKey?
+  /// Whether the API describes itself, so that its address is enough for a client.
+  let describesAPI: Bool
+  private let stepsUp: Bool
+  private let readsDocuments: Bool
 
   init(_ arguments: Arguments) throws(Failure) {
     profile = try Self.profile(arguments[.sandboxProfile])
     acceptsProofs = arguments.contains(.sandboxDPoP)
+    describesAPI = !arguments.contains(.undescribed)
+    stepsUp = arguments.contains(.sandboxStepUp)
+    readsDocuments = arguments.contains(.clientDocuments)
     let (passphrase, isStrict) = (arguments.secrets.keyPassphrase, profile != nil)
     key = try arguments[.clientKey].map { path throws(Failure) in
       try SandboxKey(path, passphrase: passphrase, isStrict: isStrict)
@@ -77,6 +101,11 @@ struct SandboxRules: Sendable {
   func apply(to options: inout SandboxOptions) throws(Failure) {
     if acceptsProofs { options.dpop = SandboxDPoPOptions(.accepted) }
     if let profile { options.apply(profile) }
+    options.resources.describesItself = describesAPI
+    if stepsUp { options.resources.scopes = ["profile"] }
+    if readsDocuments {
+      options.clientDocuments = SandboxClientDocuments(asksLoopbackServers: true)
+    }
     // A client without a key of its own can do nothing under FAPI 2.0.
     if needsKey { options.clients = [] }
     guard let key else { return }

@@ -9,6 +9,15 @@ extension SignInArguments {
     return server.has(record) && (clientID == nil || record.clientID == clientID)
   }
 
+  /// The address of the document about the client; `nil` if the client has another identifier.
+  var documentAddress: String? {
+    Self.isAddress(clientID) ? clientID : nil
+  }
+
+  static func isAddress(_ clientID: String?) -> Bool {
+    clientID?.lowercased().hasPrefix("https://") == true
+  }
+
   /// Fails if there are options that the built-in sandbox cannot use, because the user meant
   /// another provider.
   func checkForSandbox() throws(Failure) {

@@ -19,6 +19,8 @@ struct SignInArguments: Sendable {
   private(set) var scope: String?
   /// The only servers that may get the token; empty if the options name none.
   private(set) var resources: Set<ResourceOrigin>
+  /// The identifiers of the resources that the tokens are for, from an account.
+  private(set) var identifiers: [String] = []
   /// The exceptions from the standards that the server needs.
   private(set) var exceptions: ServerExceptions
   /// The protections of the sign-in beyond plain OAuth 2.
@@ -47,8 +49,11 @@ struct SignInArguments: Sendable {
 
   /// Checks the options.
   ///
-  /// With `orAccount`, an account in the store may supply missing values.
-  init(_ arguments: Arguments, orAccount: Bool = false) throws(Failure) {
+  /// With `orAccount`, an account in the store may supply missing values. With `findsServer`, the
+  /// client may be the address of a document about it, and the command finds the server.
+  init(
+    _ arguments: Arguments, orAccount: Bool = false, findsServer: Bool = false
+  ) throws(Failure) {
     server = try Server(arguments)
     clientID = arguments[.clientID]
     usesSandbox = arguments.contains(.sandbox)
@@ -62,7 +67,8 @@ struct SignInArguments: Sendable {
     if usesSandbox { try Self.checkSandboxAlone(arguments) }
     if server == nil {
       let mayBeOfSandbox = usesSandbox || (!orAccount && browser == .sandbox)
-      if clientID != nil, !mayBeOfSandbox { throw Self.needsProvider(.clientID) }
+      let isDocument = findsServer && Self.isAddress(clientID)
+      if clientID != nil, !mayBeOfSandbox, !isDocument { throw Self.needsProvider(.clientID) }
       if usesSandbox || !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
     }
     namesRedirectURI = arguments.contains(.redirectURI)
@@ -111,6 +117,7 @@ struct SignInArguments: Sendable {
     options.secret = secret ?? kept.secret
     options.scope = scope ?? kept.scope
     options.resources = resources.isEmpty ? kept.resources : resources
+    options.identifiers = kept.identifiers
     options.exceptions = exceptions.completed(by: kept.exceptions)
     options.protections = protections.completed(by: kept.protections)
     if key == nil { options.key = try keyFile(of: kept, record.id) }
@@ -145,6 +152,13 @@ struct SignInArguments: Sendable {
     var options = self
     options.scope = scope
     return try options.rebuilt()
+  }
+
+  /// Returns these options with the secret of a client that the program has registered itself.
+  func knowing(_ secret: String) -> SignInArguments {
+    var options = self
+    options.secret = Secret(.clientSecret, secret)
+    return options
   }
 
   /// Returns these options with the key's passphrase, which the user enters if necessary.
@@ -186,6 +200,7 @@ struct SignInArguments: Sendable {
       protections.apply(to: &client)
       client.signInTimeout = timeout
       client.resourceOrigins = resources
+      client.resources = identifiers
       return client
     } catch {
       throw .refused(error)

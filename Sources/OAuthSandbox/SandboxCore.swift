@@ -26,6 +26,7 @@ final class SandboxCore: Sendable {
     let received = SandboxRequest(request, date: withState { $0.now })
     log.begin(received.remembered)
     defer { log.end(received) }
+    await readClientDocument(for: received)
     let misbehaviour = received.endpoint.flatMap { endpoint in
       withState {
         $0.plan.take(endpoint) { $0.concernsWholeAnswer }
@@ -74,6 +75,7 @@ final class SandboxCore: Sendable {
   ) -> Answer {
     switch request.endpoint {
     case .metadata: MetadataEndpoint.answer(request, &sandbox)
+    case .resourceMetadata: ResourceMetadataEndpoint.answer(request, &sandbox)
     case .authorization: AuthorizationEndpoint.answer(request, &sandbox)
     case .login: LoginEndpoint.answer(request, &sandbox)
     case .consent: ConsentEndpoint.answer(request, &sandbox)

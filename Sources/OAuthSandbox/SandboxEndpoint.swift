@@ -2,6 +2,9 @@
 public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   /// The server's metadata: `/.well-known/oauth-authorization-server`, or OpenID Connect's address.
   case metadata
+  /// The API's description of itself: `/.well-known/oauth-protected-resource`, or with a path of the
+  /// API at its end.
+  case resourceMetadata
   /// The start of a sign-in: `/authorize`.
   case authorization
   /// The endpoint where clients push the parameters of a sign-in: `/par`.
@@ -50,6 +53,8 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   init?(_ method: String, path: String, query: [SandboxParameter]) {
     if path == "/.well-known/openid-configuration" {
       self = .metadata
+    } else if path.hasPrefix(Self.resourceMetadata.path + "/") {
+      self = .resourceMetadata
     } else if path.hasPrefix(Self.driveUpload.path + "/") {
       self = .driveUpload
     } else if path.hasPrefix(Self.driveFile.path + "/") {
@@ -68,6 +73,7 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   public var path: String {
     switch self {
     case .metadata: "/.well-known/oauth-authorization-server"
+    case .resourceMetadata: "/.well-known/oauth-protected-resource"
     case .authorization: "/authorize"
     case .pushedAuthorization: "/par"
     case .login: "/login"

@@ -25,10 +25,18 @@ public struct SandboxOptions: Sendable {
   public var accessTokenLifetime: Duration? = .seconds(3600)
   /// The form of access tokens.
   public var accessTokenFormat = SandboxAccessTokenFormat.opaque
-  /// The services that a token exchange may name in `audience` or `resource`; `nil` for any.
+  /// The services that a request may name in `resource`, and a token exchange also in `audience`;
+  /// `nil` for any.
   ///
-  /// - SeeAlso: RFC 8693, section 2.2.2 (`invalid_target`)
+  /// The sandbox's own resources are always known.
+  ///
+  /// - SeeAlso: RFC 8707, section 2; RFC 8693, section 2.2.2 (`invalid_target`)
   public var audiences: Set<String>?
+  /// The settings of the API as a resource that clients find by its address.
+  public var resources = SandboxResourceOptions()
+  /// How to get the documents about clients whose identifiers are addresses; `nil` to accept no such
+  /// clients.
+  public var clientDocuments: SandboxClientDocuments?
   /// The types of authorization details that apps can request; none make the sandbox ignore them.
   ///
   /// - SeeAlso: RFC 9396

@@ -45,6 +45,21 @@ struct ClientIdentification: Sendable {
     return IdentifiedClient(try await registered(at: issuer, server), identity.metadata)
   }
 
+  /// Returns who the program would be at an issuer, without a request.
+  func planned(
+    at issuer: String, _ server: ProviderMetadata
+  ) async throws(SQOAuthError) -> AccessPlan.Identity {
+    if let configured = identity.client(at: issuer) { return .byHand(configured.clientID) }
+    if let address = identity.documentAddress, server.acceptsClientMetadataDocuments {
+      return .document(try documented(at: address).clientID)
+    }
+    guard identity.metadata != nil, let endpoint = server.registrationEndpoint else {
+      throw unknown(at: issuer, server)
+    }
+    if let kept = try await kept(at: issuer) { return .registered(kept.clientID) }
+    return .willRegister(endpoint.absoluteString)
+  }
+
   /// Returns the client that an account's tokens were issued to, without a request.
   func client(at issuer: String, id: String) async throws(SQOAuthError) -> IdentifiedClient? {
     if let configured = identity.client(at: issuer), configured.clientID == id {

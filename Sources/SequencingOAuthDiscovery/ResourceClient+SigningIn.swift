@@ -84,7 +84,9 @@ extension ResourceClient {
       account.module.attributes[Self.resourceAttribute] = found.metadata.resource
     }
     var signIn = SignInOptions()
-    signIn.scope = scope(demand.challenges, found.metadata, server, after: account.token)
+    signIn.scope = scope(
+      demand.challenges, found.metadata, server.metadata, server.client.configured,
+      after: account.token)
     try await self.signIn(signIn, access)
     guard !account.isKept else { return access }
     return Access(
@@ -136,9 +138,8 @@ extension ResourceClient {
       try await module.requestAccessTokenAsClient(scope: signIn.scope)
       return
     }
-    if let show = options.showsCode {
-      try await module.signInWithDeviceCode(with: signIn, show: show)
-      return
+    if let show = options.showsCode, try await usesCode(access) {
+      return try await self.signIn(signIn, module, showing: show)
     }
     for (index, uri) in access.client.redirectURIs.enumerated() {
       let isLast = index == access.client.redirectURIs.count - 1
@@ -146,6 +147,7 @@ extension ResourceClient {
         if uri != module.configuration?.redirectURI?.string {
           module.register(try configuration.redirecting(to: uri))
         }
+        settle(signIn, module)
         try await module.signIn(with: signIn)
         return
       } catch {
@@ -177,10 +179,8 @@ extension ResourceClient {
       }
       return try await server(chosen)
     }
-    // The one to which the program's credentials belong comes first (RFC 9728, section 7.6).
-    let byHand = issuers.filter { identity.client(at: $0) != nil }
     var firstError: SQOAuthError?
-    for issuer in byHand + issuers.filter({ !byHand.contains($0) }) {
+    for issuer in preferred(issuers) {
       do throws(SQOAuthError) {
         return try await server(issuer)
       } catch {
@@ -192,9 +192,19 @@ extension ResourceClient {
       ?? SQOAuthError(.resourceMetadataInvalid, "the resource names no authorization server")
   }
 
+  /// Returns the issuers in the order in which they are tried.
+  ///
+  /// The one to which the program's credentials belong comes first (RFC 9728, section 7.6).
+  func preferred(_ issuers: [String]) -> [String] {
+    let byHand = issuers.filter { identity.client(at: $0) != nil }
+    return byHand + issuers.filter { !byHand.contains($0) }
+  }
+
   private func server(_ issuer: String) async throws(SQOAuthError) -> Server {
     let metadata = try await environment.providerMetadata(
       of: issuer, timeout: options.timeout, insertsWellKnownFirst: options.profile == .mcp)
+    // A sign-in that cannot take place needs no registration.
+    _ = try await options.usesCode?(issuer, metadata)
     return Server(
       issuer: issuer, metadata: metadata,
       client: try await identification.client(at: issuer, metadata))
@@ -204,21 +214,20 @@ extension ResourceClient {
   /// account had; `nil` for the server's default.
   ///
   /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
-  private func scope(
-    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata, _ server: Server,
-    after token: SQToken?
+  func scope(
+    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata,
+    _ server: ProviderMetadata?, _ configured: ClientConfiguration?, after token: SQToken?
   ) -> String? {
     let asked =
       options.scope ?? challenges.mostInformative?.scope ?? resource.scopes?.joined(separator: " ")
-      ?? server.client.configured?.scope
+      ?? configured?.scope
     var scopes = (asked ?? "").split(separator: " ").map(String.init)
     scopes += (token?.scopes ?? []).filter { !scopes.contains($0) }
     guard !scopes.isEmpty else { return nil }
-    let configured = server.client.configured
     let isMachine =
       configured?.usesClientCredentials == true || configured?.grantAssertionSource != nil
     let offline = "offline_access"
-    if !isMachine, server.metadata.scopes?.contains(offline) == true, !scopes.contains(offline) {
+    if !isMachine, server?.scopes?.contains(offline) == true, !scopes.contains(offline) {
       scopes.append(offline)
     }
     return scopes.joined(separator: " ")
@@ -227,7 +236,7 @@ extension ResourceClient {
   /// Returns the binding of the tokens: the app's or, if the resource accepts only bound tokens, a key.
   ///
   /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the resource accepts no algorithm of the SDK.
-  private func binding(
+  func binding(
     _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
   ) throws(SQOAuthError) -> TokenBinding? {
     if let binding = options.tokenBinding { return binding }

@@ -46,6 +46,18 @@ public final class ResourceClient: Sendable {
     /// attribute `resource`, and refuses an account that has another one, because its token may not
     /// come to this resource.
     public var accountID: String?
+    /// How long the user may take to sign in with a browser; `nil` for the client's own limit.
+    package var signInTimeout: Duration?
+    /// The closure that decides at an authorization server whether ``showsCode`` is used.
+    ///
+    /// It throws if no sign-in can take place. Without it, ``showsCode`` is always used.
+    package var usesCode:
+      (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
+    /// The closure that is called when a sign-in with ``showsCode`` has ended.
+    package var didEndCode: (@Sendable () async -> Void)?
+    /// The closure that makes the account's attributes before a sign-in, from the client and the
+    /// scope.
+    package var attributes: (@Sendable (ClientConfiguration, String?) -> [String: String])?
 
     /// Creates the default options.
     public init() {}
@@ -92,6 +104,11 @@ public final class ResourceClient: Sendable {
 
   var environment: ClientEnvironment { accounts.environment }
 
+  /// Returns the identifiers under which a resource may describe itself, the most specific first.
+  package static func identifiers(of address: String) throws(SQOAuthError) -> [String] {
+    try ResourceAddress(address).identifiers
+  }
+
   // MARK: Finding
 
   /// Asks the resource which authorization servers it trusts.
@@ -133,6 +150,9 @@ public final class ResourceClient: Sendable {
       return access
     }
   }
+
+  /// The attribute with the resource's identifier, for an account whose id is another one.
+  static let resourceAttribute = "resource"
 
   private func storedAccess() async throws(SQOAuthError) -> Access? {
     let ids = options.accountID.map { [$0] } ?? resource.identifiers
@@ -196,6 +216,7 @@ public final class ResourceClient: Sendable {
     configuration.resourceOrigins = [resource.origin]
     configuration.profile = options.profile
     configuration.timeout = options.timeout
+    if let limit = options.signInTimeout { configuration.signInTimeout = limit }
     if let binding { configuration.tokenBinding = binding }
     if client.pushes { configuration.pushesAuthorizationRequests = true }
     return configuration

@@ -65,7 +65,7 @@ struct ResourceDiscovery: Sendable {
     throw SQOAuthError(
       .resourceMetadataInvalid,
       "\(resource) does not say which authorization server it trusts; asked: \(tried); configure the "
-        + "client by hand")
+        + "client by hand", status: 404)
   }
 
   private func response(

@@ -9,6 +9,8 @@ enum AccessTokens {
     let grant: TokenLedger.Grant
     let scopes: [String]
     var details: [SandboxJSON] = []
+    /// The services that accept the token; empty for the sandbox itself.
+    var audiences: [String] = []
     /// The thumbprint of the key that the token is bound to.
     var keyThumbprint: String?
     let lifetime: Duration?
@@ -48,14 +50,15 @@ enum AccessTokens {
     var claims: SandboxJSON = [
       "iss": .string(sandbox.issuer),
       "sub": .string(grant.user.map(sandbox.subject(of:)) ?? grant.clientID),
-      "aud": sandbox.audience(of: grant), "client_id": .string(grant.clientID),
+      "aud": sandbox.claim(ofAudiences: occasion.audiences), "client_id": .string(grant.clientID),
       "exp": .integer(issued + (occasion.lifetime ?? .seconds(86_400)).wholeSeconds),
       "iat": .integer(issued), "jti": .string(Crypto.secret("token-")),
     ]
     if !occasion.scopes.isEmpty {
       claims["scope"] = .string(occasion.scopes.joined(separator: " "))
     }
-    if let signIn = grant.identity?.signIn {
+    if let signIn = grant.signIn {
+      // RFC 9470, section 6.1
       claims["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
       claims["acr"] = .string(signIn.acr)
     }
@@ -73,17 +76,18 @@ extension SandboxState {
   /// Issues an access token for a grant, bound to a key if there is one, and records it in the
   /// ledger.
   mutating func issueAccessToken(
-    grant: Int, scopes: [String], details: [SandboxJSON] = [], keyThumbprint: String?
+    grant: Int, scopes: [String], details: [SandboxJSON] = [], audiences: [String]? = nil,
+    keyThumbprint: String?
   ) -> String {
     let lifetime = options.accessTokenLifetime
+    let audiences = audiences ?? ledger.grants[grant].audiences
     let token = AccessTokens.make(
       AccessTokens.Occasion(
-        grant: ledger.grants[grant], scopes: scopes, details: details, keyThumbprint: keyThumbprint,
-        lifetime: lifetime), &self)
+        grant: ledger.grants[grant], scopes: scopes, details: details, audiences: audiences,
+        keyThumbprint: keyThumbprint, lifetime: lifetime), &self)
     ledger.remember(
-      accessToken: token, of: grant, scopes: scopes, details: details, keyThumbprint: keyThumbprint,
-      lifetime: lifetime,
-      now: now)
+      accessToken: token, of: grant, scopes: scopes, details: details, audiences: audiences,
+      keyThumbprint: keyThumbprint, lifetime: lifetime, now: now)
     return token
   }
 
@@ -97,13 +101,12 @@ extension SandboxState {
     return ledger.issueRefreshToken(grant: grant, keyThumbprint: isBound ? keyThumbprint : nil)
   }
 
-  /// Returns the `aud` claim of a grant's tokens: a string, or an array if there are several
-  /// audiences.
-  func audience(of grant: TokenLedger.Grant) -> SandboxJSON {
-    switch grant.audiences.count {
+  /// Returns the `aud` claim of a token: a string, or an array if there are several audiences.
+  func claim(ofAudiences audiences: [String]) -> SandboxJSON {
+    switch audiences.count {
     case 0: .string(issuer)
-    case 1: .string(grant.audiences[0])
-    default: .array(grant.audiences.map(SandboxJSON.string))
+    case 1: .string(audiences[0])
+    default: .array(audiences.map(SandboxJSON.string))
     }
   }
 }

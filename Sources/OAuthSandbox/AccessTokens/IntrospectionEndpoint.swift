@@ -49,7 +49,7 @@ enum IntrospectionEndpoint {
 
   private static func describe(_ token: String, _ sandbox: SandboxState) -> SandboxJSON {
     if let (found, grant) = sandbox.ledger.activeAccessToken(token, at: sandbox.now) {
-      let json = describe(grant, scopes: found.scopes, details: found.details, sandbox)
+      let json = describe(grant, scopes: found.scopes, found.details, found.audiences, sandbox)
         .setting("token_type", to: found.keyThumbprint == nil ? "Bearer" : "DPoP")
         .setting("cnf", to: AccessTokens.confirmation(of: found.keyThumbprint))
         .setting("iat", to: .integer(Int(found.issued.timeIntervalSince1970)))
@@ -57,7 +57,7 @@ enum IntrospectionEndpoint {
       return json.setting("exp", to: .integer(Int(expiry.timeIntervalSince1970)))
     }
     if let (found, grant) = sandbox.ledger.activeRefreshToken(token, at: sandbox.now) {
-      return describe(grant, scopes: grant.scopes, details: grant.details, sandbox)
+      return describe(grant, scopes: grant.scopes, grant.details, grant.audiences, sandbox)
         .setting("token_type", to: "refresh_token")
         .setting("cnf", to: AccessTokens.confirmation(of: found.keyThumbprint))
     }
@@ -65,14 +65,20 @@ enum IntrospectionEndpoint {
   }
 
   private static func describe(
-    _ grant: TokenLedger.Grant, scopes: [String], details: [SandboxJSON], _ sandbox: SandboxState
+    _ grant: TokenLedger.Grant, scopes: [String], _ details: [SandboxJSON],
+    _ audiences: [String], _ sandbox: SandboxState
   ) -> SandboxJSON {
     var json: SandboxJSON = [
       "active": true, "client_id": .string(grant.clientID),
       "scope": .string(scopes.joined(separator: " ")), "iss": .string(sandbox.issuer),
-      "aud": sandbox.audience(of: grant),
+      "aud": sandbox.claim(ofAudiences: audiences),
     ]
     if !details.isEmpty { json["authorization_details"] = .array(details) }
+    if let signIn = grant.signIn {
+      // RFC 9470, section 6.2
+      json["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
+      json["acr"] = .string(signIn.acr)
+    }
     guard let user = grant.user else { return json }
     return json.setting("username", to: .string(user)).setting(
       "sub", to: .string(sandbox.subject(of: user)))

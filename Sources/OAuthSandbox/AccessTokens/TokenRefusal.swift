@@ -1,7 +1,7 @@
 /// The reason why a request's access token is rejected, and the challenge to answer with.
 ///
 /// - SeeAlso: RFC 6750, section 3; RFC 9449, section 7.1
-package struct TokenRefusal: Error, Equatable {
+package struct TokenRefusal: Error {
   /// The ways to send a token that the challenge names.
   enum Scheme: Equatable {
     case bearer
@@ -18,6 +18,8 @@ package struct TokenRefusal: Error, Equatable {
   private let error: String?
   private let scope: String?
   private let scheme: Scheme
+  /// More parameters of the challenge, in order.
+  var parameters: [(name: String, value: String)] = []
   /// The nonce that the next proof needs, if that is the reason.
   var nonceField: SandboxParameter?
 
@@ -38,6 +40,7 @@ package struct TokenRefusal: Error, Equatable {
     if let error { value += ", error=\"\(error)\"" }
     if let message { value += ", error_description=\"\(message)\"" }
     if let scope { value += ", scope=\"\(scope)\"" }
+    for parameter in parameters { value += ", \(parameter.name)=\"\(parameter.value)\"" }
     return switch scheme {
     case .bearer: "Bearer \(value)"
     case .dpop(let options): options.challenge([value])

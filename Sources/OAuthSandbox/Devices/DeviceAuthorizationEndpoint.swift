@@ -20,7 +20,8 @@ enum DeviceAuthorizationEndpoint {
       }
       // This server also accepts the parameters of OpenID Connect here.
       let openID = try OpenIDRequest(request.form, sandbox)
-      return Answer(json: begin(client, scopes, details, openID, &sandbox))
+      let resources = try sandbox.resources(in: request.form)
+      return Answer(json: begin(client, scopes, details, resources, openID, &sandbox))
     } catch {
       return error.answer
     }
@@ -28,15 +29,15 @@ enum DeviceAuthorizationEndpoint {
 
   private static func begin(
     _ client: SandboxClient, _ scopes: [String], _ details: [SandboxJSON],
-    _ openID: OpenIDRequest, _ sandbox: inout SandboxState
+    _ resources: [String], _ openID: OpenIDRequest, _ sandbox: inout SandboxState
   ) -> SandboxJSON {
     let lifetime = sandbox.options.deviceCodeLifetime
     let interval = sandbox.options.deviceInterval
     let userCode = sandbox.devices.newUserCode()
     let deviceCode = sandbox.devices.add(
       DeviceAuthorizations.Authorization(
-        client: client, scopes: scopes, details: details, openID: openID, userCode: userCode,
-        expiry: sandbox.now.addingTimeInterval(lifetime.timeInterval),
+        client: client, scopes: scopes, details: details, resources: resources, openID: openID,
+        userCode: userCode, expiry: sandbox.now.addingTimeInterval(lifetime.timeInterval),
         interval: interval.timeInterval))
     let page = sandbox.address + SandboxEndpoint.device.path
     return [

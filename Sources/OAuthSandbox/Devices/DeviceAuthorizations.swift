@@ -16,6 +16,8 @@ struct DeviceAuthorizations: Redacted {
     let client: SandboxClient
     let scopes: [String]
     let details: [SandboxJSON]
+    /// The resources for which the device asks.
+    let resources: [String]
     let openID: OpenIDRequest
     let userCode: String
     let expiry: Date

@@ -53,7 +53,7 @@ enum DeviceEndpoint {
         mustSignIn: signIn.map { !device.openID.accepts($0, sandbox) }
           ?? device.openID.prompts.contains("login"),
         mustChooseAccount: device.openID.prompts.contains("select_account"), begun: sandbox.now,
-        details: device.details))
+        details: device.details, resources: device.resources))
     return ConsentEndpoint.page(id, cookie: session, sandbox)
   }
 }

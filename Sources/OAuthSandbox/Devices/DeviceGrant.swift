@@ -23,8 +23,10 @@ enum DeviceGrant {
     case .denied:
       throw OAuthFault(code: "access_denied", description: "The user did not allow the access.")
     case .allowed(let signIn):
+      let opened = grant(device, signIn)
+      let audiences = try sandbox.audiences(of: request, within: opened)
       sandbox.devices.change(code) { $0.isUsed = true }
-      return try issue(device, signIn, key: request.tokenKey, &sandbox)
+      return try issue(opened, for: audiences, key: request.tokenKey, &sandbox)
     }
   }
 
@@ -43,17 +45,24 @@ enum DeviceGrant {
     return OAuthFault(code: "slow_down", description: "The device asks too often.")
   }
 
+  private static func grant(
+    _ device: DeviceAuthorizations.Authorization, _ signIn: UserSignIn
+  ) -> TokenLedger.Grant {
+    let hasIdentity = device.scopes.contains("openid")
+    return TokenLedger.Grant(
+      clientID: device.client.id, user: signIn.user, scopes: device.scopes,
+      identity: hasIdentity ? Identity(signIn, device.openID) : nil, signIn: signIn,
+      audiences: device.resources, details: device.details)
+  }
+
   private static func issue(
-    _ device: DeviceAuthorizations.Authorization, _ signIn: UserSignIn, key: String?,
+    _ opened: TokenLedger.Grant, for audiences: [String], key: String?,
     _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
-    let hasIdentity = device.scopes.contains("openid")
-    let grant = sandbox.ledger.open(
-      TokenLedger.Grant(
-        clientID: device.client.id, user: signIn.user, scopes: device.scopes,
-        identity: hasIdentity ? Identity(signIn, device.openID) : nil, details: device.details))
+    let grant = sandbox.ledger.open(opened)
     let response = sandbox.tokenResponse(
-      grant: grant, scopes: device.scopes, details: device.details, hasRefreshToken: true, key: key)
+      grant: grant, scopes: opened.scopes, details: opened.details, audiences: audiences,
+      hasRefreshToken: true, key: key)
     return try sandbox.addingIDToken(to: response, grant: grant)
   }
 }

@@ -18,7 +18,7 @@ enum AuthorizationEndpoint {
     // The browser is sent to a redirect URI only after the client and the URI are checked.
     guard request.isWellFormed, let id = request.query("client_id"),
       let client = sandbox.client(id)
-    else { return ErrorPage.unknownClient(request.query("client_id")) }
+    else { return ErrorPage.unknownClient(request.query("client_id"), sandbox) }
     if reference == nil {
       do throws(RequestObjectFault) {
         request = request.with(
@@ -75,7 +75,7 @@ enum AuthorizationEndpoint {
       mustSignIn: signIn.map { !openID.accepts($0, sandbox) || !openID.acceptsContext(of: $0) }
         ?? openID.prompts.contains("login"),
       mustChooseAccount: openID.prompts.contains("select_account"), begun: sandbox.now,
-      key: checked.key, details: checked.details)
+      key: checked.key, details: checked.details, resources: checked.resources)
     if openID.prompts.contains("none") {
       return try answerSilently(pending, signIn, back, &sandbox)
     }

@@ -11,6 +11,8 @@ struct CheckedAuthorization: Redacted {
   let openID: OpenIDRequest
   /// The thumbprint of the key that the code will be bound to.
   let key: String?
+  /// The resources for which the client asks, by their identifiers.
+  let resources: [String]
 
   init(
     _ query: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
@@ -30,12 +32,13 @@ struct CheckedAuthorization: Redacted {
     self.scopes = scopes
     openID = try OpenIDRequest(query, sandbox)
     key = try sandbox.key(ofSignIn: query)
+    resources = try sandbox.resources(in: query)
   }
 
   private static func checkResponse(
     _ query: [SandboxParameter], _ client: SandboxClient
   ) throws(OAuthFault) {
-    guard !query.hasDuplicates else {
+    guard !query.withoutResources.hasDuplicates else {
       throw .invalidRequest("A parameter came more than once.")
     }
     guard query.value("request") == nil, query.value("request_uri") == nil else {

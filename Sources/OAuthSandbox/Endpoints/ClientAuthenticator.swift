@@ -11,7 +11,9 @@ enum ClientAuthenticator {
     }
     let (id, secret, method) = try credentials(
       request, decodesBasic: sandbox.options.decodesBasicCredentials)
-    guard let client = sandbox.client(id) else { throw .invalidClient("There is no such client.") }
+    guard let client = sandbox.client(id) else {
+      throw .invalidClient(sandbox.documents.faults[id] ?? "There is no such client.")
+    }
     guard sandbox.options.authenticationMethods.contains(method) else {
       throw .invalidClient("This server does not support the method \(method.rawValue).")
     }

@@ -62,7 +62,7 @@ enum ConsentEndpoint {
     sandbox.ledger.codes[code] = TokenLedger.Code(
       clientID: pending.client.id, user: signIn.user, scopes: pending.scopes,
       redirectURI: back.redirectURI, challenge: pending.challenge, keyThumbprint: pending.key,
-      details: pending.details, identity: identity,
+      details: pending.details, identity: identity, signIn: signIn, resources: pending.resources,
       expiry: sandbox.now.addingTimeInterval(sandbox.options.codeLifetime.timeInterval))
     return back.answer([SandboxParameter(name: "code", value: code)], &sandbox)
   }

@@ -42,14 +42,15 @@ enum Grants {
     try checkVerifier(request.form("code_verifier"), code.challenge)
     try sandbox.checkKey(code.keyThumbprint, of: request, "code")
     let details = try sandbox.details(of: request, within: code.details)
-    let grant = sandbox.ledger.open(
-      TokenLedger.Grant(
-        clientID: client.id, user: code.user, scopes: code.scopes, identity: code.identity,
-        details: code.details))
+    let opened = TokenLedger.Grant(
+      clientID: client.id, user: code.user, scopes: code.scopes, identity: code.identity,
+      signIn: code.signIn, audiences: code.resources, details: code.details)
+    let audiences = try sandbox.audiences(of: request, within: opened)
+    let grant = sandbox.ledger.open(opened)
     sandbox.ledger.codes[text]?.grant = grant
     let response = sandbox.tokenResponse(
-      grant: grant, scopes: code.scopes, details: details, hasRefreshToken: true,
-      key: request.tokenKey)
+      grant: grant, scopes: code.scopes, details: details, audiences: audiences,
+      hasRefreshToken: true, key: request.tokenKey)
     return try sandbox.addingIDToken(to: response, grant: grant, code: text)
   }
 
@@ -96,11 +97,12 @@ enum Grants {
       scopes = scopes.filter(names.contains)
     }
     let details = try sandbox.details(of: request, within: grant.details)
+    let audiences = try sandbox.audiences(of: request, within: grant)
     if sandbox.options.rotatesRefreshTokens {
       sandbox.ledger.markUsed(refreshToken: token, at: sandbox.now)
     }
     var response = sandbox.tokenResponse(
-      grant: found.grant, scopes: scopes, details: details,
+      grant: found.grant, scopes: scopes, details: details, audiences: audiences,
       hasRefreshToken: sandbox.options.rotatesRefreshTokens, key: request.tokenKey)
     if !sandbox.options.rotatesRefreshTokens {
       response = sandbox.addingLifetimes(to: response, refreshToken: token, grant: found.grant)
@@ -149,6 +151,7 @@ enum Grants {
     guard let scopes = sandbox.scopes(request.form("scope"), for: client, details: details) else {
       throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
     }
+    _ = try sandbox.resources(in: request.form)
     let grant = sandbox.open(
       clientID: client.id, user: user, scopes: scopes, audiences: request.audiences,
       details: details)
@@ -168,11 +171,12 @@ extension SandboxState {
     clientID: String, user: String?, scopes: [String], audiences: [String] = [],
     details: [SandboxJSON] = []
   ) -> Int {
-    let identity = scopes.contains("openid") ? user.map { self.identity(ofNew: $0) } : nil
+    let identity = user.map { self.identity(ofNew: $0) }
     return ledger.open(
       TokenLedger.Grant(
-        clientID: clientID, user: user, scopes: scopes, identity: identity, audiences: audiences,
-        details: details))
+        clientID: clientID, user: user, scopes: scopes,
+        identity: scopes.contains("openid") ? identity : nil, signIn: identity?.signIn,
+        audiences: audiences, details: details))
   }
 
   /// Adds an ID token to a token response if the grant has the scope `openid`.
@@ -193,13 +197,16 @@ extension SandboxState {
 
   /// Issues tokens and returns the token response of RFC 6749, section 5.1.
   ///
-  /// `key` is the thumbprint of the key that the tokens are bound to.
+  /// `audiences` are those of the access token, all of the grant if they are `nil`. `key` is the
+  /// thumbprint of the key that the tokens are bound to.
   mutating func tokenResponse(
-    grant: Int, scopes: [String], details: [SandboxJSON] = [], hasRefreshToken: Bool, key: String?
+    grant: Int, scopes: [String], details: [SandboxJSON] = [], audiences: [String]? = nil,
+    hasRefreshToken: Bool, key: String?
   ) -> SandboxJSON {
     let lifetime = options.accessTokenLifetime
     let details = granted(details)
-    let token = issueAccessToken(grant: grant, scopes: scopes, details: details, keyThumbprint: key)
+    let token = issueAccessToken(
+      grant: grant, scopes: scopes, details: details, audiences: audiences, keyThumbprint: key)
     var json: SandboxJSON = [
       "access_token": .string(token), "token_type": key == nil ? "Bearer" : "DPoP",
     ]

@@ -56,10 +56,14 @@ enum MetadataEndpoint {
   /// Returns the members about what the options switch on.
   ///
   /// - SeeAlso: RFC 9449, section 5.1; RFC 9396, section 10; RFC 9101, section 10.5;
-  ///   JARM, section 4
+  ///   JARM, section 4; RFC 9728, section 4
   private static func optional(_ sandbox: SandboxState) -> SandboxJSON {
     let options = sandbox.options
     var json: SandboxJSON = [:]
+    if options.resources.describesItself {
+      json["protected_resources"] = strings(sandbox.ownResources)
+    }
+    if options.clientDocuments != nil { json["client_id_metadata_document_supported"] = true }
     if options.dpop.isOn {
       json["dpop_signing_alg_values_supported"] = strings(options.dpop.algorithmNames)
     }

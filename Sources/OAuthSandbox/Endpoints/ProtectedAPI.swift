@@ -37,9 +37,11 @@ enum ProtectedAPI {
         TokenRefusal(400, "invalid_request", "Send the token in Authorization."))
     }
     do throws(TokenRefusal) {
-      return try access(request.provable, anyOf: scopes, &sandbox)
+      let access = try access(request.provable, anyOf: scopes, &sandbox)
+      if request.endpoint?.isOfResource == true { try sandbox.check(access, at: request.path) }
+      return access
     } catch {
-      throw APIFault(error)
+      throw APIFault(sandbox.describing(error, request))
     }
   }
 
@@ -160,6 +162,18 @@ enum ProtectedAPI {
 }
 
 extension SandboxState {
+  /// Returns a refusal whose challenge names the document about the API.
+  ///
+  /// - SeeAlso: RFC 9728, section 5.1
+  fileprivate func describing(_ refusal: TokenRefusal, _ request: SandboxRequest) -> TokenRefusal {
+    guard request.endpoint?.isOfResource == true, [401, 403].contains(refusal.status),
+      let address = resourceMetadata(at: request.path)
+    else { return refusal }
+    var refusal = refusal
+    refusal.parameters.append(("resource_metadata", address))
+    return refusal
+  }
+
   /// The ways to send a token to the API.
   fileprivate var schemes: TokenRefusal.Scheme {
     switch options.dpop.policy {
@@ -168,4 +182,9 @@ extension SandboxState {
     case .required: .dpop(options.dpop)
     }
   }
+}
+
+extension SandboxEndpoint {
+  /// Whether the endpoint belongs to the API, unlike UserInfo, which belongs to the server.
+  fileprivate var isOfResource: Bool { proofParty == .api && self != .userInfo }
 }

@@ -16,9 +16,10 @@ enum TokenExchangeGrant {
       throw .invalidRequest("subject_token is missing.")
     }
     let actor = try party("actor", request, sandbox)
+    let own = sandbox.ownResources
     if let known = sandbox.options.audiences {
-      guard request.audiences.allSatisfy(known.contains) else {
-        throw OAuthFault(code: "invalid_target", description: "There is no such service.")
+      guard request.audiences.allSatisfy({ known.contains($0) || own.contains($0) }) else {
+        throw .invalidTarget("There is no such service.")
       }
     }
     // The scopes of an ID-JAG are those of the other server.
@@ -26,7 +27,8 @@ enum TokenExchangeGrant {
       return try IdentityGrant.issue(request, client, subject, &sandbox)
     }
     let scopes = try scopes(request, subject)
-    var grant = TokenLedger.Grant(clientID: client.id, user: subject.user, scopes: scopes)
+    var grant = TokenLedger.Grant(
+      clientID: client.id, user: subject.user, scopes: scopes, signIn: subject.signIn)
     grant.audiences = request.audiences
     grant.actor = actor.map { ["sub": .string($0.user.map(sandbox.subject(of:)) ?? $0.clientID)] }
     return try answer(request, sandbox.ledger.open(grant), &sandbox)
@@ -45,7 +47,8 @@ enum TokenExchangeGrant {
       let lifetime = sandbox.options.accessTokenLifetime ?? .seconds(3600)
       let text = AccessTokens.signed(
         AccessTokens.Occasion(
-          grant: sandbox.ledger.grants[grant], scopes: scopes, lifetime: lifetime), .rs256,
+          grant: sandbox.ledger.grants[grant], scopes: scopes,
+          audiences: sandbox.ledger.grants[grant].audiences, lifetime: lifetime), .rs256,
         type: "JWT", &sandbox)
       return [
         "access_token": .string(text), "issued_token_type": .string(prefix + "jwt"),

@@ -22,6 +22,9 @@ enum Misbehaving {
     case .answer(let answer, let afterProcessing):
       if afterProcessing { _ = process() }
       return .response(answer.response)
+    case .endlessStepUp:
+      let refusal = TokenRefusal.insufficientLogin([Crypto.secret("urn:sandbox:")], maxAge: nil)
+      return .response(refusal.answer.response)
     case .cut(let cut, let reset):
       return .script(steps(cut, process) + (reset ? [.reset] : []))
     case .truncated:

@@ -60,6 +60,7 @@ public struct SandboxMisbehaviour: Sendable {
     case userInfo(SandboxUserInfoFault)
     case dpop(SandboxDPoPFault)
     case signedResponse(SandboxSignedResponseFault)
+    case endlessStepUp
     case details(@Sendable ([SandboxJSON]) -> [SandboxJSON])
 
     /// Whether it changes or replaces a whole answer, so that `times` counts requests.

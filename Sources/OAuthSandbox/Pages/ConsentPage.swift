@@ -14,10 +14,17 @@ struct ConsentPage: Redacted {
       [
         """
         It asks for access to the account of <strong>\(user.displayName)</strong> \
-        (\(user.name)). It will be able to:
+        (\(user.name))\(place). It will be able to:
         """
       ], HTML([rights(sandbox), form]), hint: SandboxPage.time(pending, sandbox))
     return Answer(page.response(formTargets: SandboxPage.formTargets(pending)))
+  }
+
+  /// The resources for which the app asks, as the end of a sentence.
+  private var place: HTML {
+    guard !pending.resources.isEmpty else { return .empty }
+    let names = pending.resources.prefix(3).map { HTML("<code>\(String($0.prefix(200)))</code>") }
+    return " at \(HTML(names))"
   }
 
   private func rights(_ sandbox: SandboxState) -> HTML {

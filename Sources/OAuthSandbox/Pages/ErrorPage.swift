@@ -4,8 +4,9 @@ import SQLoopbackPages
 
 /// The pages that tell the user and the developer why the browser was not sent back to the app.
 enum ErrorPage {
-  static func unknownClient(_ id: String?) -> Answer {
-    page(
+  static func unknownClient(_ id: String?, _ sandbox: SandboxState) -> Answer {
+    if let id, let fault = sandbox.documents.faults[id] { return wrongDocument(id, fault) }
+    return page(
       "This app is not known here",
       [
         """
@@ -13,6 +14,14 @@ enum ErrorPage {
         and nothing was sent anywhere.
         """
       ], [("client_id", id)])
+  }
+
+  /// Returns the page for a client whose document about itself is rejected.
+  private static func wrongDocument(_ id: String, _ reason: String) -> Answer {
+    page(
+      "This app is not known here",
+      ["It should describe itself at its address. \(reason) You were not signed in."],
+      [("client_id", id)])
   }
 
   /// Returns the page for a reference to pushed parameters that is unknown, used or expired.

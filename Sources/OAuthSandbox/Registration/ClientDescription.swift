@@ -20,12 +20,17 @@ struct ClientDescription {
   /// The algorithm of the client's ID tokens; RS256 unless the client names another one.
   let idTokenAlgorithm: SandboxSigningAlgorithm
 
+  /// Reads the description in the body of a request.
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
     guard type == "application/json",
       let json = SandboxJSON(parsing: String(decoding: request.body, as: UTF8.self)),
       case .object = json
     else { throw .invalidMetadata("The body is not a JSON object.") }
+    try self.init(json, sandbox)
+  }
+
+  init(_ json: SandboxJSON, _ sandbox: SandboxState) throws(OAuthFault) {
     self.json = json
     redirectURIs = try Self.texts("redirect_uris", json) ?? []
     grantTypes = try Self.texts("grant_types", json) ?? ["authorization_code"]

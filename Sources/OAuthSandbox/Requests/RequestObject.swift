@@ -32,9 +32,15 @@ struct RequestObject: Redacted {
   init?(_ text: String) {
     guard let jwt = ReceivedJWT(text), case .object(let claims) = jwt.claims else { return nil }
     self.jwt = jwt
-    parameters = claims.filter { !Self.ofToken.contains($0.name) }.map {
-      SandboxParameter(name: $0.name, value: Self.text($0.value))
+    parameters = claims.filter { !Self.ofToken.contains($0.name) }.flatMap { claim in
+      Self.values(of: claim).map { SandboxParameter(name: claim.name, value: Self.text($0)) }
     }
+  }
+
+  /// Returns the values of a claim: several resources are an array (RFC 8707, section 2.1).
+  private static func values(of claim: SandboxJSON.Member) -> [SandboxJSON] {
+    if claim.name == "resource", case .array(let values) = claim.value { return values }
+    return [claim.value]
   }
 
   /// Returns a claim as a parameter: a string as it is, and any other value as JSON.

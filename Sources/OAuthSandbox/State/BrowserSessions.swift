@@ -32,6 +32,8 @@ struct BrowserSessions {
     var key: String?
     /// The objects of `authorization_details`.
     var details: [SandboxJSON] = []
+    /// The resources for which the app asks.
+    var resources: [String] = []
     /// The request's position in the order of arrival, because the clock may stand still.
     fileprivate(set) var number = 0
 

@@ -10,6 +10,7 @@ struct SandboxState {
   var devices = DeviceAuthorizations()
   var pushed = PushedAuthorizations()
   var registered = RegisteredClients()
+  var documents = ClientDocuments()
   var keys = SigningKeys()
   /// The assertions that clients have used, because each is accepted only once.
   var usedAssertions = UsedIdentifiers()
@@ -40,7 +41,9 @@ struct SandboxState {
 
   func user(_ name: String) -> SandboxUser? { options.users.first { $0.name == name } }
 
-  func client(_ id: String) -> SandboxClient? { options.clients.first { $0.id == id } }
+  func client(_ id: String) -> SandboxClient? {
+    options.clients.first { $0.id == id } ?? documents.clients[id]
+  }
 
   /// Returns the user with this name and password, or `nil` if either is wrong.
   func user(_ name: String, password: String) -> SandboxUser? {

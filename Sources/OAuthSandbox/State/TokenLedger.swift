@@ -18,6 +18,8 @@ struct TokenLedger: Redacted {
     let scopes: [String]
     /// The content of ID tokens about the user; `nil` without the scope `openid`.
     var identity: Identity?
+    /// The user's login; `nil` if the client has no user.
+    var signIn: UserSignIn?
     /// The services that accept the tokens; empty for the sandbox itself.
     var audiences: [String] = []
     /// The objects of `authorization_details` that were granted.
@@ -40,6 +42,9 @@ struct TokenLedger: Redacted {
     let keyThumbprint: String?
     let details: [SandboxJSON]
     let identity: Identity?
+    let signIn: UserSignIn
+    /// The resources that the authorization request named.
+    let resources: [String]
     let expiry: Date
     /// The grant that the code was redeemed for.
     var grant: Int?
@@ -50,6 +55,8 @@ struct TokenLedger: Redacted {
     let grant: Int
     let scopes: [String]
     let details: [SandboxJSON]
+    /// The services that accept the token; empty for the sandbox itself.
+    let audiences: [String]
     /// The thumbprint of the key that the token is bound to; `nil` for a Bearer token.
     let keyThumbprint: String?
     let issued: Date
@@ -98,11 +105,12 @@ struct TokenLedger: Redacted {
 
   mutating func remember(
     accessToken token: String, of grant: Int, scopes: [String], details: [SandboxJSON] = [],
-    keyThumbprint: String?, lifetime: Duration?, now: Date
+    audiences: [String] = [], keyThumbprint: String?, lifetime: Duration?, now: Date
   ) {
     forgetOld(at: now)
     accessTokens[token] = AccessToken(
-      grant: grant, scopes: scopes, details: details, keyThumbprint: keyThumbprint, issued: now,
+      grant: grant, scopes: scopes, details: details, audiences: audiences,
+      keyThumbprint: keyThumbprint, issued: now,
       expiry: lifetime.map { now.addingTimeInterval($0.timeInterval) })
   }
 

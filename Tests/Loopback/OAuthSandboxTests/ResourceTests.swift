@@ -46,7 +46,9 @@ import Testing
   }
 
   @Test func `an invalid token gets a challenge`() async throws {
-    let sandbox = try await SandboxServer.start()
+    var options = SandboxOptions()
+    options.resources.describesItself = false
+    let sandbox = try await SandboxServer.start(options)
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(scopes: ["profile"])
     func challenge(_ answer: LoopbackAnswer, _ status: Int, _ text: String) {

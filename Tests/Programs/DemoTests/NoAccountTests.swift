@@ -8,7 +8,7 @@ import Testing
 /// They must not use the built-in sandbox, whose tokens end with it.
 @Suite(.timeLimit(.minutes(1))) struct `A command without an account` {
   private static let commands = [
-    ["token"], ["call", "GET", "https://api.example.com/me"], ["call", "GET", "/api/me"], ["files"],
+    ["token"], ["call", "GET", "/api/me"], ["files"],
     ["files", "get", "x"], ["watch"], ["rpc", "https://rpc.example.com"],
   ]
 

@@ -263,7 +263,7 @@ import Testing
 
   @Test func `sq-demo describes its sandbox for a person`() async throws {
     let demo = try DemoProcess(["sandbox"], in: folder)
-    try await eventually("it is described") { demo.output.contains(#/\n  sq-demo rpc .+\n/#) }
+    try await eventually("it is described") { demo.output.contains(#/\n  sq-demo call http.+\n/#) }
     let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)
     #expect(demo.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(demo.output)")
     for path in ["keys     ", "userinfo ", "logout   ", "me       ", "upload   "] {
@@ -275,9 +275,10 @@ import Testing
     }
     // The printed commands work one after another.
     let lines = demo.output.replacing("\\\n", with: "").matches(of: #/\n  sq-demo (.+)/#)
-    #expect(lines.count == 5)
+    #expect(lines.count == 7)
     for line in lines {
-      let words = try #require(ShellWords.split(String(line.1))) + ["--browser", "sandbox"]
+      var words = try #require(ShellWords.split(String(line.1)))
+      if words.first != "discover" { words += ["--browser", "sandbox"] }
       let outcome = try await DemoProcess.run(
         words + ["--store", "file:" + guest.file("tokens")], in: guest)
       #expect(outcome.status == 0, "\(outcome.errors)")

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func `a Bearer token works as before and not with the scheme DPoP`() async throws {
-    let sandbox = try await ProvingPeer.start()
+    let sandbox = try await ProvingPeer.start { $0.resources.describesItself = false }
     let client = ProvingPeer(sandbox)
     let tokens = try await client.post(ProvingPeer.passwordForm).tokens()
     #expect(tokens.tokenType == "Bearer")
@@ -179,7 +179,10 @@ import Testing
   // MARK: Policies
 
   @Test func `a sandbox can require bound tokens of all clients`() async throws {
-    let sandbox = try await ProvingPeer.start { $0.dpop.policy = .required }
+    let sandbox = try await ProvingPeer.start {
+      $0.dpop.policy = .required
+      $0.resources.describesItself = false
+    }
     let client = ProvingPeer(sandbox)
     let refused = try await client.post(ProvingPeer.passwordForm)
     #expect(refused.status == 400 && refused.error == "invalid_dpop_proof")

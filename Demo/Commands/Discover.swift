@@ -1,0 +1,91 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+import SequencingOAuthDiscovery
+
+/// The command `discover`: says how a call would get access to a resource.
+struct Discover: Command {
+  static let name = "discover"
+  static let summary = "Say where the users of an API's address sign in, and why."
+  static let details = """
+    The command asks the address itself, then the description that its challenge names or
+    that stands at the usual places (RFC 9728), then the authorization servers for their
+    metadata (RFC 8414). It prints each address with its answer, the resource, the server
+    that a call would use and why, who this program is there, and the scopes that a sign-in
+    would ask for.
+
+    It sends only GET requests without a token, registers nothing, and changes nothing.
+    'sq-demo call URL' does the rest.
+
+    --client-id is the address of a document about the client, for servers that accept one.
+    If no server can be used, the exit status is 1.
+
+    With --json it prints one object: address, steps (address, status, result), resource,
+    resource_name, scopes_supported, authorization_servers, servers (issuer, is_used, reason
+    and endpoints), client (way: by_hand, document or registration; client_id; exists),
+    scope, binding and account, as far as they are known.
+    """
+  static let forms = [Form(operands: ["URL"])]
+  static let options: [Option] =
+    [.clientID, .scope, .dpop, .timeout] + StoreOptions.options + [.json]
+
+  private let address: String
+  private let account: AccountOptions
+  private let printsJSON: Bool
+
+  init(_ arguments: Arguments) throws(Failure) {
+    address = arguments.operands[0]
+    account = try AccountOptions(arguments, findServer: true)
+    printsJSON = arguments.contains(.json)
+    do throws(SQOAuthError) {
+      _ = try CallTarget(address)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    let console = console.reservingOutput
+    var options = account
+    options.opened = try await account.store.openIfThere(console)
+    let records = try await options.records()
+    let asked = AskedAddresses()
+    let report: DiscoveryReport
+    do throws(Failure) {
+      report = try await search(options, records, asked)
+    } catch {
+      // The steps so far say where the search ended.
+      for step in asked.steps { console.progress(step.lines) }
+      throw error
+    }
+    try console.result(printsJSON ? try oneLineOfJSON(report) : report.text)
+    guard report.isUsable else {
+      throw Failure(
+        SQOAuthError.Code.clientUnknown.rawValue, report.problem, status: .notAuthorized)
+    }
+  }
+
+  private func search(
+    _ options: AccountOptions, _ records: [AccountRecord], _ asked: AskedAddresses
+  ) async throws(Failure) -> DiscoveryReport {
+    var environment = ClientEnvironment()
+    environment.transport = asked
+    let store: any TokenStore = options.opened?.store ?? MemoryTokenStore()
+    let access = ResourceAccess(address, nil, options, records)
+    return try await Failure.translating { () throws(SQOAuthError) in
+      var settings = ResourceClient.Options()
+      settings.scope = options.signIn.scope
+      settings.timeout = options.signIn.answerLimit
+      settings.tokenBinding = options.signIn.protections.usesDPoP ? .dpop() : nil
+      let client = try ResourceClient(
+        address, as: access.identity(in: options.opened),
+        accounts: AccountManager(store: store, environment: environment), options: settings)
+      var request = try WebRequest(method: "GET", url: address)
+      request.timeout = options.signIn.answerLimit
+      let response = try await environment.transport.exchange(request)
+      let plan = try await client.plan(after: response)
+      let kept = try CallTarget(address).resource(among: records)
+      return DiscoveryReport(address, plan, asked.steps, account: kept?.id)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+
+/// A transport that sends only requests for documents, and records each with its result.
+final class AskedAddresses: HTTPTransport {
+  /// A request and its result.
+  struct Step: Sendable, Encodable {
+    let address: String
+    /// The status of the answer; `nil` if there was none.
+    let status: Int?
+    /// What the answer is, or why there is none, in words.
+    let result: String
+  }
+
+  private let transport: any HTTPTransport = CurlTransport.shared
+  private let recorded = Locked<[Step]>([])
+
+  /// The requests so far, in order.
+  var steps: [Step] { recorded.withLock(\.self) }
+
+  func send(_ request: WebRequest) async throws -> WebResponse {
+    let address = request.url.absoluteString
+    guard request.method == "GET" else {
+      throw SQOAuthError(.invalidRequest, "a search sends only GET requests")
+    }
+    do {
+      let response = try await transport.send(request)
+      record(Step(address: address, status: response.status, result: Self.words(response)))
+      return response
+    } catch {
+      let reason = (error as? SQOAuthError)?.message ?? "no answer"
+      record(Step(address: address, status: nil, result: reason))
+      throw error
+    }
+  }
+
+  private func record(_ step: Step) { recorded.withLock { $0.append(step) } }
+
+  /// What an answer is, in words.
+  private static func words(_ response: WebResponse) -> String {
+    if let challenge = response.tokenChallenge {
+      return challenge.resourceMetadata.map { "a challenge that names \($0)" }
+        ?? "a challenge that names no description"
+    }
+    guard response.status == 200 else { return "no document" }
+    let type = response.headers["Content-Type"]?.prefix { $0 != ";" } ?? "no content type"
+    return type.lowercased().hasSuffix("json") ? "a document" : "\(type)"
+  }
+}

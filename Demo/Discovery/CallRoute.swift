@@ -1,0 +1,94 @@
+import SQBasics
+import SequencingOAuth
+import SequencingOAuthDiscovery
+
+/// The way in which a command gets access to a URL.
+enum CallRoute: Sendable {
+  /// An account of the options: one that is kept, or one that the options describe.
+  case account(AccountOptions)
+  /// An account for the resource itself, whose server the command finds.
+  case resource(ResourceAccess)
+}
+
+extension AccountOptions {
+  /// Returns the route to a URL: the account that fits it or, without one, the resource itself.
+  ///
+  /// An account fits if it is kept for the resource, if its listed servers contain that of the URL,
+  /// or if it lists none and its own server is that of the URL. An account that `--account` names,
+  /// and a server that the options name, are used in any case.
+  func route(to url: String?, _ console: Console) async throws(Failure) -> CallRoute {
+    guard let url, !signIn.usesSandbox, signIn.server == nil else { return .account(self) }
+    var options = self
+    options.opened = try await store.openIfThere(console)
+    let target = try Self.target(url)
+    let records = try await options.records()
+    if let id = choice.id {
+      guard let record = records.first(where: { $0.id == id }), target.isNamed(by: record) else {
+        return .account(options)
+      }
+      return .resource(ResourceAccess(url, record.id, options, records))
+    }
+    if let record = target.resource(among: records) {
+      return .resource(ResourceAccess(url, record.id, options, records))
+    }
+    let fitting = records.filter(target.isReached)
+    guard let first = fitting.first(where: { $0.id == AccountChoice.defaultID }) ?? fitting.first
+    else { return .resource(ResourceAccess(url, nil, options, records)) }
+    guard fitting.count == 1 || first.id == AccountChoice.defaultID else {
+      throw AccountChoice.isOpen(among: fitting)
+    }
+    options.choice = AccountChoice(id: first.id)
+    return .account(options)
+  }
+
+  private static func target(_ url: String) throws(Failure) -> CallTarget {
+    do throws(SQOAuthError) {
+      return try CallTarget(url)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  /// Returns the records of all accounts, also of those whose sessions have ended.
+  func records() async throws(Failure) -> [AccountRecord] {
+    guard let opened else { return [] }
+    let kept = try await opened.attempt { try await $0.all() }
+    let ids = Set(kept.map(\.id))
+    let ended = try await opened.clients?.all() ?? []
+    return kept + ended.filter { !ids.contains($0.id) }
+  }
+}
+
+/// The URL of a request, which accounts may fit.
+struct CallTarget: Sendable {
+  private let origin: ResourceOrigin
+  /// The identifiers of the resource, the most specific first.
+  private let identifiers: [String]
+
+  init(_ url: String) throws(SQOAuthError) {
+    origin = try ResourceOrigin(url)
+    identifiers = try ResourceClient.identifiers(of: url)
+  }
+
+  /// Returns the account that is kept for the resource, or `nil` if there is none.
+  func resource(among records: [AccountRecord]) -> AccountRecord? {
+    identifiers.lazy.compactMap { identifier in
+      records.first { $0.id == identifier && KeptClient($0).identifiers == [identifier] }
+    }.first
+  }
+
+  /// Returns whether an account is one of a resource at the URL's server.
+  func isNamed(by record: AccountRecord) -> Bool {
+    let client = KeptClient(record)
+    return !client.identifiers.isEmpty && client.resources.contains(origin)
+  }
+
+  /// Returns whether the user meant an account for the URL's server.
+  func isReached(by record: AccountRecord) -> Bool {
+    let client = KeptClient(record)
+    guard client.identifiers.isEmpty else { return false }
+    guard client.resources.isEmpty else { return client.resources.contains(origin) }
+    let server = record.issuer ?? client.knownAddress ?? record.tokenEndpoint
+    return server.flatMap { try? ResourceOrigin($0) } == origin
+  }
+}

@@ -1,0 +1,165 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+import SequencingOAuthDiscovery
+
+/// What was found out about a resource, as text or JSON.
+struct DiscoveryReport: Encodable {
+  /// An authorization server that the resource names.
+  struct Server: Encodable {
+    let issuer: String
+    let isUsed: Bool
+    /// Why the server is used or not, in words.
+    let reason: String
+    let authorizationEndpoint: String?
+    let tokenEndpoint: String?
+    let registrationEndpoint: String?
+    let deviceAuthorizationEndpoint: String?
+  }
+
+  /// Who the program is at the server that is used.
+  struct Client: Encodable {
+    /// The way: `by_hand`, `document` or `registration`.
+    let way: String
+    let clientId: String?
+    /// Whether the client exists already.
+    let exists: Bool
+    /// The client, in words.
+    fileprivate let words: String
+
+    private enum CodingKeys: String, CodingKey {
+      case way, clientId, exists
+    }
+  }
+
+  private let address: String
+  private let steps: [AskedAddresses.Step]
+  private let resource: String
+  private let resourceName: String?
+  private let scopesSupported: [String]?
+  private let authorizationServers: [String]
+  private let servers: [Server]
+  private let client: Client?
+  private let scope: String?
+  private let binding: String?
+  /// The name of the account that is kept for the resource; `nil` if there is none.
+  private let account: String?
+
+  init(_ address: String, _ plan: AccessPlan, _ steps: [AskedAddresses.Step], account: String?) {
+    let metadata = plan.resource.metadata
+    self.address = address
+    self.steps = steps
+    self.account = account
+    resource = metadata.resource
+    resourceName = metadata.name
+    scopesSupported = metadata.scopes
+    authorizationServers = metadata.authorizationServers
+    let count = metadata.authorizationServers.count
+    servers = plan.servers.enumerated().map { Server($1, isFirst: $0 == 0, of: count) }
+    client = plan.server?.identity.map(Client.init)
+    scope = plan.scope
+    binding = plan.binding.map { _ in "dpop" }
+  }
+
+  /// Whether a sign-in is possible.
+  var isUsable: Bool { client != nil }
+
+  /// The reason why no server can be used, from the first server.
+  var problem: String { servers.first?.reason ?? "the resource names no server" }
+
+  /// The report as text, in the order of the search.
+  var text: String {
+    let sections = [
+      ("Asked", steps.map(\.lines).joined(separator: "\n")),
+      (
+        "Resource",
+        Fields.text([
+          ("id", resource.onScreen), ("name", resourceName?.onScreen),
+          ("scopes", scopesSupported?.joined(separator: " ").onScreen ?? "not listed"),
+        ])
+      ), ("Authorization server", servers.map(\.lines).joined(separator: "\n")),
+      ("This program", Self.wrapped(client?.words ?? "It cannot be a client there.")),
+      ("A sign-in would ask for", question),
+      (
+        "Account",
+        Self.wrapped(
+          account.map { "\($0.onScreen) is kept, so a call needs no sign-in." }
+            ?? "None is kept; 'sq-demo call' signs in.")
+      ),
+    ]
+    return sections.filter { !$0.1.isEmpty }.map { "\($0):\n\($1)" }.joined(separator: "\n\n")
+  }
+
+  private var question: String {
+    guard client != nil else { return "" }
+    return Fields.text([
+      ("scope", scope?.onScreen ?? "the server's default"),
+      ("tokens", binding == nil ? "not bound to a key" : "bound to a key (DPoP)"),
+    ])
+  }
+
+  /// Returns a sentence with a margin, in several lines if it is long.
+  fileprivate static func wrapped(_ text: String, margin: String = "  ") -> String {
+    TextLayout.wrap(text, width: 80 - margin.count).map { margin + $0 }.joined(separator: "\n")
+  }
+}
+
+extension AskedAddresses.Step {
+  /// The request, and its result below it.
+  var lines: String {
+    let status = status.map { "\($0), " } ?? ""
+    return "  GET \(address.onScreen)\n"
+      + DiscoveryReport.wrapped(status + result.onScreen, margin: "      ")
+  }
+}
+
+extension DiscoveryReport.Server {
+  fileprivate init(_ server: AccessPlan.Server, isFirst: Bool, of count: Int) {
+    issuer = server.issuer
+    isUsed = server.problem == nil
+    authorizationEndpoint = server.metadata?.authorizationEndpoint?.absoluteString
+    tokenEndpoint = server.metadata?.tokenEndpoint.absoluteString
+    registrationEndpoint = server.metadata?.registrationEndpoint?.absoluteString
+    deviceAuthorizationEndpoint = server.metadata?.deviceAuthorizationEndpoint?.absoluteString
+    reason =
+      if let problem = server.problem {
+        problem.message
+      } else if case .byHand? = server.identity, count > 1 {
+        "an account of this program is there"
+      } else if count == 1 {
+        "the only one that the resource names"
+      } else {
+        isFirst ? "the first that the resource names" : "the first that can be used"
+      }
+  }
+
+  fileprivate var lines: String {
+    let devices = deviceAuthorizationEndpoint == nil ? "no" : "yes"
+    let own = registrationEndpoint == nil ? "no" : "yes"
+    let sentence = "\(isUsed ? "used" : "not used"): \(reason.onScreen)"
+    let abilities = "programs register themselves: \(own); codes for other devices: \(devices)"
+    return
+      (["  " + issuer.onScreen]
+      + [sentence, isUsed ? abilities : ""].filter { !$0.isEmpty }
+      .map { DiscoveryReport.wrapped($0, margin: "      ") }).joined(separator: "\n")
+  }
+}
+
+extension DiscoveryReport.Client {
+  fileprivate init(_ identity: AccessPlan.Identity) {
+    switch identity {
+    case .byHand(let id):
+      (way, clientId, exists) = ("by_hand", id, true)
+      words = "It is \(id.onScreen), the client of an account from 'sq-demo login'."
+    case .document(let address):
+      (way, clientId, exists) = ("document", address, true)
+      words = "It is the client that the document \(address.onScreen) describes."
+    case .registered(let id):
+      (way, clientId, exists) = ("registration", id, true)
+      words = "It is \(id.onScreen), which it registered there before."
+    case .willRegister(let address):
+      (way, clientId, exists) = ("registration", nil, false)
+      words = "It is not known there yet; a call registers it at \(address.onScreen)."
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+import SequencingOAuthDiscovery
+
+/// Access to a resource of which only the address is known.
+struct ResourceAccess: Sendable {
+  let address: String
+  /// The name of the account that is kept for the resource; `nil` if there is none.
+  let accountID: String?
+  let options: AccountOptions
+  /// The records of all accounts, which may have a client at the resource's server.
+  private let records: [AccountRecord]
+
+  init(
+    _ address: String, _ accountID: String?, _ options: AccountOptions, _ records: [AccountRecord]
+  ) {
+    self.address = address
+    self.accountID = accountID
+    self.options = options
+    self.records = records
+  }
+
+  private var signIn: SignInArguments { options.signIn }
+
+  /// Sends a request, and signs the user in as the server demands it.
+  ///
+  /// Returns `nil` if the server demands a sign-in and does not say where.
+  func send(
+    _ request: WebRequest, _ console: Console
+  ) async throws(Failure) -> (response: WebResponse, token: SQToken?)? {
+    let opened =
+      if let opened = options.opened { opened } else {
+        try await options.store.open(console)
+      }
+    let screens = ResourceScreens(address, signIn, console)
+    var environment = ClientEnvironment()
+    environment.landingPage = .demo
+    environment.userAgent = screens.browser
+    let accounts = AccountManager(store: opened.store, environment: environment)
+    let client = try client(accounts, opened, screens)
+    let outcome: Result<WebResponse, SQOAuthError>
+    do throws(SQOAuthError) {
+      if try await client.account() != nil { screens.noteAccount() }
+      outcome = .success(try await client.send(request))
+    } catch {
+      outcome = .failure(error)
+    }
+    await screens.endCode()
+    let token = (try? await client.account())?.currentToken
+    try await keep(accounts, client, screens, opened, console)
+    switch outcome {
+    case .success(let response): return (response, token)
+    case .failure(let error) where error.isWithoutDescription: return nil
+    case .failure(let error): throw screens.failure(error, account: accountID).hiding(token)
+    }
+  }
+
+  private func client(
+    _ accounts: AccountManager, _ opened: OpenStore, _ screens: ResourceScreens
+  ) throws(Failure) -> ResourceClient {
+    var settings = ResourceClient.Options()
+    settings.interaction = .signInAndStepUp
+    settings.scope = signIn.scope
+    settings.accountID = accountID.flatMap { isIdentifier($0) ? nil : $0 }
+    settings.timeout = signIn.answerLimit
+    settings.signInTimeout = signIn.timeout
+    settings.tokenBinding = signIn.protections.usesDPoP ? .dpop() : nil
+    settings.usesCode = screens.usesCode
+    settings.showsCode = screens.showCode
+    settings.didEndCode = screens.endCode
+    settings.attributes = { client, scope in
+      KeptClient(client, at: .issuer(client.provider.issuer ?? ""), scope: scope).attributes
+    }
+    do throws(SQOAuthError) {
+      return try ResourceClient(
+        address, as: identity(in: opened), accounts: accounts, options: settings)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  /// Returns whether the library finds an account by its name, since that is the resource's own.
+  private func isIdentifier(_ id: String) -> Bool {
+    (try? ResourceClient.identifiers(of: address))?.contains(id) == true
+  }
+
+  /// Returns who the program is at any server: a client of another account, its document, or a
+  /// client that registers itself.
+  func identity(in opened: OpenStore?) -> ClientIdentity {
+    ClientIdentity(
+      registering: signIn.metadataOfResource,
+      in: opened?.registrations ?? MemoryRegistrationStore(),
+      documentAddress: signIn.documentAddress, clients: clients)
+  }
+
+  /// The clients of accounts that were signed in at a server with their provider's options.
+  private var clients: [ClientConfiguration] {
+    records.filter { KeptClient($0).identifiers.isEmpty }.compactMap { record in
+      guard case .issuer? = KeptClient(record).server else { return nil }
+      return (try? signIn.completed(by: record))?.configuration
+    }
+  }
+
+  /// Waits until the store has the newest token, and remembers the client of a new sign-in.
+  private func keep(
+    _ accounts: AccountManager, _ client: ResourceClient, _ screens: ResourceScreens,
+    _ opened: OpenStore, _ console: Console
+  ) async throws(Failure) {
+    do throws(SQOAuthError) {
+      try await accounts.flush()
+    } catch {
+      throw Failure(notKept: error)
+    }
+    guard screens.hasSignedIn, let id = (try? await client.account())?.accountID,
+      let record = try? await opened.store.load(id)
+    else { return }
+    await options.remember(id, record.clientID, KeptClient(record), in: opened, console)
+    if accountID == nil, let place = await opened.place {
+      console.progress("The account is kept in \(place), as \(id.onScreen).")
+    }
+  }
+}
+
+extension SQOAuthError {
+  /// Whether a resource does not describe itself, so nobody knows who signs its users in.
+  fileprivate var isWithoutDescription: Bool {
+    code == .resourceMetadataInvalid && status == 404
+  }
+}

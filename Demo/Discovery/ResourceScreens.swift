@@ -1,0 +1,170 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+
+/// What the user sees while a resource's client signs the user in: a page or a code.
+final class ResourceScreens: Sendable {
+  private struct State {
+    /// The server at which the newest sign-in takes place.
+    var issuer = ""
+    var signIns = 0
+    var hasAccount = false
+    /// The task that shows a code for another device.
+    var code: Task<Failure?, Never>?
+  }
+
+  private let address: String
+  private let options: SignInArguments
+  private let console: Console
+  private let state = Locked(State())
+
+  init(_ address: String, _ options: SignInArguments, _ console: Console) {
+    // The query may be long, and does not belong to the resource.
+    self.address = String(address.prefix { $0 != "?" })
+    self.options = options
+    self.console = console
+  }
+
+  /// Whether the user was asked to sign in.
+  var hasSignedIn: Bool { state.withLock { $0.signIns > 0 } }
+
+  /// Notes that there was an account before the first request.
+  func noteAccount() { state.withLock { $0.hasAccount = true } }
+
+  /// Ends the screen with a code, as soon as its sign-in has ended.
+  func endCode() async {
+    let task = state.withLock { state in
+      defer { state.code = nil }
+      return state.code
+    }
+    task?.cancel()
+    _ = await task?.value
+  }
+
+  // MARK: Deciding
+
+  /// Returns whether the user signs in with a code on another device.
+  ///
+  /// Without a browser, a terminal and an option, nobody would see a page or a code.
+  var usesCode: @Sendable (String, ProviderMetadata) async throws(SQOAuthError) -> Bool {
+    { [self] (issuer, server) async throws(SQOAuthError) -> Bool in
+      state.withLock { $0.issuer = issuer }
+      try checkVisitor(issuer)
+      if options.usesDevice { return true }
+      guard options.browser == .system, !SystemBrowser.isAvailable else { return false }
+      guard console.errors.isTerminal else { throw needsUser }
+      return server.deviceAuthorizationEndpoint != nil
+    }
+  }
+
+  private var needsUser: SQOAuthError {
+    let demand =
+      state.withLock(\.hasAccount)
+      ? "demands another sign-in, for more than the account has," : "demands a sign-in,"
+    return SQOAuthError(
+      .browserUnavailable, "the sign-in needs a user",
+      cause: Failure(
+        "sign_in_needed",
+        "\(address.onScreen) \(demand) and there is neither a browser nor a terminal",
+        status: .notAuthorized
+      ).withHint(
+        "Sign in once: run this in a terminal, or with --device or --browser print.\n"
+          + "The account is kept for later runs."))
+  }
+
+  /// Throws if the sandbox's password would be sent to another machine.
+  private func checkVisitor(_ issuer: String) throws(SQOAuthError) {
+    guard options.browser == .sandbox, !EmbeddedSandbox.canBeVisited(issuer) else { return }
+    throw SQOAuthError(
+      .browserUnavailable, "the visitor is for sandboxes",
+      cause: Failure.usage("--browser sandbox plays the user of a sandbox on this machine only"))
+  }
+
+  /// Announces a sign-in.
+  private func announce() {
+    let (issuer, isMore) = state.withLock { state in
+      defer { state.signIns += 1 }
+      return (state.issuer, state.hasAccount || state.signIns > 0)
+    }
+    console.progress(
+      isMore
+        ? "The server demands more than the account has; sign in again."
+        : "\(address.onScreen) needs a token.")
+    console.progress("Signing in at \(issuer.onScreen).")
+  }
+
+  // MARK: A page
+
+  /// The browser of the sign-in.
+  var browser: any UserAgent {
+    SignInBrowser(console) { [self] url in
+      announce()
+      let wait = SignInWait(timeout: options.timeout, server: state.withLock(\.issuer))
+      options.browser.announcement(wait, at: url).forEach(console.progress)
+      let browser = options.browser.commandLine(
+        console, didShow: { [console] in console.progress(wait.inWords) })
+      try await browser.open(url)
+    }
+  }
+
+  // MARK: A code
+
+  /// The closure that shows a code, or enters it for the sandbox's user.
+  var showCode: @Sendable (DeviceAuthorization) -> Void {
+    { [self] authorization in
+      announce()
+      let task = Task { await show(authorization) }
+      state.withLock { state in
+        state.code?.cancel()
+        state.code = task
+      }
+    }
+  }
+
+  private func show(_ authorization: DeviceAuthorization) async -> Failure? {
+    guard options.browser == .sandbox else {
+      await DeviceCodeScreen(console: console).show(authorization, until: nil)
+      return nil
+    }
+    console.progress("The sandbox's visitor enters the code \(authorization.userCode).")
+    do throws(Failure) {
+      try await EmbeddedSandbox.enterCode(of: authorization)
+      return nil
+    } catch {
+      console.warn("the code could not be entered: \(error.message)")
+      return error
+    }
+  }
+
+  // MARK: A failure
+
+  /// Returns the failure for an error of the resource's client.
+  func failure(_ error: SQOAuthError, account: String?) -> Failure {
+    if let failure = error.cause as? Failure { return failure }
+    if Task.isCancelled, error.code == .cancelled { return .interrupted }
+    let failure = Failure(error)
+    switch error.code {
+    case .clientUnknown:
+      return failure.withHint(
+        "Register a client there by hand, and sign it in with 'sq-demo login', its --issuer and "
+          + "--client-id; or give the address of a document about it with --client-id.")
+    case .resourceMetadataInvalid:
+      return failure.withHint("'sq-demo discover \(ShellWords.quote(address.onScreen))' says more.")
+    default:
+      return hasSignedIn ? failure.ofSignIn : failure
+    }
+  }
+}
+
+extension SignInArguments {
+  /// The description with which the program registers itself at the server of a resource.
+  var metadataOfResource: ClientMetadata {
+    var metadata = ClientMetadata(
+      redirectURIs: [SignInArguments.defaultRedirectURI], clientName: "sq-demo",
+      softwareID: "com.example.sequencing-oauth.sq-demo")
+    if usesDevice || !SystemBrowser.isAvailable {
+      metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
+    }
+    return metadata
+  }
+}

@@ -1,0 +1,72 @@
+/// A fault in the API's description of itself, which clients must reject.
+///
+/// Pass it to ``SandboxMisbehaviour/resourceMetadata(_:)``.
+///
+/// - SeeAlso: RFC 9728, sections 3.3 and 7
+public enum SandboxResourceFault: Sendable, Hashable, CaseIterable {
+  /// The document is that of another resource.
+  case otherResource
+  /// The document has no `resource`.
+  case noResource
+  /// The document is at another address, to which a redirect leads.
+  case redirect
+  /// A page in HTML is in the place of the document.
+  case html
+  /// The document is larger than 5 MB.
+  case large
+  /// The document lists no authorization servers.
+  case noServers
+  /// The document lists a hundred authorization servers.
+  case manyServers
+  /// The document lists an authorization server whose address has no `https`.
+  case insecureServer
+  /// The document's address answers with the status 404.
+  case notFound
+  /// The document's address answers with the status 503.
+  case unavailable
+}
+
+extension SandboxMisbehaviour {
+  /// A fault in the API's description, for the endpoint of the description.
+  public static func resourceMetadata(_ fault: SandboxResourceFault) -> Self {
+    switch fault {
+    case .otherResource: .member("resource", "https://other.example.com/api")
+    case .noResource: .member("resource", nil)
+    case .redirect: .redirect(302, to: SandboxEndpoint.resourceMetadata.path + "?moved")
+    case .html: .html
+    case .large: .oversize(5_000_001)
+    case .noServers: .member("authorization_servers", [])
+    case .manyServers: .member("authorization_servers", .array(manyServers))
+    case .insecureServer: .member("authorization_servers", ["http://id.example.com"])
+    case .notFound: .status(404)
+    case .unavailable: .unavailable(retryAfter: 1)
+    }
+  }
+
+  private static let manyServers = (1...100).map {
+    SandboxJSON.string("https://id-\($0).example.com")
+  }
+
+  /// The status 401 with a challenge that names this address of the API's description, even if the
+  /// token is valid.
+  ///
+  /// A client must not believe an address at another origin.
+  public static func challenge(naming address: String) -> Self {
+    var refusal = TokenRefusal(401)
+    refusal.parameters = [("resource_metadata", address)]
+    return Self(kind: .answer(refusal.answer, afterProcessing: false))
+  }
+
+  /// The demand for another or a newer login of the user, whatever login the token has.
+  ///
+  /// - SeeAlso: RFC 9470, section 3
+  public static func loginDemanded(acrValues: [String] = [], maxAge: Duration? = nil) -> Self {
+    let refusal = TokenRefusal.insufficientLogin(acrValues, maxAge: maxAge)
+    return Self(kind: .answer(refusal.answer, afterProcessing: false))
+  }
+
+  /// The demand for a login that was never demanded before, at each request.
+  ///
+  /// A client that always obeys keeps its user signing in without an end.
+  public static let endlessStepUp = Self(kind: .endlessStepUp)
+}

@@ -1,0 +1,76 @@
+import SQBasics
+package import SequencingOAuth
+
+/// What a client would do to get access to its resource, found without a registration or a sign-in.
+package struct AccessPlan: Sendable {
+  /// Who the program is at an authorization server.
+  package enum Identity: Sendable, Hashable {
+    /// A client that was registered by hand.
+    case byHand(String)
+    /// The client whose identifier is the address of its metadata document.
+    case document(String)
+    /// A client that the program registered there before.
+    case registered(String)
+    /// The program would register itself at this address.
+    case willRegister(String)
+  }
+
+  /// An authorization server of the resource, with the reason for or against it.
+  package struct Server: Sendable {
+    package let issuer: String
+    package let metadata: ProviderMetadata?
+    package let identity: Identity?
+    /// Why the server cannot be used; `nil` for the server that would be used.
+    package let problem: SQOAuthError?
+  }
+
+  /// The resource's description.
+  package let resource: DiscoveredResource
+  /// The servers in the order in which they were tried; the last one may be usable.
+  package let servers: [Server]
+  /// The scopes that the sign-in would ask for; `nil` for the server's default.
+  package let scope: String?
+  /// How the tokens would be bound.
+  package let binding: TokenBinding?
+
+  /// The server that would be used; `nil` if none can be.
+  package var server: Server? { servers.last { $0.problem == nil } }
+}
+
+extension ResourceClient {
+  /// Finds out what a sign-in would do; sends only requests for documents.
+  package func plan(after response: WebResponse?) async throws(SQOAuthError) -> AccessPlan {
+    let found = try await discover(after: response)
+    let challenges = response?.headers.tokenChallenges ?? []
+    var servers: [AccessPlan.Server] = []
+    for issuer in preferred(found.metadata.authorizationServers) {
+      servers.append(try await planned(issuer))
+      if servers.last?.problem == nil { break }
+    }
+    let chosen = servers.last { $0.problem == nil }
+    return AccessPlan(
+      resource: found, servers: servers,
+      scope: chosen.flatMap { server in
+        scope(
+          challenges, found.metadata, server.metadata,
+          identity.client(at: server.issuer), after: nil)
+      },
+      binding: try binding(challenges, found.metadata))
+  }
+
+  private func planned(_ issuer: String) async throws(SQOAuthError) -> AccessPlan.Server {
+    var metadata: ProviderMetadata?
+    do throws(SQOAuthError) {
+      let found = try await environment.providerMetadata(
+        of: issuer, timeout: options.timeout, insertsWellKnownFirst: options.profile == .mcp)
+      metadata = found
+      return AccessPlan.Server(
+        issuer: issuer, metadata: found,
+        identity: try await identification.planned(at: issuer, found), problem: nil)
+    } catch {
+      guard error.code != .cancelled else { throw error }
+      return AccessPlan.Server(
+        issuer: issuer, metadata: metadata, identity: nil, problem: error)
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import FoundationEssentials
+import SQLoopback
+import Testing
+
+@testable import LoopbackSupport
+@testable import OAuthSandbox
+
+/// Clients whose identifiers are the addresses of documents about them.
+@Suite(.timeLimit(.minutes(1))) struct ClientDocumentTests {
+  private static let id = "https://app.example.com/client.json"
+
+  private static let document: SandboxJSON = [
+    "client_id": .string(id), "client_name": "A described app",
+    "redirect_uris": [.string(SandboxPeer.redirectURI)], "token_endpoint_auth_method": "none",
+    "grant_types": ["authorization_code", "refresh_token"],
+  ]
+
+  private func start(
+    _ answer: SandboxClientDocuments.Answer?, asksLoopbackServers: Bool = false
+  ) async throws -> (SandboxServer, SandboxPeer) {
+    var options = SandboxOptions()
+    options.clientDocuments = SandboxClientDocuments(asksLoopbackServers: asksLoopbackServers) {
+      $0 == Self.id ? answer : nil
+    }
+    let sandbox = try await SandboxServer.start(options)
+    return (sandbox, SandboxPeer(sandbox: sandbox))
+  }
+
+  /// Opens the first page of a sign-in.
+  private func page(_ id: String, _ peer: SandboxPeer) async throws -> LoopbackAnswer {
+    try await peer.get(try peer.authorizationURL(["client_id": id]))
+  }
+
+  @Test func `a described client signs its user in and refreshes, without a registration`()
+    async throws
+  {
+    let (sandbox, peer) = try await start(.init(json: Self.document))
+    let metadata = try await peer.get(sandbox.url(.metadata)).json()
+    #expect(metadata["client_id_metadata_document_supported"] == .bool(true))
+    #expect(try await page(Self.id, peer).text.contains("A described app"))
+    let code = try await peer.code(["client_id": Self.id])
+    let tokens = try await peer.redeem(code, ["client_id": Self.id]).tokens()
+    let refreshed = try await peer.post(
+      "/token",
+      [
+        ("grant_type", "refresh_token"), ("client_id", Self.id),
+        ("refresh_token", try #require(tokens.refreshToken)),
+      ])
+    #expect(refreshed.status == 200)
+    #expect(sandbox.clients.count == 2, "nothing is registered")
+    await sandbox.stop()
+  }
+
+  @Test func `a pushed sign-in reads the document too`() async throws {
+    let (sandbox, peer) = try await start(.init(json: Self.document))
+    let pushed = try await peer.post(
+      "/par",
+      [
+        ("response_type", "code"), ("client_id", Self.id),
+        ("redirect_uri", SandboxPeer.redirectURI), ("code_challenge", SandboxPeer.challenge),
+        ("code_challenge_method", "S256"),
+      ])
+    #expect(pushed.status == 201, "\(pushed.text)")
+    await sandbox.stop()
+  }
+
+  @Test func `without the option, an address is an unknown client`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let peer = SandboxPeer(sandbox: sandbox)
+    #expect(try await page(Self.id, peer).status == 400)
+    let metadata = try await peer.get(sandbox.url(.metadata)).json()
+    #expect(metadata["client_id_metadata_document_supported"] == nil)
+    await sandbox.stop()
+  }
+
+  private static func changed(_ name: String, _ value: SandboxJSON?)
+    -> SandboxClientDocuments.Answer
+  {
+    .init(json: document.setting(name, to: value))
+  }
+
+  private static let faults: [(answer: SandboxClientDocuments.Answer?, reason: String)] = [
+    (nil, "could not be fetched"),
+    (.init(status: 404, contentType: "application/json", body: Data(document.text.utf8)), "404"),
+    (.init(status: 302, contentType: nil, body: Data()), "302"),
+    (.init(contentType: "text/html", body: Data(document.text.utf8)), "not a JSON object"),
+    (.init(contentType: nil, body: Data(document.text.utf8)), "not a JSON object"),
+    (.init(contentType: "application/json", body: Data("[]".utf8)), "not a JSON object"),
+    (changed("client_id", "https://app.example.com/other.json"), "another one"),
+    (changed("client_id", nil), "another one"),
+    (changed("client_secret", "s"), "contains a secret"),
+    (changed("client_secret_expires_at", 0), "contains a secret"),
+    (changed("token_endpoint_auth_method", "client_secret_post"), "needs a secret"),
+    (changed("token_endpoint_auth_method", nil), "needs a secret"),
+    (changed("redirect_uris", nil), "redirect_uris is missing"),
+    (changed("x", .string(String(repeating: "x", count: 5 * 1024))), "larger than 5120 bytes"),
+  ]
+
+  @Test(arguments: faults.indices)
+  func `a wrong document makes the client unknown, and the page says why`(
+    index: Int
+  ) async throws {
+    let (answer, reason) = Self.faults[index]
+    let (sandbox, peer) = try await start(answer)
+    let page = try await page(Self.id, peer)
+    #expect(page.status == 400 && page.text.contains(reason), "\(page.text)")
+    let token = try await peer.redeem("code", ["client_id": Self.id])
+    #expect(token.status == 401 && token.text.contains(reason), "\(token.text)")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    ("http://app.example.com/client.json", "not an https URL"),
+    ("https://app.example.com", "no path"),
+    ("https://app.example.com/a/../client.json", "has the segment"),
+    ("https://app.example.com/client.json#x", "a fragment or a user"),
+    ("https://me@app.example.com/client.json", "a fragment or a user"),
+    ("http://127.0.0.1:1/client.json", "not an https URL"),
+  ])
+  func `an address that may be no identifier is not asked`(id: String, reason: String)
+    async throws
+  {
+    var options = SandboxOptions()
+    options.clientDocuments = SandboxClientDocuments { address in
+      Issue.record("asked for \(address)")
+      return nil
+    }
+    let sandbox = try await SandboxServer.start(options)
+    let peer = SandboxPeer(sandbox: sandbox)
+    let page = try await page(id, peer)
+    #expect(page.status == 400 && page.text.contains(reason), "\(page.text)")
+    await sandbox.stop()
+  }
+
+  @Test func `a change of the document counts at the next sign-in`() async throws {
+    let change = ChangingDocument(Self.document)
+    var options = SandboxOptions()
+    options.clientDocuments = SandboxClientDocuments { _ in .init(json: await change.document) }
+    let sandbox = try await SandboxServer.start(options)
+    let peer = SandboxPeer(sandbox: sandbox)
+    let code = try await peer.code(["client_id": Self.id])
+    await change.set(Self.document.setting("redirect_uris", to: ["com.example.new:/callback"]))
+    #expect(try await page(Self.id, peer).text.contains("wrong place"))
+    #expect(try await peer.redeem(code, ["client_id": Self.id]).status == 200)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [false, true])
+  func `a loopback server is asked only if the options allow it`(isAllowed: Bool) async throws {
+    let served = try await SandboxServer.start()
+    let id = served.url(.me).absoluteString
+    let document = Self.document.setting("client_id", to: .string(id))
+    served.misbehave(
+      at: .me,
+      .status(200, headers: ["Content-Type": "application/json"], body: document.text), times: nil)
+    let (sandbox, peer) = try await start(nil, asksLoopbackServers: isAllowed)
+    let page = try await page(id, peer)
+    #expect(page.text.contains("A described app") == isAllowed)
+    #expect(served.requests(to: .me).isEmpty == !isAllowed)
+    await sandbox.stop()
+    await served.stop()
+  }
+}
+
+/// A document that a test changes between two sign-ins.
+private actor ChangingDocument {
+  private(set) var document: SandboxJSON
+
+  init(_ document: SandboxJSON) {
+    self.document = document
+  }
+
+  func set(_ document: SandboxJSON) {
+    self.document = document
+  }
+}

@@ -1,0 +1,93 @@
+import SequencingOAuth
+import Testing
+
+@testable import sq_demo
+
+/// Which account a call uses, by the URL alone.
+@Suite struct CallTargetTests {
+  private func record(
+    _ id: String, issuer: String? = nil, _ attributes: [String: String] = [:]
+  ) -> AccountRecord {
+    AccountRecord(
+      id: id, clientID: "app", issuer: issuer, token: SQToken(accessToken: "a"),
+      attributes: attributes)
+  }
+
+  @Test(arguments: [
+    // Without listed servers, an account is for its own server.
+    ("https://id.example.com", nil, "https://id.example.com/me", true),
+    ("https://id.example.com/realm", nil, "https://id.example.com/me", true),
+    ("https://id.example.com", nil, "https://api.example.com/me", false),
+    ("https://id.example.com", nil, "https://id.example.com:8443/me", false),
+    // With listed servers, it is for these only.
+    ("https://id.example.com", "https://api.example.com", "https://api.example.com/me", true),
+    (
+      "https://id.example.com", "https://a.example.com https://b.example.com",
+      "https://b.example.com/", true
+    ),
+    ("https://id.example.com", "https://api.example.com", "https://id.example.com/me", false),
+  ])
+  func `an account fits the servers that its user meant`(
+    issuer: String, listed: String?, url: String, fits: Bool
+  ) throws {
+    let attributes = listed.map { ["resource_origins": $0] } ?? [:]
+    let target = try CallTarget(url)
+    #expect(target.isReached(by: record("default", issuer: issuer, attributes)) == fits)
+    #expect(!target.isNamed(by: record("default", issuer: issuer, attributes)))
+  }
+
+  @Test func `the account of the most specific resource is used`() throws {
+    func resource(_ id: String) -> AccountRecord {
+      record(
+        id, issuer: "https://id.example.com",
+        ["resource": id, "resource_origins": "https://api.example.com"])
+    }
+    let origin = resource("https://api.example.com")
+    let path = resource("https://api.example.com/mcp")
+    let target = try CallTarget("https://api.example.com/mcp")
+    #expect(target.resource(among: [origin, path])?.id == path.id)
+    #expect(target.resource(among: [origin])?.id == origin.id)
+    let other = try CallTarget("https://api.example.com/other")
+    #expect(other.resource(among: [path]) == nil)
+    #expect(other.resource(among: [path, origin])?.id == origin.id)
+    #expect(target.isNamed(by: path) && !target.isReached(by: path))
+    #expect(try !CallTarget("https://else.example.com/").isNamed(by: path))
+    // A name alone makes no account of a resource.
+    #expect(target.resource(among: [record(path.id)]) == nil)
+  }
+
+  @Test func `a kept client keeps the resource of its tokens`() throws {
+    var client = try ClientConfiguration(
+      clientID: "app", redirectURI: "http://127.0.0.1/callback",
+      provider: .issuer("https://id.example.com"))
+    #expect(KeptClient(client, at: .issuer("https://id.example.com")).identifiers.isEmpty)
+    client.resources = ["https://api.example.com/mcp"]
+    let kept = KeptClient(client, at: .issuer("https://id.example.com"))
+    #expect(kept.attributes["resource"] == "https://api.example.com/mcp")
+    let options = try SignInArguments(Arguments([], options: []), orAccount: true)
+    let completed = try options.completed(
+      by: record("x", issuer: "https://id.example.com", kept.attributes))
+    #expect(completed.configuration?.resources == ["https://api.example.com/mcp"])
+  }
+
+  @Test(arguments: [
+    (["https://a.example/x"], "GET", "https://a.example/x"), (["/me"], "GET", nil),
+    (["post", "https://a.example/x"], "POST", "https://a.example/x"),
+  ])
+  func `without a method, a call is a GET`(words: [String], method: String, url: String?) throws {
+    let arguments = try Arguments(words, forms: Call.forms, options: Call.options)
+    let request = try CallRequest(arguments)
+    #expect(request.address == url)
+    let http = try request.http(body: .empty, at: "https://id.example", answerLimit: .seconds(1))
+    #expect(http.method == method)
+  }
+
+  @Test func `a method alone lacks its URL`() throws {
+    let arguments = try Arguments(["GET"], forms: Call.forms, options: Call.options)
+    #expect(throws: Failure.usage("URL is missing")) { try CallRequest(arguments) }
+    #expect(throws: Failure.usage("URL is missing")) {
+      try Arguments([], forms: Call.forms, options: Call.options)
+    }
+    #expect(Help.page(Call.self).contains("Usage: sq-demo call [METHOD] URL [OPTIONS]"))
+  }
+}
