@@ -14,7 +14,6 @@ extension ResourceClient {
     _ signIn: SignInOptions, _ module: AuthorizationModule,
     showing show: @escaping @Sendable (DeviceAuthorization) -> Void
   ) async throws(SQOAuthError) {
-    settle(signIn, module)
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
       outcome = .success(try await module.signInWithDeviceCode(with: signIn, show: show))
@@ -26,7 +25,7 @@ extension ResourceClient {
   }
 
   /// Sets the attributes that the store keeps with the next token.
-  func settle(_ signIn: SignInOptions, _ module: AuthorizationModule) {
+  func setAttributes(_ signIn: SignInOptions, _ module: AuthorizationModule) {
     guard let configuration = module.configuration else { return }
     if let attributes = options.attributes {
       module.attributes = attributes(configuration, signIn.scope ?? module.currentToken?.scope)

@@ -80,9 +80,6 @@ extension ResourceClient {
     let access = Access(module: account.module, issuer: server.issuer, client: server.client)
     // Another process may have signed in meanwhile.
     if demand.accepts(account.token) { return access }
-    if options.accountID != nil {
-      account.module.attributes[Self.resourceAttribute] = found.metadata.resource
-    }
     var signIn = SignInOptions()
     signIn.scope = scope(
       demand.challenges, found.metadata, server.metadata, server.client.configured,
@@ -130,6 +127,7 @@ extension ResourceClient {
   func signIn(_ signIn: SignInOptions, _ access: Access) async throws(SQOAuthError) {
     let module = access.module
     guard let configuration = module.configuration else { return }
+    setAttributes(signIn, module)
     if configuration.grantAssertionSource != nil {
       try await module.requestAccessTokenByAssertion(scope: signIn.scope)
       return
@@ -147,7 +145,7 @@ extension ResourceClient {
         if uri != module.configuration?.redirectURI?.string {
           module.register(try configuration.redirecting(to: uri))
         }
-        settle(signIn, module)
+        setAttributes(signIn, module)
         try await module.signIn(with: signIn)
         return
       } catch {

@@ -190,9 +190,6 @@ public final class ResourceClient: Sendable {
     return identifier
   }
 
-  /// The attribute with the resource of an account whose id the app chose.
-  static let resourceAttribute = "resource"
-
   var identification: ClientIdentification {
     ClientIdentification(
       identity: identity, environment: environment, timeout: options.timeout)
