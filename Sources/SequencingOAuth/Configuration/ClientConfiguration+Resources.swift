@@ -1,3 +1,5 @@
+import SQBasics
+
 // The resource servers that a client's tokens are for.
 extension ClientConfiguration {
   /// The identifiers of the resource servers that the tokens are for; empty by default.
