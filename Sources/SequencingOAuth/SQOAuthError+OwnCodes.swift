@@ -24,7 +24,8 @@ extension SQOAuthError.Code {
     .idTokenNotYetValid, .idTokenNonce, .idTokenAccessToken, .idTokenCode,
     .idTokenAuthenticationDate, .idTokenAuthenticationContext, .userInfoInvalid,
     .logoutTokenInvalid, .accessTokenInvalid, .introspectionUnsupported, .unexpectedTokenType,
-    .unexpectedAudience, .resourceMetadataInvalid, .clientUnknown, .registrationUnsupported, .registrationMismatch,
+    .unexpectedAudience, .resourceMetadataInvalid, .clientUnknown, .registrationUnsupported,
+    .registrationMismatch,
     .endSessionUnsupported, .tokenNotBound,
   ]
 }

@@ -128,6 +128,7 @@ extension SQToken {
   ///
   /// - SeeAlso: RFC 8693, section 2.2.1
   fileprivate var isAccessToken: Bool {
-    additionalFields["issued_token_type"].map { $0.string == TokenType.accessToken.rawValue } ?? true
+    additionalFields["issued_token_type"].map { $0.string == TokenType.accessToken.rawValue }
+      ?? true
   }
 }
