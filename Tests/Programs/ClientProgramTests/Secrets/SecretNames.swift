@@ -23,6 +23,7 @@ enum SecretNames {
     "Failure: let code: String": "an error's code",
     "ClaimsRequest: var idToken: [String : ClaimsRequest.Claim]": "names of claims",
     "KeyHint: let key: String": "a key of the keyboard",
+    "StepUpDemand: let acrValues: [String]": "names of logins",
     "TokenType: let rawValue: String": "the name of a type",
     "LoopbackRedirect: let query: String?": "from the redirect URI that was registered",
     "OAuthFault: let code: String": "an error's code",

@@ -89,7 +89,9 @@ import Testing
   static let choices: [Choice] = [
     (nil, nil, code, .basic), (["none"], nil, code, .publicClient),
     (["client_secret_basic", "client_secret_post", "none"], nil, code, .publicClient),
-    (["client_secret_post", "client_secret_basic"], nil, code, .basic),
+    // Some servers list Basic and cannot read it, so the first one counts.
+    (["client_secret_post", "client_secret_basic"], nil, code, .post),
+    (["client_secret_basic", "client_secret_post"], nil, code, .basic),
     (["client_secret_post", "private_key_jwt"], nil, code, .post),
     (["tls_client_auth"], nil, code, .publicClient), ([], nil, code, .publicClient),
     (["client_secret_post"], .publicClient, code, .publicClient),
