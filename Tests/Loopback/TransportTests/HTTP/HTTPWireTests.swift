@@ -189,6 +189,31 @@ import Testing
     request.body = .stream(length: .max) { { nil } }
     await failure(.malformedRequest) { [request] in try await client.send(request) }
   }
+
+  /// A server that closes a connection may have acted on the request, and remembers its proof.
+  @Test(arguments: [(false, 2), (true, 1)])
+  func `a request on a new connection is sent once, and on a used one perhaps twice`(
+    isNew: Bool, count: Int
+  ) async throws {
+    let copies = Locked(0)
+    let raw = try RawServer { connection in
+      var answered = 0
+      while let (head, _) = connection.readHead() {
+        let isProven = head.hasPrefix("GET /proven")
+        if isProven { copies.withLock { $0 += 1 } }
+        guard answered == 0 else { return }
+        answered += 1
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      }
+    }
+    defer { raw.stop() }
+    let address = "http://127.0.0.1:\(raw.port)"
+    _ = try await client.send(try WebRequest(url: address + "/first"))
+    var request = try WebRequest(url: address + "/proven")
+    request.needsNewConnection = isNew
+    #expect(try await client.send(request).status == 200)
+    #expect(copies.withLock { $0 } == count)
+  }
 }
 
 extension RawConnection {
