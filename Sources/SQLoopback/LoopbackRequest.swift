@@ -12,6 +12,8 @@ package struct LoopbackRequest: Sendable, Redacted {
   /// believes this server to be a proxy sends another server's URL or an authority, and OPTIONS may
   /// have `*` (RFC 9112, section 3.2). A handler answers these like any unknown path.
   package let target: String
+  /// The target as the client sent it; only a proxy needs it.
+  package let sentTarget: String
   /// The fields in their original order, with names in lower case.
   package let headers: [(name: String, value: String)]
   package let body: Data
@@ -21,11 +23,13 @@ package struct LoopbackRequest: Sendable, Redacted {
   package let hasUnreadBody: Bool
 
   package init(
-    method: String, target: String, headers: [(name: String, value: String)] = [],
-    body: Data = Data(), peerPort: UInt16 = 0, hasUnreadBody: Bool = false
+    method: String, target: String, sentTarget: String? = nil,
+    headers: [(name: String, value: String)] = [], body: Data = Data(), peerPort: UInt16 = 0,
+    hasUnreadBody: Bool = false
   ) {
     self.method = method
     self.target = target
+    self.sentTarget = sentTarget ?? target
     self.headers = headers
     self.body = body
     self.peerPort = peerPort
