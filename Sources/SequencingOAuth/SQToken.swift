@@ -107,8 +107,8 @@ public struct SQToken: Sendable, Hashable {
 
   /// Creates a token from values that an app saved.
   ///
-  /// Without a date of the refresh token's or the authorization's end, the end is the one that
-  /// `additionalFields` name, counted from `issueDate`.
+  /// Without a date for the refresh token's or the authorization's end, the end comes from
+  /// `additionalFields`, counted from `issueDate`.
   public init(
     accessToken: String, expirationDate: Date? = nil, tokenType: String = "Bearer",
     scope: String? = nil, refreshToken: String? = nil, issueDate: Date? = nil,
@@ -180,12 +180,17 @@ public struct SQToken: Sendable, Hashable {
   }
 
   /// The scopes as a list, in the server's order.
-  public var scopes: [String] { Self.split(scope ?? "") }
+  public var scopes: [String] { (scope ?? "").words }
 
   /// Returns the scopes in `requested` that this token does not have.
   public func scopesMissing(from requested: String) -> [String] {
+    scopesMissing(from: requested.words)
+  }
+
+  /// Returns the scopes of a list that this token does not have.
+  package func scopesMissing(from requested: [String]) -> [String] {
     let granted = scopes
-    return Self.split(requested).filter { !granted.contains($0) }
+    return requested.filter { !granted.contains($0) }
   }
 
   /// Returns whether the token's expiration date has passed; `false` if it has none.
@@ -245,10 +250,6 @@ public struct SQToken: Sendable, Hashable {
   /// The text of the ID token as the server sent it, validated or not; `nil` if it sent none.
   var idTokenText: String? {
     additionalFields["id_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-  }
-
-  private static func split(_ scope: String) -> [String] {
-    scope.split(separator: " ").map(String.init)
   }
 }
 

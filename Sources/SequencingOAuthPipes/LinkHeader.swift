@@ -63,7 +63,7 @@ private struct LinkReader {
       // A second `rel` is ignored (section 3.3).
       if name == "rel", !hasRelation {
         hasRelation = true
-        link.relations = value.asciiLowercased().split(separator: " ").map(String.init)
+        link.relations = value.asciiLowercased().words
       }
       if name == "anchor" { link.hasAnchor = true }
     }

@@ -39,7 +39,7 @@ extension ClientContext {
 }
 
 extension ProviderMetadata {
-  /// Creates the metadata of an issuer of which only the token endpoint is known.
+  /// Creates the metadata of an issuer with its token endpoint only.
   ///
   /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` or another error for an endpoint that the
   ///   issuer's metadata could not have named.

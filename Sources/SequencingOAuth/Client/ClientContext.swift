@@ -137,7 +137,7 @@ package final class ClientContext: Sendable {
     let discovery = Discovery(
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
       isForIdentity: RegisteredClient.asksWho(configuration.scope),
-      insertsWellKnownFirst: configuration.profile == .mcp,
+      insertsWellKnownFirst: configuration.profile.insertsWellKnownFirst,
       clock: environment.clock)
     return try await environment.metadata.metadata(
       by: discovery, environment.transport, isFresh: isFresh, for: askers)

@@ -10,7 +10,7 @@ struct Discovery: Sendable {
   let timeout: Duration
   /// Whether the client requests the user's identity, and therefore needs the issuer's keys.
   var isForIdentity = false
-  /// Whether OpenID Connect's addresses begin with the one that has the issuer's path at its end.
+  /// Whether to try OpenID Connect's address with the issuer's path at its end first.
   ///
   /// Most issuers with a path have their document below the path (OpenID Connect Discovery 1.0).
   /// The Model Context Protocol asks at the address with the path at the end first.
@@ -173,11 +173,10 @@ struct Discovery: Sendable {
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
     let appended = origin + trimmed + "/.well-known/openid-configuration"
     let inserted = origin + "/.well-known/openid-configuration" + trimmed
-    var seen: Set<String> = []
     return [
       origin + "/.well-known/oauth-authorization-server" + trimmed,
       insertsWellKnownFirst ? inserted : appended, insertsWellKnownFirst ? appended : inserted,
-    ].filter { seen.insert($0).inserted }.compactMap { URL(string: $0) }
+    ].withoutRepeats().compactMap { URL(string: $0) }
   }
 
   /// Throws if the issuer is the address of a metadata document.

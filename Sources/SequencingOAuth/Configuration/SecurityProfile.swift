@@ -29,6 +29,9 @@ public enum SecurityProfile: Sendable, Hashable {
   /// Whether the requests and the responses of sign-ins are signed.
   var signsMessages: Bool { self == .fapi2MessageSigning }
 
+  /// Whether the client looks for an issuer's metadata in the order of the Model Context Protocol.
+  package var insertsWellKnownFirst: Bool { self == .mcp }
+
   /// The algorithms that the profile allows; `nil` for any.
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.4.1

@@ -16,9 +16,7 @@ struct IssuedToken: Sendable {
   /// Creates an issued token with the server's time, from the response's field `Date`.
   init(_ token: SQToken, serverDate: String?, receivedAt now: Date) {
     self.token = token
-    clockLead = serverDate.flatMap { HTTPDate.parse($0, now: now) }.map {
-      .seconds(now.timeIntervalSince($0).rounded(.towardZero))
-    }
+    clockLead = HTTPDate.lead(serverDate, at: now).map { .seconds($0.rounded(.towardZero)) }
   }
 
   /// Returns the values that the ID token of this response must match.

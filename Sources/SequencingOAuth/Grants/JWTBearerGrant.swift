@@ -4,6 +4,11 @@ enum GrantAssertion: Sendable {
   case signed(JWTAssertion)
   /// Another party signs it, and a source brings it.
   case brought(AssertionSource)
+
+  /// Whether the assertion names the client, so that the request need not (RFC 7521, section 4.1).
+  var namesClient: Bool {
+    if case .signed = self { true } else { false }
+  }
 }
 
 /// The JWT bearer grant: a token for an assertion that the client or its platform signs.
@@ -15,8 +20,7 @@ struct JWTBearerGrant: Sendable {
   let abandoned: AbandonedTokens
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
-    // The assertion names the client (RFC 7521, section 4.1).
-    try await token(for: .signed(assertion), scope: scope, isAnonymous: true)
+    try await token(for: .signed(assertion), scope: scope)
   }
 
   /// Gets a token for an assertion from the configuration's source.
@@ -30,17 +34,17 @@ struct JWTBearerGrant: Sendable {
         "a token for an assertion needs the source of the assertions; set the configuration's "
           + "grantAssertionSource")
     }
-    return try await token(for: .brought(source), scope: scope, isAnonymous: false)
+    return try await token(for: .brought(source), scope: scope)
       .keeping(refreshToken: nil)
   }
 
   private func token(
-    for assertion: GrantAssertion, scope: String?, isAnonymous: Bool
+    for assertion: GrantAssertion, scope: String?
   ) async throws(SQOAuthError) -> SQToken {
     var parameters: [FormCoding.Pair] = [.init("grant_type", JWTAssertion.grantType)]
     if let scope { parameters.append(.init("scope", scope)) }
     return try await client.token(
-      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: isAnonymous,
+      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: assertion.namesClient,
       asserting: assertion)
   }
 }

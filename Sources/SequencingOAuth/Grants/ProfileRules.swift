@@ -58,7 +58,7 @@ struct ProfileRules: Sendable {
   }
 
   private func checkClient(_ allowed: Set<JWSAlgorithm>, _ faults: inout Faults) {
-    // Nobody knows in advance with which algorithm a source's assertions are signed.
+    // The algorithm of a source's assertions is not known in advance.
     let signs =
       authentication == .privateKeyJWT && configuration.clientAssertionSource == nil
       && configuration.clientKey.map { allowed.contains($0.algorithm) } ?? false

@@ -79,7 +79,7 @@ extension RegisteredClient {
     return credentials
   }
 
-  /// Returns the assertion of a grant: one that the client signs, or one from its source.
+  /// Returns the assertion of a grant, signed by the client or brought by its source.
   func text(
     of assertion: GrantAssertion, scope: String?, for endpoint: URL
   ) async throws(SQOAuthError) -> String {

@@ -27,6 +27,14 @@ package enum EndpointURL {
     return url
   }
 
+  /// Splits a checked URL behind its host and port.
+  package static func split(_ text: String) -> (root: String, tail: Substring) {
+    let scheme = text.prefix { $0 != ":" }
+    let rest = text.dropFirst(scheme.count + "://".count)
+    let authority = rest.prefix { !"/?".contains($0) }
+    return ("\(scheme)://\(authority)", rest.dropFirst(authority.count))
+  }
+
   private static func target(_ text: String) -> RequestTarget? {
     try? RequestTarget(text: text)
   }

@@ -11,11 +11,6 @@ enum ProofAdvice {
   /// The largest difference of clocks to correct, because a larger one may be an attack on the clock.
   static let largestLead = 86_400.0
 
-  /// Returns how many seconds this machine's clock is ahead of a response's date; `nil` without one.
-  static func lead(_ fields: HeaderFields, at now: Date) -> Double? {
-    fields["Date"].flatMap { HTTPDate.parse($0, now: now) }.map(now.timeIntervalSince)
-  }
-
   /// Returns the end of a sentence about a refused proof: why no other proof can help; `nil` if the
   /// response does not tell.
   static func text(
@@ -27,7 +22,9 @@ enum ProofAdvice {
         "; the nonce that it sent (\(nonceField)) cannot be used: \($0)"
       }
     case .invalidDPoPProof:
-      guard let lead = lead(fields, at: now), abs(lead) > largestLead else { return nil }
+      guard let lead = HTTPDate.lead(fields["Date"], at: now), abs(lead) > largestLead else {
+        return nil
+      }
       return "; this machine's clock is \(Int64(abs(lead))) s "
         + "\(lead > 0 ? "ahead of" : "behind") the server's, which is too much to allow for: "
         + "correct the clock"

@@ -56,7 +56,7 @@ public struct TokenChallenge: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 9470, section 3
   public var acrValues: [String] {
-    (text("acr_values") ?? "").split(separator: " ").map(String.init)
+    (text("acr_values") ?? "").words
   }
 
   /// The parameter `max_age`: how old the user's login may be; `nil` if it is missing or no number.
@@ -69,7 +69,7 @@ public struct TokenChallenge: Sendable, Hashable {
 
   /// The parameter `algs`: the signature algorithms of proofs that the server accepts.
   public var proofAlgorithms: [String] {
-    (text("algs") ?? "").split(separator: " ").map(String.init)
+    (text("algs") ?? "").words
   }
 
   /// Whether the challenge asks for a token that is bound to a key.

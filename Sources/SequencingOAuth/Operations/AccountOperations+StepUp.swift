@@ -40,7 +40,7 @@ extension AuthorizationModule {
       return nil
     }
     if let use = error.refusedUse, let token = session.validToken, !use.isOf(token),
-      token.scopesMissing(from: demand.scopes.joined(separator: " ")).isEmpty
+      token.scopesMissing(from: demand.scopes).isEmpty
     {
       return nil
     }

@@ -83,7 +83,8 @@ package final class ProofServers: Sendable {
 
   /// Remembers a server's time, and returns whether it differs much from the time known so far.
   func learnTime(_ fields: HeaderFields, from server: Server, at now: Date) -> Bool {
-    guard let lead = ProofAdvice.lead(fields, at: now), abs(lead) <= ProofAdvice.largestLead else {
+    guard let lead = HTTPDate.lead(fields["Date"], at: now), abs(lead) <= ProofAdvice.largestLead
+    else {
       return false
     }
     return state.withLock { state in
@@ -97,7 +98,7 @@ package final class ProofServers: Sendable {
 
   /// Remembers the date of a response, to explain errors; no proof is made with it.
   func note(_ fields: HeaderFields, from server: Server, at now: Date) {
-    guard let lead = ProofAdvice.lead(fields, at: now) else { return }
+    guard let lead = HTTPDate.lead(fields["Date"], at: now) else { return }
     state.withLock { state in state.change(server) { $0.dateLead = lead } }
   }
 

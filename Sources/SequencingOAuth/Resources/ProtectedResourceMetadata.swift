@@ -54,14 +54,10 @@ public struct ProtectedResourceMetadata: Sendable, Hashable {
   /// - SeeAlso: RFC 9728, section 3.1
   public static func address(of resource: String) throws(SQOAuthError) -> URL {
     let url = try EndpointURL.check(resource, name: "resource's identifier")
-    let rest = resource.drop { $0 != ":" }.dropFirst(3)
-    let authority = rest.prefix { !"/?".contains($0) }
-    let origin = resource.prefix { $0 != ":" } + "://" + authority
-    let tail = rest.dropFirst(authority.count)
+    let (root, tail) = EndpointURL.split(resource)
     let path = tail.prefix { $0 != "?" }
     // An identifier that is only a host may be written with a slash at its end.
-    let text = origin + wellKnown + (path == "/" ? tail.dropFirst() : tail)
-    return URL(string: String(text)) ?? url
+    return URL(string: root + wellKnown + (path == "/" ? tail.dropFirst() : tail)) ?? url
   }
 
   /// Returns the document, to be served as `application/json`.
@@ -71,7 +67,7 @@ public struct ProtectedResourceMetadata: Sendable, Hashable {
     _ = try Self.address(of: resource)
     guard !authorizationServers.isEmpty else {
       throw SQOAuthError(
-        .invalidConfiguration, "the resource names no authorization server, so nobody can sign in")
+        .invalidConfiguration, "the resource names no authorization server, so no user can sign in")
     }
     for issuer in authorizationServers {
       _ = try EndpointURL.check(issuer, name: "authorization server's issuer")

@@ -14,7 +14,7 @@ struct StepUpDemand: Sendable, Hashable {
     guard let challenge = error.challenge else { return nil }
     switch error.code {
     case .insufficientScope:
-      scopes = Set((challenge.scope ?? "").split(separator: " ").map(String.init)).sorted()
+      scopes = Set((challenge.scope ?? "").words).sorted()
       (acrValues, maxAge) = ([], nil)
       guard !scopes.isEmpty else { return nil }
     case .insufficientUserAuthentication:
@@ -33,8 +33,8 @@ struct StepUpDemand: Sendable, Hashable {
     var options = options
     if !scopes.isEmpty {
       let known = [options.scope ?? client?.scope, token?.scope].compactMap(\.self)
-        .flatMap { $0.split(separator: " ").map(String.init) }
-      options.scope = (known + scopes).uniqued().joined(separator: " ")
+        .flatMap(\.words)
+      options.scope = (known + scopes).withoutRepeats().joined(separator: " ")
     }
     if !acrValues.isEmpty { options.acrValues = acrValues }
     if let maxAge { options.maxAge = maxAge }
@@ -98,13 +98,5 @@ struct StepUps {
     if signIns.count >= Self.capacity { signIns = [:] }
     signIns[key] = recent + [SignIn(time: now, use: use)]
     return true
-  }
-}
-
-extension [String] {
-  /// Returns the texts without those that occur earlier.
-  fileprivate func uniqued() -> [String] {
-    var seen: Set<ExactText> = []
-    return filter { seen.insert(ExactText($0)).inserted }
   }
 }

@@ -35,7 +35,7 @@ package struct SessionState {
   private var renewedAt: Date?
   private var unsaved: Unsaved?
   private var events: [SessionEvent] = []
-  /// The last end of the sign-in of which the observers were told.
+  /// The last end of the sign-in that was reported to the observers.
   var toldEnd: Date?
 }
 
@@ -57,8 +57,8 @@ extension SessionState {
 
   /// Returns the time of the timer's next work; `nil` if there is none.
   ///
-  /// Renewals are included only if `renews` is `true`. `notice` is the longest time before the end
-  /// of the sign-in at which the observers are told.
+  /// Renewals are included only if `renews` is `true`. `notice` is the longest time between
+  /// the report of the sign-in's end and that end.
   func dueAt(renews: Bool, notice: Duration = .zero) -> Date? {
     var dates = [untoldEnd(notice: notice)?.due].compactMap(\.self)
     if renews, isRenewable, let due = schedule.dueAt {

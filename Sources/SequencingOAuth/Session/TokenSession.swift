@@ -17,7 +17,7 @@ package final class TokenSession: Sendable {
     var isReporting = false
     /// Whether the session's owner was released.
     var isClosed = false
-    /// The longest time before the end of the sign-in at which the observers are told.
+    /// The longest time between the report of the sign-in's end and that end.
     var notice = Duration.zero
     /// The session's entry in a timer queue; `nil` if it has not needed one yet.
     var place: (queue: TimerQueue, place: TimerQueue.Place)?

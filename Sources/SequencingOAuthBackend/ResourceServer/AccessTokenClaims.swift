@@ -122,7 +122,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
     audience = try reader.possibleAudience("aud") ?? []
     clientID = try reader.text("client_id")
     // Some servers send an empty text for a token without scopes.
-    scopes = (claims.scope(ifMissing: nil) ?? "").split(separator: " ").map(String.init)
+    scopes = (claims.scope(ifMissing: nil) ?? "").words
     expirationDate = try reader.date("exp")
     issueDate = try reader.date("iat")
     identifier = try reader.text("jti")
