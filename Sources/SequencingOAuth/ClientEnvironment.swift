@@ -19,6 +19,9 @@ public struct ClientEnvironment: Sendable {
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
     var proofServers = ProofServers()
+    var registrations = SharedFetches<
+      ClientRegistrar.SharedCall, ClientRegistration, SQOAuthError
+    >(keepsValues: false)
     var oneTimeValues: (any OneTimeValues)?
     let memory = MemoryOneTimeValues()
     var timers = TimerQueue(SystemClock())
@@ -126,6 +129,10 @@ public struct ClientEnvironment: Sendable {
   var signingKeys: SigningKeys { parts.value.signingKeys }
   /// The nonces and the clocks of servers, for the proofs that they accept.
   var proofServers: ProofServers { parts.value.proofServers }
+  /// The registrations under way, which later calls join.
+  var registrations: SharedFetches<ClientRegistrar.SharedCall, ClientRegistration, SQOAuthError> {
+    parts.value.registrations
+  }
   /// The timer that all sessions share.
   var timers: TimerQueue { parts.value.timers }
 }

@@ -184,8 +184,8 @@ extension SQOAuthError.Code {
   ///
   /// The request was not sent, because it belongs to the earlier user.
   public static let sessionReplaced = Self(rawValue: "session_replaced")
-  /// The client's key could not sign, or the source of its assertions brought none that the server
-  /// may get, so the request was not sent.
+  /// The client's key could not sign, or the source of its assertions brought no assertion for this
+  /// server, so the request was not sent.
   public static let clientKeyFailed = Self(rawValue: "client_key_failed")
   /// An account, a module or a key with this name already exists.
   public static let duplicateName = Self(rawValue: "duplicate_name")

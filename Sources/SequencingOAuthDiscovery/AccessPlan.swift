@@ -61,8 +61,7 @@ extension ResourceClient {
   private func planned(_ issuer: String) async throws(SQOAuthError) -> AccessPlan.Server {
     var metadata: ProviderMetadata?
     do throws(SQOAuthError) {
-      let found = try await environment.providerMetadata(
-        of: issuer, timeout: options.timeout, insertsWellKnownFirst: options.profile == .mcp)
+      let found = try await self.metadata(of: issuer)
       metadata = found
       return AccessPlan.Server(
         issuer: issuer, metadata: found,

@@ -22,21 +22,17 @@ struct ResourceAddress: Sendable, Hashable {
     self.text = url
   }
 
-  /// The scheme and the authority, as written.
-  private var root: String {
-    let start = text.prefix { $0 != ":" } + "://"
-    return String(start + text.dropFirst(start.count).prefix { !"/?".contains($0) })
-  }
+  /// The scheme, the host and the port, as written.
+  private var root: String { EndpointURL.split(text).root }
 
-  private var path: String { String(text.dropFirst(root.count).prefix { $0 != "?" }) }
+  private var path: String { String(EndpointURL.split(text).tail.prefix { $0 != "?" }) }
 
   /// The identifiers under which the resource may describe itself, the most specific first.
   ///
   /// A document at the address with the resource's path must be that of the path. One at the root
   /// must be that of the whole server (RFC 9728, section 3.3).
   var identifiers: [String] {
-    var seen: Set<ExactText> = []
-    return [text, root + path, root, root + "/"].filter { seen.insert(ExactText($0)).inserted }
+    [text, root + path, root, root + "/"].withoutRepeats()
   }
 
   /// An address at which the resource's metadata may be, and the identifiers that it may name.
@@ -66,7 +62,7 @@ struct ResourceAddress: Sendable, Hashable {
 
   /// Returns the address in a server's challenge, with the identifiers that it may name.
   ///
-  /// - Throws: ``SQOAuthError/Code/resourceMetadataInvalid`` if it is at another server, or not https.
+  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid` if it is at another server, or not https.
   func candidate(named address: String) throws(SQOAuthError) -> Candidate {
     guard let url = try? EndpointURL.check(address, name: "address"),
       let other = try? ResourceOrigin(address)

@@ -12,8 +12,8 @@ extension ResourceClient {
   /// account, the client asks the resource again which server it trusts, and signs the user in once.
   /// One request leads to three sign-ins at most, whatever the resource demands.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if the resource demands a sign-in
-  ///   that is not allowed; ``SQOAuthError/Code/originNotAllowed`` for a URL of another server; the
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.notAuthorized` if the resource demands a sign-in
+  ///   that is not allowed; `SQOAuthError.Code.originNotAllowed` for a URL of another server; the
   ///   errors of ``signIn()`` and of ``AccountOperations/send(_:)``.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     try check(request)
@@ -86,7 +86,7 @@ extension ResourceClient {
     throw error
       ?? SQOAuthError(
         .notAuthorized,
-        "\(resource) demands a token, and nobody has signed in; call signIn() where a user can")
+        "\(resource) demands a token, and no user has signed in; call signIn() where a user can")
   }
 
   /// Signs the user in with the scopes or the login that the resource demands in addition; returns
@@ -108,12 +108,6 @@ extension ResourceClient {
     else { return false }
     try await self.signIn(signIn, access)
     return true
-  }
-}
-
-extension SQToken {
-  fileprivate func scopesMissing(from scopes: [String]) -> [String] {
-    scopesMissing(from: scopes.joined(separator: " "))
   }
 }
 

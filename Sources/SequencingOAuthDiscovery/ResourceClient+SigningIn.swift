@@ -10,8 +10,8 @@ extension ResourceClient {
   /// stored account, the program becomes a client of the new one, and nothing of the old one is sent
   /// there.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/resourceMetadataInvalid``,
-  ///   ``SQOAuthError/Code/clientUnknown``, the errors of a registration and of a sign-in.
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.resourceMetadataInvalid`,
+  ///   `SQOAuthError.Code.clientUnknown`, the errors of a registration and of a sign-in.
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> AuthorizationModule {
     try await gainAccess(Demand(challenges: [], refused: nil, isSignIn: true)).module
@@ -73,16 +73,15 @@ extension ResourceClient {
     let server = try await server(of: found.metadata)
     let id = options.accountID ?? found.metadata.resource
     let binding = try binding(demand.challenges, found.metadata)
-    let configuration = try configuration(
-      of: server.client, at: server.issuer, scope: nil, binding: binding,
-      for: found.metadata.resource)
+    let configuration = configuration(
+      of: server.client, binding: binding, for: found.metadata.resource)
     let account = try await account(configuration, id)
     let access = Access(module: account.module, issuer: server.issuer, client: server.client)
     // Another process may have signed in meanwhile.
     if demand.accepts(account.token) { return access }
     var signIn = SignInOptions()
     signIn.scope = scope(
-      demand.challenges, found.metadata, server.metadata, server.client.configured,
+      demand.challenges, found.metadata, server.metadata, server.client.configuration,
       after: account.token)
     try await self.signIn(signIn, access)
     guard !account.isKept else { return access }
@@ -144,8 +143,8 @@ extension ResourceClient {
       do throws(SQOAuthError) {
         if uri != module.configuration?.redirectURI?.string {
           module.register(try configuration.redirecting(to: uri))
+          setAttributes(signIn, module)
         }
-        setAttributes(signIn, module)
         try await module.signIn(with: signIn)
         return
       } catch {
@@ -198,9 +197,14 @@ extension ResourceClient {
     return byHand + issuers.filter { !byHand.contains($0) }
   }
 
+  func metadata(of issuer: String) async throws(SQOAuthError) -> ProviderMetadata {
+    try await environment.providerMetadata(
+      of: issuer, timeout: options.timeout,
+      insertsWellKnownFirst: options.profile.insertsWellKnownFirst)
+  }
+
   private func server(_ issuer: String) async throws(SQOAuthError) -> Server {
-    let metadata = try await environment.providerMetadata(
-      of: issuer, timeout: options.timeout, insertsWellKnownFirst: options.profile == .mcp)
+    let metadata = try await metadata(of: issuer)
     // A sign-in that cannot take place needs no registration.
     _ = try await options.usesCode?(issuer, metadata)
     return Server(
@@ -219,7 +223,7 @@ extension ResourceClient {
     let asked =
       options.scope ?? challenges.mostInformative?.scope ?? resource.scopes?.joined(separator: " ")
       ?? configured?.scope
-    var scopes = (asked ?? "").split(separator: " ").map(String.init)
+    var scopes = (asked ?? "").words
     scopes += (token?.scopes ?? []).filter { !scopes.contains($0) }
     guard !scopes.isEmpty else { return nil }
     let isMachine =
@@ -233,7 +237,7 @@ extension ResourceClient {
 
   /// Returns the binding of the tokens: the app's or, if the resource accepts only bound tokens, a key.
   ///
-  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the resource accepts no algorithm of the SDK.
+  /// - Throws: `SQOAuthError.Code.signInUnsupported` if the resource accepts no algorithm of the SDK.
   func binding(
     _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
   ) throws(SQOAuthError) -> TokenBinding? {

@@ -1,7 +1,7 @@
 public import SQBasics
 public import SequencingOAuth
 
-/// A client of one resource, of which the program knows nothing but the address.
+/// A client of one resource that needs nothing but the resource's address.
 ///
 /// It finds the authorization server that the resource trusts (RFC 9728), its metadata (RFC 8414) and
 /// who the program is there (``ClientIdentity``), signs the user in for this resource (RFC 8707), and
@@ -12,7 +12,7 @@ public import SequencingOAuth
 public final class ResourceClient: Sendable {
   /// What a request may ask of the user.
   public enum Interaction: Sendable, Hashable {
-    /// Nothing: a request that needs a sign-in fails with ``SQOAuthError/Code/notAuthorized``.
+    /// Nothing: a request that needs a sign-in fails with `SQOAuthError.Code.notAuthorized`.
     case none
     /// The user signs in when the resource demands a token and there is none.
     case signIn
@@ -30,11 +30,11 @@ public final class ResourceClient: Sendable {
     ///
     /// It gets their issuers in the resource's order and returns one of them, or `nil` to refuse. By
     /// default the client uses the server at which the program is registered by hand, or else the
-    /// first one that it can use.
+    /// first usable server.
     public var choosesServer: (@Sendable ([String]) async -> String?)?
     /// The scopes of the first sign-in; `nil` for those that the resource asks for.
     public var scope: String?
-    /// The rules that the client follows; ``SecurityProfile/mcp`` for a client of that protocol.
+    /// The rules that the client follows; `SecurityProfile.mcp` for a client of that protocol.
     public var profile = SecurityProfile.standard
     /// How to bind the tokens; by default to a key if the resource demands it.
     public var tokenBinding: TokenBinding?
@@ -89,8 +89,8 @@ public final class ResourceClient: Sendable {
 
   /// Creates the client of a resource, without sending a request.
   ///
-  /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` or
-  ///   ``SQOAuthError/Code/invalidConfiguration`` if the address is not an https URL, or an http URL
+  /// - Throws: `SQOAuthError.Code.insecureEndpoint` or
+  ///   `SQOAuthError.Code.invalidConfiguration` if the address is not an https URL, or an http URL
   ///   of a loopback address.
   public init(
     _ address: String, as identity: ClientIdentity, accounts: AccountManager,
@@ -115,7 +115,7 @@ public final class ResourceClient: Sendable {
   ///
   /// With a `response` of the resource, its challenge may name the address of the metadata.
   ///
-  /// - Throws: ``SQOAuthError/Code/resourceMetadataInvalid``, with the address and the rule; the
+  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`, with the address and the rule; the
   ///   errors of the transport.
   public func discover(
     after response: WebResponse? = nil
@@ -157,17 +157,18 @@ public final class ResourceClient: Sendable {
   private func storedAccess() async throws(SQOAuthError) -> Access? {
     let ids = options.accountID.map { [$0] } ?? resource.identifiers
     for id in ids {
-      guard let record = try await accounts.record(id) else { continue }
+      guard let record = try await accounts.store.attempt("be read", { try await $0.load(id) })
+      else { continue }
       let identifier = try identifier(of: record)
       guard let issuer = record.issuer,
-        let client = try await identification.client(at: issuer, id: record.clientID)
+        let client = try await identification.client(
+          at: issuer, id: record.clientID, scope: record.token.scope)
       else { continue }
       if let module = accounts.module(id: id) {
         return Access(module: module, issuer: issuer, client: client)
       }
-      let configuration = try configuration(
-        of: client, at: issuer, scope: record.token.scope, binding: options.tokenBinding,
-        for: identifier)
+      let configuration = configuration(
+        of: client, binding: options.tokenBinding, for: identifier)
       return Access(
         module: try await accounts.account(configuration, id: id), issuer: issuer, client: client)
     }
@@ -176,7 +177,7 @@ public final class ResourceClient: Sendable {
 
   /// Returns the identifier of the resource that a stored account is for.
   ///
-  /// - Throws: ``SQOAuthError/Code/duplicateName`` if that is another resource.
+  /// - Throws: `SQOAuthError.Code.duplicateName` if that is another resource.
   private func identifier(of record: AccountRecord) throws(SQOAuthError) -> String {
     guard options.accountID != nil else { return record.id }
     guard let identifier = record.attributes[Self.resourceAttribute],
@@ -197,25 +198,15 @@ public final class ResourceClient: Sendable {
 
   /// Returns the configuration of the program's client for the resource.
   func configuration(
-    of client: IdentifiedClient, at issuer: String, scope: String?, binding: TokenBinding?,
-    for identifier: String
-  ) throws(SQOAuthError) -> ClientConfiguration {
-    var configuration =
-      if let configured = client.configured {
-        configured
-      } else {
-        try ClientConfiguration(
-          clientID: client.clientID, clientSecret: client.clientSecret,
-          clientKey: client.clientKey, redirectURI: client.redirectURIs.first, scope: scope,
-          provider: .issuer(issuer), clientAuthentication: client.authentication)
-      }
+    of client: IdentifiedClient, binding: TokenBinding?, for identifier: String
+  ) -> ClientConfiguration {
+    var configuration = client.configuration
     configuration.resources = [identifier]
     configuration.resourceOrigins = [resource.origin]
     configuration.profile = options.profile
     configuration.timeout = options.timeout
     if let limit = options.signInTimeout { configuration.signInTimeout = limit }
     if let binding { configuration.tokenBinding = binding }
-    if client.pushes { configuration.pushesAuthorizationRequests = true }
     return configuration
   }
 }
@@ -223,19 +214,6 @@ public final class ResourceClient: Sendable {
 extension [TokenChallenge] {
   /// The address of the resource's metadata in the first challenge that names one.
   var resourceMetadata: String? { lazy.compactMap(\.resourceMetadata).first }
-}
-
-extension AccountManager {
-  /// Returns the record of an account; throws only errors of the SDK.
-  func record(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
-    do {
-      return try await store.load(id)
-    } catch let error as SQOAuthError {
-      throw error
-    } catch {
-      throw SQOAuthError(.storeFailed, "the account could not be read", cause: error)
-    }
-  }
 }
 
 extension ResourceClient: Redacted {

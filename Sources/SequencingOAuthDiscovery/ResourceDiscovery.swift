@@ -39,7 +39,7 @@ struct ResourceDiscovery: Sendable {
   /// A document that is there and wrong ends the search, because a server that describes another
   /// resource cannot be trusted.
   ///
-  /// - Throws: ``SQOAuthError/Code/resourceMetadataInvalid``; the errors of the transport.
+  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`; the errors of the transport.
   func find(named address: String?) async throws(SQOAuthError) -> DiscoveredResource {
     var steps: [DiscoveredResource.Step] = []
     let candidates =

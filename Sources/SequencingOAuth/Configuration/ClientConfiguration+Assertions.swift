@@ -34,15 +34,3 @@ extension ClientConfiguration {
   /// Whether the client has assertions for its authentication: its own, or those of a source.
   var signsOrBringsAssertions: Bool { clientKey != nil || clientAssertionSource != nil }
 }
-
-// The end of a sign-in.
-extension ClientConfiguration {
-  /// How long before the end of a sign-in ``SessionEvent/endsSoon(_:)`` comes: one day by default.
-  ///
-  /// It comes later if a tenth of the whole time is less. Zero turns the event off. A negative value
-  /// counts as zero.
-  public var endNotice: Duration {
-    get { values.value.endNotice }
-    set { values.value.endNotice = max(newValue, .zero) }
-  }
-}

@@ -1,6 +1,6 @@
 import SQBasics
 
-// The resource servers that a client's tokens are for.
+// The resource servers that a client's tokens are for, and the servers that may get them.
 extension ClientConfiguration {
   /// The identifiers of the resource servers that the tokens are for; empty by default.
   ///
@@ -13,6 +13,27 @@ extension ClientConfiguration {
   public var resources: [String] {
     get { values.value.resources }
     set { values.value.resources = newValue }
+  }
+
+  /// The servers that may get the tokens; if the set is not empty, no other server gets them.
+  ///
+  /// The set is empty by default. Then tokens go to:
+  ///
+  /// - the provider's own servers that are known without a request: the issuer's server, the
+  ///   servers of endpoints that the app gave, and the APIs that a preset such as
+  ///   ``Provider/google`` names;
+  /// - the servers that the app names by a `Pipeline.Pipe`, by an `RPCChannel` or by
+  ///   ``AccountOperations/allowTokens(at:)-(String...)``;
+  /// - if neither the provider nor the app names an API, the server of the first request that the
+  ///   app sends or authenticates; this may be the provider's own server.
+  ///
+  /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. In every
+  /// case a token is sent only over https, or over http to a loopback address.
+  ///
+  /// - SeeAlso: RFC 9700, section 4.9
+  public var resourceOrigins: Set<ResourceOrigin> {
+    get { values.value.resourceOrigins }
+    set { values.value.resourceOrigins = newValue }
   }
 
   /// The parameters that name the ``resources``.

@@ -196,25 +196,13 @@ public struct ClientConfiguration: Sendable, Hashable {
     get { values.value.usesClientCredentials }
     set { values.value.usesClientCredentials = newValue }
   }
-  /// The servers that may get the tokens; if the set is not empty, no other server gets them.
+  /// How long before the end of a sign-in ``SessionEvent/endsSoon(_:)`` comes: one day by default.
   ///
-  /// The set is empty by default. Then tokens go to:
-  ///
-  /// - the provider's own servers that are known without a request: the issuer's server, the
-  ///   servers of endpoints that the app gave, and the APIs that a preset such as
-  ///   ``Provider/google`` names;
-  /// - the servers that the app names by a `Pipeline.Pipe`, by an `RPCChannel` or by
-  ///   ``AccountOperations/allowTokens(at:)-(String...)``;
-  /// - if neither the provider nor the app names an API, the server of the first request that the
-  ///   app sends or authenticates; this may be the provider's own server.
-  ///
-  /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. In every
-  /// case a token is sent only over https, or over http to a loopback address.
-  ///
-  /// - SeeAlso: RFC 9700, section 4.9
-  public var resourceOrigins: Set<ResourceOrigin> {
-    get { values.value.resourceOrigins }
-    set { values.value.resourceOrigins = newValue }
+  /// It comes later if a tenth of the whole time is less. Zero turns the event off. A negative value
+  /// counts as zero.
+  public var endNotice: Duration {
+    get { values.value.endNotice }
+    set { values.value.endNotice = max(newValue, .zero) }
   }
 
   /// Creates a configuration from a client's parameters, after checking them; no request is sent.

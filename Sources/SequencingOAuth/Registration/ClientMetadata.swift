@@ -144,7 +144,7 @@ public struct ClientMetadata: Sendable, Hashable {
       possibleAuthentications.first(where: listed.contains)
       // The server's refusal is more informative than a guess.
       ?? possibleAuthentications.first
-    // Some servers list Basic and cannot read it; the one that they list first works.
+    // Some servers list Basic and cannot read it; their first method works.
     let secrets: [ClientAuthentication] = [.basic, .post]
     metadata.clientAuthentication =
       chosen == .basic ? listed.first(where: secrets.contains) ?? chosen : chosen

@@ -18,8 +18,9 @@ extension ClientRegistrar {
   /// `metadata`, and get the same registration: the first one that is stored wins, and a client
   /// that turns out to be unnecessary is deleted. This requires a store whose
   /// ``RegistrationStore/save(_:replacing:)`` is a single step. In one process, simultaneous calls
-  /// share the same work if they use the same registrar, equal `metadata` and the same store; the
-  /// store must be an object. A caller whose task is cancelled may stop waiting; the work continues
+  /// share the same work if they use the same registrar, or registrars that are equal but for their
+  /// time limit and share an environment, with equal `metadata` and the same store; the store must be
+  /// an object. A caller whose task is cancelled may stop waiting; the work continues
   /// to its end.
   ///
   /// - Throws: ``SQOAuthError``: see ``register(_:)`` and ``update(_:to:)``; the store's error. If
@@ -30,29 +31,48 @@ extension ClientRegistrar {
   public func registration(
     of metadata: ClientMetadata, in store: any RegistrationStore
   ) async throws(SQOAuthError) -> ClientRegistration {
-    let keeping = RegistrationKeeping(registrar: self, metadata: metadata, store: store)
+    try await registration(of: metadata, in: store, fixesPorts: false)
+  }
+
+  /// Returns the client's stored registration, renewed if necessary, or registers a new client.
+  ///
+  /// With `fixesPorts`, a redirect URI of a loopback address without a port is registered with a few
+  /// ports, because many servers compare the port.
+  package func registration(
+    of metadata: ClientMetadata, in store: any RegistrationStore, fixesPorts: Bool
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    let keeping = RegistrationKeeping(
+      registrar: self, metadata: metadata, store: store, fixesPorts: fixesPorts)
     // The response may contain a new secret, so no request is cancelled before its response.
     let work = { @Sendable () async throws(SQOAuthError) in
       try await uncancelled { () throws(SQOAuthError) in try await keeping.registration() }
     }
-    guard let call = SharedCall(metadata, store) else { return try await work() }
-    let registration = try await callsUnderWay.value(of: call, work)
+    guard let call = SharedCall(keeping) else { return try await work() }
+    let registration = try await environment.registrations.value(of: call, work)
     guard let registration else { throw .waitCancelled }
     return registration
   }
 
-  /// The metadata and the store of a call; equal for calls that share the same work.
+  /// What a call is for; equal for calls that share the same work.
   struct SharedCall: Hashable, Sendable {
+    private let issuer: ExactText
+    private let initialAccessToken: String?
     private let metadata: ClientMetadata
+    private let fixesPorts: Bool
     /// The identity of the store; the store lives at least as long as the call.
     private let store: ObjectIdentifier
 
     /// Creates the key of a call; `nil` if the store is not an object, because copies have no
     /// identity.
-    init?(_ metadata: ClientMetadata, _ store: any RegistrationStore) {
-      guard type(of: store) is AnyClass else { return nil }
-      self.metadata = metadata
-      self.store = ObjectIdentifier(store as AnyObject)
+    fileprivate init?(_ keeping: RegistrationKeeping) {
+      guard type(of: keeping.store) is AnyClass else { return nil }
+      issuer = ExactText(keeping.registrar.issuer)
+      initialAccessToken = keeping.registrar.initialAccessToken
+      metadata = keeping.metadata
+      fixesPorts = keeping.fixesPorts
+      store = ObjectIdentifier(keeping.store as AnyObject)
     }
   }
 }
+
+extension ClientRegistrar.SharedCall: Redacted {}

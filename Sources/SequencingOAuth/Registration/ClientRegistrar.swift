@@ -9,12 +9,9 @@ import SQFoundation
 /// - SeeAlso: RFC 7591; RFC 7592
 public struct ClientRegistrar: Sendable {
   let issuer: String
-  private let initialAccessToken: String?
+  let initialAccessToken: String?
   private let timeout: Duration
   let environment: ClientEnvironment
-  /// The running calls that later calls can join.
-  let callsUnderWay = SharedFetches<SharedCall, ClientRegistration, SQOAuthError>(
-    keepsValues: false)
 
   /// Creates the registrar of a server, without sending a request.
   ///
@@ -79,9 +76,7 @@ public struct ClientRegistrar: Sendable {
 
   /// Returns the server's metadata, fetched if it is unknown.
   func serverMetadata() async throws(SQOAuthError) -> ProviderMetadata {
-    let discovery = Discovery(issuer: issuer, timeout: timeout, clock: environment.clock)
-    return try await environment.metadata.metadata(
-      by: discovery, environment.transport, isFresh: false)
+    try await environment.providerMetadata(of: issuer, timeout: timeout)
   }
 
   // MARK: Requests

@@ -3,8 +3,10 @@ import SQBasics
 /// The search for a client's registration in a store, with its renewal or creation if needed.
 struct RegistrationKeeping: Sendable {
   let registrar: ClientRegistrar
-  let metadata: ClientMetadata
+  private(set) var metadata: ClientMetadata
   let store: any RegistrationStore
+  /// Whether redirect URIs of a loopback address without a port get ports; see ``LoopbackPorts``.
+  let fixesPorts: Bool
 
   /// The maximum number of attempts when another program changes the stored registration.
   private static let attempts = 5
@@ -15,8 +17,12 @@ struct RegistrationKeeping: Sendable {
     try metadata.check()
     for _ in 0..<Self.attempts {
       let kept = try await store.kept(registrar.issuer)
-      if let standing = try await standing(after: kept) {
-        return standing.ordered(as: metadata.redirectURIs)
+      var round = self
+      if fixesPorts {
+        round.metadata.redirectURIs = LoopbackPorts.uris(metadata.redirectURIs, after: kept)
+      }
+      if let standing = try await round.standing(after: kept) {
+        return standing.ordered(as: round.metadata.redirectURIs)
       }
     }
     throw SQOAuthError(

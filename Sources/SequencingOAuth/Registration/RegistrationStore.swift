@@ -39,7 +39,7 @@ extension RegistrationStore {
   }
 
   /// Returns the stored registration; throws only errors of the SDK.
-  func kept(_ issuer: String) async throws(SQOAuthError) -> ClientRegistration? {
+  package func kept(_ issuer: String) async throws(SQOAuthError) -> ClientRegistration? {
     do {
       return try await registration(at: issuer)
     } catch let error as SQOAuthError {

@@ -1,6 +1,5 @@
 import SQBasics
 import SQFoundation
-import SequencingOAuth
 
 /// The ports in redirect URIs to a loopback address.
 ///
@@ -11,6 +10,11 @@ enum LoopbackPorts {
   static let count = 3
   /// The ports to choose from; systems use higher ones for outgoing connections.
   private static let range: ClosedRange<UInt16> = 20_000...32_000
+
+  /// Returns redirect URIs for a registration: those of an earlier one if they fit, or else new ones.
+  static func uris(_ asked: [String], after kept: ClientRegistration?) -> [String] {
+    kept.flatMap { uris(asked, as: $0) } ?? choose(for: asked)
+  }
 
   /// Returns redirect URIs for a registration, with new ports where the app gave none.
   static func choose(for uris: [String]) -> [String] {
@@ -45,13 +49,10 @@ enum LoopbackPorts {
 
     init?(_ uri: String) {
       guard let redirect = try? RedirectURI(uri), redirect.receiver == .sdk else { return nil }
-      let scheme = "http://"
-      let rest = uri.dropFirst(scheme.count)
-      let authority = rest.prefix { !"/?".contains($0) }
-      let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority[...]
-      guard host == authority, !host.contains(":") || host.hasPrefix("[") else { return nil }
-      self.host = scheme + host
-      tail = String(rest.dropFirst(authority.count))
+      let (root, tail) = EndpointURL.split(uri)
+      // Only a bracket or a port has a colon behind that of the scheme.
+      guard root.hasSuffix("]") || !root.dropFirst("http:".count).contains(":") else { return nil }
+      (host, self.tail) = (root, String(tail))
     }
 
     func uri(port: UInt16) -> String { "\(host):\(port)\(tail)" }
