@@ -6,14 +6,12 @@ package import SQFoundation
 /// The target, the header values and the body are exactly the client's bytes; nothing is decoded.
 package struct LoopbackRequest: Sendable, Redacted {
   package let method: String
-  /// The request target: a path that starts with `/`, with or without `?` and a query.
+  /// The request target as the client sent it.
   ///
-  /// A client may send this server's whole URL instead; that is the same target. A client that
-  /// believes this server to be a proxy sends another server's URL or an authority, and OPTIONS may
-  /// have `*` (RFC 9112, section 3.2). A handler answers these like any unknown path.
+  /// Most clients send a path that starts with `/`, with or without `?` and a query. A client may
+  /// also send this server's whole URL. A client that believes this server to be a proxy sends
+  /// another server's URL or an authority, and OPTIONS may have `*` (RFC 9112, section 3.2).
   package let target: String
-  /// The target as the client sent it; only a proxy needs it.
-  package let sentTarget: String
   /// The fields in their original order, with names in lower case.
   package let headers: [(name: String, value: String)]
   package let body: Data
@@ -23,25 +21,40 @@ package struct LoopbackRequest: Sendable, Redacted {
   package let hasUnreadBody: Bool
 
   package init(
-    method: String, target: String, sentTarget: String? = nil,
-    headers: [(name: String, value: String)] = [], body: Data = Data(), peerPort: UInt16 = 0,
-    hasUnreadBody: Bool = false
+    method: String, target: String, headers: [(name: String, value: String)] = [],
+    body: Data = Data(), peerPort: UInt16 = 0, hasUnreadBody: Bool = false
   ) {
     self.method = method
     self.target = target
-    self.sentTarget = sentTarget ?? target
     self.headers = headers
     self.body = body
     self.peerPort = peerPort
     self.hasUnreadBody = hasUnreadBody
   }
 
-  /// The target up to the first `?`, still percent-encoded.
-  package var path: String { String(target.prefix { $0 != "?" }) }
+  /// The path with its query, also if the client sent this server's whole URL.
+  ///
+  /// A URL with another authority than the field `Host` stays as it is, like any other target. A
+  /// handler answers these as unknown paths.
+  ///
+  /// - SeeAlso: RFC 9112, sections 3.2.1 and 3.2.2
+  package var pathAndQuery: String {
+    let scheme = "http://"
+    guard target.prefix(scheme.utf8.count).lowercased() == scheme else { return target }
+    let rest = target.dropFirst(scheme.utf8.count)
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    guard authority.lowercased() == header("host")?.lowercased() else { return target }
+    let path = rest.dropFirst(authority.count)
+    return path.hasPrefix("/") ? String(path) : "/" + path
+  }
 
-  /// The part of the target after the first `?`, still percent-encoded; `nil` if there is no `?`.
+  /// The path up to the first `?`, still percent-encoded.
+  package var path: String { String(pathAndQuery.prefix { $0 != "?" }) }
+
+  /// The text after the first `?`, still percent-encoded; `nil` if there is no `?`.
   package var query: String? {
-    target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+    let text = pathAndQuery
+    return text.firstIndex(of: "?").map { String(text[text.index(after: $0)...]) }
   }
 
   /// Returns the value of a field that occurs exactly once; `nil` if it is absent or repeated.

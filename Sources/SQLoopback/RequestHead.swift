@@ -61,24 +61,6 @@ struct RequestHead: Redacted {
     return (ASCII.lowercased(line[..<colon]), String(decoding: value, as: UTF8.self))
   }
 
-  /// The path with its query, also if the client sent the whole URL of this server.
-  ///
-  /// A URL with another authority than the field `Host` stays as it is, so it is an unknown path: it
-  /// is for another server.
-  ///
-  /// - SeeAlso: RFC 9112, sections 3.2.1 and 3.2.2
-  var pathAndQuery: String {
-    let scheme = "http://"
-    guard target.prefix(scheme.utf8.count).lowercased() == scheme else { return target }
-    let rest = target.dropFirst(scheme.utf8.count)
-    let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    guard let host = values(of: "host").first, authority.lowercased() == host.lowercased() else {
-      return target
-    }
-    let path = rest.dropFirst(authority.count)
-    return path.hasPrefix("/") ? String(path) : "/" + path
-  }
-
   /// Returns the values of all fields with a name, which must be in lower case.
   func values(of name: String) -> [String] {
     var values: [String] = []

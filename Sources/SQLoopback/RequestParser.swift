@@ -194,8 +194,8 @@ package struct RequestParser {
 
   private func request(_ head: RequestHead?, hasUnreadBody: Bool = false) -> LoopbackRequest {
     LoopbackRequest(
-      method: head?.method ?? "", target: head?.pathAndQuery ?? "", sentTarget: head?.target,
-      headers: head?.fields ?? [], body: body, peerPort: peerPort, hasUnreadBody: hasUnreadBody)
+      method: head?.method ?? "", target: head?.target ?? "", headers: head?.fields ?? [],
+      body: body, peerPort: peerPort, hasUnreadBody: hasUnreadBody)
   }
 
   private mutating func expectChunk() {

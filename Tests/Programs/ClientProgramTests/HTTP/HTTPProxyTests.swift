@@ -31,7 +31,7 @@ import Testing
     let url = try #require(URL(string: "http://server.example:81/path?q=1"))
     #expect(try await client(through: proxy).send(WebRequest(url: url)).text == "from the proxy")
     let seen = try #require(proxy.requests.first)
-    #expect(seen.sentTarget == "http://server.example:81/path?q=1")
+    #expect(seen.target == "http://server.example:81/path?q=1")
     #expect(seen.header("proxy-authorization") == "Basic dXNlcjpjYW5hcnk=")
   }
 
