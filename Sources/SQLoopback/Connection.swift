@@ -26,8 +26,6 @@ final class Connection {
     case closed
   }
 
-  /// The limits on what a client sends after the response: the longest pause, and the total time.
-  private static let lingerTime: (silent: Duration, total: Duration) = (.seconds(5), .seconds(30))
   /// The least number of bytes that a client may send ahead while its request is handled.
   private static let leastBacklog = 64 * 1024
 
@@ -46,8 +44,8 @@ final class Connection {
   private var isIdle = true
   /// The first byte that the client sent; `nil` if it sent none.
   private var firstByte: UInt8?
-  private var peerHasFinished = false
-  private var isStopping = false
+  private(set) var peerHasFinished = false
+  var isStopping = false
 
   init(_ id: ID, peerPort: UInt16, context: ConnectionContext, now: UInt64) {
     self.id = id
@@ -239,7 +237,7 @@ final class Connection {
     flush(now: now)
   }
 
-  // MARK: Time and the end
+  // MARK: Time
 
   func expect(_ duration: Duration, from now: UInt64) {
     deadline = Monotonic.after(duration, from: now)
@@ -253,55 +251,5 @@ final class Connection {
     case .handling, .closed: deadline = Monotonic.never
     case .reading, .closing, .lingering: close()
     }
-  }
-
-  func finishSending(now: UInt64) {
-    // If the client has finished or the server is stopping, there is nothing to wait for.
-    guard !isStopping, !peerHasFinished else { return closeInOrder() }
-    Sockets.finishSending(socket)
-    linger(until: Monotonic.after(Self.lingerTime.total, from: now), now: now)
-  }
-
-  private func linger(until end: UInt64, now: UInt64) {
-    phase = .lingering(until: end)
-    deadline = min(Monotonic.after(Self.lingerTime.silent, from: now), end)
-  }
-
-  /// Ends the connection because the server stops; a running handler may still answer.
-  func stop(now: UInt64) {
-    isStopping = true
-    switch phase {
-    case .handling: break
-    case .reading, .closing:
-      phase = .closing
-      if output.isEmpty { closeInOrder() }
-    case .scripted, .lingering, .closed: closeInOrder()
-    }
-  }
-
-  /// Reads what has arrived, then closes: closing with unread bytes would send a reset.
-  private func closeInOrder() {
-    withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { scratch in
-      var reads = 0
-      while reads < 64, Sockets.receive(socket, into: scratch) > 0 { reads += 1 }
-    }
-    close()
-  }
-
-  func close() {
-    end(Sockets.close)
-  }
-
-  func reset() {
-    end(Sockets.reset)
-  }
-
-  private func end(_ closing: (Int32) -> Void) {
-    guard !isClosed else { return }
-    if case .handling(let task) = phase { task.cancel() }
-    phase = .closed
-    deadline = Monotonic.never
-    context.loop.forget(socket)
-    closing(socket)
   }
 }
