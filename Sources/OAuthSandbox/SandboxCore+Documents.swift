@@ -11,13 +11,10 @@ extension SandboxCore {
     do throws(ClientDocumentFault) {
       try ClientDocument.check(address: id, allowsLoopback: source.asksLoopbackServers)
       let answer = await Self.answer(of: id, source)
-      outcome = withState { sandbox in
-        do throws(ClientDocumentFault) {
-          return .success(try ClientDocument.client(id, in: answer, sandbox))
-        } catch {
-          return .failure(error)
-        }
+      let client = try withState { sandbox throws(ClientDocumentFault) in
+        try ClientDocument.client(id, in: answer, sandbox)
       }
+      outcome = .success(client)
     } catch {
       outcome = .failure(error)
     }

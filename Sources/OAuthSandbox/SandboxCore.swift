@@ -13,8 +13,10 @@ final class SandboxCore: Sendable {
   }
 
   /// Calls `body` with the state while no endpoint runs.
-  func withState<Result: Sendable>(_ body: (inout SandboxState) -> Result) -> Result {
-    state.withLock { body(&$0) }
+  func withState<Result: Sendable, Failure: Error>(
+    _ body: (inout SandboxState) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try state.withLock { state throws(Failure) in try body(&state) }
   }
 
   func reply(to request: LoopbackRequest) async -> LoopbackReply {

@@ -28,27 +28,18 @@ extension SandboxServer {
   package func access(
     _ request: ProvableRequest, anyOf scopes: [String]? = nil
   ) throws(TokenRefusal) -> TokenAccess {
-    try core.withState { state -> Result<TokenAccess, TokenRefusal> in
-      do throws(TokenRefusal) {
-        return .success(TokenAccess(try ProtectedAPI.access(request, anyOf: scopes, &state)))
-      } catch {
-        return .failure(error)
-      }
-    }.get()
+    try core.withState { state throws(TokenRefusal) in
+      TokenAccess(try ProtectedAPI.access(request, anyOf: scopes, &state))
+    }
   }
 
   /// Checks that an accepted token has neither expired nor been revoked since.
   ///
   /// A proof is for the beginning of a request only, so it is not checked again.
   package func check(_ access: TokenAccess) throws(TokenRefusal) {
-    try core.withState { state -> Result<Void, TokenRefusal> in
-      do throws(TokenRefusal) {
-        try ProtectedAPI.access(access.token, scheme: access.scheme, state)
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
-    }.get()
+    try core.withState { state throws(TokenRefusal) in
+      _ = try ProtectedAPI.access(access.token, scheme: access.scheme, state)
+    }
   }
 
   /// Returns the field with the nonce that the API offers in every answer, or `nil` if it offers

@@ -99,7 +99,6 @@ enum ProtectedAPI {
   }
 
   /// Checks that a token is valid, whatever its scopes and its key are.
-  @discardableResult
   static func access(
     _ text: String, scheme: TokenRefusal.Scheme, _ sandbox: SandboxState
   ) throws(TokenRefusal) -> Access {
