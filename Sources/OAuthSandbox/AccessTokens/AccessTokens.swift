@@ -31,12 +31,7 @@ enum AccessTokens {
     let jwt = SandboxJWT(
       claims(occasion, sandbox), type: type, key: sandbox.keys.key(for: algorithm),
       namesKey: sandbox.options.openID.namesKeys)
-    return altered(jwt, &sandbox)
-  }
-
-  /// Signs a token of the token endpoint, altered if a misbehaviour is due.
-  static func altered(_ jwt: SandboxJWT, _ sandbox: inout SandboxState) -> String {
-    jwt.signed(spoiledBy: sandbox.plan.take(.token, where: \.concernsJWT), &sandbox)
+    return jwt.signed(at: .token, &sandbox)
   }
 
   /// Returns the member `cnf` of a token that is bound to a key (RFC 9449, section 6).

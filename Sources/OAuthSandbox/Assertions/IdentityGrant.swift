@@ -13,11 +13,10 @@ enum IdentityGrant {
     _ request: SandboxRequest, _ client: SandboxClient, _ subject: TokenLedger.Grant,
     _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
-    let audiences = request.form.filter { $0.name == "audience" }.map(\.value)
     guard let user = subject.user, subject.clientID == client.id else {
-      throw .invalidGrant("The subject's token is not the one of a user of this client.")
+      throw .invalidGrant("The subject's token does not belong to a user of this client.")
     }
-    guard let audience = audiences.first, audiences.count == 1, audience != sandbox.issuer else {
+    guard let audience = request.form("audience"), audience != sandbox.issuer else {
       throw .invalidRequest("audience must be the issuer of one other authorization server.")
     }
     var claims: SandboxJSON = [
@@ -28,11 +27,11 @@ enum IdentityGrant {
     ]
     claims["resource"] = request.form("resource").map(SandboxJSON.string)
     claims["scope"] = request.form("scope").map(SandboxJSON.string)
-    let text = AccessTokens.altered(
-      SandboxJWT(
-        claims, type: headerType, key: sandbox.keys.key(for: .rs256), namesKey: true), &sandbox)
+    let jwt = SandboxJWT(
+      claims, type: headerType, key: sandbox.keys.key(for: .rs256), namesKey: true)
     var response: SandboxJSON = [
-      "access_token": .string(text), "issued_token_type": .string(tokenType), "token_type": "N_A",
+      "access_token": .string(jwt.signed(at: .token, &sandbox)),
+      "issued_token_type": .string(tokenType), "token_type": "N_A",
       "expires_in": .integer(lifetime),
     ]
     response["scope"] = claims["scope"]

@@ -2,6 +2,11 @@ import SQFoundation
 
 /// The changes with which a misbehaviour makes a token wrong.
 extension SandboxJWT {
+  /// Returns the signed token, spoiled if a misbehaviour of an endpoint's signed tokens is due.
+  func signed(at endpoint: SandboxEndpoint, _ sandbox: inout SandboxState) -> String {
+    signed(spoiledBy: sandbox.plan.take(endpoint, where: \.concernsJWT), &sandbox)
+  }
+
   /// Returns the signed token, or what a misbehaviour of signed tokens makes of it.
   func signed(
     spoiledBy kind: SandboxMisbehaviour.Kind?, _ sandbox: inout SandboxState
