@@ -16,10 +16,9 @@ package struct TokenRefusal: Error {
   package let message: String?
   /// The challenge's `error`, such as `invalid_token`.
   private let error: String?
-  private let scope: String?
   private let scheme: Scheme
-  /// More parameters of the challenge, in order.
-  var parameters: [(name: String, value: String)] = []
+  /// The parameters of the challenge after `realm`, in order.
+  var parameters: [(name: String, value: String)]
   /// The nonce that the next proof needs, if that is the reason.
   var nonceField: SandboxParameter?
 
@@ -30,17 +29,15 @@ package struct TokenRefusal: Error {
     self.status = status
     self.error = error
     message = description
-    self.scope = scope
     self.scheme = scheme
+    let all = [("error", error), ("error_description", description), ("scope", scope)]
+    parameters = all.compactMap { name, value in value.map { (name, $0) } }
   }
 
   /// The value of `WWW-Authenticate`.
   var challenge: String {
-    var value = "realm=\"sandbox\""
-    if let error { value += ", error=\"\(error)\"" }
-    if let message { value += ", error_description=\"\(message)\"" }
-    if let scope { value += ", scope=\"\(scope)\"" }
-    for parameter in parameters { value += ", \(parameter.name)=\"\(parameter.value)\"" }
+    let all = [(name: "realm", value: "sandbox")] + parameters
+    let value = all.map { "\($0.name)=\"\($0.value)\"" }.joined(separator: ", ")
     return switch scheme {
     case .bearer: "Bearer \(value)"
     case .dpop(let options): options.challenge([value])
@@ -50,7 +47,28 @@ package struct TokenRefusal: Error {
 
   /// The header fields of the answer: the challenge, and a nonce if the proof needs one.
   package var fields: [SandboxParameter] {
-    [SandboxParameter(name: "WWW-Authenticate", value: challenge)] + (nonceField.map { [$0] } ?? [])
+    [SandboxParameter(name: "WWW-Authenticate", value: challenge), nonceField].compactMap(\.self)
+  }
+
+  /// Creates the refusal of a token without a scope (RFC 6750, section 3.1).
+  static func insufficientScope(_ scope: String?, scheme: Scheme) -> Self {
+    Self(
+      403, "insufficient_scope", "The access token does not allow this.", scope: scope,
+      scheme: scheme)
+  }
+
+  /// Creates the refusal that demands another or a newer login of the user (RFC 9470, section 3).
+  static func insufficientLogin(
+    _ acrValues: [String], maxAge: Duration?, scheme: Scheme = .bearer
+  ) -> Self {
+    var refusal = Self(
+      401, "insufficient_user_authentication", "Another login of the user is needed.",
+      scheme: scheme)
+    if !acrValues.isEmpty {
+      refusal.parameters.append(("acr_values", acrValues.joined(separator: " ")))
+    }
+    if let maxAge { refusal.parameters.append(("max_age", String(maxAge.wholeSeconds))) }
+    return refusal
   }
 
   /// The HTTP answer, with the content of the challenge as JSON in its body.

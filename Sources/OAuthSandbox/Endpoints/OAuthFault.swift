@@ -29,9 +29,10 @@ struct OAuthFault: Error, Hashable {
   var answer: Answer {
     let isClient = code == "invalid_client"
     let challenge = [(name: "WWW-Authenticate", value: "Basic realm=\"sandbox\"")]
-    return Answer(
-      status: isClient ? 401 : 400,
-      headers: (isClient ? challenge : []) + (nonceField.map { [($0.name, $0.value)] } ?? []),
+    var answer = Answer(
+      status: isClient ? 401 : 400, headers: isClient ? challenge : [],
       json: .error(code, description))
+    if let nonceField { answer.offer(nonceField) }
+    return answer
   }
 }

@@ -36,12 +36,13 @@ enum ProtectedAPI {
       throw APIFault(
         TokenRefusal(400, "invalid_request", "Send the token in Authorization."))
     }
+    let isOfResource = request.endpoint?.isOfResource ?? false
     do throws(TokenRefusal) {
       let access = try access(request.provable, anyOf: scopes, &sandbox)
-      if request.endpoint?.isOfResource == true { try sandbox.check(access, at: request.path) }
+      if isOfResource { try sandbox.check(access, at: request.path) }
       return access
     } catch {
-      throw APIFault(sandbox.describing(error, request))
+      throw APIFault(isOfResource ? sandbox.describing(error, at: request.path) : error)
     }
   }
 
@@ -70,7 +71,7 @@ enum ProtectedAPI {
         401, "invalid_token", "The token needs the scheme DPoP and a proof.",
         scheme: .dpop(sandbox.options.dpop))
     }
-    try check(access, anyOf: scopes, scheme: .bearer)
+    try check(access, anyOf: scopes)
     return access
   }
 
@@ -94,11 +95,11 @@ enum ProtectedAPI {
       throw TokenRefusal(
         401, "invalid_token", "The token is not bound to the proof's key.", scheme: scheme)
     }
-    try check(access, anyOf: scopes, scheme: scheme)
+    try check(access, anyOf: scopes)
     return access
   }
 
-  /// Checks that a token is valid, whatever its scopes and its key are.
+  /// Checks that a token is valid, but neither its scopes nor its key.
   static func access(
     _ text: String, scheme: TokenRefusal.Scheme, _ sandbox: SandboxState
   ) throws(TokenRefusal) -> Access {
@@ -109,14 +110,10 @@ enum ProtectedAPI {
     return Access(text: text, token: token, grant: grant, scheme: scheme)
   }
 
-  private static func check(
-    _ access: Access, anyOf scopes: [String]?, scheme: TokenRefusal.Scheme
-  ) throws(TokenRefusal) {
+  private static func check(_ access: Access, anyOf scopes: [String]?) throws(TokenRefusal) {
     guard let scopes, !scopes.contains(where: access.token.scopes.contains) else { return }
     // The first scope allows the least of those that suffice.
-    throw TokenRefusal(
-      403, "insufficient_scope", "The access token does not allow this.", scope: scopes.first,
-      scheme: scheme)
+    throw .insufficientScope(scopes.first, scheme: access.scheme)
   }
 
   /// Answers `/api/me` with the token's user, scopes and lifetime.
@@ -161,13 +158,11 @@ enum ProtectedAPI {
 }
 
 extension SandboxState {
-  /// Returns a refusal whose challenge names the document about the API.
+  /// Returns a refusal whose challenge names the document about the API, if there is one.
   ///
   /// - SeeAlso: RFC 9728, section 5.1
-  fileprivate func describing(_ refusal: TokenRefusal, _ request: SandboxRequest) -> TokenRefusal {
-    guard request.endpoint?.isOfResource == true, [401, 403].contains(refusal.status),
-      let address = resourceMetadata(at: request.path)
-    else { return refusal }
+  fileprivate func describing(_ refusal: TokenRefusal, at path: String) -> TokenRefusal {
+    guard let address = resourceMetadata(at: path) else { return refusal }
     var refusal = refusal
     refusal.parameters.append(("resource_metadata", address))
     return refusal
@@ -181,9 +176,4 @@ extension SandboxState {
     case .required: .dpop(options.dpop)
     }
   }
-}
-
-extension SandboxEndpoint {
-  /// Whether the endpoint belongs to the API, unlike UserInfo, which belongs to the server.
-  fileprivate var isOfResource: Bool { proofParty == .api && self != .userInfo }
 }

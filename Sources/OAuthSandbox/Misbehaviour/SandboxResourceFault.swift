@@ -53,7 +53,7 @@ extension SandboxMisbehaviour {
   /// A client must not believe an address at another origin.
   public static func challenge(naming address: String) -> Self {
     var refusal = TokenRefusal(401)
-    refusal.parameters = [("resource_metadata", address)]
+    refusal.parameters.append(("resource_metadata", address))
     return Self(kind: .answer(refusal.answer, afterProcessing: false))
   }
 

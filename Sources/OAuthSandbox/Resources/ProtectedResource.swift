@@ -1,11 +1,7 @@
-import SQFoundation
-
-/// The sandbox's API as a protected resource: its identifiers, and what it demands of tokens.
+/// The identifiers of the sandbox's API as a protected resource.
+///
+/// - SeeAlso: RFC 9728
 extension SandboxState {
-  private static let apiEndpoints: [SandboxEndpoint] = [
-    .me, .files, .driveAbout, .driveFiles, .driveUpload,
-  ]
-
   /// Returns the identifier of the resource at a path of the API.
   func resource(at path: String) -> String {
     switch options.resources.extent {
@@ -18,9 +14,13 @@ extension SandboxState {
   var ownResources: [String] {
     switch options.resources.extent {
     case .origin: [address]
-    case .path: Self.apiEndpoints.map { resource(at: $0.path) }
+    case .path: Self.apiPaths.map { resource(at: $0) }
     }
   }
+
+  /// The paths of the API, each once and in order.
+  private static let apiPaths = SandboxEndpoint.allCases.filter(\.isOfResource).map(\.path)
+    .reduce(into: [String]()) { paths, path in if !paths.contains(path) { paths.append(path) } }
 
   /// Returns the address of the document about the resource at a path; `nil` without a document.
   ///
@@ -31,62 +31,15 @@ extension SandboxState {
     return options.resources.extent == .origin ? document : document + path
   }
 
-  /// Returns whether a token with these audiences is for the API at a path.
+  /// Returns whether one of some texts is the identifier of a resource.
   ///
   /// Clients write the identifier of an origin with a slash at its end or without.
-  func accepts(audiences: [String], at path: String) -> Bool {
-    guard !audiences.isEmpty else { return options.resources.audienceRule != .named }
-    guard options.resources.audienceRule != .any else { return true }
-    let resource = resource(at: path)
-    return audiences.contains { [resource, resource + "/"].contains($0) }
-  }
-
-  /// Throws unless an accepted token suffices for a path.
-  func check(_ access: ProtectedAPI.Access, at path: String) throws(TokenRefusal) {
-    guard accepts(audiences: access.token.audiences, at: path) else {
-      throw TokenRefusal(
-        401, "invalid_token", "The access token is for another resource.", scheme: access.scheme)
-    }
-    for stepUp in options.resources.stepUps where stepUp.holds(at: path) {
-      guard stepUp.scopes.allSatisfy(access.token.scopes.contains) else {
-        throw TokenRefusal(
-          403, "insufficient_scope", "The access token does not allow this.",
-          scope: stepUp.scopes.joined(separator: " "), scheme: access.scheme)
-      }
-      try check(access.grant.signIn, stepUp, access.scheme)
-    }
-  }
-
-  /// - SeeAlso: RFC 9470, section 3
-  private func check(
-    _ signIn: UserSignIn?, _ stepUp: SandboxStepUp, _ scheme: TokenRefusal.Scheme
-  ) throws(TokenRefusal) {
-    let needsContext = !stepUp.acrValues.isEmpty
-    let hasContext = signIn.map { stepUp.acrValues.contains($0.acr) } ?? false
-    let isRecent =
-      stepUp.maxAge.map { limit in
-        signIn.map { now.timeIntervalSince($0.date) <= limit.timeInterval } ?? false
-      } ?? true
-    guard !needsContext || hasContext, isRecent else {
-      throw .insufficientLogin(stepUp.acrValues, maxAge: stepUp.maxAge, scheme: scheme)
-    }
+  static func names(_ texts: some Sequence<String>, _ resource: String) -> Bool {
+    texts.contains { [resource, resource + "/"].contains($0) }
   }
 }
 
-extension TokenRefusal {
-  /// Creates the refusal that demands another or a newer login of the user.
-  ///
-  /// - SeeAlso: RFC 9470, section 3
-  static func insufficientLogin(
-    _ acrValues: [String], maxAge: Duration?, scheme: Scheme = .bearer
-  ) -> Self {
-    var refusal = Self(
-      401, "insufficient_user_authentication", "Another login of the user is needed.",
-      scheme: scheme)
-    if !acrValues.isEmpty {
-      refusal.parameters.append(("acr_values", acrValues.joined(separator: " ")))
-    }
-    if let maxAge { refusal.parameters.append(("max_age", String(maxAge.wholeSeconds))) }
-    return refusal
-  }
+extension SandboxEndpoint {
+  /// Whether the endpoint belongs to the API, unlike UserInfo, which belongs to the server.
+  var isOfResource: Bool { proofParty == .api && self != .userInfo }
 }

@@ -38,13 +38,12 @@ extension SandboxState {
   /// - SeeAlso: RFC 8707, section 2
   private static func isIndicator(_ text: String) -> Bool {
     guard !text.contains("#"), let url = URL(string: text) else { return false }
-    return url.scheme?.isEmpty == false && text.contains(":")
+    return url.scheme?.isEmpty == false
   }
 
   private func isKnown(_ resource: String) -> Bool {
     guard let known = options.audiences else { return true }
-    return known.contains(resource)
-      || ownResources.contains { [$0, $0 + "/"].contains(resource) }
+    return known.contains(resource) || ownResources.contains { Self.names([resource], $0) }
   }
 }
 

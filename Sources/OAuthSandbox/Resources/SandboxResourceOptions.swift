@@ -37,32 +37,3 @@ public struct SandboxResourceOptions: Sendable {
   /// Creates the default settings.
   public init() {}
 }
-
-/// A demand of the sandbox's API at one path, beyond a valid token.
-///
-/// - SeeAlso: RFC 6750, section 3.1; RFC 9470, section 3
-public struct SandboxStepUp: Sendable, Hashable {
-  /// The path, such as `/api/me`; the demand also holds for the paths below it.
-  public var path: String
-  /// The scopes that the token must all have, or the answer is 403 with `insufficient_scope`.
-  public var scopes: [String] = []
-  /// The authentication contexts of which the user's login must have one, or the answer is 401 with
-  /// `insufficient_user_authentication`; empty for any login.
-  public var acrValues: [String] = []
-  /// The maximum age of the user's login; `nil` for any age.
-  public var maxAge: Duration?
-
-  /// Creates the demand for more scopes at a path.
-  public static func scopes(_ scopes: [String], at path: String) -> Self {
-    Self(path: path, scopes: scopes)
-  }
-
-  /// Creates the demand for another or a newer login at a path.
-  public static func login(
-    acrValues: [String] = [], maxAge: Duration? = nil, at path: String
-  ) -> Self {
-    Self(path: path, acrValues: acrValues, maxAge: maxAge)
-  }
-
-  func holds(at path: String) -> Bool { path == self.path || path.hasPrefix(self.path + "/") }
-}
