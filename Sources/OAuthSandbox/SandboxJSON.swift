@@ -29,6 +29,9 @@ public enum SandboxJSON: Sendable, Hashable {
     }
   }
 
+  /// Creates an array of strings.
+  static func strings(_ texts: [String]) -> Self { .array(texts.map(Self.string)) }
+
   /// The value as JSON text.
   public var text: String {
     switch self {

@@ -52,11 +52,7 @@ enum AccessTokens {
     if !occasion.scopes.isEmpty {
       claims["scope"] = .string(occasion.scopes.joined(separator: " "))
     }
-    if let signIn = grant.signIn {
-      // RFC 9470, section 6.1
-      claims["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
-      claims["acr"] = .string(signIn.acr)
-    }
+    grant.signIn?.describe(in: &claims)
     if !occasion.details.isEmpty {
       // RFC 9396, section 9.1
       claims["authorization_details"] = .array(occasion.details)
@@ -101,7 +97,7 @@ extension SandboxState {
     switch audiences.count {
     case 0: .string(issuer)
     case 1: .string(audiences[0])
-    default: .array(audiences.map(SandboxJSON.string))
+    default: .strings(audiences)
     }
   }
 }

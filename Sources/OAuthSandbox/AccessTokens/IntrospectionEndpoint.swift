@@ -73,11 +73,7 @@ enum IntrospectionEndpoint {
       "aud": sandbox.claim(ofAudiences: audiences),
     ]
     if !details.isEmpty { json["authorization_details"] = .array(details) }
-    if let signIn = grant.signIn {
-      // RFC 9470, section 6.2
-      json["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
-      json["acr"] = .string(signIn.acr)
-    }
+    grant.signIn?.describe(in: &json)
     guard let user = grant.user else { return json }
     return json.setting("username", to: .string(user)).setting(
       "sub", to: .string(sandbox.subject(of: user)))

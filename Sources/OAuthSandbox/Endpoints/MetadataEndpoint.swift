@@ -15,10 +15,6 @@ enum MetadataEndpoint {
     if case .object(let members) = json { members } else { [] }
   }
 
-  private static func strings(_ texts: [String]) -> SandboxJSON {
-    .array(texts.map(SandboxJSON.string))
-  }
-
   private static func address(_ endpoint: SandboxEndpoint, _ sandbox: SandboxState) -> SandboxJSON {
     .string(sandbox.address + endpoint.path)
   }
@@ -37,15 +33,15 @@ enum MetadataEndpoint {
         sandbox.options.requiresPushedAuthorizationRequests),
       "registration_endpoint": address(.registration, sandbox),
       "device_authorization_endpoint": address(.deviceAuthorization, sandbox),
-      "scopes_supported": strings(sandbox.options.scopes.map(\.name)),
+      "scopes_supported": .strings(sandbox.options.scopes.map(\.name)),
       "response_types_supported": ["code"],
-      "response_modes_supported": strings(sandbox.responseModes.map(\.rawValue)),
-      "grant_types_supported": strings(TokenEndpoint.supportedGrantTypes(sandbox)),
+      "response_modes_supported": .strings(sandbox.responseModes.map(\.rawValue)),
+      "grant_types_supported": .strings(TokenEndpoint.supportedGrantTypes(sandbox)),
       "code_challenge_methods_supported": ["S256"],
-      "token_endpoint_auth_methods_supported": strings(methods),
-      "revocation_endpoint_auth_methods_supported": strings(methods),
-      "introspection_endpoint_auth_methods_supported": strings(methods.filter { $0 != "none" }),
-      "token_endpoint_auth_signing_alg_values_supported": strings(
+      "token_endpoint_auth_methods_supported": .strings(methods),
+      "revocation_endpoint_auth_methods_supported": .strings(methods),
+      "introspection_endpoint_auth_methods_supported": .strings(methods.filter { $0 != "none" }),
+      "token_endpoint_auth_signing_alg_values_supported": .strings(
         sandbox.options.assertionAlgorithms.filter {
           !$0.usesSecret || methods.contains(SandboxClient.Authentication.clientSecretJWT.rawValue)
         }.map(\.rawValue)),
@@ -61,34 +57,34 @@ enum MetadataEndpoint {
     let options = sandbox.options
     var json: SandboxJSON = [:]
     if options.resources.describesItself {
-      json["protected_resources"] = strings(sandbox.ownResources)
+      json["protected_resources"] = .strings(sandbox.ownResources)
     }
     if options.clientDocuments != nil { json["client_id_metadata_document_supported"] = true }
     if options.dpop.isOn {
-      json["dpop_signing_alg_values_supported"] = strings(options.dpop.algorithmNames)
+      json["dpop_signing_alg_values_supported"] = .strings(options.dpop.algorithmNames)
     }
     if !options.authorizationDetailsTypes.isEmpty {
-      json["authorization_details_types_supported"] = strings(
+      json["authorization_details_types_supported"] = .strings(
         options.authorizationDetailsTypes.map(\.name))
     }
     if !options.authorizationResponseAlgorithms.isEmpty {
-      json["authorization_signing_alg_values_supported"] = strings(
+      json["authorization_signing_alg_values_supported"] = .strings(
         options.authorizationResponseAlgorithms.map(\.rawValue))
     }
     if !options.requestObjectAlgorithms.isEmpty {
-      json["request_object_signing_alg_values_supported"] = strings(
+      json["request_object_signing_alg_values_supported"] = .strings(
         options.requestObjectAlgorithms.filter { !$0.usesSecret }.map(\.rawValue))
       json["require_signed_request_object"] = .bool(options.requiresSignedRequests)
     }
     if !sandbox.expirationTypes.isEmpty {
-      json["refresh_token_expiration_types_supported"] = strings(sandbox.expirationTypes)
+      json["refresh_token_expiration_types_supported"] = .strings(sandbox.expirationTypes)
     }
     return json
   }
 
   private static func openID(_ sandbox: SandboxState) -> SandboxJSON {
     let options = sandbox.options.openID
-    let algorithms = strings(options.algorithms.map(\.rawValue))
+    let algorithms = SandboxJSON.strings(options.algorithms.map(\.rawValue))
     let claims = ["sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid"]
     return [
       "jwks_uri": address(.keys, sandbox),
@@ -97,12 +93,12 @@ enum MetadataEndpoint {
       "subject_types_supported": ["public"],
       "id_token_signing_alg_values_supported": algorithms,
       "userinfo_signing_alg_values_supported": algorithms,
-      "claims_supported": strings(claims + SandboxProfile.standardNames),
+      "claims_supported": .strings(claims + SandboxProfile.standardNames),
       "claims_parameter_supported": true,
       "request_parameter_supported": .bool(!sandbox.options.requestObjectAlgorithms.isEmpty),
       "request_uri_parameter_supported": false,
-      "prompt_values_supported": strings(prompts),
-      "acr_values_supported": strings(options.acrValues),
+      "prompt_values_supported": .strings(prompts),
+      "acr_values_supported": .strings(options.acrValues),
       "backchannel_logout_supported": true,
       "backchannel_logout_session_supported": true,
     ]

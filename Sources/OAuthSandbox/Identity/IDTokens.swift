@@ -63,7 +63,7 @@ enum IDTokens {
   ) {
     let signIn = identity.signIn
     if identity.wantsAuthenticationTime || options.alwaysTellsAuthenticationTime {
-      claims["auth_time"] = .integer(Int(signIn.date.timeIntervalSince1970))
+      claims["auth_time"] = signIn.time
     }
     if let nonce = identity.nonce, !isRefresh || options.repeatsNonceOnRefresh {
       claims["nonce"] = .string(nonce)
@@ -75,7 +75,7 @@ enum IDTokens {
 
   private static func audience(_ client: SandboxClient) -> SandboxJSON {
     guard !client.additionalAudiences.isEmpty else { return .string(client.id) }
-    return .array(([client.id] + client.additionalAudiences).map(SandboxJSON.string))
+    return .strings([client.id] + client.additionalAudiences)
   }
 }
 

@@ -9,6 +9,15 @@ struct UserSignIn: Sendable, Redacted {
   let acr: String
   /// The ID of the browser's session, `sid`, which stays when the same user signs in again.
   let sessionID: String
+
+  /// The date as the claim `auth_time`.
+  var time: SandboxJSON { .integer(Int(date.timeIntervalSince1970)) }
+
+  /// Adds the sign-in to an access token or to its introspection (RFC 9470, section 6).
+  func describe(in claims: inout SandboxJSON) {
+    claims["auth_time"] = time
+    claims["acr"] = .string(acr)
+  }
 }
 
 /// The content of a grant's ID tokens and UserInfo responses: the sign-in and the requested claims.

@@ -33,8 +33,8 @@ enum RegistrationEndpoint {
     }
     json["client_id_issued_at"] = .integer(sandbox.seconds)
     json["token_endpoint_auth_method"] = .string(description.method.rawValue)
-    json["grant_types"] = .array(description.grantTypes.map(SandboxJSON.string))
-    json["redirect_uris"] = .array(description.redirectURIs.map(SandboxJSON.string))
+    json["grant_types"] = .strings(description.grantTypes)
+    json["redirect_uris"] = .strings(description.redirectURIs)
     if let entry = sandbox.registered.entries[client.id] {
       json["registration_access_token"] = .string(entry.accessToken)
       json["registration_client_uri"] = .string(

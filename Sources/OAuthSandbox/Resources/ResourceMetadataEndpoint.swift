@@ -21,19 +21,15 @@ enum ResourceMetadataEndpoint {
     let servers = options.resources.authorizationServers
     var json: SandboxJSON = [
       "resource": .string(resource),
-      "authorization_servers": strings(servers.isEmpty ? [sandbox.issuer] : servers),
-      "scopes_supported": strings(options.resources.scopes ?? sandbox.scopesOfAPI),
+      "authorization_servers": .strings(servers.isEmpty ? [sandbox.issuer] : servers),
+      "scopes_supported": .strings(options.resources.scopes ?? sandbox.scopesOfAPI),
       "bearer_methods_supported": ["header"], "resource_name": "Sandbox API",
     ]
     if options.dpop.isOn {
-      json["dpop_signing_alg_values_supported"] = strings(options.dpop.algorithmNames)
+      json["dpop_signing_alg_values_supported"] = .strings(options.dpop.algorithmNames)
       json["dpop_bound_access_tokens_required"] = .bool(options.dpop.policy == .required)
     }
     return json
-  }
-
-  private static func strings(_ texts: [String]) -> SandboxJSON {
-    .array(texts.map(SandboxJSON.string))
   }
 }
 
