@@ -40,10 +40,9 @@ extension SandboxServer {
         to: ["access_token": .string(accessToken)], grant: grant)
       let idToken: String? =
         if case .string(let token)? = response?["id_token"] { token } else { nil }
-      let refreshToken = state.issueRefreshToken(grant: grant, keyThumbprint: key)
-      _ = state.addingLifetimes(to: [:], refreshToken: refreshToken, grant: grant)
       return SandboxTokens(
-        accessToken: accessToken, refreshToken: refreshToken, idToken: idToken)
+        accessToken: accessToken,
+        refreshToken: state.issueRefreshToken(grant: grant, keyThumbprint: key), idToken: idToken)
     }
   }
 

@@ -89,7 +89,9 @@ extension SandboxState {
   mutating func issueRefreshToken(grant: Int, keyThumbprint: String?) -> String {
     let isConfidential = client(ledger.grants[grant].clientID)?.isConfidential ?? false
     let isBound = options.dpop.bindsAllRefreshTokens || !isConfidential
-    return ledger.issueRefreshToken(grant: grant, keyThumbprint: isBound ? keyThumbprint : nil)
+    let token = ledger.issueRefreshToken(grant: grant, keyThumbprint: isBound ? keyThumbprint : nil)
+    renewEnds(of: token, grant: grant)
+    return token
   }
 
   /// Returns the `aud` claim of a token: a string, or an array if there are several audiences.

@@ -105,7 +105,8 @@ enum Grants {
       grant: found.grant, scopes: scopes, details: details, audiences: audiences,
       hasRefreshToken: sandbox.options.rotatesRefreshTokens, key: request.tokenKey)
     if !sandbox.options.rotatesRefreshTokens {
-      response = sandbox.addingLifetimes(to: response, refreshToken: token, grant: found.grant)
+      sandbox.renewEnds(of: token, grant: found.grant)
+      response = sandbox.addingLifetimes(of: token, grant: found.grant, to: response)
     }
     guard sandbox.options.openID.issuesIDTokenOnRefresh, scopes.contains("openid") else {
       return response
@@ -216,7 +217,7 @@ extension SandboxState {
     if hasRefreshToken && options.issuesRefreshTokens {
       let refreshToken = issueRefreshToken(grant: grant, keyThumbprint: key)
       json = json.setting("refresh_token", to: .string(refreshToken))
-      json = addingLifetimes(to: json, refreshToken: refreshToken, grant: grant)
+      json = addingLifetimes(of: refreshToken, grant: grant, to: json)
     }
     if !details.isEmpty { json["authorization_details"] = .array(details) }
     guard details.isEmpty || !scopes.isEmpty else { return json }

@@ -2,23 +2,27 @@ import SQFoundation
 
 // How long refresh tokens and permissions last.
 extension SandboxState {
+  /// Makes a refresh token last from now, and its grant from its first refresh token.
+  mutating func renewEnds(of refreshToken: String, grant: Int) {
+    let grantEnd = ledger.grants[grant].end ?? end(after: options.authorizationLifetime)
+    let tokenEnd = end(after: options.refreshTokenTimeout).map { min($0, grantEnd ?? $0) }
+    ledger.end(refreshToken: refreshToken, of: grant, at: (tokenEnd, grantEnd))
+  }
+
+  private func end(after lifetime: Duration?) -> Date? {
+    lifetime.map { now.addingTimeInterval($0.timeInterval) }
+  }
+
   /// Adds the lifetimes of a refresh token and of its grant to a token response.
   ///
-  /// The refresh token counts from now, and the grant from its first response.
-  ///
   /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
-  mutating func addingLifetimes(
-    to response: SandboxJSON, refreshToken: String?, grant: Int
+  func addingLifetimes(
+    of refreshToken: String, grant: Int, to response: SandboxJSON
   ) -> SandboxJSON {
-    let grantEnd =
-      ledger.grants[grant].end
-      ?? options.authorizationLifetime.map { now.addingTimeInterval($0.timeInterval) }
-    let timeout = options.refreshTokenTimeout.map { now.addingTimeInterval($0.timeInterval) }
-    let tokenEnd = timeout.map { min($0, grantEnd ?? $0) }
-    ledger.end(refreshToken: refreshToken, of: grant, at: (tokenEnd, grantEnd))
     var response = response
     for (name, end) in [
-      ("refresh_token_timeout", tokenEnd), ("authorization_expires_in", grantEnd),
+      ("refresh_token_timeout", ledger.refreshTokens[refreshToken]?.end),
+      ("authorization_expires_in", ledger.grants[grant].end),
     ] {
       if let end { response[name] = .integer(Int(end.timeIntervalSince(now))) }
     }
@@ -27,10 +31,10 @@ extension SandboxState {
 
   /// Throws if a refresh token was kept for too long, or if the user's permission has ended.
   func checkEnd(of token: TokenLedger.RefreshToken) throws(OAuthFault) {
-    guard token.end.map({ $0 > now }) ?? true else {
+    guard token.end.isLater(than: now) else {
       throw .invalidGrant("The refresh token has expired.")
     }
-    guard ledger.grants[token.grant].end.map({ $0 > now }) ?? true else {
+    guard ledger.grants[token.grant].end.isLater(than: now) else {
       throw .invalidGrant("The user's permission has ended.")
     }
   }

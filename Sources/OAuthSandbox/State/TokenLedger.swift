@@ -133,8 +133,8 @@ struct TokenLedger: Redacted {
 
   func grant(ofIDToken token: String) -> Grant? { idTokens[token].map { grants[$0.grant] } }
 
-  mutating func end(refreshToken: String?, of grant: Int, at dates: (token: Date?, grant: Date?)) {
-    if let refreshToken { refreshTokens[refreshToken]?.end = dates.token }
+  mutating func end(refreshToken: String, of grant: Int, at dates: (token: Date?, grant: Date?)) {
+    refreshTokens[refreshToken]?.end = dates.token
     grants[grant].end = dates.grant
   }
 
@@ -157,8 +157,8 @@ struct TokenLedger: Redacted {
   private mutating func forgetOld(at now: Date) {
     guard size >= sizeOfNextSweep else { return }
     let start = now.addingTimeInterval(-86_400)
-    accessTokens = accessTokens.filter { $0.value.expiry.map { $0 > start } ?? true }
-    refreshTokens = refreshTokens.filter { $0.value.used.map { $0 > start } ?? true }
+    accessTokens = accessTokens.filter { $0.value.expiry.isLater(than: start) }
+    refreshTokens = refreshTokens.filter { $0.value.used.isLater(than: start) }
     codes = codes.filter { $0.value.expiry > start }
     // Twice the rest, so that sweeps are rare.
     sizeOfNextSweep = max(Self.leastSweep, 2 * size)
@@ -184,7 +184,7 @@ struct TokenLedger: Redacted {
 
   func activeAccessToken(_ token: String, at now: Date) -> (token: AccessToken, grant: Grant)? {
     guard let found = accessTokens[token], !found.isRevoked, !grants[found.grant].isRevoked,
-      found.expiry.map({ $0 > now }) ?? true
+      found.expiry.isLater(than: now)
     else { return nil }
     return (found, grants[found.grant])
   }
@@ -193,7 +193,7 @@ struct TokenLedger: Redacted {
     _ token: String, at now: Date
   ) -> (token: RefreshToken, grant: Grant)? {
     guard let found = refreshTokens[token], !found.isUsed, !grants[found.grant].isRevoked,
-      [found.end, grants[found.grant].end].allSatisfy({ $0.map { $0 > now } ?? true })
+      found.end.isLater(than: now), grants[found.grant].end.isLater(than: now)
     else { return nil }
     return (found, grants[found.grant])
   }
@@ -229,4 +229,9 @@ struct TokenLedger: Redacted {
   mutating func expireAccessTokens(now: Date) {
     for token in accessTokens.keys { accessTokens[token]?.expiry = now }
   }
+}
+
+extension Date? {
+  /// Returns whether it is later than a date; `nil` is later than every date.
+  func isLater(than date: Date) -> Bool { map { $0 > date } ?? true }
 }
