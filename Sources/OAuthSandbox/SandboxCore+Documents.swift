@@ -37,7 +37,7 @@ extension SandboxCore {
       // The document of a pushed request was read when it was pushed.
       return request.query("request_uri") == nil ? (id, source) : nil
     case .token, .revocation, .introspection:
-      return sandbox.documents.clients[id] == nil ? (id, source) : nil
+      return sandbox.documents.client(id) == nil ? (id, source) : nil
     default:
       return nil
     }

@@ -31,10 +31,10 @@ enum JWTBearerGrant {
   ) throws(AssertionFault) -> (SandboxClient, user: String?) {
     let issuer = try assertion.text("iss")
     let subject = try assertion.text("sub")
-    if let trusted = sandbox.options.trustedIssuers.first(where: { $0.issuer == issuer }) {
+    if let trusted = sandbox.trustedIssuer(issuer) {
       try assertion.check(keys: trusted.keys, isOfOther: true, &sandbox)
       guard assertion.isIdentityGrant else {
-        return (try sandbox.client(ofWorkload: subject, trusted, for: client), nil)
+        return (try sandbox.client(ofWorkload: subject, trusted, for: client?.id), nil)
       }
       // A grant that anyone could present would be worth as much as a token.
       guard let client, try assertion.text("client_id") == client.id else {
@@ -55,20 +55,5 @@ enum JWTBearerGrant {
     let user = sandbox.options.users.first { [$0.name, $0.subject].contains(subject) }
     guard let user else { throw AssertionFault("There is no such user.") }
     return user.name
-  }
-}
-
-extension SandboxState {
-  /// Returns the client of a platform's workload; throws if it is not the expected client.
-  func client(
-    ofWorkload name: String, _ issuer: SandboxTrustedIssuer, for expected: SandboxClient?
-  ) throws(AssertionFault) -> SandboxClient {
-    guard let client = issuer.workloads[name].flatMap(self.client) else {
-      throw AssertionFault("There is no client for this workload.")
-    }
-    guard expected == nil || expected?.id == client.id else {
-      throw AssertionFault("The workload is another client.")
-    }
-    return client
   }
 }

@@ -18,6 +18,27 @@ public struct SandboxTrustedIssuer: Sendable, Hashable {
   }
 }
 
+extension SandboxState {
+  /// Returns the trusted party with this name, or `nil` if it is not trusted.
+  func trustedIssuer(_ name: String) -> SandboxTrustedIssuer? {
+    options.trustedIssuers.first { $0.issuer == name }
+  }
+
+  /// Returns the client of a platform's workload; throws if it is not the client with the expected
+  /// identifier.
+  func client(
+    ofWorkload name: String, _ issuer: SandboxTrustedIssuer, for expected: String?
+  ) throws(AssertionFault) -> SandboxClient {
+    guard let client = issuer.workloads[name].flatMap(self.client) else {
+      throw AssertionFault("There is no client for this workload.")
+    }
+    guard expected ?? client.id == client.id else {
+      throw AssertionFault("The workload is another client.")
+    }
+    return client
+  }
+}
+
 extension SandboxServer {
   /// Returns this sandbox as an identity provider that another sandbox trusts.
   ///

@@ -12,7 +12,7 @@ enum ClientAuthenticator {
     let (id, secret, method) = try credentials(
       request, decodesBasic: sandbox.options.decodesBasicCredentials)
     guard let client = sandbox.client(id) else {
-      throw .invalidClient(sandbox.documents.faults[id] ?? "There is no such client.")
+      throw .invalidClient(sandbox.documents.fault(of: id) ?? "There is no such client.")
     }
     guard sandbox.options.authenticationMethods.contains(method) else {
       throw .invalidClient("This server does not support the method \(method.rawValue).")
@@ -42,7 +42,7 @@ enum ClientAuthenticator {
     do throws(AssertionFault) {
       let assertion = try ReceivedAssertion(text)
       let id = try assertion.text("iss")
-      if let trusted = sandbox.options.trustedIssuers.first(where: { $0.issuer == id }) {
+      if let trusted = sandbox.trustedIssuer(id) {
         return try client(of: assertion, by: trusted, request, &sandbox)
       }
       guard try assertion.text("sub") == id, request.form("client_id") ?? id == id else {
@@ -78,8 +78,7 @@ enum ClientAuthenticator {
   ) throws(AssertionFault) -> SandboxClient {
     try assertion.check(keys: issuer.keys, isOfOther: true, &sandbox)
     let client = try sandbox.client(
-      ofWorkload: try assertion.text("sub"), issuer,
-      for: request.form("client_id").flatMap(sandbox.client))
+      ofWorkload: try assertion.text("sub"), issuer, for: request.form("client_id"))
     guard sandbox.options.authenticationMethods.contains(.privateKeyJWT),
       client.authentication.contains(.privateKeyJWT)
     else { throw AssertionFault("The client is not registered for private_key_jwt.") }

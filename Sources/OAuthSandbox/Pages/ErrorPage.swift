@@ -5,7 +5,7 @@ import SQLoopbackPages
 /// The pages that tell the user and the developer why the browser was not sent back to the app.
 enum ErrorPage {
   static func unknownClient(_ id: String?, _ sandbox: SandboxState) -> Answer {
-    if let id, let fault = sandbox.documents.faults[id] { return wrongDocument(id, fault) }
+    if let id, let fault = sandbox.documents.fault(of: id) { return wrongDocument(id, fault) }
     return page(
       "This app is not known here",
       [

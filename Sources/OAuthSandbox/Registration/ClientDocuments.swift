@@ -1,106 +1,21 @@
-import SQFoundation
-
-/// The reason why a client's document is rejected.
-struct ClientDocumentFault: Error, Hashable {
-  let reason: String
-
-  init(_ reason: String) {
-    self.reason = reason
-  }
-}
-
 /// The clients whose documents the sandbox has read, by their identifiers.
 struct ClientDocuments {
   /// The maximum number of clients and of faults.
   private static let most = 1000
 
-  private(set) var clients: [String: SandboxClient] = [:]
-  /// Why the newest document of a client is rejected.
-  private(set) var faults: [String: String] = [:]
+  private var outcomes: [String: Result<SandboxClient, ClientDocumentFault>] = [:]
 
-  /// Replaces what is known about a client; an error is not kept beside an older document.
+  /// Returns the client that its newest document describes; `nil` if the document is rejected.
+  func client(_ id: String) -> SandboxClient? { try? outcomes[id]?.get() }
+
+  /// Returns why the newest document of a client is rejected.
+  func fault(of id: String) -> String? {
+    if case .failure(let fault)? = outcomes[id] { fault.reason } else { nil }
+  }
+
+  /// Replaces what is known about a client.
   mutating func note(_ id: String, _ outcome: Result<SandboxClient, ClientDocumentFault>) {
-    if clients.count + faults.count >= Self.most { self = ClientDocuments() }
-    (clients[id], faults[id]) = (nil, nil)
-    switch outcome {
-    case .success(let client): clients[id] = client
-    case .failure(let fault): faults[id] = fault.reason
-    }
-  }
-}
-
-/// Functions that check a client's identifier and its document.
-///
-/// - SeeAlso: OAuth Client ID Metadata Document (draft), sections 3 and 4
-enum ClientDocument {
-  /// The size limit of a document in bytes, which the draft recommends (section 6.6).
-  static let mostBytes = 5 * 1024
-
-  /// Returns whether a text is meant as the address of a document.
-  static func isAddress(_ id: String) -> Bool {
-    let start = id.lowercased()
-    return start.hasPrefix("https:") || start.hasPrefix("http:")
-  }
-
-  /// Throws unless a text may be an identifier.
-  static func check(
-    address: String, allowsLoopback: Bool
-  ) throws(ClientDocumentFault) {
-    guard let url = URLComponents(string: address), let host = url.host, !host.isEmpty else {
-      throw ClientDocumentFault("The identifier is not a URL.")
-    }
-    guard url.scheme == "https" || allowsLoopback && LoopbackURL(address) != nil else {
-      throw ClientDocumentFault("The identifier is not an https URL.")
-    }
-    guard url.fragment == nil, url.user == nil, url.password == nil else {
-      throw ClientDocumentFault("The identifier has a fragment or a user.")
-    }
-    guard !url.path.isEmpty else { throw ClientDocumentFault("The identifier has no path.") }
-    let segments = url.path.split(separator: "/", omittingEmptySubsequences: false)
-    guard !segments.contains("."), !segments.contains("..") else {
-      throw ClientDocumentFault("The identifier has the segment \".\" or \"..\".")
-    }
-  }
-
-  /// Returns the client that an answer describes.
-  static func client(
-    _ id: String, in answer: SandboxClientDocuments.Answer?, _ sandbox: SandboxState
-  ) throws(ClientDocumentFault) -> SandboxClient {
-    guard let answer else { throw ClientDocumentFault("Its document could not be fetched.") }
-    // A redirect is not followed either.
-    guard answer.status == 200 else {
-      throw ClientDocumentFault("The status of its document is \(answer.status).")
-    }
-    guard answer.body.count <= mostBytes else {
-      throw ClientDocumentFault("Its document is larger than \(mostBytes) bytes.")
-    }
-    let type = answer.contentType?.prefix { $0 != ";" }.lowercased() ?? ""
-    guard type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json"),
-      let json = SandboxJSON(parsing: String(decoding: answer.body, as: UTF8.self)),
-      case .object = json
-    else { throw ClientDocumentFault("Its document is not a JSON object.") }
-    return try client(id, json, sandbox)
-  }
-
-  private static func client(
-    _ id: String, _ json: SandboxJSON, _ sandbox: SandboxState
-  ) throws(ClientDocumentFault) -> SandboxClient {
-    guard json["client_id"] == .string(id) else {
-      throw ClientDocumentFault("The client_id in its document is another one.")
-    }
-    guard json["client_secret"] == nil, json["client_secret_expires_at"] == nil else {
-      throw ClientDocumentFault("Its document contains a secret.")
-    }
-    let description: ClientDescription
-    do throws(OAuthFault) {
-      description = try ClientDescription(json, sandbox)
-    } catch {
-      throw ClientDocumentFault(error.description)
-    }
-    // Without the member, the method is client_secret_basic (RFC 7591, section 2).
-    guard !description.method.usesSecret else {
-      throw ClientDocumentFault("Its token_endpoint_auth_method needs a secret.")
-    }
-    return description.client(id: id, secret: nil)
+    if outcomes.count >= Self.most { outcomes = [:] }
+    outcomes[id] = outcome
   }
 }

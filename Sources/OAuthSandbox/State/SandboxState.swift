@@ -42,7 +42,7 @@ struct SandboxState {
   func user(_ name: String) -> SandboxUser? { options.users.first { $0.name == name } }
 
   func client(_ id: String) -> SandboxClient? {
-    options.clients.first { $0.id == id } ?? documents.clients[id]
+    options.clients.first { $0.id == id } ?? documents.client(id)
   }
 
   /// Returns the user with this name and password, or `nil` if either is wrong.
