@@ -11,6 +11,13 @@ extension SandboxJSON {
     }
     self = json.value
   }
+
+  /// Parses the text of a JSON object, and returns `nil` if it is anything else.
+  init?(object text: Data) {
+    let json = Self(parsing: String(decoding: text, as: UTF8.self))
+    guard let json, case .object = json else { return nil }
+    self = json
+  }
 }
 
 /// Any JSON value in the form that Foundation's decoder provides.

@@ -56,7 +56,7 @@ public struct SandboxRequest: Sendable {
     let endpoint = SandboxEndpoint(request.method, path: request.path, query: query ?? [])
     self.endpoint = endpoint
     fileID = Self.fileID(request.path, endpoint)
-    let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
+    let type = request.header("content-type")?.mediaType
     // For the drive, a form is content like any other.
     let isForm = type == "application/x-www-form-urlencoded" && endpoint != .driveUpload
     let form = isForm ? FormCoding.decode(String(decoding: request.body, as: UTF8.self)) : []
@@ -144,6 +144,11 @@ public struct SandboxRequest: Sendable {
 
   /// Returns the value of the form parameter with this name, or `nil` if it is missing or repeated.
   public func form(_ name: String) -> String? { form.value(name) }
+}
+
+extension String {
+  /// The media type in a field `Content-Type`, in lower case and without its parameters.
+  var mediaType: String { prefix { $0 != ";" }.lowercased() }
 }
 
 extension SandboxRequest: Redacted {

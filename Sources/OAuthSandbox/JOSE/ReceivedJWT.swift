@@ -24,11 +24,8 @@ struct ReceivedJWT: Sendable, Redacted {
   }
 
   private static func object(_ part: Substring) -> SandboxJSON? {
-    guard part.utf8.allSatisfy(\.isBase64URL),
-      let bytes = Crypto.bytes(base64URL: String(part)),
-      let json = SandboxJSON(parsing: String(decoding: bytes, as: UTF8.self)), case .object = json
-    else { return nil }
-    return json
+    guard part.utf8.allSatisfy(\.isBase64URL) else { return nil }
+    return Crypto.bytes(base64URL: String(part)).flatMap { SandboxJSON(object: $0) }
   }
 
   /// The algorithm that the header names; `nil` if the sandbox does not know it.

@@ -16,7 +16,7 @@ package struct ProvableRequest: Sendable, Redacted {
     self.fields = fields
   }
 
-  /// The values of the field `DPoP`, of which a valid request has one at most.
+  /// The values of the field `DPoP`; a valid request has one at most.
   var proofs: [String] { fields.filter { $0.name == "dpop" }.map(\.value) }
 
   /// The token with the scheme `Bearer`; `nil` if `Authorization` is missing or repeated.

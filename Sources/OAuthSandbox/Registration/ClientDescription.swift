@@ -22,10 +22,8 @@ struct ClientDescription {
 
   /// Reads the description in the body of a request.
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
-    let type = request.header("content-type")?.prefix { $0 != ";" }.lowercased()
-    guard type == "application/json",
-      let json = SandboxJSON(parsing: String(decoding: request.body, as: UTF8.self)),
-      case .object = json
+    guard request.header("content-type")?.mediaType == "application/json",
+      let json = SandboxJSON(object: request.body)
     else { throw .invalidMetadata("The body is not a JSON object.") }
     try self.init(json, sandbox)
   }

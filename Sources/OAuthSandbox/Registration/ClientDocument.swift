@@ -45,10 +45,9 @@ enum ClientDocument {
     guard answer.body.count <= mostBytes else {
       throw ClientDocumentFault("Its document is larger than \(mostBytes) bytes.")
     }
-    let type = answer.contentType?.prefix { $0 != ";" }.lowercased() ?? ""
+    let type = answer.contentType?.mediaType ?? ""
     guard type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json"),
-      let json = SandboxJSON(parsing: String(decoding: answer.body, as: UTF8.self)),
-      case .object = json
+      let json = SandboxJSON(object: answer.body)
     else { throw ClientDocumentFault("Its document is not a JSON object.") }
     return try client(id, json, sandbox)
   }

@@ -51,7 +51,7 @@ struct CallHead {
 
   /// Returns an authority that names this server, or else the server's own name.
   ///
-  /// Otherwise whoever gets a proof for another server could send it here, with that server's name.
+  /// Otherwise a thief could send a proof for another server here, with that server's name.
   private static func own(_ authority: String, port: UInt16) -> String {
     let names = ["127.0.0.1:\(port)", "localhost:\(port)"]
     return names.contains(authority.lowercased()) ? authority : names[0]
