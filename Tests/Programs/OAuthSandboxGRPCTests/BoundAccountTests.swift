@@ -17,18 +17,9 @@ import Testing
     var options = BoundFixture.strict
     change(&options.dpop)
     let bound = try await BoundFixture(.public, options).signedIn()
-    let server = try SandboxGRPCServer(of: bound.sandbox)
-    let channel = try Fixture(sandbox: bound.sandbox, server: server)
-      .channel(.account(bound.module))
-    let outcome: Result<Void, any Error>
-    do {
-      outcome = .success(try await body(bound, server, channel))
-    } catch {
-      outcome = .failure(error)
+    try await Fixture.running(on: bound.sandbox) { fixture in
+      try await body(bound, fixture.server, try fixture.channel(.account(bound.module)))
     }
-    await server.stop()
-    await bound.sandbox.stop()
-    try outcome.get()
   }
 
   /// Makes unary calls, which must return the user.

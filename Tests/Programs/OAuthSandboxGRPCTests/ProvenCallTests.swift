@@ -10,18 +10,13 @@ import Testing
 
 /// Calls with tokens that are bound to a key, and with proofs that are written by hand.
 @Suite(.timeLimit(.minutes(1))) struct ProvenCallTests {
-  private static let now = Date(timeIntervalSince1970: 1_900_000_000)
-
   /// Runs `body` with a sandbox that accepts proofs and a client with a key.
   private func running(
     _ change: (inout SandboxDPoPOptions) -> Void = { _ in },
     _ body: (Fixture, ProvingPeer) async throws -> Void
   ) async throws {
-    var options = SandboxOptions()
-    options.now = { Self.now }
-    options.dpop = SandboxDPoPOptions(.accepted)
-    change(&options.dpop)
-    try await Fixture.running(options) { try await body($0, ProvingPeer($0.sandbox)) }
+    let sandbox = try await ProvingPeer.start { change(&$0.dpop) }
+    try await Fixture.running(on: sandbox) { try await body($0, ProvingPeer(sandbox)) }
   }
 
   // MARK: Which proofs are right
@@ -83,7 +78,7 @@ import Testing
         let error = try await fixture.refusal(scheme, token, proof)
         let challenge = error.oauth2ChallengeHeader
         #expect(challenge?.contains(#"error="\#(code)""#) == true, "\(challenge ?? "none")")
-        #expect((challenge?.hasPrefix("DPoP ") == true))
+        #expect(challenge?.hasPrefix("DPoP ") == true)
       }
       _ = try await fixture.call("DPoP", token, own).response()
     }

@@ -68,9 +68,15 @@ struct SandboxPeer {
     try #require(try await redirect(changes).first { $0.name == "code" }?.value)
   }
 
-  /// Sends the form that redeems a code, with changes.
+  /// The form of a pushed sign-in.
+  static let signInForm = [
+    ("response_type", "code"), ("client_id", "sandbox-app"), ("redirect_uri", redirectURI),
+    ("code_challenge", challenge), ("code_challenge_method", "S256"),
+  ]
+
+  /// Sends the form that redeems a code, with changes and with `more` at its end.
   func redeem(
-    _ code: String, _ changes: [String: String?] = [:],
+    _ code: String, _ changes: [String: String?] = [:], adding more: [(String, String)] = [],
     headers: [(name: String, value: String)] = []
   ) async throws -> LoopbackAnswer {
     var parameters = [
@@ -79,14 +85,16 @@ struct SandboxPeer {
     ]
     for (name, value) in changes { parameters[name] = value }
     return try await post(
-      "/token", parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+      "/token", parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + more,
       headers: headers)
   }
 
-  func refresh(_ token: String) async throws -> LoopbackAnswer {
+  func refresh(
+    _ token: String, client: String = "sandbox-app", adding more: [(String, String)] = []
+  ) async throws -> LoopbackAnswer {
     try await post(
       "/token",
-      [("grant_type", "refresh_token"), ("refresh_token", token), ("client_id", "sandbox-app")])
+      [("grant_type", "refresh_token"), ("refresh_token", token), ("client_id", client)] + more)
   }
 
   static func form(_ pairs: [(String, String)]) -> String {

@@ -7,11 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct BoundTokenTests {
   /// The form of a pushed request.
-  static let signIn = [
-    ("response_type", "code"), ("client_id", "sandbox-app"),
-    ("redirect_uri", SandboxPeer.redirectURI), ("code_challenge", SandboxPeer.challenge),
-    ("code_challenge_method", "S256"), ("scope", "demo"),
-  ]
+  static let signIn = SandboxPeer.signInForm + [("scope", "demo")]
 
   @Test func `the API accepts a bound token only with its key`() async throws {
     let sandbox = try await ProvingPeer.start()

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SQBasics
 import SQLoopback
 import Testing
 
@@ -40,12 +41,8 @@ import Testing
     #expect(try await page(Self.id, peer).text.contains("A described app"))
     let code = try await peer.code(["client_id": Self.id])
     let tokens = try await peer.redeem(code, ["client_id": Self.id]).tokens()
-    let refreshed = try await peer.post(
-      "/token",
-      [
-        ("grant_type", "refresh_token"), ("client_id", Self.id),
-        ("refresh_token", try #require(tokens.refreshToken)),
-      ])
+    let refreshed = try await peer.refresh(
+      try #require(tokens.refreshToken), client: Self.id)
     #expect(refreshed.status == 200)
     #expect(sandbox.clients.count == 2, "nothing is registered")
     await sandbox.stop()
@@ -53,13 +50,8 @@ import Testing
 
   @Test func `a pushed sign-in reads the document too`() async throws {
     let (sandbox, peer) = try await start(.init(json: Self.document))
-    let pushed = try await peer.post(
-      "/par",
-      [
-        ("response_type", "code"), ("client_id", Self.id),
-        ("redirect_uri", SandboxPeer.redirectURI), ("code_challenge", SandboxPeer.challenge),
-        ("code_challenge_method", "S256"),
-      ])
+    let form = SandboxPeer.signInForm.map { $0.0 == "client_id" ? ($0.0, Self.id) : $0 }
+    let pushed = try await peer.post("/par", form)
     #expect(pushed.status == 201, "\(pushed.text)")
     await sandbox.stop()
   }
@@ -133,13 +125,13 @@ import Testing
   }
 
   @Test func `a change of the document counts at the next sign-in`() async throws {
-    let change = ChangingDocument(Self.document)
+    let document = Locked(Self.document)
     var options = SandboxOptions()
-    options.clientDocuments = SandboxClientDocuments { _ in .init(json: await change.document) }
+    options.clientDocuments = SandboxClientDocuments { _ in .init(json: document.withLock(\.self)) }
     let sandbox = try await SandboxServer.start(options)
     let peer = SandboxPeer(sandbox: sandbox)
     let code = try await peer.code(["client_id": Self.id])
-    await change.set(Self.document.setting("redirect_uris", to: ["com.example.new:/callback"]))
+    document.withLock { $0["redirect_uris"] = ["com.example.new:/callback"] }
     #expect(try await page(Self.id, peer).text.contains("wrong place"))
     #expect(try await peer.redeem(code, ["client_id": Self.id]).status == 200)
     await sandbox.stop()
@@ -159,18 +151,5 @@ import Testing
     #expect(served.requests(to: .me).isEmpty == !isAllowed)
     await sandbox.stop()
     await served.stop()
-  }
-}
-
-/// A document that a test changes between two sign-ins.
-private actor ChangingDocument {
-  private(set) var document: SandboxJSON
-
-  init(_ document: SandboxJSON) {
-    self.document = document
-  }
-
-  func set(_ document: SandboxJSON) {
-    self.document = document
   }
 }

@@ -37,24 +37,13 @@ import Testing
   private func redeem(
     _ code: String, for names: [String] = [], _ peer: SandboxPeer
   ) async throws -> LoopbackAnswer {
-    try await peer.post(
-      "/token",
-      [
-        ("grant_type", "authorization_code"), ("code", code),
-        ("redirect_uri", SandboxPeer.redirectURI), ("client_id", "sandbox-app"),
-        ("code_verifier", SandboxPeer.verifier),
-      ] + resources(names))
+    try await peer.redeem(code, adding: resources(names))
   }
 
   private func refresh(
     _ token: String?, for names: [String], _ peer: SandboxPeer
   ) async throws -> LoopbackAnswer {
-    try await peer.post(
-      "/token",
-      [
-        ("grant_type", "refresh_token"), ("refresh_token", try #require(token)),
-        ("client_id", "sandbox-app"),
-      ] + resources(names))
+    try await peer.refresh(try #require(token), adding: resources(names))
   }
 
   /// The audiences of the JWT in a token response.
@@ -108,13 +97,7 @@ import Testing
     let (sandbox, peer) = try await start()
     let redirect = try await signIn(for: [Self.one, name], peer)
     #expect(redirect.value("error") == "invalid_target" && redirect.value("code") == nil)
-    let pushed = try await peer.post(
-      "/par",
-      [
-        ("response_type", "code"), ("client_id", "sandbox-app"),
-        ("redirect_uri", SandboxPeer.redirectURI), ("code_challenge", SandboxPeer.challenge),
-        ("code_challenge_method", "S256"), ("resource", name),
-      ])
+    let pushed = try await peer.post("/par", SandboxPeer.signInForm + [("resource", name)])
     #expect(pushed.error == "invalid_target")
     let device = try await peer.post(
       "/device_authorization", [("client_id", "sandbox-app"), ("resource", name)])
@@ -132,12 +115,7 @@ import Testing
   @Test func `a pushed sign-in and a device keep their resources`() async throws {
     let (sandbox, peer) = try await start()
     let pushed = try await peer.post(
-      "/par",
-      [
-        ("response_type", "code"), ("client_id", "sandbox-app"),
-        ("redirect_uri", SandboxPeer.redirectURI), ("code_challenge", SandboxPeer.challenge),
-        ("code_challenge_method", "S256"), ("state", "s"),
-      ] + resources([Self.one, Self.two])
+      "/par", SandboxPeer.signInForm + [("state", "s")] + resources([Self.one, Self.two])
     ).json()
     let query = SandboxPeer.form([
       ("client_id", "sandbox-app"), ("request_uri", try #require(pushed["request_uri"]?.string)),
@@ -192,9 +170,9 @@ import Testing
 
   @Test func `the consent page names the resources`() async throws {
     let (sandbox, peer) = try await start()
-    let url =
-      try peer.authorizationURL().absoluteString + "&" + SandboxPeer.form([("resource", Self.one)])
-    let pages = try await SandboxVisitor().visit(try #require(URL(string: url))).pages
+    let pages = try await SandboxVisitor().visit(
+      try peer.authorizationURL(["resource": Self.one])
+    ).pages
     #expect(pages.contains { $0.body.contains("<code>\(Self.one)</code>. It will be able to") })
     await sandbox.stop()
   }

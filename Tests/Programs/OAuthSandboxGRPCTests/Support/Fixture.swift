@@ -11,13 +11,13 @@ struct Fixture: Sendable {
   let sandbox: SandboxServer
   let server: SandboxGRPCServer
 
-  /// Runs `body` with both and stops them afterwards.
+  /// Runs `body` with a new sandbox or the given one and a server, and stops both afterwards.
   static func running(
-    _ options: SandboxOptions = SandboxOptions(), scope: String? = nil,
+    on sandbox: SandboxServer? = nil, scope: String? = nil,
     isolation: isolated (any Actor)? = #isolation,
     _ body: (Fixture) async throws -> Void
   ) async throws {
-    let sandbox = try await SandboxServer.start(options)
+    let sandbox = if let sandbox { sandbox } else { try await SandboxServer.start() }
     let server = try SandboxGRPCServer(of: sandbox, scope: scope)
     let outcome: Result<Void, any Error>
     do {
