@@ -128,6 +128,16 @@ import Testing
     #expect(try await sure.requestAccessTokenAsClient().accessToken != "")
   }
 
+  @Test(arguments: ["sandbox-service", "unknown"])
+  func `an assertion with the name of another client is refused`(id: String) async throws {
+    let client = try await PlatformFixture()
+    let account = client.account(
+      try ClientConfiguration(
+        clientID: id, clientAssertionSource: client.source, provider: client.provider))
+    await failure(.invalidClient) { try await account.requestAccessTokenAsClient() }
+    #expect(client.sandbox.requests(to: .token).count == 1)
+  }
+
   @Test func `the source authenticates, although the client also has a key`() async throws {
     let client = try await PlatformFixture()
     let account = client.account(
