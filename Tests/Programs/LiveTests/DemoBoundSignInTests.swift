@@ -49,7 +49,8 @@ import Testing
     {
       #expect(accounts.contains(line + "\n"), "\(accounts)")
     }
-    let first = try await expireToken()
+    let first = try #require(try await tokens.load("default")).token.accessToken
+    try await tokens.expire("default")
     #expect(try await run(["whoami"]).contains("Alice Liddell"))
     let record = try #require(try await tokens.load("default"))
     #expect(record.token.isBound && record.token.accessToken != first, "it was refreshed")
@@ -58,19 +59,6 @@ import Testing
   }
 
   private var tokens: FileTokenStore { FileTokenStore(path: folder.file("tokens")) }
-
-  /// Makes the account's access token expire, and returns it.
-  private func expireToken() async throws -> String {
-    let record = try #require(try await tokens.load("default"))
-    var json = try #require(
-      try JSONSerialization.jsonObject(with: JSONEncoder().encode(record)) as? [String: Any])
-    var token = try #require(json["bound_token"] as? [String: Any])
-    token["expiration_date"] = 1
-    json["bound_token"] = token
-    let data = try JSONSerialization.data(withJSONObject: json)
-    try await tokens.save(JSONDecoder().decode(AccountRecord.self, from: data))
-    return record.token.accessToken
-  }
 
   /// Runs a command that must succeed without a warning, and returns its output.
   ///

@@ -28,8 +28,10 @@ import Testing
       // Such a request would not have been served.
       let response = try await fixture.client.send(fixture.request("GET", "/files/a.txt"))
       #expect(response.status == 401)
-      let challenges = response.headers.values(for: "WWW-Authenticate")
-      #expect(challenges.count == 1 && challenges[0].hasPrefix(#"Bearer realm="sandbox""#))
+      let metadata = "\(fixture.sandbox.issuer)/.well-known/oauth-protected-resource"
+      #expect(
+        response.headers.values(for: "WWW-Authenticate")
+          == [#"Bearer realm="sandbox", resource_metadata="\#(metadata)""#])
       #expect(try await fixture.log() == ["GET /files/a.txt 401 without a token"])
     }
   }

@@ -1,4 +1,5 @@
 package import Foundation
+import SequencingOAuth
 import TestSupport
 package import Testing
 
@@ -81,13 +82,18 @@ package final class MCPServer: Sendable {
     return try await stopping({ await server.stop() }) { try await body(server) }
   }
 
-  /// A line for each answer so far: `200 POST /mcp`.
-  package var answers: [Substring] {
-    process.output.split(separator: "\n").filter { $0.first?.isNumber == true }
+  /// Returns a line for each answer so far: `200 POST /mcp`.
+  ///
+  /// Waits for the line of a last request, which is left out. The lines before it are then complete.
+  package func answers() async throws -> [Substring] {
+    let path = "/answers/\(UUID().uuidString)"
+    _ = try await CurlTransport.shared.send(WebRequest(url: origin + path))
+    let lines = try await eventually("the line of the last request") {
+      let lines = process.output.split(separator: "\n")
+      return lines.contains { $0.hasSuffix(" GET \(path)") } ? lines : nil
+    }
+    return lines.filter { $0.first?.isNumber == true && !$0.contains(" GET /answers/") }
   }
-
-  /// The server's error output so far.
-  package var errors: String { process.errors }
 
   /// Makes each request need the later scopes too, as a server does whose owner changes its rules.
   ///

@@ -54,8 +54,7 @@ import Testing
     try await party.works()
     let client = try party.client(manager: Party.manager(party.store, party.browser))
     #expect(try await client.send(party.request("DELETE")).status == 200)
-    let scopes = party.authorized.map { Set(($0.value("scope") ?? "").split(separator: " ")) }
-    #expect(scopes == [["a"], ["a", "b"]])
+    #expect(party.asked == [["a"], ["a", "b"]])
     party.expectNoFaults()
   }
 
@@ -128,7 +127,7 @@ import Testing
     #expect(party.journal.visits.count == count)
   }
 
-  @Test func `without interaction nobody is asked`() async throws {
+  @Test func `without interaction the user is not asked`() async throws {
     let client = try party.client { $0.interaction = .none }
     await failure(.notAuthorized) { try await client.send(party.request()) }
     #expect(party.paths(at: "resource") == ["/mcp"] && party.visits(at: "first").isEmpty)

@@ -15,10 +15,10 @@ import Testing
     party.first.change { $0.issuesRefreshTokens = true }
   }
 
-  @Test func `eight clients that start at once sign in once`() async throws {
+  /// Sends a request by each client while the user's browser waits.
+  private func startAtOnce(_ clients: [ResourceClient]) async throws {
     party.browser.gate.close()
-    let client = try party.client()
-    let tasks = try (0..<8).map { _ in
+    let tasks = try clients.map { client in
       let request = try party.request()
       return begin { try await client.send(request).status }
     }
@@ -29,18 +29,14 @@ import Testing
     party.expectNoFaults()
   }
 
+  @Test func `eight requests of one client that start at once sign in once`() async throws {
+    try await startAtOnce(Array(repeating: party.client(), count: 8))
+  }
+
   /// The clients of one manager share its account, so the user is asked once.
   @Test func `eight clients of one manager that start at once sign in once`() async throws {
-    party.browser.gate.close()
     let clients = try (0..<8).map { _ in try party.client() }
-    let tasks = try clients.map { client in
-      let request = try party.request()
-      return begin { try await client.send(request).status }
-    }
-    try await party.browser.gate.isHolding()
-    party.browser.gate.open()
-    for task in tasks { #expect(try await task.value == 200) }
-    #expect(party.registered.count == 1 && party.authorized.count == 1)
+    try await startAtOnce(clients)
     #expect(try await party.store.all().count == 1)
     for client in clients { try await party.works(client) }
   }
@@ -68,7 +64,7 @@ import Testing
     party.expectNoFaults()
   }
 
-  /// The server would keep a client that nobody knows.
+  /// Otherwise the server keeps a client whose identifier the program has lost.
   @Test func `a cancelled caller does not lose a registration under way`() async throws {
     let gate = Gate(isOpen: false)
     party.first.change {

@@ -12,13 +12,6 @@ import Testing
 
   init() throws { party = try Party() }
 
-  /// The scopes of each authorization request.
-  private var asked: [Set<String>] {
-    party.authorized.map {
-      Set(($0.value("scope") ?? "").split(separator: " ").map(String.init))
-    }
-  }
-
   // MARK: Scopes
 
   @Test func `a sign-in after a refused token keeps the scopes`() async throws {
@@ -27,7 +20,7 @@ import Testing
     party.first.revoke(try #require(party.visits("/mcp").last?.token))
     party.resource.change { $0.challenge = #"scope="b""# }
     try await party.works(client)
-    #expect(asked == [["a"], ["a", "b"]])
+    #expect(party.asked == [["a"], ["a", "b"]])
   }
 
   /// A response without a scope means the scope that was asked for (RFC 6749, section 5.1).
@@ -38,7 +31,7 @@ import Testing
       $0.demand = { _ in (["b"], #"error="insufficient_scope", scope="b""#) }
     }
     try await party.works()
-    #expect(asked == [["a"], ["a", "b"]])
+    #expect(party.asked == [["a"], ["a", "b"]])
   }
 
   /// Some servers say only in their metadata which scopes they need.
@@ -49,7 +42,7 @@ import Testing
       $0.demand = { _ in (["b"], #"error="insufficient_scope""#) }
     }
     try await party.works()
-    #expect(asked == [["a"], ["a", "b"]])
+    #expect(party.asked == [["a"], ["a", "b"]])
   }
 
   @Test func `a demand without anything new is the error itself`() async throws {
@@ -59,7 +52,7 @@ import Testing
       $0.demand = { _ in (["b"], #"error="insufficient_scope""#) }
     }
     await failure(.insufficientScope) { try await party.client().send(party.request()) }
-    #expect(asked == [["a"]])
+    #expect(party.asked == [["a"]])
   }
 
   @Test func `without permission to step up, the app gets the demand`() async throws {
@@ -74,7 +67,7 @@ import Testing
   @Test func `the app's scopes replace those of the resource`() async throws {
     party.resource.change { $0.challenge = #"scope="a""# }
     try await party.works(party.client { $0.scope = "own" })
-    #expect(asked == [["own"]])
+    #expect(party.asked == [["own"]])
   }
 
   @Test func `a machine steps up without a browser`() async throws {
@@ -88,8 +81,7 @@ import Testing
       clientID: "machine", clientSecret: "s", provider: .issuer(party.first.issuer))
     machine.usesClientCredentials = true
     try await party.works(party.client(ClientIdentity(clients: [machine])))
-    let scopes = party.redeemed.map { Set(($0.value("scope") ?? "").split(separator: " ")) }
-    #expect(scopes == [["a"], ["a", "b"]] && party.browser.opened == [])
+    #expect(party.redeemed.map(\.scopes) == [["a"], ["a", "b"]] && party.browser.opened == [])
   }
 
   // MARK: Logins

@@ -15,44 +15,42 @@ import Testing
 
   init() throws { party = try Party() }
 
-  @Test func `the redirect uses a registered port`() async throws {
+  /// Signs in, and returns the registered redirect URIs.
+  private func register() async throws -> [String] {
     try await party.works()
-    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
-    #expect(uris.count == 3)
-    #expect(party.authorized.count == 1)
-    #expect(uris.contains(.string(party.authorized.last?.value("redirect_uri") ?? "")))
+    return try #require(party.registered.first?.json["redirect_uris"]?.array).compactMap(\.string)
   }
 
-  @Test(arguments: [1, 2]) func `a taken port gives way to the next one`(taken: Int) async throws {
-    try await party.works()
-    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
-      .compactMap(\.string)
-    let others = try uris.prefix(taken).map { uri in
-      try LoopbackServer(port: UInt16(try #require(URL(string: uri)?.port))) { _ in
-        .response(LoopbackResponse(status: 404))
-      }
-    }
-    let restarted = try party.client(
-      manager: Party.manager(MemoryTokenStore(), party.browser))
-    try await party.works(restarted)
-    #expect(party.registered.count == 1)
-    #expect(uris.dropFirst(taken).contains(party.authorized.last?.value("redirect_uri") ?? ""))
-    for other in others { await other.stop() }
-  }
-
-  @Test func `taken ports stop the sign-in before the browser`() async throws {
-    try await party.works()
-    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
-      .compactMap(\.string)
+  /// Takes the ports of redirect URIs, runs a body with a restarted client, and frees the ports.
+  private func taking(
+    _ uris: some Sequence<String>, _ body: (ResourceClient) async throws -> Void
+  ) async throws {
     let others = try uris.map { uri in
       try LoopbackServer(port: UInt16(try #require(URL(string: uri)?.port))) { _ in
         .response(LoopbackResponse(status: 404))
       }
     }
-    let restarted = try party.client(
-      manager: Party.manager(MemoryTokenStore(), party.browser))
-    await failure(.portInUse) { try await restarted.send(party.request()) }
-    #expect(party.authorized.count == 1)
+    try await body(party.client(manager: Party.manager(MemoryTokenStore(), party.browser)))
     for other in others { await other.stop() }
+  }
+
+  @Test func `the redirect uses a registered port`() async throws {
+    let uris = try await register()
+    #expect(uris.count == 3 && party.authorized.count == 1)
+    #expect(uris.contains(party.authorized.last?.value("redirect_uri") ?? ""))
+  }
+
+  @Test(arguments: [1, 2]) func `a taken port gives way to the next one`(taken: Int) async throws {
+    let uris = try await register()
+    try await taking(uris.prefix(taken)) { try await party.works($0) }
+    #expect(party.registered.count == 1)
+    #expect(uris.dropFirst(taken).contains(party.authorized.last?.value("redirect_uri") ?? ""))
+  }
+
+  @Test func `taken ports stop the sign-in before the browser`() async throws {
+    try await taking(await register()) { client in
+      await failure(.portInUse) { try await client.send(party.request()) }
+    }
+    #expect(party.authorized.count == 1)
   }
 }

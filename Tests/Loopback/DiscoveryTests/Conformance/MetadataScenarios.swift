@@ -103,14 +103,3 @@ import Testing
     #expect(party.authorized.count == 2)
   }
 }
-
-extension AuthorizationServer {
-  /// Registers clients as the suite does: with a secret that nobody asked for, and without the
-  /// authentication.
-  func actLikeTheSuite() {
-    change { [name] in
-      $0.registration["client_secret"] = "\(name)-secret"
-      $0.registration["token_endpoint_auth_method"] = .some(nil)
-    }
-  }
-}

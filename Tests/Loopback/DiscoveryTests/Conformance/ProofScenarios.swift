@@ -17,8 +17,8 @@ import Testing
     party.resource.change { $0.demandsProof = true }
   }
 
-  private func nonces(of visits: [Visit]) throws -> [String?] {
-    try visits.filter { $0.proof != nil }.map { try SentProof($0.proof ?? "").nonce }
+  private func nonces(of visits: [Visit]) -> [String?] {
+    visits.compactMap(\.sentProof).map(\.nonce)
   }
 
   @Test func `auth/dpop`() async throws {
@@ -26,9 +26,9 @@ import Testing
     try await party.works(client)
     let bound = party.visits("/mcp").filter { $0.token != nil }
     #expect(bound.count == 2 && bound.allSatisfy { $0.scheme == "dpop" })
-    let keys = try (party.redeemed + bound).map { try SentProof($0.proof ?? "").thumbprint }
+    let keys = (party.redeemed + bound).compactMap(\.sentProof).map(\.thumbprint)
     #expect(keys.count == 3 && Set(keys).count == 1)
-    #expect(try nonces(of: party.redeemed + bound) == [nil, nil, nil])
+    #expect(nonces(of: party.redeemed + bound) == [nil, nil, nil])
   }
 
   @Test func `auth/dpop-nonce`() async throws {
@@ -36,8 +36,8 @@ import Testing
     party.first.change { $0.nonce = server }
     party.resource.change { $0.nonce = resource }
     try await party.works()
-    #expect(try nonces(of: party.redeemed) == [nil, server])
-    #expect(try nonces(of: party.visits("/mcp")) == [nil, resource])
+    #expect(nonces(of: party.redeemed) == [nil, server])
+    #expect(nonces(of: party.visits("/mcp")) == [nil, resource])
     #expect(party.authorized.count == 1)
   }
 }

@@ -15,20 +15,13 @@ import Testing
     party.first.actLikeTheSuite()
   }
 
-  /// The scopes of each authorization request; `nil` for a request without the parameter.
-  private var asked: [Set<String>?] {
-    party.authorized.map { visit in
-      visit.value("scope").map { Set($0.split(separator: " ").map(String.init)) }
-    }
-  }
-
   @Test func `auth/scope-from-www-authenticate`() async throws {
     party.resource.change {
       $0.challenge = #"scope="mcp:basic""#
       $0.members["scopes_supported"] = ["mcp:other"]
     }
     try await party.works()
-    #expect(asked == [["mcp:basic"]])
+    #expect(party.asked == [["mcp:basic"]])
   }
 
   @Test func `auth/scope-from-scopes-supported`() async throws {
@@ -36,14 +29,14 @@ import Testing
       $0.members["scopes_supported"] = ["mcp:basic", "mcp:read", "mcp:write"]
     }
     try await party.works()
-    #expect(asked == [["mcp:basic", "mcp:read", "mcp:write"]])
+    #expect(party.asked == [["mcp:basic", "mcp:read", "mcp:write"]])
   }
 
   @Test(arguments: [nil, [] as JSONValue])
   func `auth/scope-omitted-when-undefined`(listed: JSONValue?) async throws {
     party.resource.change { $0.members["scopes_supported"] = .some(listed) }
     try await party.works()
-    #expect(asked == [nil])
+    #expect(party.asked == [nil])
   }
 
   @Test func `auth/scope-step-up`() async throws {
@@ -58,7 +51,7 @@ import Testing
     let client = try await party.works()
     let call = try party.request(body: #"{"method":"tools/call"}"#)
     #expect(try await client.send(call).status == 200)
-    #expect(asked == [["mcp:basic"], ["mcp:basic", "mcp:write"]])
+    #expect(party.asked == [["mcp:basic"], ["mcp:basic", "mcp:write"]])
     party.expectNoFaults()
   }
 
@@ -77,7 +70,7 @@ import Testing
     }
     #expect(error?.challenge?.scope == "mcp:admin")
     #expect((1...3).contains(party.authorized.count), "\(party.authorized.count)")
-    #expect(asked.dropFirst().allSatisfy { $0 == ["mcp:admin"] })
+    #expect(party.asked.dropFirst().allSatisfy { $0 == ["mcp:admin"] })
     party.expectNoFaults()
   }
 
@@ -85,13 +78,13 @@ import Testing
     party.resource.change { $0.members["scopes_supported"] = ["mcp:basic"] }
     party.first.change { $0.members["scopes_supported"] = ["mcp:basic", "offline_access"] }
     try await party.works()
-    #expect(asked == [["mcp:basic", "offline_access"]])
+    #expect(party.asked == [["mcp:basic", "offline_access"]])
   }
 
   @Test func `auth/offline-access-not-supported`() async throws {
     party.resource.change { $0.members["scopes_supported"] = ["mcp:basic"] }
     party.first.change { $0.members["scopes_supported"] = ["mcp:basic", "mcp:read"] }
     try await party.works()
-    #expect(asked == [["mcp:basic"]])
+    #expect(party.asked == [["mcp:basic"]])
   }
 }

@@ -18,7 +18,7 @@ import Testing
 
   /// Checks that a request ends the search with an error that has these texts.
   private func stops(
-    _ texts: String..., asked addresses: [String]? = nil, named: Bool = true,
+    _ texts: String..., asked addresses: [String]? = nil,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     let error = await failure(.resourceMetadataInvalid, sourceLocation: sourceLocation) {

@@ -29,10 +29,10 @@ import Testing
   @Test func `a step-up without end is bounded, and the token stays`() async throws {
     party.resource.change {
       $0.challenge = #"scope="a""#
-      $0.demand = { visit in
+      $0.demand = { [journal = party.journal] visit in
         guard visit.request.method == "DELETE" else { return nil }
         // Each challenge names another scope.
-        let scope = "s\(UInt32.random(in: 0...UInt32.max))"
+        let scope = "s\(journal.visits.count)"
         return ([scope], #"error="insufficient_scope", scope="\#(scope)""#)
       }
     }
@@ -156,28 +156,35 @@ import Testing
 
   // MARK: Registrations
 
-  @Test func `a registration without the authentication's name works with its secret`() async throws
-  {
+  /// A missing name means Basic (RFC 7591, section 2).
+  @Test(arguments: ["none", "client_secret_basic", "client_secret_post"])
+  func `a registration without the authentication's name works with its secret`(
+    listed: String
+  ) async throws {
     party.first.actLikeTheSuite()
+    party.first.change { $0.methods = [listed] }
     try await party.works()
+    #expect(party.redeemed.map(\.scheme) == ["basic"])
   }
 
-  /// Members of an answer that make the registration unusable.
-  private static let unusable: [[String: JSONValue?]] = [
-    ["redirect_uris": ["https://evil.example.com/callback"]],
-    ["token_endpoint_auth_method": "tls_client_auth"],
-    ["token_endpoint_auth_method": "client_secret_basic", "client_secret": nil],
-    ["token_endpoint_auth_method": "private_key_jwt"], ["grant_types": ["client_credentials"]],
-    ["client_id": nil], ["client_id": 7],
+  /// Members of an answer that make the registration unusable, and the error's code.
+  private static let unusable: [(change: [String: JSONValue?], code: SQOAuthError.Code)] = [
+    (["redirect_uris": ["https://evil.example.com/callback"]], .registrationMismatch),
+    (["token_endpoint_auth_method": "tls_client_auth"], .registrationMismatch),
+    (
+      ["token_endpoint_auth_method": "client_secret_basic", "client_secret": nil],
+      .registrationMismatch
+    ),
+    (["token_endpoint_auth_method": "private_key_jwt"], .registrationMismatch),
+    (["grant_types": ["client_credentials"]], .registrationMismatch),
+    (["client_id": nil], .invalidResponse), (["client_id": 7], .invalidResponse),
   ]
 
-  @Test(arguments: unusable)
-  func `an unusable registration stops before the browser`(
-    change: [String: JSONValue?]
-  ) async throws {
+  @Test(arguments: unusable.indices)
+  func `an unusable registration stops before the browser`(index: Int) async throws {
+    let (change, code) = Self.unusable[index]
     party.first.change { $0.registration = change }
-    let error = await failure { try await party.client().send(party.request()) }
-    #expect([.registrationMismatch, .invalidResponse].contains(error?.code))
+    await failure(code) { try await party.client().send(party.request()) }
     #expect(party.browser.opened == [] && party.authorized.isEmpty)
     #expect(party.registrations.registration(at: party.first.issuer) == nil)
   }

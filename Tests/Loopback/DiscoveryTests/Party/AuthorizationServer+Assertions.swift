@@ -18,11 +18,11 @@ extension AuthorizationServer {
     guard let judge = rules.judgesAssertion else {
       return .json(["error": "unsupported_grant_type"], status: 400)
     }
-    guard let assertion = visit.value("assertion").flatMap(SentAssertion.init),
-      judge(assertion, id) == nil
-    else {
-      let error = visit.value("assertion").flatMap(SentAssertion.init).flatMap { judge($0, id) }
-      return .json(["error": .string(error ?? "invalid_grant")], status: 400)
+    guard let assertion = visit.value("assertion").flatMap(SentAssertion.init) else {
+      return .json(["error": "invalid_grant"], status: 400)
+    }
+    if let error = judge(assertion, id) {
+      return .json(["error": .string(error)], status: 400)
     }
     journal.expect(visit.value("scope") != "", "an empty scope is not sent", visit)
     let grant = Grant(
@@ -57,7 +57,7 @@ extension AuthorizationServer {
     ])
   }
 
-  /// Returns a token whose signature nobody verifies.
+  /// Returns a token with a made-up signature, which no server of a party verifies.
   static func token(type: String, _ claims: [String: JSONValue]) -> String {
     func part(_ members: [String: JSONValue]) -> String {
       Base64URL.encode((try? JSONEncoder().encode(members)) ?? Data())
@@ -65,7 +65,7 @@ extension AuthorizationServer {
     return "\(part(["alg": "ES256", "typ": .string(type)])).\(part(claims)).c2lnbmF0dXJl"
   }
 
-  /// Returns the judge of assertions for a resource, of which a provider's each names this server.
+  /// Returns why an identity provider's assertion for a client and a resource is refused, or `nil`.
   func judge(
     _ assertion: SentAssertion, for resource: String, client id: String
   ) -> String? {

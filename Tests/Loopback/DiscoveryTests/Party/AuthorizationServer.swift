@@ -54,7 +54,7 @@ final class AuthorizationServer: Sendable {
     /// The addresses of the clients' metadata documents, with the redirect URIs in them.
     var documents: [String: [String]] = [:]
     var issuesRefreshTokens = false
-    /// The scope of the tokens if it is not the one that was asked for.
+    /// The scope of the tokens; `nil` for the scope of the request.
     var grantedScope: String?
     /// Whether token responses say their scope.
     var tellsScope = true

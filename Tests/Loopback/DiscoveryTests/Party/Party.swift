@@ -104,6 +104,9 @@ final class Party: Sendable {
   var authorized: [Visit] { visits(ending: "/authorize") }
   var redeemed: [Visit] { visits(ending: "/token") }
 
+  /// The scopes of each authorization request; `nil` for a request without the parameter.
+  var asked: [Set<String>?] { authorized.map(\.scopes) }
+
   /// Checks all requests so far.
   func expectNoFaults(sourceLocation: SourceLocation = #_sourceLocation) {
     let faults = journal.faults + PartyAudit(journal.visits).faults

@@ -20,7 +20,7 @@ struct PartyAudit {
 
   private mutating func expect(_ condition: Bool, _ rule: String, _ visit: Visit) {
     guard !condition else { return }
-    faults.append("\(rule): \(visit.server) \(visit.request.method) \(visit.request.target)")
+    faults.append(visit.fault(rule))
   }
 
   /// No name that one authorization server made reaches another one.
@@ -52,11 +52,11 @@ struct PartyAudit {
   private mutating func checkProofs() {
     var seen: Set<String> = []
     for visit in visits {
-      guard let text = visit.proof else {
+      guard visit.proof != nil else {
         expect(visit.scheme != "dpop", "a bound token without a proof", visit)
         continue
       }
-      guard let proof = try? SentProof(text), let id = proof.id else {
+      guard let proof = visit.sentProof, let id = proof.id else {
         expect(false, "an unreadable proof", visit)
         continue
       }
@@ -82,9 +82,4 @@ struct PartyAudit {
       expect(url?.scheme != nil && url?.fragment == nil, "a resource that is a URL", visit)
     }
   }
-}
-
-extension String {
-  /// Returns whether this is a proof with a nonce.
-  func isProof(with nonce: String) -> Bool { (try? SentProof(self))?.nonce == nonce }
 }

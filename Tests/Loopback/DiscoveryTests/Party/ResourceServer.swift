@@ -3,6 +3,8 @@ import SQBasics
 import SQLoopback
 import SequencingOAuth
 
+@testable import TestSupport
+
 /// A small resource server, which accepts the tokens of the authorization servers that it lists.
 final class ResourceServer: Sendable {
   /// The reason for a refusal.
@@ -89,7 +91,7 @@ final class ResourceServer: Sendable {
       "the token is for this resource", visit)
     journal.expect(
       visit.scheme == (grant.key == nil ? "bearer" : "dpop"), "the scheme fits the token", visit)
-    if let nonce = rules.nonce, !(visit.proof ?? "").isProof(with: nonce) {
+    if let nonce = rules.nonce, visit.sentProof?.nonce != nonce {
       return .status(
         401,
         [

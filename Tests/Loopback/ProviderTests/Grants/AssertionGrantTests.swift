@@ -70,18 +70,13 @@ import Testing
 
   @Test func `a source that fails leaves the session, which works later`() async throws {
     let client = try await PlatformFixture()
-    let isBroken = Locked(false)
-    let source = AssertionSource { [client] audience in
-      if isBroken.withLock(\.self) { throw CancellationError() }
-      return try await client.token(for: audience)
-    }
-    let account = try client.exchanging(source)
+    let account = try client.exchanging(client.source)
     let token = try await account.requestAccessTokenByAssertion()
-    isBroken.withLock { $0 = true }
+    client.asked.fail()
     client.clock.advance(by: 3600)
     await failure(.clientKeyFailed) { try await account.token() }
     #expect(account.currentToken == token)
-    isBroken.withLock { $0 = false }
+    client.asked.fail(false)
     client.clock.advance(by: 61)
     #expect(try await account.token() != token)
   }

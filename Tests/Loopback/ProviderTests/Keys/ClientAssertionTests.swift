@@ -3,6 +3,7 @@ import OAuthSandbox
 import SQBasics
 import Testing
 
+@testable import LoopbackSupport
 @testable import SQCrypto
 @testable import SequencingOAuth
 @testable import SequencingOAuthBackend
@@ -51,15 +52,8 @@ import Testing
   @Test func `a device authenticates when it asks for a code and for the token`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account()
-    let shown = OneShot<DeviceAuthorization>()
-    let signIn = Task { () async throws in
-      try await account.signInWithDeviceCode(show: { shown.resolve($0) })
-    }
-    let device = try await eventually { shown.current }
-    try await SandboxVisitor().enterCode(device.userCode, at: device.verificationURI)
-    try await eventually { client.clock.sleepers > 0 }
-    client.clock.advance(by: 5)
-    #expect(try await signIn.value.scopes == ["demo"])
+    let token = try await account.signInWithDeviceCode(enteredBy: SandboxVisitor(), client.clock)
+    #expect(token.scopes == ["demo"])
     #expect(client.signed().compactMap(\.endpoint) == [.deviceAuthorization, .token])
   }
 

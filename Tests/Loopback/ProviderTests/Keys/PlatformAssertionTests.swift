@@ -3,6 +3,7 @@ import OAuthSandbox
 import SQBasics
 import Testing
 
+@testable import LoopbackSupport
 @testable import SequencingOAuth
 @testable import SequencingOAuthBackend
 @testable import TestSupport
@@ -41,15 +42,8 @@ import Testing
   @Test func `a device authenticates when it asks for a code and for the token`() async throws {
     let client = try await PlatformFixture()
     let account = try client.authenticated()
-    let shown = OneShot<DeviceAuthorization>()
-    let signIn = Task { () async throws in
-      try await account.signInWithDeviceCode(show: { shown.resolve($0) })
-    }
-    let device = try await eventually { shown.current }
-    try await SandboxVisitor().enterCode(device.userCode, at: device.verificationURI)
-    try await eventually { client.clock.sleepers > 0 }
-    client.clock.advance(by: 5)
-    #expect(try await signIn.value.scopes == ["demo"])
+    let token = try await account.signInWithDeviceCode(enteredBy: SandboxVisitor(), client.clock)
+    #expect(token.scopes == ["demo"])
     #expect(
       client.requests(with: parameter).compactMap(\.endpoint) == [.deviceAuthorization, .token])
   }
@@ -78,7 +72,8 @@ import Testing
     }
   }
 
-  @Test func `a provider with another audience gets it, and nobody else's assertion`() async throws
+  @Test func `a provider with another audience gets it, and no assertion for a third one`()
+    async throws
   {
     let client = try await PlatformFixture()
     var provider = client.provider
@@ -150,19 +145,13 @@ import Testing
 
   @Test func `a refresh whose source fails keeps its tokens and works later`() async throws {
     let client = try await PlatformFixture()
-    let isBroken = Locked(false)
-    let source = AssertionSource { [client] audience in
-      if isBroken.withLock(\.self) { throw CancellationError() }
-      return try await client.token(for: audience)
-    }
-    let account = try client.authenticated(
-      by: source, redirectURI: "http://127.0.0.1/callback")
+    let account = try client.authenticated(redirectURI: "http://127.0.0.1/callback")
     try await account.signIn()
-    isBroken.withLock { $0 = true }
+    client.asked.fail()
     let error = await failure(.clientKeyFailed) { try await account.refresh() }
     #expect(error?.requiresSignIn == false && error?.cause is CancellationError)
     #expect(client.sandbox.requests(to: .token).count == 1, "nothing was sent")
-    isBroken.withLock { $0 = false }
+    client.asked.fail(false)
     client.clock.advance(by: 61)
     #expect(try await account.refresh().accessToken != "")
   }

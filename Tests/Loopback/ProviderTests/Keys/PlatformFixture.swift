@@ -16,14 +16,25 @@ struct PlatformFixture {
   let clock: ManualClock
   let platform: ClientKey
   var environment: ClientEnvironment
-  /// The audiences for which the platform was asked, in order.
+  /// The requests to the platform.
   let asked = Asked()
 
-  /// What the platform was asked for.
+  /// What the platform was asked for, and whether it answers.
   final class Asked: Sendable {
-    private let names = Locked<[String]>([])
-    var audiences: [String] { names.withLock(\.self) }
-    func note(_ audience: String) { names.withLock { $0.append(audience) } }
+    private let state = Locked<(audiences: [String], isBroken: Bool)>(([], false))
+
+    /// The audiences for which the platform was asked, in order.
+    var audiences: [String] { state.withLock(\.audiences) }
+
+    /// Makes the platform fail from now on, or work again.
+    func fail(_ isBroken: Bool = true) { state.withLock { $0.isBroken = isBroken } }
+
+    func note(_ audience: String) throws {
+      try state.withLock { state in
+        state.audiences.append(audience)
+        if state.isBroken { throw CancellationError() }
+      }
+    }
   }
 
   init(change: (inout SandboxOptions) -> Void = { _ in }) async throws {
@@ -61,7 +72,7 @@ struct PlatformFixture {
   /// A source that asks the platform each time.
   var source: AssertionSource {
     AssertionSource { [self] audience in
-      asked.note(audience)
+      try asked.note(audience)
       return try await token(for: audience)
     }
   }

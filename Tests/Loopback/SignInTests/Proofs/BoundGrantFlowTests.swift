@@ -51,17 +51,7 @@ import Testing
   @Test(arguments: BoundFixture.Kind.allCases)
   func `a sign-in on another device`(kind: BoundFixture.Kind) async throws {
     let bound = try await BoundFixture(kind)
-    let clock = bound.clock
-    let screen = Locked<DeviceAuthorization?>(nil)
-    let signIn = Task {
-      try await bound.oauth.signInWithDeviceCode { shown in screen.withLock { $0 = shown } }
-    }
-    let shown = try await eventually { screen.withLock(\.self) }
-    try await SandboxVisitor().enterCode(shown.userCode, at: shown.verificationURI)
-    // The SDK waits before it asks for the token.
-    try await eventually { clock.sleepers > 0 }
-    clock.advance(by: 5)
-    _ = try await signIn.value
+    try await bound.module.signInWithDeviceCode(enteredBy: SandboxVisitor(), bound.clock)
     let polls = bound.sandbox.requests(to: .token)
     // The nonce is sent at once, and no poll comes too early.
     #expect(polls.map { $0.proof?.nonce == nil } == [true, false])

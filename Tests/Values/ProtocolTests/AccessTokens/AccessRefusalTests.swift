@@ -70,7 +70,7 @@ import Testing
       (["acr": "gold"], false), (["auth_time": 1_799_999_990], false), ([:], false),
       (["acr": ["gold"], "auth_time": "1799999990"], false),
     ] as [([String: JSONValue], Bool)])
-  func `a login must be one of those that are needed, and new enough`(
+  func `a login must be of a demanded kind, and new enough`(
     claims values: [String: JSONValue], isAccepted: Bool
   ) throws {
     let claims = try claims(values)

@@ -91,7 +91,7 @@ struct ProtectedResourceMetadataTests {
     failure(.invalidConfiguration) { try metadata.document() }
   }
 
-  @Test func `members of a wrong type that nobody needs count as missing`() throws {
+  @Test func `optional members of a wrong type count as missing`() throws {
     let metadata = try ProtectedResourceMetadata(
       document: Data(
         #"""

@@ -154,7 +154,7 @@ import Testing
     #expect(error?.message.contains(path) == true && (error?.cause as? FileError)?.code == ENOENT)
   }
 
-  @Test func `a folder and a pipe are no assertion, and nobody waits for them`() async throws {
+  @Test func `a folder and a pipe are no assertion, and are refused without a wait`() async throws {
     let folder = try TemporaryFolder()
     try #require(mkfifo(folder.file("pipe"), 0o600) == 0)
     for path in [folder.path, folder.file("pipe"), "/dev/null"] {

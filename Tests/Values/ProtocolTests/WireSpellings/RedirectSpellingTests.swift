@@ -16,7 +16,8 @@ import Testing
     let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: false)
     switch redirect.response("\(redirect.redirectURI)?\(message.text)") {
     case .notAddressed: throw SQOAuthError(.redirectRefused, "it has another address")
-    case .wrongState, .unreadable: throw SQOAuthError(.stateMismatch, "it answers no sign-in")
+    case .wrongState: throw SQOAuthError(.stateMismatch, "it answers no sign-in")
+    case .unreadable(let error): throw error
     case .answer(let result):
       let answer = try result.get()
       let more = answer.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }

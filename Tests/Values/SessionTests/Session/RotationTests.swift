@@ -69,12 +69,18 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  /// Responses that are refused as a whole.
-  static let refused = [
-    #""x":"# + String(repeating: "[", count: 40) + String(repeating: "]", count: 40),
-    #""x":["# + Array(repeating: "0", count: 10_001).joined(separator: ",") + "]",
-    #""access_token":"T8""#, #""scope":"a","scope":"b""#,
-    #""x":""# + String(repeating: "x", count: 3 << 20) + #"""#,
+  /// Members for which a response is refused as a whole, and the error's code.
+  static let refused: [(members: String, code: SQOAuthError.Code)] = [
+    (
+      #""x":"# + String(repeating: "[", count: 40) + String(repeating: "]", count: 40),
+      .invalidResponse
+    ),
+    (
+      #""x":["# + Array(repeating: "0", count: 10_001).joined(separator: ",") + "]",
+      .invalidResponse
+    ),
+    (#""access_token":"T8""#, .invalidResponse), (#""scope":"a","scope":"b""#, .invalidResponse),
+    (#""x":""# + String(repeating: "x", count: 3 << 20) + #"""#, .responseTooLarge),
   ]
 
   @Test(arguments: refused.indices)
@@ -83,9 +89,9 @@ import Testing
   ) async throws {
     let fixture = try await SessionFixture().restored()
     let members = #""access_token":"T9","token_type":"Bearer","refresh_token":"R9""#
-    fixture.server.next(ScriptedTransport.json("{\(members),\(Self.refused[index])}"))
-    let error = await failure { try await fixture.module.refresh() }
-    #expect(error?.code == .invalidResponse || error?.code == .responseTooLarge)
+    let row = Self.refused[index]
+    fixture.server.next(ScriptedTransport.json("{\(members),\(row.members)}"))
+    await failure(row.code) { try await fixture.module.refresh() }
     #expect(await fixture.store.content() == "T1 R9")
     fixture.clock.advance(by: 1)
     fixture.server.expect("R9")

@@ -5,11 +5,11 @@ import Testing
 @testable import SQCrypto
 @testable import SequencingOAuth
 
-/// Signed responses that the SDK cannot use, and the times of those that it can.
+/// Signed responses that the SDK cannot use, and the times in usable ones.
 @Suite struct SignedResponseTests {
   private static let redirectURI = "com.example.app:/cb"
 
-  /// Returns a text in the form of a signed one, which nobody has signed.
+  /// Returns a text in the form of a signed one, with a made-up signature.
   private static func text(
     _ header: String = #"{"alg":"ES256"}"#, state: String = Redirect.state, more: String = ""
   ) -> String {
@@ -26,6 +26,14 @@ import Testing
       requiresIssuer: false)
     if asksForSigned { expected.readsSigned = { SignedAuthorizationResponse.unverified($0) } }
     return AuthorizationResponse.judge("\(redirectURI)?\(query)", against: expected)
+  }
+
+  /// Returns why a response that does not end the sign-in was not used; `nil` for another verdict.
+  private static func reason(for query: String, asksForSigned: Bool = true) -> SQOAuthError? {
+    guard case .unreadable(let error) = judge(query, asksForSigned: asksForSigned) else {
+      return nil
+    }
+    return error
   }
 
   private static let unusableHeaders = [
@@ -55,20 +63,14 @@ import Testing
     index: Int
   ) {
     let row = Self.unreadable[index]
-    guard case .unreadable(let error) = Self.judge(row.query) else {
-      Issue.record("\(row.query)")
-      return
-    }
-    #expect(error.code == .invalidAuthorizationResponse && error.message.contains(row.word))
+    let error = Self.reason(for: row.query)
+    #expect(error?.code == .invalidAuthorizationResponse, "\(row.query)")
+    #expect(error?.message.contains(row.word) == true)
   }
 
   @Test func `a signed response that was not asked for names the setting`() {
-    guard case .unreadable(let error) = Self.judge("response=\(Self.text())", asksForSigned: false)
-    else {
-      Issue.record("it was judged otherwise")
-      return
-    }
-    #expect(error.message.contains("authorizationResponseAlgorithm"))
+    let error = Self.reason(for: "response=\(Self.text())", asksForSigned: false)
+    #expect(error?.message.contains("authorizationResponseAlgorithm") == true)
   }
 
   @Test func `a readable response with another state is not ours`() {
@@ -88,8 +90,7 @@ import Testing
   @Test func `an unusable response explains a sign-in that ran out of time`() throws {
     var rejected = RejectedRedirects()
     rejected.rejectedState(saying: nil)
-    guard case .unreadable(let error) = Self.judge("response=a") else { return }
-    rejected.rejectedSigned(because: error)
+    rejected.rejectedSigned(because: try #require(Self.reason(for: "response=a")))
     let last = rejected.error(
       after: .seconds(6), receiver: .sdk, turnedAway: 0, refused: nil)
     #expect(last.code == .invalidAuthorizationResponse && !last.isCancellation)

@@ -1,0 +1,12 @@
+import SequencingOAuth
+
+extension AuthorizationServer {
+  /// Registers clients as the suite does: with a secret that the client did not ask for, and without
+  /// the name of the authentication.
+  func actLikeTheSuite() {
+    change { [name] in
+      $0.registration["client_secret"] = "\(name)-secret"
+      $0.registration["token_endpoint_auth_method"] = .some(nil)
+    }
+  }
+}
