@@ -22,7 +22,7 @@ struct AccountReport: Encodable {
   private let canRefresh: Bool
   /// When the user must sign in again; `nil` if the server did not say.
   private let signInEndsAt: String?
-  /// The same in words.
+  /// The time until the user must sign in again and its end, in words.
   private let signInEnd: String?
   /// Whether the token is bound to a key of the account.
   private let bound: Bool
@@ -59,7 +59,7 @@ struct AccountReport: Encodable {
     canRefresh = record.token.refreshToken != nil || record.grant != nil
     let end = record.grant == nil ? record.token.signInEnd : nil
     signInEndsAt = end?.formatted(.iso8601)
-    signInEnd = end.map { "needed again \($0.inWords(from: date)), at \($0.formatted(.iso8601))" }
+    signInEnd = end.map { "needed again \($0.momentInWords(from: date))" }
     bound = record.token.isBound
     proofAlgorithm = record.token.proofKey?.algorithm
     binding = record.token.bindingInWords
@@ -94,10 +94,8 @@ struct AccountReport: Encodable {
 
   private static func expiry(_ token: SQToken, at date: Date) -> (name: String, value: String) {
     guard let expirationDate = token.expirationDate else { return ("expires", "not known") }
-    let moment = expirationDate.formatted(.iso8601)
-    guard token.isExpired(at: date) else {
-      return ("expires", "\(token.expiryInWords(at: date)), at \(moment)")
-    }
-    return ("expired", "at \(moment)")
+    return token.isExpired(at: date)
+      ? ("expired", "at \(expirationDate.formatted(.iso8601))")
+      : ("expires", expirationDate.momentInWords(from: date))
   }
 }

@@ -97,6 +97,11 @@ extension Date {
     return seconds <= 0
       ? "now" : "in \(SQToken.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
   }
+
+  /// Returns the time from a date until this one, and this one: `in 3 days, at 2026-01-04T00:00:00Z`.
+  func momentInWords(from date: Date) -> String {
+    "\(inWords(from: date)), at \(formatted(.iso8601))"
+  }
 }
 
 extension Int {

@@ -2,14 +2,8 @@
 struct Form: Sendable, Equatable {
   var action: String?
   var operands: [String] = []
-  /// Whether the last operand is optional.
-  var isLastOptional = false
-  /// Whether the first operand is optional; then the last one is not.
-  var isFirstOptional = false
-}
-
-extension Form {
-  var hasOptional: Bool { isLastOptional || isFirstOptional }
+  /// The operand that may be left out.
+  var optional: String?
 }
 
 /// The words after a command, sorted into its operands and its options.
@@ -18,7 +12,7 @@ struct Arguments: Sendable {
   let secrets: Secrets
   /// The action word of the command, if it has one.
   private(set) var action: String?
-  /// The words that are not options, in order; an optional last operand may be missing.
+  /// The words that are not options, in order; an optional operand may be missing.
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private var values: [String: [String]] = [:]
@@ -71,9 +65,9 @@ struct Arguments: Sendable {
           : "\"\(word.onScreen)\" is not one of \(actions.joined(separator: ", "))"
             + Suggestion.question(word, among: actions))
     }
-    guard operands.count >= names.count - (form.hasOptional ? 1 : 0) else {
-      let missing = operands.count + (form.isFirstOptional ? 1 : 0)
-      throw .usage("\(names[missing]) is missing")
+    let required = names.filter { $0 != form.optional }
+    guard operands.count >= required.count else {
+      throw .usage("\(required[operands.count]) is missing")
     }
   }
 

@@ -33,6 +33,11 @@ extension Failure {
       "leave \(Option.profile.name) out if you can sign in without it"
     ),
     (
+      "algorithms that the client's profile allows",
+      "sign in without \(Option.profile.name), or ask the provider for ID tokens by one of these "
+        + "algorithms"
+    ),
+    (
       "without the configuration's tokenBinding",
       "leave \(Option.dpop.name) or \(Option.profile.name) out if the token need not be bound"
     ),

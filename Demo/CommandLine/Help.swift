@@ -66,11 +66,7 @@ enum Help {
   }
 
   private static func operands(_ form: Form) -> [String] {
-    if form.isFirstOptional, let first = form.operands.first {
-      return ["[\(first)]"] + form.operands.dropFirst()
-    }
-    guard form.isLastOptional, let last = form.operands.last else { return form.operands }
-    return form.operands.dropLast() + ["[\(last)]"]
+    form.operands.map { $0 == form.optional ? "[\($0)]" : $0 }
   }
 
   /// Returns the names of a command's shared options, with the command that explains them.

@@ -34,7 +34,8 @@ struct Call: Command {
     needs neither. If the server later demands more scopes or another login, you sign in
     again. A script without a browser and a terminal gets the error sign_in_needed instead.
     'sq-demo discover URL' shows beforehand what the command would do. --client-id can be
-    the address of a document about the client.
+    the address of a document about the client; the other options of a client, such as
+    --key and --profile, need a provider.
 
     An account from 'sq-demo login' comes first if its own server, or one of those listed
     with --resource, is that of the URL, or if the server does not describe itself;
@@ -45,7 +46,7 @@ struct Call: Command {
     With --json it prints one object: status, headers (by names in lower case), and body,
     or body_base64 if the answer is not text in UTF-8.
     """
-  static let forms = [Form(operands: ["METHOD", "URL"], isFirstOptional: true)]
+  static let forms = [Form(operands: ["METHOD", "URL"], optional: "METHOD")]
   static let options = [.header, .body, .json] + AccountOptions.optionsOrSandbox + [.device]
 
   private let request: CallRequest

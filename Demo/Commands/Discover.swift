@@ -6,7 +6,7 @@ import SequencingOAuthDiscovery
 /// The command `discover`: says how a call would get access to a resource.
 struct Discover: Command {
   static let name = "discover"
-  static let summary = "Say where the users of an API's address sign in, and why."
+  static let summary = "Show how a call to an API would sign in, and at which server."
   static let details = """
     The command asks the address itself, then the description that its challenge names or
     that stands at the usual places (RFC 9728), then the authorization servers for their
@@ -30,6 +30,7 @@ struct Discover: Command {
     [.clientID, .scope, .dpop, .timeout] + StoreOptions.options + [.json]
 
   private let address: String
+  private let target: CallTarget
   private let account: AccountOptions
   private let printsJSON: Bool
 
@@ -37,18 +38,12 @@ struct Discover: Command {
     address = arguments.operands[0]
     account = try AccountOptions(arguments, findServer: true)
     printsJSON = arguments.contains(.json)
-    do throws(SQOAuthError) {
-      _ = try CallTarget(address)
-    } catch {
-      throw .refused(error)
-    }
+    target = try CallTarget(checking: address)
   }
 
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
-    var options = account
-    options.opened = try await account.store.openIfThere(console)
-    let records = try await options.records()
+    let (options, records) = try await account.opening(console)
     let asked = AskedAddresses()
     let report: DiscoveryReport
     do throws(Failure) {
@@ -73,19 +68,15 @@ struct Discover: Command {
     let store: any TokenStore = options.opened?.store ?? MemoryTokenStore()
     let access = ResourceAccess(address, nil, options, records)
     return try await Failure.translating { () throws(SQOAuthError) in
-      var settings = ResourceClient.Options()
-      settings.scope = options.signIn.scope
-      settings.timeout = options.signIn.answerLimit
-      settings.tokenBinding = options.signIn.protections.usesDPoP ? .dpop() : nil
       let client = try ResourceClient(
         address, as: access.identity(in: options.opened),
-        accounts: AccountManager(store: store, environment: environment), options: settings)
+        accounts: AccountManager(store: store, environment: environment), options: access.settings)
       var request = try WebRequest(method: "GET", url: address)
       request.timeout = options.signIn.answerLimit
       let response = try await environment.transport.exchange(request)
       let plan = try await client.plan(after: response)
-      let kept = try CallTarget(address).resource(among: records)
-      return DiscoveryReport(address, plan, asked.steps, account: kept?.id)
+      return DiscoveryReport(
+        address, plan, asked.steps, account: target.resource(among: records)?.id)
     }
   }
 }

@@ -23,7 +23,7 @@ struct RPC: Command {
 
     The code is in Demo/RPC and is written to be read.
     """
-  static let forms = [Form(operands: ["URL"], isLastOptional: true)]
+  static let forms = [Form(operands: ["URL"], optional: "URL")]
   static let options = [.authorities, .json] + AccountOptions.optionsOrSandbox
 
   /// The server that the arguments name; `nil` for the built-in sandbox's gRPC server.

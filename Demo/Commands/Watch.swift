@@ -93,8 +93,7 @@ struct Watch: Command {
       console.warn("the new ID token is not used: \(error.message)")
     case .endsSoon(let date):
       console.warn(
-        "the sign-in ends \(date.inWords(from: Date())), at \(date.formatted(.iso8601)); sign in "
-          + "again before")
+        "the sign-in ends \(date.momentInWords(from: Date())); sign in again before")
     case .refreshFailed(let error):
       let advice = error.requiresSignIn ? "; perhaps you must sign in again" : ""
       console.warn("\(error.code.rawValue.onScreen): \(error.message)\(advice)")

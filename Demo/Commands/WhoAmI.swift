@@ -57,11 +57,7 @@ struct WhoAmI: Command {
     let why = reason.map { ": \($0.message)" } ?? ""
     let failure = Failure(
       "no_identity", "the provider did not say who the user is\(why)", status: .notAuthorized)
-    guard !why.contains("the client's profile allows") else {
-      return failure.withHint(
-        "Ask the provider for ID tokens by one of these algorithms, or sign in without "
-          + "\(Option.profile.name).")
-    }
+    if let hint = reason.flatMap(Failure.option) { return failure.withHint(hint) }
     guard reason?.code != .openIDUnsupported else {
       return failure.withHint(
         "Sign in again with the provider's --issuer and --jwks, and --authorize and --token.")

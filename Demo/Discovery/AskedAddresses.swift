@@ -44,7 +44,7 @@ final class AskedAddresses: HTTPTransport {
         ?? "a challenge that names no description"
     }
     guard response.status == 200 else { return "no document" }
-    let type = response.headers["Content-Type"]?.prefix { $0 != ";" } ?? "no content type"
-    return type.lowercased().hasSuffix("json") ? "a document" : "\(type)"
+    guard !JSONMessage.isJSON(response) else { return "a document" }
+    return MediaType.essence(of: response.headers["Content-Type"]) ?? "no content type"
   }
 }

@@ -4,7 +4,7 @@ import SequencingOAuthDiscovery
 
 /// The way in which a command gets access to a URL.
 enum CallRoute: Sendable {
-  /// An account of the options: one that is kept, or one that the options describe.
+  /// A kept account, or a new account of the options.
   case account(AccountOptions)
   /// An account for the resource itself, whose server the command finds.
   case resource(ResourceAccess)
@@ -18,10 +18,8 @@ extension AccountOptions {
   /// and a server that the options name, are used in any case.
   func route(to url: String?, _ console: Console) async throws(Failure) -> CallRoute {
     guard let url, !signIn.usesSandbox, signIn.server == nil else { return .account(self) }
-    var options = self
-    options.opened = try await store.openIfThere(console)
-    let target = try Self.target(url)
-    let records = try await options.records()
+    let target = try CallTarget(checking: url)
+    let (options, records) = try await opening(console)
     if let id = choice.id {
       guard let record = records.first(where: { $0.id == id }), target.isNamed(by: record) else {
         return .account(options)
@@ -37,25 +35,21 @@ extension AccountOptions {
     guard fitting.count == 1 || first.id == AccountChoice.defaultID else {
       throw AccountChoice.isOpen(among: fitting)
     }
-    options.choice = AccountChoice(id: first.id)
-    return .account(options)
+    var chosen = options
+    chosen.choice = AccountChoice(id: first.id)
+    return .account(chosen)
   }
 
-  private static func target(_ url: String) throws(Failure) -> CallTarget {
-    do throws(SQOAuthError) {
-      return try CallTarget(url)
-    } catch {
-      throw .refused(error)
-    }
-  }
-
-  /// Returns the records of all accounts, also of those whose sessions have ended.
-  func records() async throws(Failure) -> [AccountRecord] {
-    guard let opened else { return [] }
+  /// Opens the store if it is there, and returns these options with it and the records of all
+  /// accounts, also of those whose sessions have ended.
+  func opening(_ console: Console) async throws(Failure) -> (AccountOptions, [AccountRecord]) {
+    var options = self
+    options.opened = try await store.openIfThere(console)
+    guard let opened = options.opened else { return (options, []) }
     let kept = try await opened.attempt { try await $0.all() }
     let ids = Set(kept.map(\.id))
     let ended = try await opened.clients?.all() ?? []
-    return kept + ended.filter { !ids.contains($0.id) }
+    return (options, kept + ended.filter { !ids.contains($0.id) })
   }
 }
 
@@ -68,6 +62,15 @@ struct CallTarget: Sendable {
   init(_ url: String) throws(SQOAuthError) {
     origin = try ResourceOrigin(url)
     identifiers = try ResourceClient.identifiers(of: url)
+  }
+
+  /// Reads an address of the command line.
+  init(checking url: String) throws(Failure) {
+    do throws(SQOAuthError) {
+      try self.init(url)
+    } catch {
+      throw .refused(error)
+    }
   }
 
   /// Returns the account that is kept for the resource, or `nil` if there is none.

@@ -127,7 +127,7 @@ extension DiscoveryReport.Server {
       } else if case .byHand? = server.identity, count > 1 {
         "an account of this program is there"
       } else if count == 1 {
-        "the only one that the resource names"
+        "the resource names no other"
       } else {
         isFirst ? "the first that the resource names" : "the first that can be used"
       }

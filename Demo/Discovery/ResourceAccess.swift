@@ -3,7 +3,7 @@ import SQFoundation
 import SequencingOAuth
 import SequencingOAuthDiscovery
 
-/// Access to a resource of which only the address is known.
+/// Requests to a resource at a given address, with the sign-ins that its server demands.
 struct ResourceAccess: Sendable {
   let address: String
   /// The name of the account that is kept for the resource; `nil` if there is none.
@@ -41,34 +41,36 @@ struct ResourceAccess: Sendable {
     let client = try client(accounts, opened, screens)
     let outcome: Result<WebResponse, SQOAuthError>
     do throws(SQOAuthError) {
-      if try await client.account() != nil { screens.noteAccount() }
+      if try await client.account() != nil {
+        try checkListed()
+        screens.noteAccount()
+      }
       outcome = .success(try await client.send(request))
     } catch {
       outcome = .failure(error)
     }
-    await screens.endCode()
-    let token = (try? await client.account())?.currentToken
-    try await keep(accounts, client, screens, opened, console)
+    let account = try? await client.account()
+    try await keep(account, of: accounts, screens, opened, console)
     switch outcome {
-    case .success(let response): return (response, token)
+    case .success(let response): return (response, account?.currentToken)
     case .failure(let error) where error.isWithoutDescription: return nil
-    case .failure(let error): throw screens.failure(error, account: accountID).hiding(token)
+    case .failure(let error):
+      throw screens.failure(error, account: accountID).hiding(account?.currentToken)
     }
   }
 
   private func client(
     _ accounts: AccountManager, _ opened: OpenStore, _ screens: ResourceScreens
   ) throws(Failure) -> ResourceClient {
-    var settings = ResourceClient.Options()
+    var settings = settings
     settings.interaction = .signInAndStepUp
-    settings.scope = signIn.scope
     settings.accountID = accountID.flatMap { isIdentifier($0) ? nil : $0 }
-    settings.timeout = signIn.answerLimit
     settings.signInTimeout = signIn.timeout
-    settings.tokenBinding = signIn.protections.usesDPoP ? .dpop() : nil
-    settings.usesCode = screens.usesCode
+    settings.usesCode = { issuer, server async throws(SQOAuthError) -> Bool in
+      try checkOptions(at: issuer)
+      return try await screens.usesCode(issuer, server)
+    }
     settings.showsCode = screens.showCode
-    settings.didEndCode = screens.endCode
     settings.attributes = { client, scope in
       KeptClient(client, at: .issuer(client.provider.issuer ?? ""), scope: scope).attributes
     }
@@ -80,9 +82,41 @@ struct ResourceAccess: Sendable {
     }
   }
 
+  /// The settings of a client that only asks: the options of the command line for its requests.
+  var settings: ResourceClient.Options {
+    var settings = ResourceClient.Options()
+    settings.scope = signIn.scope
+    settings.timeout = signIn.answerLimit
+    settings.tokenBinding = signIn.protections.usesDPoP ? .dpop() : nil
+    return settings
+  }
+
   /// Returns whether the library finds an account by its name, since that is the resource's own.
   private func isIdentifier(_ id: String) -> Bool {
     (try? ResourceClient.identifiers(of: address))?.contains(id) == true
+  }
+
+  /// Throws if a sign-in at an authorization server would not do what the options demand.
+  private func checkOptions(at issuer: String) throws(SQOAuthError) {
+    try checkListed()
+    // The account's own client follows all options.
+    let isByHand = records.contains {
+      let client = KeptClient($0)
+      return client.identifiers.isEmpty && client.server == .issuer(issuer)
+    }
+    guard !isByHand, let option = signIn.providerOption else { return }
+    throw SQOAuthError(
+      .invalidConfiguration, "the program's own client cannot follow the options",
+      cause: SignInArguments.needsProvider(option))
+  }
+
+  /// Throws if the user lists servers for the token, and the resource's is not among them.
+  private func checkListed() throws(SQOAuthError) {
+    let origin = try ResourceOrigin(address)
+    guard !signIn.resources.isEmpty, !signIn.resources.contains(origin) else { return }
+    throw SQOAuthError(
+      .originNotAllowed,
+      "\(Option.resource.name) does not list \(origin), so no token may go there")
   }
 
   /// Returns who the program is at any server: a client of another account, its document, or a
@@ -104,7 +138,7 @@ struct ResourceAccess: Sendable {
 
   /// Waits until the store has the newest token, and remembers the client of a new sign-in.
   private func keep(
-    _ accounts: AccountManager, _ client: ResourceClient, _ screens: ResourceScreens,
+    _ account: AuthorizationModule?, of accounts: AccountManager, _ screens: ResourceScreens,
     _ opened: OpenStore, _ console: Console
   ) async throws(Failure) {
     do throws(SQOAuthError) {
@@ -112,7 +146,7 @@ struct ResourceAccess: Sendable {
     } catch {
       throw Failure(notKept: error)
     }
-    guard screens.hasSignedIn, let id = (try? await client.account())?.accountID,
+    guard screens.hasSignedIn, let id = account?.accountID,
       let record = try? await opened.store.load(id)
     else { return }
     await options.remember(id, record.clientID, KeptClient(record), in: opened, console)
@@ -123,7 +157,7 @@ struct ResourceAccess: Sendable {
 }
 
 extension SQOAuthError {
-  /// Whether a resource does not describe itself, so nobody knows who signs its users in.
+  /// Whether a resource does not describe itself, so that its authorization server is not known.
   fileprivate var isWithoutDescription: Bool {
     code == .resourceMetadataInvalid && status == 404
   }

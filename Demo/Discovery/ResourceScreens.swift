@@ -9,8 +9,6 @@ final class ResourceScreens: Sendable {
     var issuer = ""
     var signIns = 0
     var hasAccount = false
-    /// The task that shows a code for another device.
-    var code: Task<Failure?, Never>?
   }
 
   private let address: String
@@ -31,21 +29,11 @@ final class ResourceScreens: Sendable {
   /// Notes that there was an account before the first request.
   func noteAccount() { state.withLock { $0.hasAccount = true } }
 
-  /// Ends the screen with a code, as soon as its sign-in has ended.
-  func endCode() async {
-    let task = state.withLock { state in
-      defer { state.code = nil }
-      return state.code
-    }
-    task?.cancel()
-    _ = await task?.value
-  }
-
   // MARK: Deciding
 
   /// Returns whether the user signs in with a code on another device.
   ///
-  /// Without a browser, a terminal and an option, nobody would see a page or a code.
+  /// It throws without a browser, a terminal and an option, since no user would see a page or a code.
   var usesCode: @Sendable (String, ProviderMetadata) async throws(SQOAuthError) -> Bool {
     { [self] (issuer, server) async throws(SQOAuthError) -> Bool in
       state.withLock { $0.issuer = issuer }
@@ -110,29 +98,10 @@ final class ResourceScreens: Sendable {
   // MARK: A code
 
   /// The closure that shows a code, or enters it for the sandbox's user.
-  var showCode: @Sendable (DeviceAuthorization) -> Void {
+  var showCode: @Sendable (DeviceAuthorization) async throws -> Void {
     { [self] authorization in
       announce()
-      let task = Task { await show(authorization) }
-      state.withLock { state in
-        state.code?.cancel()
-        state.code = task
-      }
-    }
-  }
-
-  private func show(_ authorization: DeviceAuthorization) async -> Failure? {
-    guard options.browser == .sandbox else {
-      await DeviceCodeScreen(console: console).show(authorization, until: nil)
-      return nil
-    }
-    console.progress("The sandbox's visitor enters the code \(authorization.userCode).")
-    do throws(Failure) {
-      try await EmbeddedSandbox.enterCode(of: authorization)
-      return nil
-    } catch {
-      console.warn("the code could not be entered: \(error.message)")
-      return error
+      try await DeviceCodeScreen(options, console).present(authorization)
     }
   }
 
@@ -153,18 +122,5 @@ final class ResourceScreens: Sendable {
     default:
       return hasSignedIn ? failure.ofSignIn : failure
     }
-  }
-}
-
-extension SignInArguments {
-  /// The description with which the program registers itself at the server of a resource.
-  var metadataOfResource: ClientMetadata {
-    var metadata = ClientMetadata(
-      redirectURIs: [SignInArguments.defaultRedirectURI], clientName: "sq-demo",
-      softwareID: "com.example.sequencing-oauth.sq-demo")
-    if usesDevice || !SystemBrowser.isAvailable {
-      metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
-    }
-    return metadata
   }
 }

@@ -29,10 +29,7 @@ struct CommandLineSignIn: Sendable {
   func run() async throws(Failure) {
     if try await usesOtherDevice() {
       do throws(Failure) {
-        return try await DeviceSignIn(
-          oauth: oauth, place: place, isVisited: options.browser == .sandbox,
-          timeout: options.deviceTimeout, console: console
-        ).run()
+        return try await signInOnOtherDevice()
       } catch {
         guard !options.usesDevice, Self.refusesDevice(error) else { throw error }
         console.warn(
@@ -69,6 +66,16 @@ struct CommandLineSignIn: Sendable {
       try await oauth.endSession(revokesTokens: true)
     }
     return reach.withLock(\.self)
+  }
+
+  /// Signs in by a code that the user enters on another device.
+  private func signInOnOtherDevice() async throws(Failure) {
+    console.progress("Signing in at \(place.onScreen).")
+    do throws(SQOAuthError) {
+      try await oauth.signInWithDeviceCode(showing: DeviceCodeScreen(options, console).present)
+    } catch {
+      throw error.cause as? Failure ?? Failure(error).ofSignIn
+    }
   }
 
   /// Returns whether the user wants or needs to sign in on another device.

@@ -3,12 +3,42 @@ import SequencingOAuth
 
 /// The text for a user who signs in on another device: the address, the code and the time left.
 struct DeviceCodeScreen: Sendable {
-  let console: Console
+  private let console: Console
+  /// Whether the program acts as the sandbox's user and enters the code.
+  private let isVisited: Bool
+  /// The time limit for the user; `nil` for the lifetime of the code.
+  private let timeout: Duration?
 
-  /// Shows everything until the task is cancelled.
+  init(_ options: SignInArguments, _ console: Console) {
+    self.console = console
+    isVisited = options.browser == .sandbox
+    timeout = options.deviceTimeout
+  }
+
+  /// Shows the code until the task is cancelled, or enters it for the sandbox's user.
   ///
-  /// The countdown ends at `end` or when the code expires, whichever is first.
-  func show(_ authorization: DeviceAuthorization, until end: Date?) async {
+  /// Fails if the code cannot be entered, or when the user's time is over.
+  func present(_ authorization: DeviceAuthorization) async throws(Failure) {
+    let deadline = timeout.map { ContinuousClock.now + $0 }
+    if isVisited {
+      console.progress("The sandbox's visitor enters the code \(authorization.userCode).")
+      try await EmbeddedSandbox.enterCode(of: authorization)
+    } else {
+      let limit = timeout.map { Date(timeIntervalSinceNow: $0.seconds) }
+      show(authorization)
+      await countDown(
+        to: min(limit ?? .distantFuture, authorization.expirationDate), until: deadline)
+    }
+    guard let timeout, let deadline else { return }
+    try? await Task.sleep(until: deadline)
+    guard !Task.isCancelled else { return }
+    throw Failure(
+      "timed_out",
+      "the user did not finish the sign-in on another device "
+        + SignInWait(timeout: timeout).limit, status: .cancelled)
+  }
+
+  private func show(_ authorization: DeviceAuthorization) {
     let address = authorization.verificationURI.absoluteString
     console.progress("On any device with a browser, open this address:")
     try? console.show("  \(address)")
@@ -18,7 +48,6 @@ struct DeviceCodeScreen: Sendable {
       console.progress("Or scan this, and compare the code:")
       console.draw(code)
     }
-    await countDown(to: min(end ?? .distantFuture, authorization.expirationDate))
   }
 
   /// Returns the address as a QR code if the user has a terminal that is wide enough for it.
@@ -32,7 +61,9 @@ struct DeviceCodeScreen: Sendable {
   }
 
   /// Draws the time left each second or, without a terminal that can draw, prints it once.
-  private func countDown(to end: Date) async {
+  ///
+  /// Drawing ends with the task, or at the deadline of the time limit.
+  private func countDown(to end: Date, until deadline: ContinuousClock.Instant?) async {
     let stream = console.progressStream
     let canDraw =
       stream.isTerminal
@@ -40,9 +71,10 @@ struct DeviceCodeScreen: Sendable {
     guard canDraw else {
       return console.progress("Waiting for you, \(Self.left(until: end)). Ctrl-C cancels.")
     }
-    while !Task.isCancelled {
+    while !Task.isCancelled, deadline.map({ .now < $0 }) ?? true {
       try? stream.write("\rWaiting for you, \(Self.left(until: end)) left. Ctrl-C cancels.\u{1B}[K")
-      try? await Task.sleep(for: .seconds(1))
+      let next = ContinuousClock.now + .seconds(1)
+      try? await Task.sleep(until: min(next, deadline ?? next))
     }
     try? stream.write("\r\u{1B}[K")
   }

@@ -13,9 +13,6 @@ extension Option {
     "--client-key", value: "FILE",
     help: "Register a client that signs with this key: a file with the key or its public half, in "
       + "PEM or as a JSON Web Key.")
-}
-
-extension Option {
   static let undescribed = Option(
     "--undescribed",
     help: "Let the API not describe itself, so that no client finds the server by the API's "

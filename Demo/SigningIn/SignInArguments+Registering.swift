@@ -56,7 +56,6 @@ extension SignInArguments {
   private func registration(
     by registrar: ClientRegistrar, of clientKey: ClientKey?, in store: any RegistrationStore
   ) async throws(SQOAuthError) -> ClientRegistration {
-    let mayUseDevice = usesDevice || !SystemBrowser.isAvailable
     do throws(SQOAuthError) {
       return try await registrar.registration(
         of: metadata(clientKey, withDevice: mayUseDevice), in: store)
@@ -71,11 +70,9 @@ extension SignInArguments {
 
   /// Returns the metadata that the program registers for itself.
   private func metadata(_ clientKey: ClientKey?, withDevice: Bool) -> ClientMetadata {
-    var metadata = ClientMetadata(
-      redirectURIs: [redirectURI.string],
-      clientAuthentication: authentication ?? clientKey.map { _ in .privateKeyJWT },
-      clientName: "sq-demo", scope: scope,
-      softwareID: "com.example.sequencing-oauth.sq-demo")
+    var metadata = Self.metadata(redirectURI.string, withDevice: withDevice)
+    metadata.clientAuthentication = authentication ?? clientKey.map { _ in .privateKeyJWT }
+    metadata.scope = scope
     if let clientKey {
       metadata.keys = [clientKey]
       // A server's default is RS256, which FAPI 2.0 forbids.
@@ -86,6 +83,22 @@ extension SignInArguments {
     }
     // Some servers bind only the tokens of clients that are registered for it.
     if protections.bindsTokens { metadata.bindsAccessTokens = true }
+    return metadata
+  }
+
+  /// The description with which the program registers itself at the server of a resource.
+  var metadataOfResource: ClientMetadata {
+    Self.metadata(Self.defaultRedirectURI, withDevice: mayUseDevice)
+  }
+
+  /// Whether the user wants or may need to sign in on another device.
+  private var mayUseDevice: Bool { usesDevice || !SystemBrowser.isAvailable }
+
+  /// Returns the program's description for any server.
+  private static func metadata(_ redirectURI: String, withDevice: Bool) -> ClientMetadata {
+    var metadata = ClientMetadata(
+      redirectURIs: [redirectURI], clientName: "sq-demo",
+      softwareID: "com.example.sequencing-oauth.sq-demo")
     if withDevice {
       metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
     }

@@ -44,6 +44,8 @@ struct SignInArguments: Sendable {
   let clientID: String?
   /// A given option that the sandbox's client cannot use; `nil` if there is none.
   let strayOption: Option?
+  /// A given option that only a client at a named provider can follow; `nil` if there is none.
+  let providerOption: Option?
   /// Whether `--sandbox` was given, so the command uses the built-in sandbox.
   let usesSandbox: Bool
 
@@ -64,6 +66,8 @@ struct SignInArguments: Sendable {
     }
     strayOption = ([Option.clientSecretFile, .auth] + ServerExceptions.options)
       .first { arguments.contains($0) }
+    providerOption =
+      strayOption ?? [Option.key, .redirectURI, .par, .profile].first { arguments.contains($0) }
     if usesSandbox { try Self.checkSandboxAlone(arguments) }
     if server == nil {
       let mayBeOfSandbox = usesSandbox || (!orAccount && browser == .sandbox)

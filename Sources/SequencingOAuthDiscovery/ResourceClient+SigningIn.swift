@@ -136,7 +136,8 @@ extension ResourceClient {
       return
     }
     if let show = options.showsCode, try await usesCode(access) {
-      return try await self.signIn(signIn, module, showing: show)
+      try await module.signInWithDeviceCode(with: signIn, showing: show)
+      return
     }
     for (index, uri) in access.client.redirectURIs.enumerated() {
       let isLast = index == access.client.redirectURIs.count - 1

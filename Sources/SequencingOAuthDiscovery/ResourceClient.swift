@@ -25,7 +25,11 @@ public final class ResourceClient: Sendable {
     /// What ``ResourceClient/send(_:)`` may ask of the user; a sign-in by default.
     public var interaction = Interaction.signIn
     /// The closure that shows a code for another device; `nil` for a sign-in with a browser.
-    public var showsCode: (@Sendable (DeviceAuthorization) -> Void)?
+    ///
+    /// It may return at once, or show the code until its task is cancelled: that is when the sign-in
+    /// ends. If it throws before, the sign-in ends with `SQOAuthError.Code.cancelled`, whose cause
+    /// is that error.
+    public var showsCode: (@Sendable (DeviceAuthorization) async throws -> Void)?
     /// The closure that chooses one of several authorization servers.
     ///
     /// It gets their issuers in the resource's order and returns one of them, or `nil` to refuse. By
@@ -53,8 +57,6 @@ public final class ResourceClient: Sendable {
     /// It throws if no sign-in can take place. Without it, ``showsCode`` is always used.
     package var usesCode:
       (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
-    /// The closure that is called when a sign-in with ``showsCode`` has ended.
-    package var didEndCode: (@Sendable () async -> Void)?
     /// The closure that makes the account's attributes before a sign-in, from the client and the
     /// scope.
     package var attributes: (@Sendable (ClientConfiguration, String?) -> [String: String])?

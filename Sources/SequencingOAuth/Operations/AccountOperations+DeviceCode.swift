@@ -1,3 +1,5 @@
+import SQBasics
+
 // Sign-ins of users whose browser is on another device, such as a phone.
 //
 // The user enters a code at an address of the authorization server; meanwhile the SDK asks the
@@ -48,6 +50,38 @@ extension AccountOperations {
     try await module.requestAccess(SignIn.Request(place: .otherDevice), on: module.screen(show))
   }
 
+  /// Signs the user in on another device, and shows the code for as long as the sign-in lasts.
+  ///
+  /// `show` runs in a task of its own. The end of the sign-in cancels that task, and the call then
+  /// waits for it. If `show` throws before, the sign-in ends with
+  /// ``SQOAuthError/Code/cancelled``, whose cause is the error of `show`.
+  @discardableResult
+  package func signInWithDeviceCode(
+    with options: SignInOptions? = nil,
+    showing show: @escaping @Sendable (DeviceAuthorization) async throws -> Void
+  ) async throws(SQOAuthError) -> SQToken {
+    let screen = Locked<Task<(any Error)?, Never>?>(nil)
+    let outcome: SignIn.Outcome
+    do throws(SQOAuthError) {
+      let request = SignIn.Request(place: .otherDevice, options: options)
+      outcome = .success(
+        try await module.signIn(
+          request,
+          on: module.screen { @Sendable [module] authorization in
+            let task = Task { await module.show(authorization, on: show) }
+            screen.withLock { $0 = task }
+          }))
+    } catch {
+      outcome = .failure(error)
+    }
+    let task = screen.withLock(\.self)
+    task?.cancel()
+    if let cause = await task?.value, case .failure(let error) = outcome, error.code == .cancelled {
+      throw SQOAuthError(.cancelled, "the code could not be shown until the end", cause: cause)
+    }
+    return try outcome.get()
+  }
+
   // MARK: With completions
 
   /// Signs the user in on another device, or joins the device sign-in under way.
@@ -87,6 +121,23 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
+  /// Shows the code until the task is cancelled; if it cannot be shown, cancels the sign-in and
+  /// returns the reason.
+  fileprivate func show(
+    _ authorization: DeviceAuthorization,
+    on show: @Sendable (DeviceAuthorization) async throws -> Void
+  ) async -> (any Error)? {
+    do {
+      try await show(authorization)
+      return nil
+    } catch {
+      // The sign-in is over already, so that its end is not the fault of the screen.
+      guard !Task.isCancelled else { return nil }
+      cancelSignIn()
+      return error
+    }
+  }
+
   fileprivate func complete(
     _ request: SignIn.Request, _ show: @escaping @isolated(any) (DeviceAuthorization) -> Void,
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void

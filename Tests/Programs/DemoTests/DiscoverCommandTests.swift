@@ -36,7 +36,7 @@ import Testing
     for words in [
       "GET \(origin)/api/me 401, a challenge that names", "oauth-protected-resource 200,",
       "id \(origin)", "scopes profile demo files",
-      "\(origin) used: the only one that the resource names",
+      "\(origin) used: the resource names no other",
       "programs register themselves: yes; codes for other devices: yes",
       "It is not known there yet; a call registers it at \(origin)/register",
       "scope profile demo files offline_access", "None is kept; 'sq-demo call' signs in.",

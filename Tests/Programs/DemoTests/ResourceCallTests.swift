@@ -24,7 +24,6 @@ import Testing
     _ change: (inout SandboxOptions) -> Void = { _ in }
   ) async throws -> SandboxServer {
     var options = SandboxOptions()
-    options.deviceInterval = .seconds(1)
     change(&options)
     return try await SandboxServer.start(options)
   }
@@ -95,36 +94,6 @@ import Testing
       #expect(request.form("grant_type") == "refresh_token")
       #expect(request.form("resource") == resource, "\(words)")
     }
-    await sandbox.stop()
-  }
-
-  @Test func `a call can sign in by a code on another device`() async throws {
-    let sandbox = try await sandbox()
-    let demo = try DemoProcess(
-      ["call", sandbox.url(.me).absoluteString, "--device"] + storeOption, in: folder)
-    let code = try await eventually {
-      demo.errors.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
-    }
-    try await SandboxVisitor().enterCode(code, at: sandbox.url(.device))
-    let outcome = await demo.outcome()
-    #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
-    let begun = try #require(sandbox.requests(to: .deviceAuthorization).first)
-    #expect(begun.form("resource") == sandbox.issuer.absoluteString)
-    await sandbox.stop()
-  }
-
-  @Test func `on a terminal without a browser, the code comes by itself`() async throws {
-    let sandbox = try await sandbox()
-    let terminal = try PseudoTerminal(columns: 80, rows: 50)
-    let demo = try DemoProcess(
-      ["call", sandbox.url(.me).absoluteString] + storeOption, in: folder, errors: terminal.handle)
-    let code = try await eventually {
-      terminal.everything.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
-    }
-    try await SandboxVisitor().enterCode(code, at: sandbox.url(.device))
-    let outcome = await demo.outcome()
-    #expect(outcome.status == 0 && outcome.output.hasPrefix(#"{"user_name":"alice","#))
     await sandbox.stop()
   }
 

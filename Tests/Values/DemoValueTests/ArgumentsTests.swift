@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test func `the last operand may be optional`() throws {
-    let forms = [Form(operands: ["A", "B"], isLastOptional: true)]
+    let forms = [Form(operands: ["A", "B"], optional: "B")]
     func operands(_ words: [String]) throws(Failure) -> [String] {
       try Arguments(words, forms: forms, options: []).operands
     }

@@ -1,0 +1,55 @@
+import OAuthSandbox
+import SQBasics
+import SequencingOAuth
+import SequencingOAuthDiscovery
+import Testing
+
+@testable import TestSupport
+
+/// A client of a resource whose user has a browser on another device only.
+@Suite(.timeLimit(.minutes(1))) struct CodeTests {
+  private struct Broken: Error {}
+
+  private func client(
+    of sandbox: SandboxServer,
+    showing show: @escaping @Sendable (DeviceAuthorization) async throws -> Void
+  ) throws -> ResourceClient {
+    var metadata = ClientMetadata(redirectURIs: [Party.redirect], clientName: "An app")
+    metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
+    var options = ResourceClient.Options()
+    options.showsCode = show
+    return try ResourceClient(
+      sandbox.url(.me).absoluteString,
+      as: ClientIdentity(registering: metadata, in: MemoryRegistrationStore()),
+      accounts: AccountManager(store: MemoryTokenStore()), options: options)
+  }
+
+  @Test func `a request shows a code, and is sent when the user has entered it`() async throws {
+    var options = SandboxOptions()
+    options.deviceInterval = .seconds(1)
+    let sandbox = try await SandboxServer.start(options)
+    let shown = Locked<[DeviceAuthorization]>([])
+    let client = try client(of: sandbox) { authorization in
+      shown.withLock { $0.append(authorization) }
+      try await SandboxVisitor()
+        .enterCode(authorization.userCode, at: authorization.verificationURI)
+    }
+    let response = try await client.send(WebRequest(url: sandbox.url(.me).absoluteString))
+    #expect(response.status == 200 && shown.withLock(\.count) == 1)
+    let begun = try #require(sandbox.requests(to: .deviceAuthorization).first)
+    #expect(begun.form("resource") == sandbox.issuer.absoluteString)
+    await sandbox.stop()
+  }
+
+  @Test func `a screen that fails ends the request, and nothing is kept`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = try client(of: sandbox) { _ in throw Broken() }
+    let error = await failure(.cancelled) {
+      try await client.send(WebRequest(url: sandbox.url(.me).absoluteString))
+    }
+    #expect(error?.cause is Broken)
+    #expect(try await client.account()?.currentToken == nil)
+    #expect(sandbox.requests(to: .token).isEmpty && sandbox.requests(to: .me).count == 1)
+    await sandbox.stop()
+  }
+}

@@ -1,0 +1,80 @@
+import OAuthSandbox
+import SQBasics
+import SequencingOAuth
+import Testing
+
+@testable import TestSupport
+
+/// The screen of a code, which lasts as long as its sign-in.
+@Suite(.timeLimit(.minutes(1))) struct CodeScreenTests {
+  private struct Broken: Error, Equatable {}
+
+  /// Waits until the task is cancelled.
+  private static func untilCancelled() async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    for await _ in stream {}
+    continuation.finish()
+  }
+
+  @Test func `the end of the sign-in ends the screen, and the call waits for that`() async throws {
+    let fixture = try await DeviceFixture()
+    let shown = Locked<DeviceAuthorization?>(nil)
+    let hasEnded = Locked(false)
+    let signIn = Task { () async throws in
+      try await fixture.oauth.signInWithDeviceCode(showing: { authorization in
+        shown.withLock { $0 = authorization }
+        await Self.untilCancelled()
+        for _ in 0..<100 { await Task.yield() }
+        hasEnded.withLock { $0 = true }
+        // An error after the end is not that of the sign-in.
+        throw Broken()
+      })
+    }
+    let authorization = try await eventually { shown.withLock(\.self) }
+    #expect(!hasEnded.withLock(\.self))
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    let token = try await signIn.value
+    #expect(hasEnded.withLock(\.self) && fixture.sandbox.isActive(token.accessToken))
+  }
+
+  @Test func `a screen that fails ends the sign-in with its error`() async throws {
+    let fixture = try await DeviceFixture()
+    let error = await failure(.cancelled) {
+      try await fixture.oauth.signInWithDeviceCode(showing: { _ in throw Broken() })
+    }
+    #expect(error?.cause is Broken)
+    #expect(!fixture.oauth.isSigningIn && fixture.polls.isEmpty)
+  }
+
+  @Test func `a screen that returns at once leaves the sign-in alone`() async throws {
+    let fixture = try await DeviceFixture()
+    let shown = Locked<DeviceAuthorization?>(nil)
+    let signIn = Task { () async throws in
+      try await fixture.oauth.signInWithDeviceCode(showing: { authorization in
+        shown.withLock { $0 = authorization }
+      })
+    }
+    let authorization = try await eventually { shown.withLock(\.self) }
+    try await fixture.user(.deny, enters: authorization)
+    try await fixture.passUntilNextPoll()
+    let error = await failure(.accessDenied) { try await signIn.value }
+    #expect(error?.cause == nil)
+  }
+
+  @Test func `the cancellation of the call ends the screen`() async throws {
+    let fixture = try await DeviceFixture()
+    let isShown = Locked(false)
+    let signIn = Task { () async throws in
+      try await fixture.oauth.signInWithDeviceCode(showing: { _ in
+        isShown.withLock { $0 = true }
+        await Self.untilCancelled()
+        throw Broken()
+      })
+    }
+    try await eventually { isShown.withLock(\.self) }
+    signIn.cancel()
+    let error = await failure(.cancelled) { try await signIn.value }
+    #expect(error?.cause == nil && !fixture.oauth.isSigningIn)
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import OAuthSandbox
+import ProgramSupport
+import TestSupport
+import Testing
+
+/// Calls that sign in with a code on another device, and know nothing but a resource's address.
+@Suite(.timeLimit(.minutes(1))) struct `A call with a code` {
+  private let folder: TemporaryFolder
+  private let storeOption: [String]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    storeOption = ["--store", "file:" + folder.file("tokens")]
+  }
+
+  private func sandbox() async throws -> SandboxServer {
+    var options = SandboxOptions()
+    options.deviceInterval = .seconds(1)
+    return try await SandboxServer.start(options)
+  }
+
+  @Test func `a call can sign in by a code on another device`() async throws {
+    let sandbox = try await sandbox()
+    let demo = try DemoProcess(
+      ["call", sandbox.url(.me).absoluteString, "--device"] + storeOption, in: folder)
+    let code = try await eventually {
+      demo.errors.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
+    }
+    try await SandboxVisitor().enterCode(code, at: sandbox.url(.device))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
+    let begun = try #require(sandbox.requests(to: .deviceAuthorization).first)
+    #expect(begun.form("resource") == sandbox.issuer.absoluteString)
+    await sandbox.stop()
+  }
+
+  @Test func `on a terminal without a browser, the code comes by itself`() async throws {
+    let sandbox = try await sandbox()
+    let terminal = try PseudoTerminal(columns: 80, rows: 50)
+    let demo = try DemoProcess(
+      ["call", sandbox.url(.me).absoluteString] + storeOption, in: folder, errors: terminal.handle)
+    let code = try await eventually {
+      terminal.everything.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
+    }
+    try await SandboxVisitor().enterCode(code, at: sandbox.url(.device))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0 && outcome.output.hasPrefix(#"{"user_name":"alice","#))
+    await sandbox.stop()
+  }
+
+  @Test func `a code that is not entered ends the call after the time of --timeout`() async throws {
+    let sandbox = try await sandbox()
+    let outcome = try await DemoProcess.run(
+      ["call", sandbox.url(.me).absoluteString, "--device", "--timeout", "2"] + storeOption,
+      in: folder)
+    #expect(outcome.status == 3 && outcome.output.isEmpty, "\(outcome.errors)")
+    #expect(outcome.errors.contains("Waiting for you, 0:02."), "\(outcome.errors)")
+    #expect(outcome.errors.contains("error: timed_out: "), "\(outcome.errors)")
+    #expect(outcome.errors.contains("within 2 s (--timeout changes that)"))
+    #expect(!folder.exists("tokens"))
+    await sandbox.stop()
+  }
+
+  @Test func `the sandbox's visitor enters the code, and its failure ends the call`() async throws {
+    let sandbox = try await sandbox()
+    let words = ["call", sandbox.url(.me).absoluteString, "--device", "--browser", "sandbox"]
+    sandbox.misbehave(at: .device, .error("server_error"))
+    let failed = try await DemoProcess.run(words + storeOption, in: folder)
+    #expect(failed.status == 1 && failed.output.isEmpty, "\(failed.errors)")
+    #expect(failed.errors.contains("\nerror: sign_in_refused: "), "\(failed.errors)")
+    let outcome = try await DemoProcess.run(words + storeOption, in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("The sandbox's visitor enters the code"))
+    await sandbox.stop()
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+/// Options of a provider's client in a call that finds the server by itself.
+@Suite(.timeLimit(.minutes(1))) struct `A call with options of a provider` {
+  private let folder: TemporaryFolder
+  private let storeOption: [String]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    storeOption = ["--store", "file:" + folder.file("tokens")]
+  }
+
+  private func call(
+    _ sandbox: SandboxServer, _ options: [String]
+  ) async throws -> DemoProcess.Outcome {
+    try await DemoProcess.run(
+      ["call", sandbox.url(.me).absoluteString, "--browser", "sandbox"] + options + storeOption,
+      in: folder)
+  }
+
+  @Test(arguments: [
+    ["--par"], ["--profile", "fapi2"], ["--redirect-uri", "http://127.0.0.1:7777/callback"],
+    ["--auth", "post"], ["--trust-audience", "other"], ["--without-pkce"],
+  ])
+  func `an option that the program's own client cannot follow ends the call`(
+    options: [String]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    let outcome = try await call(sandbox, options)
+    #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome.errors)")
+    #expect(
+      outcome.firstError.hasPrefix("error: usage: \(options[0]) needs a provider: "),
+      "\(outcome.errors)")
+    #expect(sandbox.requests(to: .registration).isEmpty)
+    #expect(sandbox.requests(to: .authorization).isEmpty && !folder.exists("tokens"))
+    await sandbox.stop()
+  }
+
+  @Test func `the client of an account at the server follows the options`() async throws {
+    let server = try await SandboxServer.start()
+    let issuer = server.issuer.absoluteString
+    let login = ["login", "--issuer", issuer, "--client-id", SandboxClient.app.id]
+    let signedIn = try await DemoProcess.run(
+      login + ["--browser", "sandbox"] + storeOption, in: folder)
+    #expect(signedIn.status == 0, "\(signedIn.errors)")
+    var options = SandboxOptions()
+    options.resources.authorizationServers = [issuer]
+    let resource = try await SandboxServer.start(options)
+    // The resource accepts no token of the other sandbox.
+    #expect(try await call(resource, ["--par"]).status == 1)
+    #expect(server.requests(to: .pushedAuthorization).count == 1)
+    await server.stop()
+    await resource.stop()
+  }
+
+  @Test func `a token goes to a listed server only`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let other = ["--resource", "https://api.example.com"]
+    let new = try await call(sandbox, other)
+    #expect(new.status == 1 && new.firstError.hasPrefix("error: origin_not_allowed: "))
+    #expect(sandbox.requests(to: .registration).isEmpty)
+    let listed = try await call(sandbox, other + ["--resource", sandbox.issuer.absoluteString])
+    #expect(listed.status == 0, "\(listed.errors)")
+    sandbox.forgetRequests()
+    let kept = try await call(sandbox, other)
+    #expect(kept.status == 1 && kept.firstError.hasPrefix("error: origin_not_allowed: "))
+    #expect(sandbox.requests.isEmpty)
+    await sandbox.stop()
+  }
+}
