@@ -34,8 +34,7 @@ struct JWTBearerGrant: Sendable {
         "a token for an assertion needs the source of the assertions; set the configuration's "
           + "grantAssertionSource")
     }
-    return try await token(for: .brought(source), scope: scope)
-      .keeping(refreshToken: nil)
+    return try await token(for: .brought(source), scope: scope).keeping(refreshToken: nil)
   }
 
   private func token(
