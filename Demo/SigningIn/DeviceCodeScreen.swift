@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 import SequencingOAuth
 

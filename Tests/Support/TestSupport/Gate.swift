@@ -4,7 +4,10 @@ import SQBasics
 public final class Gate: Sendable {
   private struct State {
     var isOpen: Bool
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var last = 0
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    /// The waiters whose tasks were cancelled before they waited.
+    var left: Set<Int> = []
   }
 
   private let state: Locked<State>
@@ -24,8 +27,8 @@ public final class Gate: Sendable {
   public func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
-      defer { state.waiters = [] }
-      return state.waiters
+      defer { state.waiters = [:] }
+      return state.waiters.values
     }
     for waiter in waiters { waiter.resume() }
   }
@@ -33,24 +36,43 @@ public final class Gate: Sendable {
   /// Waits until the gate is open.
   ///
   /// A cancelled task waits too, as a server continues its work.
-  public func pass() async {
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiters.append(continuation) }
-        return state.isOpen
-      }
-      if isOpen { continuation.resume() }
+  public func pass() async { await wait(as: number()) }
+
+  /// Waits until the gate is open or the task is cancelled; other tasks continue to wait.
+  public func opened() async {
+    let waiter = number()
+    await withTaskCancellationHandler {
+      await wait(as: waiter)
+    } onCancel: {
+      leave(waiter)
     }
   }
 
-  /// Waits until the gate is open, and opens it if the waiting task is cancelled.
-  public func opened() async {
-    await withTaskCancellationHandler {
-      if Task.isCancelled { open() }
-      await pass()
-    } onCancel: {
-      open()
+  private func number() -> Int {
+    state.withLock { state in
+      state.last += 1
+      return state.last
     }
+  }
+
+  private func wait(as waiter: Int) async {
+    await withCheckedContinuation { continuation in
+      let waits = state.withLock { state in
+        guard !state.isOpen, state.left.remove(waiter) == nil else { return false }
+        state.waiters[waiter] = continuation
+        return true
+      }
+      if !waits { continuation.resume() }
+    }
+  }
+
+  private func leave(_ waiter: Int) {
+    let continuation = state.withLock { state in
+      let continuation = state.waiters.removeValue(forKey: waiter)
+      if continuation == nil { state.left.insert(waiter) }
+      return continuation
+    }
+    continuation?.resume()
   }
 
   /// Waits until at least this number of tasks wait at the gate.

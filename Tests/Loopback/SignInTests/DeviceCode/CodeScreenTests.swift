@@ -31,7 +31,7 @@ import Testing
       })
     }
     let authorization = try await eventually { shown.withLock(\.self) }
-    #expect(!hasEnded.withLock(\.self))
+    #expect(hasEnded.withLock(\.self) == false)
     try await fixture.user(enters: authorization)
     try await fixture.passUntilNextPoll()
     let token = try await signIn.value
