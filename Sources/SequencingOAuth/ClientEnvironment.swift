@@ -24,7 +24,7 @@ public struct ClientEnvironment: Sendable {
     >(keepsValues: false)
     var oneTimeValues: (any OneTimeValues)?
     let memory = MemoryOneTimeValues()
-    var timers = TimerQueue(SystemClock())
+    var timers = SessionTimers(SystemClock())
   }
 
   private var parts = Boxed(Parts())
@@ -70,7 +70,7 @@ public struct ClientEnvironment: Sendable {
     set {
       var changed = parts.value
       changed.clock = newValue
-      changed.timers = TimerQueue(newValue)
+      changed.timers = SessionTimers(newValue)
       parts.value = changed
     }
   }
@@ -134,5 +134,5 @@ public struct ClientEnvironment: Sendable {
     parts.value.registrations
   }
   /// The timer that all sessions share.
-  var timers: TimerQueue { parts.value.timers }
+  var timers: SessionTimers { parts.value.timers }
 }

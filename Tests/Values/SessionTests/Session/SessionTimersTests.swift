@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// A single timer serves many accounts, and renews each at its own time.
-@Suite("The timer of many sessions", .timeLimit(.minutes(1))) struct TimerQueueTests {
+@Suite("The timer of many sessions", .timeLimit(.minutes(1))) struct SessionTimersTests {
   let clock = ManualClock()
   let store = MemoryTokenStore()
   /// Sends tokens that never expire, so each session is renewed once.

@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 
 /// The timer of any number of sessions: a single task that sleeps until the next session is due.
-final class TimerQueue: Sendable {
+final class SessionTimers: Sendable {
   /// A session's entry in one queue; it is used only under that queue's lock.
   final class Place: @unchecked Sendable {
     fileprivate var date = Date.distantFuture
@@ -80,9 +80,9 @@ final class TimerQueue: Sendable {
   }
 }
 
-extension TimerQueue.State {
+extension SessionTimers.State {
   fileprivate mutating func put(
-    _ place: TimerQueue.Place, at date: Date, _ session: TokenSession
+    _ place: SessionTimers.Place, at date: Date, _ session: TokenSession
   ) {
     guard place.index < 0 || place.date != date else { return }
     remove(place)
@@ -93,7 +93,7 @@ extension TimerQueue.State {
     moveUp(place)
   }
 
-  fileprivate mutating func remove(_ place: TimerQueue.Place) {
+  fileprivate mutating func remove(_ place: SessionTimers.Place) {
     let index = place.index
     guard index >= 0 else { return }
     place.index = -1
@@ -115,7 +115,7 @@ extension TimerQueue.State {
     return sessions
   }
 
-  private mutating func moveUp(_ place: TimerQueue.Place) {
+  private mutating func moveUp(_ place: SessionTimers.Place) {
     while place.index > 0 {
       let parent = places[(place.index - 1) / 2]
       guard place.date < parent.date else { return }
@@ -123,7 +123,7 @@ extension TimerQueue.State {
     }
   }
 
-  private mutating func moveDown(_ place: TimerQueue.Place) {
+  private mutating func moveDown(_ place: SessionTimers.Place) {
     while true {
       let children = [2 * place.index + 1, 2 * place.index + 2].filter { $0 < places.count }
       guard let child = children.map({ places[$0] }).min(by: { $0.date < $1.date }),
@@ -133,7 +133,7 @@ extension TimerQueue.State {
     }
   }
 
-  private mutating func swap(_ one: TimerQueue.Place, _ other: TimerQueue.Place) {
+  private mutating func swap(_ one: SessionTimers.Place, _ other: SessionTimers.Place) {
     places.swapAt(one.index, other.index)
     (one.index, other.index) = (other.index, one.index)
   }
