@@ -76,7 +76,7 @@ final class ResourceScreens: Sendable {
     }
     console.progress(
       isMore
-        ? "The server demands more than the account has; sign in again."
+        ? "The server does not accept the account as it is; sign in again."
         : "\(address.onScreen) needs a token.")
     console.progress("Signing in at \(issuer.onScreen).")
   }

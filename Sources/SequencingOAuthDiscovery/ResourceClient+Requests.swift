@@ -66,6 +66,8 @@ extension ResourceClient {
           guard options.interaction == .signInAndStepUp else { throw error }
           if try await stepUp(after: error, access) { signIns += 1 }
         case _ where error.needsSignIn && !hasSignedIn:
+          // The token of a sign-in for this request is good, so another one would be refused too.
+          guard signIns == 0 || error.asksForProof(after: token) else { throw error }
           hasSignedIn = true
           signIns += 1
           var demand = Demand(after: error, of: access.module, sent: token)
@@ -118,5 +120,10 @@ extension SQOAuthError {
   fileprivate var needsSignIn: Bool {
     requiresSignIn || [.invalidToken, .tokenNotBound, .invalidClient].contains(code)
       || status == 401 && [.invalidDPoPProof, .useDPoPNonce].contains(code)
+  }
+
+  /// Whether the resource wants a token that is bound to a key, unlike the one that it refused.
+  fileprivate func asksForProof(after token: SQToken?) -> Bool {
+    challenge?.asksForProof == true && token?.isBound != true
   }
 }

@@ -119,7 +119,8 @@ import Testing
     #expect(alone.status == 1 && alone.firstError.contains("for more than the account has"))
     let more = try await call(sandbox.url(.files), "--browser", "sandbox")
     #expect(more.status == 0, "\(more.errors)")
-    #expect(more.errors.hasPrefix("The server demands more than the account has; sign in again.\n"))
+    #expect(
+      more.errors.hasPrefix("The server does not accept the account as it is; sign in again.\n"))
     let scopes = sandbox.requests(to: .authorization).map { $0.query("scope") }
     #expect(scopes.count == 2 && scopes.last??.contains("demo") == true, "\(scopes)")
     #expect(scopes.last??.contains("profile") == true)

@@ -40,7 +40,7 @@ import Testing
     #expect(try await store.place == .keyring)
     let found = try await ChildProcess.run(
       ["secret-tool", "lookup", "oauth-service", "app"], environment: desktop.environment)
-    #expect(found.output.contains("\"id\":\"a\""))
+    #expect(found.output.contains("\"id\":\"a\""), "\(found.status): \(found.errors)")
     #expect(try await self.store(desktop).load("a") == record("a"))
     try await store.erase("a")
     #expect(try await store.list() == [])

@@ -69,6 +69,20 @@ import Testing
     #expect(party.authorized.first?.query["tenant"] == ["a b"])
   }
 
+  /// Another sign-in would bring a token that is refused as well.
+  @Test(arguments: [true, false])
+  func `a resource that refuses each token leads to one sign-in`(hasAccount: Bool) async throws {
+    let client = try party.client()
+    if hasAccount { try await party.works(client) }
+    let before = party.authorized.count
+    party.resource.change { [party] in
+      $0.issuers = [party.first.issuer]
+      $0.servers = []
+    }
+    await failure(.invalidToken) { try await client.send(party.request()) }
+    #expect(party.authorized.count == before + 1)
+  }
+
   /// A redirect could carry a token, a code or a description of the client elsewhere.
   @Test(arguments: [
     ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
