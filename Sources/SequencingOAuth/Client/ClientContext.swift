@@ -145,15 +145,23 @@ package final class ClientContext: Sendable {
 
   /// Gets the next token of a session from its server; it is bound to the account's key.
   ///
-  /// `client` is the result of ``client(of:)``.
+  /// `client` is the result of ``client(of:)``. With `access`, the server is asked for a token with
+  /// these rights only, and the session's access token stays.
   func renew(
-    _ record: AccountRecord, by client: RegisteredClient
+    _ record: AccountRecord, by client: RegisteredClient, narrowedTo access: NarrowedAccess? = nil
   ) async throws(SQOAuthError) -> RefreshedToken {
     do throws(SQOAuthError) {
       if let grant = record.grant, record.token.refreshToken == nil {
-        return RefreshedToken(token: try await repeated(grant, by: client))
+        guard let access else {
+          return RefreshedToken(token: try await repeated(grant, by: client))
+        }
+        let token = try await repeated(
+          grant.narrowed(to: access.scope), by: client.narrowed(to: access))
+        return RefreshedToken(token: record.token, narrowed: token)
       }
-      return try await RefreshTokenGrant(client: client).run(record.token)
+      guard let access else { return try await RefreshTokenGrant(client: client).run(record.token) }
+      return try await RefreshTokenGrant(client: client.narrowed(to: access))
+        .run(record.token, narrowedTo: access)
     } catch {
       // Without an OAuth response, the server may have moved, so the next call fetches its metadata
       // again.

@@ -1,9 +1,10 @@
 public import SQBasics
 public import SQFoundation
 
-/// The result of a token exchange; the SDK does not store it.
+/// A token that no store has: the result of a token exchange, or a token with fewer rights than the
+/// account's.
 ///
-/// - SeeAlso: RFC 8693, section 2.2.1
+/// - SeeAlso: RFC 8693, section 2.2.1; ``AccountOperations/narrowedToken(for:scope:)``
 public struct ExchangedToken: Sendable, Hashable {
   /// The type of the token: the requested type.
   public let type: TokenType
@@ -20,7 +21,7 @@ public struct ExchangedToken: Sendable, Hashable {
   /// The header fields for a request with this token; `nil` if it is not an access token, or needs a
   /// proof in each request.
   ///
-  /// Send them only to the services that the exchange named. For a token that is bound to a key
+  /// Send them only to the services that the request for the token named. For a token that is bound to a key
   /// (``SQToken/isBound``), use ``AccountOperations/send(_:with:)``.
   public var authorizationFields: [String: String]? {
     type == .accessToken && !token.isBound ? ["Authorization": "Bearer \(text)"] : nil

@@ -8,21 +8,28 @@ struct RefreshTokenGrant: Sendable {
   ///
   /// If the response is invalid but has a refresh token, the result is the old token with that
   /// refresh token, because the server may no longer accept the old one.
-  func run(_ token: SQToken) async throws(SQOAuthError) -> RefreshedToken {
+  ///
+  /// With `access`, the response's access token has these rights only. The result's token is then the
+  /// old one with the response's refresh token.
+  func run(
+    _ token: SQToken, narrowedTo access: NarrowedAccess? = nil
+  ) async throws(SQOAuthError) -> RefreshedToken {
     guard let refreshToken = token.refreshToken else { throw .cannotRefresh }
-    let parameters: [FormCoding.Pair] = [
+    var parameters: [FormCoding.Pair] = [
       .init("grant_type", "refresh_token"),
       .init("refresh_token", refreshToken),
     ]
+    if let scope = access?.scope { parameters.append(.init("scope", scope)) }
     // This must fail before the refresh token is sent.
     let validator = try validator(of: token)
     do throws(SQOAuthError) {
       // A response without a scope means that the scope did not change. The server may already have
       // replaced the refresh token, so its response gets more time than others.
       let (answer, reader) = try await client.answer(
-        to: parameters, at: client.metadata.refreshEndpoint, scope: token.scope,
+        to: parameters, at: client.metadata.refreshEndpoint, scope: access?.scope ?? token.scope,
         leastTimeout: ClientConfiguration.longestTimeout)
-      return try successor(of: token, in: answer, by: reader, validator)
+      return try successor(
+        of: token, in: answer, by: reader, validator, isNarrowed: access != nil)
     } catch {
       throw error.answeringRefresh()
     }
@@ -30,7 +37,7 @@ struct RefreshTokenGrant: Sendable {
 
   private func successor(
     of token: SQToken, in answer: WebResponse, by reader: TokenResponse,
-    _ validator: IDTokenValidator?
+    _ validator: IDTokenValidator?, isNarrowed: Bool
   ) throws(SQOAuthError) -> RefreshedToken {
     let issued: IssuedToken
     do throws(SQOAuthError) {
@@ -40,8 +47,15 @@ struct RefreshTokenGrant: Sendable {
       return RefreshedToken(
         token: token.keeping(refreshToken: refreshToken), failure: error.answeringRefresh())
     }
+    let successor = issued.token.refreshing(token)
+    guard !isNarrowed else {
+      // An ID token in this response is not used; the account has its own.
+      return RefreshedToken(
+        token: token.keeping(refreshToken: successor.refreshToken).ending(successor.ends),
+        narrowed: issued.token.keeping(refreshToken: nil).keepingIdentity(of: nil))
+    }
     return RefreshedToken(
-      token: issued.token.refreshing(token),
+      token: successor,
       identity: validator.flatMap { Identification($0, of: issued, after: token) })
   }
 
@@ -66,4 +80,6 @@ struct RefreshedToken: Sendable {
   ///
   /// If it is not `nil`, ``token`` has only the refresh token from the response.
   var failure: SQOAuthError?
+  /// A token for a part of the account's rights; ``token`` then has the account's access token.
+  var narrowed: SQToken?
 }

@@ -172,7 +172,19 @@ extension AccountOperations {
     }
   }
 
-  /// Sends a request with an exchanged access token.
+  /// Returns an access token for some of the account's resources, for a part of its scope, or both.
+  ///
+  /// See ``narrowedToken(for:scope:)``.
+  public func narrowedToken(
+    for resources: [String] = [], scope: String? = nil,
+    completion: @escaping @isolated(any) (Result<ExchangedToken, SQOAuthError>) -> Void
+  ) {
+    module.callbacks.complete(completion) { () throws(SQOAuthError) in
+      try await self.narrowedToken(for: resources, scope: scope)
+    }
+  }
+
+  /// Sends a request with an exchanged or narrowed access token.
   ///
   /// See ``send(_:with:)``.
   public func send(

@@ -1,7 +1,7 @@
 import SQBasics
 public import SQFoundation
 
-// Token exchange.
+// Tokens that the SDK does not save: those of a token exchange, and those with fewer rights.
 extension AccountOperations {
   /// Exchanges a token for one with a different type or for a different service.
   ///
@@ -47,7 +47,7 @@ extension AccountOperations {
     try await module.use(token, for: url).authorization(for: ResourceRequest(method, url))
   }
 
-  /// Sends a request with an exchanged access token, and once more if a new proof can help.
+  /// Sends a request with an exchanged or narrowed access token, and once more if a new proof can help.
   ///
   /// The time limit is that of ``send(_:)``. Name only services for which the token was exchanged.
   ///
@@ -58,7 +58,41 @@ extension AccountOperations {
   public func send(
     _ request: WebRequest, with token: ExchangedToken
   ) async throws(SQOAuthError) -> WebResponse {
-    try await module.send(request, with: try module.use(token, for: request.url))
+    do throws(SQOAuthError) {
+      return try await module.send(request, with: try module.use(token, for: request.url))
+    } catch {
+      if error.code == .invalidToken { module.session.forgetNarrowed(token.token) }
+      throw error
+    }
+  }
+}
+
+// MARK: - Fewer rights
+
+extension AccountOperations {
+  /// Returns an access token for some of the account's resources, for a part of its scope, or both.
+  ///
+  /// An API that gets such a token can use less of it elsewhere than of the account's own token. The
+  /// token is kept in memory and returned again while it is valid. The account's own token does not
+  /// change, but its refresh token may; callers share that change as they share a refresh, and it
+  /// takes as long. For a client that acts on its own behalf, its grant is repeated. Send requests
+  /// with the token by ``send(_:with:)``: after a refusal, the next call gets another one.
+  ///
+  /// `resources` are some of ``ClientConfiguration/resources``, if there are any; an empty list means
+  /// all of them. Without a `scope`, the token has the account's whole scope, as far as the server
+  /// allows it at the resources.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if nothing is named or a
+  ///   resource is none of the configuration's; ``SQOAuthError/Code/invalidTarget``,
+  ///   ``SQOAuthError/Code/invalidScope`` and other refusals of the server, which do not end the
+  ///   session; the errors of ``refresh()``.
+  /// - SeeAlso: RFC 8707, section 2.2; RFC 6749, section 6
+  public func narrowedToken(
+    for resources: [String] = [], scope: String? = nil
+  ) async throws(SQOAuthError) -> ExchangedToken {
+    let access = NarrowedAccess(resources, scope: scope)
+    try access.check(of: module.context.configuration.get())
+    return ExchangedToken(type: .accessToken, token: try await module.session.token(for: access))
   }
 }
 

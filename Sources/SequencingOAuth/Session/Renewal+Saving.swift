@@ -12,18 +12,31 @@ extension Renewal {
   ) async throws(SQOAuthError) -> SQToken? {
     let record = old.refreshed(
       refreshed.token, attributes: context.attributes(after: old),
-      usedAt: isUse ? nil : old.lastUse, isVerified: refreshed.identity == nil,
+      usedAt: isUse ? nil : old.lastUse, pending: pending(refreshed, after: old),
       serverNonce: client.serverNonce, tokenEndpoint: client.tokenEndpoint(ofIssuer: old.issuer))
     guard isCurrent else { return nil }
+    if let narrowing, let narrowed = refreshed.narrowed, old.token.refreshToken == nil {
+      return await finish(narrowed, for: narrowing, storing: nil)
+    }
     // This comes first: after it, the token is not lost even if the process ends.
     await reservation.writeAhead(record)
     if let failure = refreshed.failure {
       guard await hold(record) else { return nil }
       throw failure
     }
+    if let narrowing, let narrowed = refreshed.narrowed {
+      return await finish(narrowed, for: narrowing, storing: record)
+    }
     guard let identity = refreshed.identity else { return await finish(record) }
     guard await hold(record) else { return nil }
     return await finish(record, identifiedBy: try await identity.run(refreshed.token))
+  }
+
+  /// Returns the token that must wait until its ID token was validated; `nil` if there is none.
+  private func pending(_ refreshed: RefreshedToken, after old: AccountRecord) -> SQToken? {
+    if refreshed.identity != nil { return refreshed.token }
+    guard narrowing != nil else { return nil }
+    return old.unverifiedToken?.keeping(refreshToken: refreshed.token.refreshToken)
   }
 
   /// Finishes with the token that was kept aside until its ID token was validated.
@@ -86,7 +99,7 @@ extension Renewal {
   /// The access token may have to wait for the validation of its ID token.
   ///
   /// - Returns: `false` if the renewal was invalidated in the meantime.
-  private func hold(_ record: AccountRecord) async -> Bool {
+  func hold(_ record: AccountRecord) async -> Bool {
     guard let saved = await saved(record), await !gaveWay(saved.error) else { return false }
     let now = session.now
     return session.decide { state in
@@ -121,6 +134,7 @@ extension Renewal {
       await account.allMade()
       return .failure(error)
     }
+    if let narrowing { return failed(error, for: narrowing) }
     let now = session.now
     return session.decide { state in
       // If this renewal was invalidated, its error does not apply to the change that replaced it.

@@ -18,11 +18,16 @@ struct Renewal: Sendable {
   let context: ClientContext
   /// Whether the app needs the token; an `AccountKeeper` only keeps an account valid.
   let isUse: Bool
+  /// The part of the account's rights that the new token is for; `nil` for the account's own token.
+  let narrowing: Narrowing?
 
-  init(_ session: TokenSession, _ change: TokenChange, isUse: Bool) {
+  init(
+    _ session: TokenSession, _ change: TokenChange, isUse: Bool, narrowing: Narrowing? = nil
+  ) {
     self.session = session
     self.change = change
     self.isUse = isUse
+    self.narrowing = narrowing
     account = session.account
     context = session.context
   }
@@ -66,7 +71,9 @@ struct Renewal: Sendable {
     // If the app set the token from its own copy, the record in memory lacks the sign-in's name.
     case .same(let stored): record = stored
     }
-    if let token = try await identify(record, isOfAnotherProcess: isOfAnotherProcess) {
+    if narrowing == nil,
+      let token = try await identify(record, isOfAnotherProcess: isOfAnotherProcess)
+    {
       return token
     }
     return try await sendRefreshToken(record, withoutLeaseBecause: noLease)
@@ -103,7 +110,8 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Takes over a record that another process stored; returns its token if it is valid.
+  /// Takes over a record that another process stored; returns its token if that is what the renewal
+  /// is for and it is valid.
   func takeFromStore(_ record: AccountRecord) -> SQToken? {
     guard (try? context.check(record)) != nil else { return nil }
     let now = session.now
@@ -111,7 +119,7 @@ struct Renewal: Sendable {
       guard state.isCurrent(change) else { return nil }
       account.saw(record)
       state.takeFromStore(record, at: now)
-      let token = state.usableToken(at: now)
+      let token = narrowing == nil ? state.usableToken(at: now) : nil
       if token != nil { state.endRenewal(change, at: now) }
       return token
     }
@@ -144,7 +152,7 @@ struct Renewal: Sendable {
     guard isCurrent else { return nil }
     let refreshed: RefreshedToken
     do throws(SQOAuthError) {
-      refreshed = try await context.renew(record, by: client)
+      refreshed = try await context.renew(record, by: client, narrowedTo: narrowing?.access)
     } catch {
       guard error.endsSession, !again else { throw error }
       switch await find(besides: record) {

@@ -35,6 +35,8 @@ package struct SessionState {
   private var renewedAt: Date?
   private var unsaved: Unsaved?
   private var events: [SessionEvent] = []
+  /// The tokens for parts of the account's rights.
+  var narrowed = NarrowedTokens()
   /// The last end of the sign-in that was reported to the observers.
   var toldEnd: Date?
 }
@@ -116,16 +118,22 @@ extension SessionState {
   /// Returns a caller's next step; if that is a renewal, it becomes the running change.
   mutating func step(_ need: Need, at now: Date) -> Step {
     if let record, satisfies(need, at: now) { return .use(record.token) }
+    let step = stepToRequest(at: now)
+    if case .fail = step, isRenewable, case .valid = need, let token = unexpiredToken(at: now) {
+      return .use(token)
+    }
+    return step
+  }
+
+  /// Returns the next step of a caller for whom the server must be asked; see ``step(_:at:)``.
+  mutating func stepToRequest(at now: Date) -> Step {
     if let changeUnderWay { return .join(changeUnderWay) }
     guard let record else {
       if let failure, failure.isInForce(at: now) { return .fail(failure.error) }
       return .absent
     }
     guard isRenewable else { return .fail(.cannotRefresh) }
-    if let failure, failure.isInForce(at: now) {
-      if case .valid = need, let token = unexpiredToken(at: now) { return .use(token) }
-      return .fail(failure.error)
-    }
+    if let failure, failure.isInForce(at: now) { return .fail(failure.error) }
     defer { isWaiting = true }
     return .start(begin(), record)
   }
@@ -186,7 +194,10 @@ extension SessionState {
   mutating func hold(
     _ record: AccountRecord, at now: Date, jitter: Double = .random(in: 0...1)
   ) {
-    if self.record?.session != record.session { toldEnd = nil }
+    if self.record?.session != record.session {
+      toldEnd = nil
+      narrowed.forgetAll()
+    }
     self.record = record
     // If the previous record were saved later, it would replace this one.
     unsaved = nil
@@ -244,6 +255,7 @@ extension SessionState {
   mutating func invalidate() {
     isInvalidated = true
     ready = nil
+    narrowed.forgetAll()
   }
 
   /// Ends the session: removes the token, but keeps the counts and the events.

@@ -20,7 +20,7 @@ package final class TokenSession: Sendable {
     /// The longest time between the report of the sign-in's end and that end.
     var notice = Duration.zero
     /// The session's entry in a timer queue; `nil` if it has not needed one yet.
-    var place: (queue: TimerQueue, place: TimerQueue.Place)?
+    var place: (queue: SessionTimers, place: SessionTimers.Place)?
 
     /// The time of the timer's next work; `nil` for never.
     ///
@@ -151,7 +151,7 @@ package final class TokenSession: Sendable {
     }
   }
 
-  private func start(_ renewal: Renewal, of record: AccountRecord) {
+  func start(_ renewal: Renewal, of record: AccountRecord) {
     renewal.change.run {
       let outcome = await renewal.run(record)
       self.changed()
@@ -161,7 +161,7 @@ package final class TokenSession: Sendable {
 
   /// When a caller stops waiting: later than a request's own limit, because that limit's error is
   /// more informative.
-  private var endOfWait: ContinuousClock.Instant {
+  var endOfWait: ContinuousClock.Instant {
     let limit = (try? context.configuration.get().timeout) ?? .zero
     return .now + limit + TokenChange.usualTime
   }
@@ -242,7 +242,7 @@ package final class TokenSession: Sendable {
       // Most sessions that the timer does not renew never need an entry. An entry belongs to one
       // queue, so a different queue needs a new entry.
       if old == nil ? state.dueAt != nil : old?.queue !== queue {
-        state.place = (queue, TimerQueue.Place())
+        state.place = (queue, SessionTimers.Place())
       }
       return (state.place?.place, old)
     }

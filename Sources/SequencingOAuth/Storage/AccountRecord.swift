@@ -32,6 +32,11 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       Self(grantType: JWTAssertion.grantType, scope: scope, assertion: nil)
     }
 
+    /// Returns the same grant with a part of its scope; `nil` for the whole scope.
+    func narrowed(to scope: String?) -> Self {
+      scope == nil ? self : Self(grantType: grantType, scope: scope, assertion: assertion)
+    }
+
     private enum CodingKeys: String, CodingKey {
       case grantType = "grant_type"
       case scope
@@ -150,11 +155,11 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 
   /// Returns the record after a refresh, with the app's current attributes.
   ///
-  /// If `isVerified` is `false`, the new access token is only kept aside until its ID token was
-  /// validated. `tokenEndpoint` is that of the issuer now, if it is known; the issuer may have moved it
-  /// since the sign-in.
+  /// A `pending` token is only kept aside until its ID token was validated; the record then gets the
+  /// refresh token of `new` and keeps its access token. `tokenEndpoint` is that of the issuer now, if
+  /// it is known; the issuer may have moved it since the sign-in.
   func refreshed(
-    _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, isVerified: Bool = true,
+    _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, pending: SQToken? = nil,
     serverNonce: String? = nil, tokenEndpoint: String? = nil
   ) -> AccountRecord {
     changed { values in
@@ -162,8 +167,9 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       values.reusesRefreshToken =
         new.refreshToken != nil && new.refreshToken == token.refreshToken
       values.token =
-        isVerified ? new : token.keeping(refreshToken: new.refreshToken).ending(new.ends)
-      values.unverifiedToken = isVerified ? nil : new
+        pending == nil
+        ? new : token.keeping(refreshToken: new.refreshToken).ending(new.ends)
+      values.unverifiedToken = pending
       values.generation = Generation(count: generation.map { $0 + 1 })
       values.usedAt = usedAt
       values.serverNonce = serverNonce

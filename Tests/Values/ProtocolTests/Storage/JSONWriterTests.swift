@@ -35,7 +35,7 @@ import Testing
     return AccountRecord(
       id: text, clientID: text, issuer: text, tokenEndpoint: text, grant: grant, session: text,
       token: token, attributes: [text: text, "z": "y"]
-    ).refreshed(token, attributes: [text: text], usedAt: date, isVerified: false)
+    ).refreshed(token, attributes: [text: text], usedAt: date, pending: token)
   }
 
   private static func encoded(_ record: AccountRecord) throws -> Data {

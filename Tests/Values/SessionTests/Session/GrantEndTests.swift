@@ -81,7 +81,7 @@ import Testing
       additionalFields: ["refresh_expires_in": 70]
     ).refreshing(old)
     let record = AccountRecord(id: "a", clientID: "c", token: old)
-      .refreshed(new, attributes: [:], isVerified: false)
+      .refreshed(new, attributes: [:], pending: new)
     #expect(record.token.accessToken == "a" && record.token.refreshToken == "s")
     #expect(record.token.refreshTokenExpirationDate == now + 120)
     #expect(old.keeping(refreshToken: "s").refreshTokenExpirationDate == nil)

@@ -1,0 +1,48 @@
+import SQBasics
+
+/// A part of an account's rights for which a token can be asked: some resources, scopes, or both.
+///
+/// - SeeAlso: RFC 6749, section 6; RFC 8707, section 2.2
+struct NarrowedAccess: Sendable, Hashable {
+  /// The resources in the request's order; empty for all of the account.
+  private let exactResources: [ExactText]
+  /// `nil` for the account's whole scope.
+  private let exactScope: ExactText?
+
+  var resources: [String] { exactResources.map(\.text) }
+  var scope: String? { exactScope?.text }
+
+  init(_ resources: [String], scope: String?) {
+    exactResources = resources.map(ExactText.init)
+    exactScope = scope.map(ExactText.init)
+  }
+
+  /// Throws if this is not a part of a client's rights, as far as the client knows them.
+  func check(of configuration: ClientConfiguration) throws(SQOAuthError) {
+    guard !exactResources.isEmpty || exactScope?.text.words.isEmpty == false else {
+      throw SQOAuthError(
+        .invalidConfiguration, "name the resources or the scopes that the token is for")
+    }
+    for resource in resources { try ResourceIndicator.check(resource) }
+    let known = Set(configuration.resources.map(ExactText.init))
+    guard !known.isEmpty, let other = exactResources.first(where: { !known.contains($0) }) else {
+      return
+    }
+    throw SQOAuthError(
+      .invalidConfiguration,
+      "the configuration's resources do not contain \"\(other.text.printable)\", so the account has "
+        + "no access to it")
+  }
+}
+
+extension RegisteredClient {
+  /// Returns the client with requests for a part of its rights.
+  func narrowed(to access: NarrowedAccess) -> RegisteredClient {
+    var configuration = configuration
+    if !access.resources.isEmpty { configuration.resources = access.resources }
+    configuration.requiredScopes = []
+    return RegisteredClient(
+      configuration: configuration, environment: environment, metadata: metadata,
+      proofKey: proofKey)
+  }
+}

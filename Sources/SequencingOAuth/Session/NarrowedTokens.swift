@@ -1,0 +1,36 @@
+import SQFoundation
+
+/// The tokens of a session with fewer rights than the account's token; no store has them.
+struct NarrowedTokens {
+  private struct Entry {
+    let token: SQToken
+    let schedule: TokenSchedule
+  }
+
+  /// The maximum number of tokens; an app that needs more of them gets some of them anew.
+  private static let capacity = 100
+
+  private var entries: [NarrowedAccess: Entry] = [:]
+
+  /// Returns the token for a part of the account's rights if it is valid.
+  func token(for access: NarrowedAccess, at now: Date) -> SQToken? {
+    guard let entry = entries[access], entry.schedule.isUsable(at: now) else { return nil }
+    return entry.token
+  }
+
+  /// Keeps a token; without room, the token that ends first makes room.
+  mutating func keep(_ token: SQToken, for access: NarrowedAccess, at now: Date) {
+    entries[access] = Entry(
+      token: token, schedule: TokenSchedule(token, knownAt: now, isRenewable: true, jitter: 0))
+    guard entries.count > Self.capacity else { return }
+    let first = entries.min { $0.value.schedule.usableUntil < $1.value.schedule.usableUntil }
+    if let first { entries[first.key] = nil }
+  }
+
+  /// Forgets a token that a server has refused.
+  mutating func forget(_ token: SQToken) {
+    entries = entries.filter { $0.value.token.accessToken != token.accessToken }
+  }
+
+  mutating func forgetAll() { entries = [:] }
+}

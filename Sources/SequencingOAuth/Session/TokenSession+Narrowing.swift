@@ -1,0 +1,78 @@
+import SQBasics
+
+/// A renewal's further purpose: a token for a part of the account's rights.
+struct Narrowing: Sendable {
+  let access: NarrowedAccess
+  /// The token or the error, for the caller that started the renewal.
+  let outcome = OneShot<Result<SQToken, SQOAuthError>>()
+}
+
+// Tokens with fewer rights than the account's token.
+extension TokenSession {
+  /// Returns a token for a part of the account's rights: one in memory, or one from the server.
+  ///
+  /// The request may replace the refresh token, so it is a change of the session's token as a
+  /// renewal is. Callers wait for a running change, and then ask again.
+  func token(for access: NarrowedAccess) async throws(SQOAuthError) -> SQToken {
+    let end = endOfWait
+    while true {
+      let now = now
+      if let token = decide({ $0.narrowed.token(for: access, at: now) }) { return token }
+      switch decide({ $0.stepToRequest(at: now) }) {
+      case .use(let token): return token
+      case .fail(let error): throw error
+      case .absent:
+        if try await restore() { continue }
+        guard try context.actsInOwnName() else { throw .notSignedIn }
+        try await obtain(until: end)
+      case .join(let change):
+        // Its error is for those who need the account's own token.
+        _ = try await outcome(of: change, until: end)
+      case .start(let change, let record):
+        let narrowing = Narrowing(access: access)
+        start(Renewal(self, change, isUse: true, narrowing: narrowing), of: record)
+        _ = try await outcome(of: change, until: end).get()
+        if let outcome = narrowing.outcome.current { return try outcome.get() }
+      }
+    }
+  }
+
+  /// Forgets a token for a part of the account's rights, because a server has refused it.
+  func forgetNarrowed(_ token: SQToken) { decide { $0.narrowed.forget(token) } }
+}
+
+extension Renewal {
+  /// Gives the caller a token for a part of the account's rights, and keeps it in memory.
+  ///
+  /// The session keeps its access token, and stores the refresh token of the response.
+  func finish(
+    _ narrowed: SQToken, for narrowing: Narrowing, storing record: AccountRecord?
+  ) async -> SQToken? {
+    // If the account has changed meanwhile, the caller asks again.
+    if let record, await !hold(record) { return nil }
+    let now = session.now
+    session.decide { state in
+      guard state.isCurrent(change) else { return }
+      state.narrowed.keep(narrowed, for: narrowing.access, at: now)
+      state.end(change)
+      narrowing.outcome.resolve(.success(narrowed))
+    }
+    return nil
+  }
+
+  /// Ends a request for a part of the account's rights, without an error for other callers.
+  ///
+  /// Only an outage delays the account's next refresh, because that refresh would fail, too.
+  func failed(_ error: SQOAuthError, for narrowing: Narrowing) -> Outcome {
+    let now = session.now
+    session.decide { state in
+      if error.isOutage || error.retryAfter != nil {
+        _ = state.fail(change, error, at: now)
+      } else {
+        state.end(change)
+      }
+    }
+    narrowing.outcome.resolve(.failure(error))
+    return .success(nil)
+  }
+}
