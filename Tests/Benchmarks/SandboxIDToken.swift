@@ -47,7 +47,7 @@ struct SandboxIDToken: Sendable {
   }
 
   /// Returns the rows for bare OpenSSL and for each of the other libraries.
-  func all(_ verifiers: Verifiers) throws -> [Benchmark] {
+  func all(_ libraries: JOSELibraries) throws -> [Benchmark] {
     let bare = try RawSignature(algorithm)
     let openSSL = Benchmark.Peer(name: "bare OpenSSL") {
       try await sample(Self.count) { for _ in 0..<Self.count { try bare.verify() } }
@@ -55,7 +55,7 @@ struct SandboxIDToken: Sendable {
     let line = [sandbox.issuer.absoluteString, SandboxClient.app.id, keySet, try text]
       .joined(separator: " ")
     return [Benchmark(name: name, peer: openSSL, subject: validations)]
-      + verifiers.peers(line, Self.count).map {
+      + libraries.validations(line, Self.count).map {
         Benchmark(name: name, peer: $0, subject: validations, aim: 1)
       }
   }

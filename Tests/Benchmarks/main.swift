@@ -65,7 +65,9 @@ if isWanted(GrantParts.name) { try await GrantParts.report(server) }
 for benchmark in try AuthorizedReads.all(server, go) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
-for benchmark in try await ProofBenchmarks.all(server) where isWanted(benchmark.name) {
+let libraries = try JOSELibraries()
+defer { libraries.stop() }
+for benchmark in try await ProofBenchmarks.all(server, libraries) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))
 }
 if "download of 1 GB, upload of 1 GB".contains(word) {
@@ -106,11 +108,9 @@ for distance in FleetBenchmarks.Distance.allCases {
   if distance == .near, isWanted("memory of a worker") { try await fleet.reportMemory() }
 }
 if "ID token, RS256; ID token, ES256".contains(word) {
-  let verifiers = try Verifiers()
-  defer { verifiers.stop() }
   for algorithm in RawSignature.Algorithm.allCases {
     let idToken = try await SandboxIDToken(algorithm)
-    for benchmark in try idToken.all(verifiers) where isWanted(benchmark.name) {
+    for benchmark in try idToken.all(libraries) where isWanted(benchmark.name) {
       print(Table.row(try await benchmark.measure(rounds: 9)))
     }
     await idToken.stop()

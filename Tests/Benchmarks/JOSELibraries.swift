@@ -1,7 +1,7 @@
 import Glibc
 
-/// Other libraries that validate ID tokens, each in its own process.
-struct Verifiers: Sendable {
+/// Other libraries that validate ID tokens or sign proofs, each in its own process.
+struct JOSELibraries: Sendable {
   /// The library's process, or `nil` if this machine does not have the library.
   private let goJOSE: WorkProcess?
   private let joserfc: WorkProcess?
@@ -19,8 +19,17 @@ struct Verifiers: Sendable {
     joserfc?.stop()
   }
 
+  /// Returns the peer that makes proofs of a key for a URL, `count` times.
+  func proofs(_ url: String, _ count: Int) -> Benchmark.Peer {
+    guard let goJOSE else { return Benchmark.Peer(name: "Go go-jose") }
+    return Benchmark.Peer(name: "Go go-jose") {
+      let answer = try await goJOSE.ask("proof \(count) \(url)")
+      return Benchmark.Sample(operations: count, duration: answer.duration)
+    }
+  }
+
   /// Returns peers that each validate a text `count` times.
-  func peers(_ text: String, _ count: Int) -> [Benchmark.Peer] {
+  func validations(_ text: String, _ count: Int) -> [Benchmark.Peer] {
     [("Go go-jose", goJOSE), ("PyPI joserfc", joserfc)].map { name, process in
       guard let process else { return Benchmark.Peer(name: name) }
       return Benchmark.Peer(name: name) {
