@@ -23,6 +23,13 @@ extension SignInArguments {
       throw Failure(error).withHint(
         "Register a client there, and give its identifier with --client-id.")
     }
+    guard !usesDevice || registration.allows(DeviceAuthorization.grantType) else {
+      throw Failure(
+        SQOAuthError(
+          .registrationMismatch,
+          "the server registers programs without sign-ins on another device; leave "
+            + "\(Option.device.name) out"))
+    }
     if registration.clientID != before?.clientID {
       console.progress(
         "Registered this program at \(issuer.onScreen) as \(registration.clientID.onScreen).")
@@ -58,14 +65,21 @@ extension SignInArguments {
   ) async throws(SQOAuthError) -> ClientRegistration {
     do throws(SQOAuthError) {
       return try await registrar.registration(
-        of: metadata(clientKey, withDevice: mayUseDevice), in: store)
+        of: metadata(clientKey, withDevice: mayUseDevice), in: store, options)
     } catch {
       let isOfMetadata = [.registrationMismatch, .invalidClientMetadata].contains(error.code)
       // Without a difference, the server would refuse the program again, or register another client.
       guard isOfMetadata, mayUseDevice, !usesDevice else { throw error }
       return try await registrar.registration(
-        of: metadata(clientKey, withDevice: false), in: store)
+        of: metadata(clientKey, withDevice: false), in: store, options)
     }
+  }
+
+  /// How a registration is shared with the calls that find their server by themselves.
+  private var options: RegistrationOptions {
+    var options = RegistrationOptions()
+    (options.fixesPorts, options.verifies) = (true, true)
+    return options
   }
 
   /// Returns the metadata that the program registers for itself.
@@ -100,7 +114,7 @@ extension SignInArguments {
       redirectURIs: [redirectURI], clientName: "sq-demo",
       softwareID: "com.example.sequencing-oauth.sq-demo")
     if withDevice {
-      metadata.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
+      metadata.grantTypes.append(DeviceAuthorization.grantType)
     }
     return metadata
   }

@@ -6,8 +6,6 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 8628
 struct DeviceGrant: Sendable {
-  static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
-
   let client: RegisteredClient
   let options: SignInOptions
   /// The token requests of cancelled sign-ins; their tokens are revoked.
@@ -77,7 +75,10 @@ struct DeviceGrant: Sendable {
       do throws(SQOAuthError) {
         return try await abandoned.token(of: client) { () throws(SQOAuthError) in
           try await client.token(
-            [.init("grant_type", Self.grantType), .init("device_code", device.deviceCode)],
+            [
+              .init("grant_type", DeviceAuthorization.grantType),
+              .init("device_code", device.deviceCode),
+            ],
             scope: scope)
         }
       } catch {

@@ -8,6 +8,9 @@ public import SQFoundation
 ///
 /// - SeeAlso: RFC 8628, section 3.3
 public struct DeviceAuthorization: Sendable, Hashable {
+  /// The `grant_type` of sign-ins on another device, for ``ClientMetadata/grantTypes``.
+  public static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
+
   /// The longest validity of a code that the SDK accepts, in seconds: one day.
   static let longestLifetime = 86_400.0
 

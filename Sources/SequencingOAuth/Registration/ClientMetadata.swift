@@ -83,6 +83,24 @@ public struct ClientMetadata: Sendable, Hashable {
     self.softwareVersion = softwareVersion
   }
 
+  /// Returns this description without grants that a server's metadata rules out, as long as one
+  /// remains.
+  ///
+  /// Some servers refuse a client that asks for a grant that they do not know.
+  ///
+  /// - SeeAlso: RFC 8414, section 2 (`grant_types_supported`)
+  func choosingGrants(at server: ProviderMetadata) -> ClientMetadata {
+    let isOffered = { (grant: String) in
+      (server.grantTypes?.contains(grant) ?? true)
+        && (grant != DeviceAuthorization.grantType || server.deviceAuthorizationEndpoint != nil)
+    }
+    let offered = grantTypes.filter(isOffered)
+    guard offered.contains(where: { $0 != "refresh_token" }) else { return self }
+    var metadata = self
+    metadata.grantTypes = offered
+    return metadata
+  }
+
   /// The members of a registration request to a server that does not list its algorithms.
   var members: [String: JSONValue] { members(listed: nil) }
 

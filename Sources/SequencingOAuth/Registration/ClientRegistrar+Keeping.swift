@@ -6,8 +6,9 @@ extension ClientRegistrar {
   ///
   /// A new or renewed registration is stored.
   ///
-  /// A stored registration is used unchanged if it passes ``ClientRegistration/check(against:)``
-  /// and its secret is valid for at least another hour. Otherwise the client updates the
+  /// A stored registration is used unchanged if it passes ``ClientRegistration/check(against:)``, no
+  /// grant and no scope has been added to `metadata`, and its secret is valid for at least another
+  /// hour. Otherwise the client updates the
   /// registration at the server, so that its identifier stays the same and its users' accounts
   /// remain valid. The client registers again only if the update is impossible: the server offers
   /// no updates, no longer knows the client, or the update does not have the required result. The
@@ -31,18 +32,15 @@ extension ClientRegistrar {
   public func registration(
     of metadata: ClientMetadata, in store: any RegistrationStore
   ) async throws(SQOAuthError) -> ClientRegistration {
-    try await registration(of: metadata, in: store, fixesPorts: false)
+    try await registration(of: metadata, in: store, RegistrationOptions())
   }
 
   /// Returns the client's stored registration, renewed if necessary, or registers a new client.
-  ///
-  /// With `fixesPorts`, a redirect URI of a loopback address without a port is registered with a few
-  /// ports, because many servers compare the port.
   package func registration(
-    of metadata: ClientMetadata, in store: any RegistrationStore, fixesPorts: Bool
+    of metadata: ClientMetadata, in store: any RegistrationStore, _ options: RegistrationOptions
   ) async throws(SQOAuthError) -> ClientRegistration {
     let keeping = RegistrationKeeping(
-      registrar: self, metadata: metadata, store: store, fixesPorts: fixesPorts)
+      registrar: self, metadata: metadata, store: store, options: options)
     // The response may contain a new secret, so no request is cancelled before its response.
     let work = { @Sendable () async throws(SQOAuthError) in
       try await uncancelled { () throws(SQOAuthError) in try await keeping.registration() }
@@ -58,7 +56,7 @@ extension ClientRegistrar {
     private let issuer: ExactText
     private let initialAccessToken: String?
     private let metadata: ClientMetadata
-    private let fixesPorts: Bool
+    private let options: RegistrationOptions
     /// The identity of the store; the store lives at least as long as the call.
     private let store: ObjectIdentifier
 
@@ -69,10 +67,27 @@ extension ClientRegistrar {
       issuer = ExactText(keeping.registrar.issuer)
       initialAccessToken = keeping.registrar.initialAccessToken
       metadata = keeping.metadata
-      fixesPorts = keeping.fixesPorts
+      options = keeping.options
       store = ObjectIdentifier(keeping.store as AnyObject)
     }
   }
+}
+
+/// What a program needs of its registration besides the description.
+package struct RegistrationOptions: Sendable, Hashable {
+  /// Whether a redirect URI of a loopback address without a port is registered with a few ports too,
+  /// because many servers compare the port.
+  package var fixesPorts = false
+  /// Whether the server is asked if it still knows a stored client that can manage itself.
+  ///
+  /// Otherwise a user may get a page that says that the client is unknown, and nothing else.
+  package var verifies = false
+  /// Whether a stored client that cannot manage itself stays as it is, although it lacks a scope.
+  ///
+  /// A new client would make its accounts unusable.
+  package var keepsScopes = false
+
+  package init() {}
 }
 
 extension ClientRegistrar.SharedCall: Redacted {}

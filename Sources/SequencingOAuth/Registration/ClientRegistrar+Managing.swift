@@ -33,15 +33,15 @@ extension ClientRegistrar {
     _ registration: ClientRegistration, to metadata: ClientMetadata
   ) async throws(SQOAuthError) -> ClientRegistration {
     try metadata.check()
-    var metadata = metadata
-    if metadata.clientAuthentication == nil {
-      // Without the server's list, the client keeps its method.
-      let server = try? await serverMetadata()
-      metadata = metadata.choosingAuthentication(
+    // Without the server's lists, the client keeps its method.
+    let server = try? await serverMetadata()
+    let chosen = (server.map(metadata.choosingGrants) ?? metadata)
+      .choosingAuthentication(
         supported: server.map(\.clientAuthenticationMethods)
           ?? [registration.clientAuthentication.rawValue])
-    }
-    return try await manage(registration, "PUT", metadata)
+    var changed = try await manage(registration, "PUT", chosen)
+    changed.askedGrants = metadata.grantTypes
+    return changed
   }
 
   /// Deletes the registration at the server; this usually invalidates all tokens of the client.

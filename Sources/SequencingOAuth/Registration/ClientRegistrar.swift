@@ -48,15 +48,17 @@ public struct ClientRegistrar: Sendable {
         "the server does not let clients register themselves; register your app in the way that "
           + "the server's documentation describes")
     }
-    let chosen = metadata.choosingAuthentication(supported: server.clientAuthenticationMethods)
+    let chosen = metadata.choosingGrants(at: server)
+      .choosingAuthentication(supported: server.clientAuthenticationMethods)
     let request = try self.request(
       "POST", endpoint, token: initialAccessToken,
       members: chosen.members(listed: server.clientAssertionAlgorithms))
     let reader = reader(at: endpoint, hiding: [initialAccessToken])
     let response = try await environment.transport.exchange(request)
     do throws(SQOAuthError) {
-      let registration = try reader.registration(
+      var registration = try reader.registration(
         in: try reader.members(of: response), for: chosen)
+      registration.askedGrants = metadata.grantTypes
       // If the app left the choice to the SDK, the server's choice is accepted.
       try registration.check(against: metadata)
       guard registration.isUsable(at: environment.clock.now, reserve: 0) else {

@@ -41,12 +41,42 @@ extension ClientRegistration {
     let listed = members["grant_types"]?.array?.compactMap(\.string)
     let granted = listed?.isEmpty == true ? nil : listed
     let lost = granted.map { granted in metadata.grantTypes.filter { !granted.contains($0) } } ?? []
-    // The client still works without refresh tokens.
+    let hasSignIn = granted.map { !$0.filter(Self.signInGrants.contains).isEmpty } ?? true
+    // The client still works without refresh tokens, and with one of two ways to sign users in.
     try require(
-      lost.allSatisfy { $0 == "refresh_token" }, "the client without a grant that it needs")
+      lost.allSatisfy { $0 == "refresh_token" || hasSignIn && Self.signInGrants.contains($0) },
+      "the client without a grant that it needs")
+    let usesCode = metadata.grantTypes.contains("authorization_code")
+    let responses = members["response_types"]?.array?.compactMap(\.string) ?? []
+    try require(
+      !usesCode || lost.contains("authorization_code") || responses.isEmpty
+        || responses.contains("code"),
+      "the client without the response type \"code\"")
   }
 
-  func fits(_ metadata: ClientMetadata) -> Bool { (try? check(against: metadata)) != nil }
+  /// Returns whether the server has registered the client for a grant, as far as it says.
+  package func allows(_ grantType: String) -> Bool {
+    let listed = members["grant_types"]?.array?.compactMap(\.string) ?? []
+    return listed.isEmpty || listed.contains { $0 == grantType }
+  }
+
+  /// The grants that sign users in; a client that has asked for both works with either.
+  private static let signInGrants = ["authorization_code", DeviceAuthorization.grantType]
+
+  /// Returns whether the client can be used as described, and no grant and no scope has been added
+  /// since it was registered.
+  func fits(_ metadata: ClientMetadata) -> Bool {
+    let isAsked = askedGrants.map { Set(metadata.grantTypes).isSubset(of: $0) } ?? true
+    return isAsked && hasScopes(of: metadata) && (try? check(against: metadata)) != nil
+  }
+
+  /// Returns whether the client was registered for all scopes of a description.
+  ///
+  /// A server that registered fewer than the app asked for would do so again.
+  private func hasScopes(of metadata: ClientMetadata) -> Bool {
+    guard let wanted = metadata.scope, let known = askedScope ?? scope else { return true }
+    return Set(wanted.words).isSubset(of: known.words)
+  }
 
   /// Returns this registration with its redirect URIs in the order of `uris`, if both lists agree.
   func ordered(as uris: [String]) -> ClientRegistration {

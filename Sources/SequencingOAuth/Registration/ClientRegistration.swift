@@ -34,6 +34,13 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   ///
   /// It is `nil` in a registration that was stored by an older version of the SDK.
   let sentKeys: [JSONValue]?
+  /// The grants that the app has asked for; the server may have registered others.
+  ///
+  /// It is `nil` in a registration that was stored by an older version of the SDK.
+  var askedGrants: [String]?
+  /// The scopes that the app has asked for; `nil` if it left them to the server, or an older version
+  /// of the SDK stored the registration.
+  var askedScope: String?
 
   struct Management: Sendable, Hashable, Codable, Redacted {
     let uri: URL

@@ -5,41 +5,54 @@ import SQFoundation
 ///
 /// By RFC 8252, section 7.3, a client may use any port, but many servers compare the port with the
 /// registered one. So a program registers a few ports and later uses the first free one of them.
-enum LoopbackPorts {
+package enum LoopbackPorts {
   /// The number of ports to register for a redirect URI without a port.
   static let count = 3
   /// The ports to choose from; systems use higher ones for outgoing connections.
   private static let range: ClosedRange<UInt16> = 20_000...32_000
 
-  /// Returns redirect URIs for a registration: those of an earlier one if they fit, or else new ones.
-  static func uris(_ asked: [String], after kept: ClientRegistration?) -> [String] {
-    kept.flatMap { uris(asked, as: $0) } ?? choose(for: asked)
+  /// Returns redirect URIs for a registration: those of an earlier one if they are enough, or else new
+  /// ones.
+  ///
+  /// With `fixesPorts`, each URI whose port is open gets a few ports, and stays without one for
+  /// programs that share the registration and rely on any port.
+  static func uris(
+    _ asked: [String], after kept: ClientRegistration?, fixesPorts: Bool
+  ) -> [String] {
+    if let kept, isEnough(kept.redirectURIs, for: asked, fixesPorts: fixesPorts) {
+      // The app's order counts, because a client uses the first one.
+      return asked + kept.redirectURIs.filter { uri in !asked.contains { $0 == uri } }
+    }
+    return fixesPorts ? asked.flatMap(withPorts) : asked
   }
 
-  /// Returns redirect URIs for a registration, with new ports where the app gave none.
-  static func choose(for uris: [String]) -> [String] {
-    uris.flatMap { uri -> [String] in
-      guard let parts = Portless(uri) else { return [uri] }
-      var ports: Set<UInt16> = []
-      while ports.count < count { ports.insert(.random(in: range)) }
-      return ports.sorted().map(parts.uri(port:))
-    }
+  /// Returns a redirect URI, followed by the same with some new ports if its port is open.
+  private static func withPorts(_ uri: String) -> [String] {
+    guard let parts = Portless(uri) else { return [uri] }
+    var ports: Set<UInt16> = []
+    while ports.count < count { ports.insert(.random(in: range)) }
+    return [uri] + ports.sorted().map(parts.uri(port:))
   }
 
-  /// Returns the redirect URIs of an earlier registration if they are those of the app, apart from
-  /// ports that the app left open; otherwise `nil`.
-  static func uris(_ asked: [String], as kept: ClientRegistration) -> [String]? {
-    var rest = kept.redirectURIs
-    for uri in asked {
-      let count = rest.count
-      if let parts = Portless(uri) {
-        rest.removeAll { parts.isWithPort($0) }
-      } else {
-        rest.removeAll { $0 == uri }
-      }
-      guard rest.count < count else { return nil }
+  /// Returns whether registered redirect URIs have all that are asked for, and none of other programs.
+  private static func isEnough(
+    _ registered: [String], for asked: [String], fixesPorts: Bool
+  ) -> Bool {
+    let portless = asked.compactMap(Portless.init)
+    let isOwn = { (uri: String) in
+      asked.contains { $0 == uri } || portless.contains { $0.isWithPort(uri) }
     }
-    return rest.isEmpty ? kept.redirectURIs : nil
+    return registered.allSatisfy(isOwn)
+      && asked.allSatisfy { uri in registered.contains { $0 == uri } }
+      && (!fixesPorts || portless.allSatisfy { registered.contains(where: $0.isWithPort) })
+  }
+
+  /// Returns the redirect URIs for sign-ins: instead of one whose port is open, those with a port.
+  package static func usable(_ registered: [String]) -> [String] {
+    registered.filter { uri in
+      guard let parts = Portless(uri) else { return true }
+      return !registered.contains(where: parts.isWithPort)
+    }
   }
 
   /// A redirect URI to a loopback address without a port.

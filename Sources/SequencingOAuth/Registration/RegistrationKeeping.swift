@@ -5,8 +5,7 @@ struct RegistrationKeeping: Sendable {
   let registrar: ClientRegistrar
   private(set) var metadata: ClientMetadata
   let store: any RegistrationStore
-  /// Whether redirect URIs of a loopback address without a port get ports; see ``LoopbackPorts``.
-  let fixesPorts: Bool
+  let options: RegistrationOptions
 
   /// The maximum number of attempts when another program changes the stored registration.
   private static let attempts = 5
@@ -18,9 +17,7 @@ struct RegistrationKeeping: Sendable {
     for _ in 0..<Self.attempts {
       let kept = try await store.kept(registrar.issuer)
       var round = self
-      if fixesPorts {
-        round.metadata.redirectURIs = LoopbackPorts.uris(metadata.redirectURIs, after: kept)
-      }
+      round.metadata = wanted(after: kept)
       if let standing = try await round.standing(after: kept) {
         return standing.ordered(as: round.metadata.redirectURIs)
       }
@@ -31,12 +28,27 @@ struct RegistrationKeeping: Sendable {
         + "of them a separate store")
   }
 
+  /// Returns the description to register, with what other accounts of this client already have.
+  private func wanted(after kept: ClientRegistration?) -> ClientMetadata {
+    var wanted = metadata
+    wanted.redirectURIs = LoopbackPorts.uris(
+      metadata.redirectURIs, after: kept, fixesPorts: options.fixesPorts)
+    guard let kept, let scope = metadata.scope else { return wanted }
+    if !kept.isManageable, options.keepsScopes {
+      wanted.scope = nil
+    } else {
+      let known = kept.askedScope ?? kept.scope ?? ""
+      wanted.scope = (known.words + scope.words).withoutRepeats().joined(separator: " ")
+    }
+    return wanted
+  }
+
   /// Returns the registration to use; `nil` if another program has changed the stored one.
   private func standing(
     after kept: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration? {
     guard let kept else { return try await registerAnew(replacing: nil) }
-    if isGood(kept) { return kept }
+    if isGood(kept), !(options.verifies && kept.isManageable) { return kept }
     switch try await renew(kept) {
     case .renewed(let registration): return registration
     case .changedElsewhere: return nil

@@ -65,7 +65,9 @@ struct RegistrationResponse {
       redirectURIs: try reader.texts("redirect_uris") ?? earlier?.redirectURIs ?? [],
       scope: reader.claims.scope(ifMissing: earlier?.scope),
       management: management(reader, after: earlier), members: shown,
-      sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys
+      sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys,
+      askedGrants: metadata?.grantTypes ?? earlier?.askedGrants,
+      askedScope: metadata?.scope ?? earlier?.askedScope
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }
 

@@ -123,6 +123,7 @@ import Testing
     let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(registration))
     var members = try #require(json as? [String: Any])
     #expect(members.removeValue(forKey: "sentKeys") != nil)
+    #expect(members.removeValue(forKey: "askedGrants") != nil)
     let older = try JSONDecoder().decode(
       ClientRegistration.self, from: JSONSerialization.data(withJSONObject: members))
     #expect(older.clientID == registration.clientID)

@@ -39,6 +39,75 @@ import Testing
     #expect(try await registrar.registration(of: app, in: store) != first)
   }
 
+  /// Programs that share a client ask for different scopes.
+  @Test func `a scope that is added updates the client, and none is lost`() async throws {
+    var mail = app
+    mail.scope = "profile"
+    let first = try await registrar.registration(of: mail, in: store)
+    mail.scope = "demo"
+    let second = try await registrar.registration(of: mail, in: store)
+    #expect(second.clientID == first.clientID)
+    #expect(second.scope.map { Set($0.split(separator: " ")) } == ["profile", "demo"])
+    mail.scope = "profile"
+    #expect(try await registrar.registration(of: mail, in: store) == second)
+    mail.scope = nil
+    #expect(try await registrar.registration(of: mail, in: store) == second)
+    #expect(methods() == ["POST", "PUT"])
+  }
+
+  @Test func `a grant that is added updates the client`() async throws {
+    let first = try await registrar.registration(of: app, in: store)
+    var device = app
+    device.grantTypes.append(DeviceAuthorization.grantType)
+    let second = try await registrar.registration(of: device, in: store)
+    #expect(second.clientID == first.clientID && second.allows(DeviceAuthorization.grantType))
+    #expect(try await registrar.registration(of: app, in: store) == second)
+    #expect(methods() == ["POST", "PUT"])
+  }
+
+  /// Otherwise each start would ask for the grant again.
+  @Test func `a grant that the server does not allow is asked for once`() async throws {
+    var device = app
+    device.grantTypes.append(DeviceAuthorization.grantType)
+    sandbox.misbehave(
+      at: .registration, .member("grant_types", ["authorization_code"]), times: nil)
+    let first = try await registrar.registration(of: device, in: store)
+    #expect(!first.allows(DeviceAuthorization.grantType))
+    #expect(try await registrar.registration(of: device, in: store) == first)
+    #expect(methods() == ["POST"])
+  }
+
+  @Test func `a program asks the server if it still knows the client`() async throws {
+    var options = RegistrationOptions()
+    options.verifies = true
+    let first = try await registrar.registration(of: app, in: store, options)
+    let known = try await registrar.registration(of: app, in: store, options)
+    #expect(known.clientID == first.clientID && methods() == ["POST", "GET"])
+    sandbox.misbehave(at: .clientConfiguration, .error("invalid_token", status: 401), times: nil)
+    let second = try await registrar.registration(of: app, in: store, options)
+    #expect(second.clientID != first.clientID && kept() == second)
+  }
+
+  /// Programs with and without ports of their own share the client.
+  @Test func `a registration with ports serves programs that use any port`() async throws {
+    var plain = app
+    plain.redirectURIs = ["http://127.0.0.1/callback"]
+    var options = RegistrationOptions()
+    options.fixesPorts = true
+    for fixesFirst in [true, false] {
+      store.eraseRegistration(at: sandbox.issuer.absoluteString)
+      options.fixesPorts = fixesFirst
+      let first = try await registrar.registration(of: plain, in: store, options)
+      options.fixesPorts = !fixesFirst
+      let second = try await registrar.registration(of: plain, in: store, options)
+      options.fixesPorts = fixesFirst
+      let third = try await registrar.registration(of: plain, in: store, options)
+      #expect(second.clientID == first.clientID && third == second)
+      #expect(second.redirectURIs.first == plain.redirectURIs[0])
+      #expect(second.redirectURIs.count == 4)
+    }
+  }
+
   /// An older version kept any address that the server named, such as one in the client's network.
   @Test func `a stored management address on another server gets no request`() async throws {
     let other = try await SandboxServer.start()
