@@ -68,9 +68,12 @@ struct AccountChoice: Sendable {
       + "and --client-id.")
 
   static func isOpen(among records: [AccountRecord]) -> Failure {
-    Failure(
-      "account_needed", "the store has \(records.count) accounts; name one", status: .wrongUsage
-    ).withHint(options(records.map(\.id)))
+    isOpen(among: records, "the store has \(records.count) accounts; name one")
+  }
+
+  /// Returns the failure of a command that cannot choose one of the accounts, with the reason.
+  static func isOpen(among records: [AccountRecord], _ reason: String) -> Failure {
+    Failure("account_needed", reason, status: .wrongUsage).withHint(options(records.map(\.id)))
   }
 
   /// Returns the accounts as command-line options that the user can copy.

@@ -37,11 +37,11 @@ struct Call: Command {
     the address of a document about the client; the other options of a client, such as
     --key and --profile, need a provider.
 
-    An account from 'sq-demo login' comes first if its own server, or one of those listed
-    with --resource, is that of the URL, or if the server does not describe itself;
-    --account chooses any account. If the options name a provider, they make a new account,
-    as for 'sq-demo token'. Try it without an account:
-    'sq-demo call GET /api/me --sandbox'.
+    The account that a call has kept for the URL comes first. Then comes an account from
+    'sq-demo login' if its own server, or one of those listed with --resource, is that of
+    the URL. At any other server that does not describe itself, --account must say whose
+    token it may get. If the options name a provider, they make a new account, as for
+    'sq-demo token'. Try it without an account: 'sq-demo call GET /api/me --sandbox'.
 
     With --json it prints one object: status, headers (by names in lower case), and body,
     or body_base64 if the answer is not text in UTF-8.
@@ -75,6 +75,8 @@ struct Call: Command {
       if let (response, token) = try await access.send(http, console) {
         return try show(response, to: http, token, console)
       }
+      // The server says nothing about itself, so the user must say whose token it gets.
+      if let failure = access.accountIsOpen { throw failure }
       try await send(body, by: access.options, console)
     }
   }

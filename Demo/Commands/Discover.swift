@@ -50,13 +50,19 @@ struct Discover: Command {
       report = try await search(options, records, asked)
     } catch {
       // The steps so far say where the search ended.
-      for step in asked.steps { console.progress(step.lines) }
+      if printsJSON {
+        try console.result(try oneLineOfJSON(DiscoveryReport(address, nil, asked.steps)))
+      } else {
+        for step in asked.steps { console.progress(step.lines) }
+      }
       throw error
     }
     try console.result(printsJSON ? try oneLineOfJSON(report) : report.text)
     guard report.isUsable else {
+      let problem = report.problem
       throw Failure(
-        SQOAuthError.Code.clientUnknown.rawValue, report.problem, status: .notAuthorized)
+        (problem?.code ?? .clientUnknown).rawValue,
+        problem?.message ?? "the resource names no server", status: .notAuthorized)
     }
   }
 
@@ -75,8 +81,10 @@ struct Discover: Command {
       request.timeout = options.signIn.answerLimit
       let response = try await environment.transport.exchange(request)
       let plan = try await client.plan(after: response)
-      return DiscoveryReport(
-        address, plan, asked.steps, account: target.resource(among: records)?.id)
+      // A record whose session has ended has no token.
+      let id = target.resource(among: records)?.id
+      let isKept = if let id { (try? await store.load(id)) != nil } else { false }
+      return DiscoveryReport(address, plan, asked.steps, account: isKept ? id : nil)
     }
   }
 }

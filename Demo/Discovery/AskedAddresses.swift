@@ -39,9 +39,10 @@ final class AskedAddresses: HTTPTransport {
 
   /// What an answer is, in words.
   private static func words(_ response: WebResponse) -> String {
-    if let challenge = response.tokenChallenge {
-      return challenge.resourceMetadata.map { "a challenge that names \($0)" }
-        ?? "a challenge that names no description"
+    let challenges = response.headers.tokenChallenges
+    if !challenges.isEmpty {
+      return challenges.lazy.compactMap(\.resourceMetadata).first
+        .map { "a challenge that names \($0)" } ?? "a challenge that names no description"
     }
     guard response.status == 200 else { return "no document" }
     guard !JSONMessage.isJSON(response) else { return "a document" }

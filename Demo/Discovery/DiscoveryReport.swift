@@ -34,38 +34,52 @@ struct DiscoveryReport: Encodable {
 
   private let address: String
   private let steps: [AskedAddresses.Step]
-  private let resource: String
+  /// The resource's identifier; `nil` if it does not describe itself.
+  private let resource: String?
   private let resourceName: String?
   private let scopesSupported: [String]?
-  private let authorizationServers: [String]
+  private let authorizationServers: [String]?
   private let servers: [Server]
   private let client: Client?
   private let scope: String?
   private let binding: String?
   /// The name of the account that is kept for the resource; `nil` if there is none.
   private let account: String?
+  /// Why no server can be used, from the first server; `nil` if one can be.
+  let problem: SQOAuthError?
+  /// Whether the address itself demanded a token.
+  private let needsToken: Bool
 
-  init(_ address: String, _ plan: AccessPlan, _ steps: [AskedAddresses.Step], account: String?) {
-    let metadata = plan.resource.metadata
+  private enum CodingKeys: String, CodingKey {
+    case address, steps, resource, resourceName, scopesSupported, authorizationServers, servers
+    case client, scope, binding, account
+  }
+
+  /// Creates the report of a search; without a `plan`, it ended before a server was known.
+  init(
+    _ address: String, _ plan: AccessPlan?, _ steps: [AskedAddresses.Step],
+    account: String? = nil
+  ) {
+    let metadata = plan?.resource.metadata
     self.address = address
     self.steps = steps
     self.account = account
-    resource = metadata.resource
-    resourceName = metadata.name
-    scopesSupported = metadata.scopes
-    authorizationServers = metadata.authorizationServers
-    let count = metadata.authorizationServers.count
-    servers = plan.servers.enumerated().map { Server($1, isFirst: $0 == 0, of: count) }
-    client = plan.server?.identity.map(Client.init)
-    scope = plan.scope
-    binding = plan.binding.map { _ in "dpop" }
+    resource = metadata?.resource
+    resourceName = metadata?.name
+    scopesSupported = metadata?.scopes
+    authorizationServers = metadata?.authorizationServers
+    let count = metadata?.authorizationServers.count ?? 0
+    let tried = plan?.servers ?? []
+    servers = tried.enumerated().map { Server($1, isFirst: $0 == 0, of: count) }
+    client = plan?.server?.identity.map(Client.init)
+    scope = plan?.scope
+    binding = plan?.binding.map { _ in "dpop" }
+    problem = client == nil ? tried.first?.problem : nil
+    needsToken = steps.first?.status == 401
   }
 
   /// Whether a sign-in is possible.
   var isUsable: Bool { client != nil }
-
-  /// The reason why no server can be used, from the first server.
-  var problem: String { servers.first?.reason ?? "the resource names no server" }
 
   /// The report as text, in the order of the search.
   var text: String {
@@ -74,7 +88,7 @@ struct DiscoveryReport: Encodable {
       (
         "Resource",
         Fields.text([
-          ("id", resource.onScreen), ("name", resourceName?.onScreen),
+          ("id", resource?.onScreen), ("name", resourceName?.onScreen),
           ("scopes", scopesSupported?.joined(separator: " ").onScreen ?? "not listed"),
         ])
       ), ("Authorization server", servers.map(\.lines).joined(separator: "\n")),
@@ -84,7 +98,9 @@ struct DiscoveryReport: Encodable {
         "Account",
         Self.wrapped(
           account.map { "\($0.onScreen) is kept, so a call needs no sign-in." }
-            ?? "None is kept; 'sq-demo call' signs in.")
+            ?? (needsToken
+              ? "None is kept; 'sq-demo call' signs in."
+              : "None is kept. This request needed no token, so 'sq-demo call' sends it as it is."))
       ),
     ]
     return sections.filter { !$0.1.isEmpty }.map { "\($0):\n\($1)" }.joined(separator: "\n\n")

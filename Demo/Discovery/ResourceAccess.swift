@@ -59,6 +59,23 @@ struct ResourceAccess: Sendable {
     }
   }
 
+  /// The failure for a server that demands a token and does not say whose; `nil` without an account
+  /// of another server.
+  ///
+  /// A token that was meant for another server goes to this one only if the user says so.
+  var accountIsOpen: Failure? {
+    let others = records.filter {
+      let client = KeptClient($0)
+      // The servers that the user listed for an account are all that its token may go to.
+      return client.identifiers.isEmpty && client.resources.isEmpty
+    }
+    guard !others.isEmpty else { return nil }
+    return AccountChoice.isOpen(
+      among: others,
+      "\(address.onScreen) needs a token and does not say which server gives it; no account is for "
+        + "that address, so name the one whose token may go there")
+  }
+
   private func client(
     _ accounts: AccountManager, _ opened: OpenStore, _ screens: ResourceScreens
   ) throws(Failure) -> ResourceClient {

@@ -48,7 +48,7 @@ final class ResourceScreens: Sendable {
   private var needsUser: SQOAuthError {
     let demand =
       state.withLock(\.hasAccount)
-      ? "demands another sign-in, for more than the account has," : "demands a sign-in,"
+      ? "does not accept the account as it is," : "demands a sign-in,"
     return SQOAuthError(
       .browserUnavailable, "the sign-in needs a user",
       cause: Failure(
@@ -117,6 +117,9 @@ final class ResourceScreens: Sendable {
       return failure.withHint(
         "Register a client there by hand, and sign it in with 'sq-demo login', its --issuer and "
           + "--client-id; or give the address of a document about it with --client-id.")
+    case .insufficientScope, .insufficientUserAuthentication:
+      let name = account.map { " --account \(ShellWords.quote($0.onScreen))" } ?? ""
+      return failure.withHint("Sign in again with 'sq-demo login\(name)' and a wider --scope.")
     case .resourceMetadataInvalid:
       return failure.withHint("'sq-demo discover \(ShellWords.quote(address.onScreen))' says more.")
     default:

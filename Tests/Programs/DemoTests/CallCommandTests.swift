@@ -217,7 +217,7 @@ import Testing
       AccountRecord(
         id: "default", clientID: "app", issuer: "https://accounts.google.com",
         token: SQToken(accessToken: token)))
-    let outcome = try await call(["GET", sandbox.url(.me).absoluteString])
+    let outcome = try await call(["GET", sandbox.url(.me).absoluteString, "--account", "default"])
     #expect(outcome.status == 0, "\(outcome.errors)")
     await sandbox.stop()
   }

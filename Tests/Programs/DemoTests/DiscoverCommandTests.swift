@@ -110,6 +110,28 @@ import Testing
     #expect(outcome.errors.contains("error: resource_metadata_invalid: "))
     #expect(outcome.firstError == "  GET \(sandbox.url(.me).absoluteString)")
     #expect(outcome.errors.contains("oauth-protected-resource/api/me\n      404, no document\n"))
+    let structured = try await discover(sandbox, "--json")
+    let found = try json(structured)
+    #expect(structured.status == 1 && found["resource"].string == nil)
+    #expect(found["steps"].array?.count == 3 && found["servers"] == [])
+    await sandbox.stop()
+  }
+
+  @Test func `the discover command has the code of a call, and says when none is needed`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    sandbox.misbehave(at: .metadata, .member("issuer", "https://other.example"), times: nil)
+    let failed = try await discover(sandbox)
+    let call = try await DemoProcess.run(
+      ["call", sandbox.url(.me).absoluteString, "--browser", "sandbox", "--store", store],
+      in: folder)
+    #expect(failed.errors.contains("error: issuer_mismatch: "), "\(failed.errors)")
+    #expect(call.errors.contains("error: issuer_mismatch: "), "\(call.errors)")
+    sandbox.behave()
+    sandbox.misbehave(at: .me, .status(204), times: nil)
+    let open = try await discover(sandbox)
+    #expect(open.output.contains("This request needed no token"), "\(open.output)")
     await sandbox.stop()
   }
 

@@ -116,7 +116,7 @@ import Testing
     let first = try await call(sandbox.url(.me), "--browser", "sandbox")
     #expect(first.status == 0, "\(first.errors)")
     let alone = try await call(sandbox.url(.files))
-    #expect(alone.status == 1 && alone.firstError.contains("for more than the account has"))
+    #expect(alone.status == 1 && alone.firstError.contains("does not accept the account as it is"))
     let more = try await call(sandbox.url(.files), "--browser", "sandbox")
     #expect(more.status == 0, "\(more.errors)")
     #expect(
@@ -219,7 +219,9 @@ import Testing
     await resource.stop()
   }
 
-  @Test func `a server that does not describe itself gets an account as before`() async throws {
+  @Test func `a server that does not describe itself gets the token of a named account only`()
+    async throws
+  {
     let sandbox = try await sandbox { $0.resources.describesItself = false }
     let missing = try await call(sandbox.url(.me), "--browser", "sandbox")
     #expect(missing.status == 1 && missing.firstError.hasPrefix("error: no_account"))
@@ -229,7 +231,11 @@ import Testing
       AccountRecord(
         id: "default", clientID: "app", issuer: "https://id.example.com",
         token: SQToken(accessToken: token)))
-    let outcome = try await call(sandbox.url(.me))
+    let open = try await call(sandbox.url(.me))
+    #expect(open.status == 2 && open.firstError.hasPrefix("error: account_needed: "))
+    #expect(open.errors.contains("  --account default\n"), "\(open.errors)")
+    #expect(sandbox.requests.allSatisfy { $0.bearerToken == nil })
+    let outcome = try await call(sandbox.url(.me), "--account", "default")
     #expect(outcome.status == 0, "\(outcome.errors)")
     await sandbox.stop()
   }
