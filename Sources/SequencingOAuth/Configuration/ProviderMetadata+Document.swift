@@ -41,7 +41,8 @@ extension ProviderMetadata {
     acceptsClientMetadataDocuments = members.flag("client_id_metadata_document_supported")
     protectedResources = members.list("protected_resources")
     sendsIssuerInResponse = members.flag("authorization_response_iss_parameter_supported")
-    scopes = members.list("scopes_supported")
+    // No request could ask for a text that is no scope.
+    scopes = members.list("scopes_supported")?.filter(\.isScopeToken)
     responseModes = members.list("response_modes_supported")
     responseTypes = members.list("response_types_supported")
     grantTypes = members.list("grant_types_supported")

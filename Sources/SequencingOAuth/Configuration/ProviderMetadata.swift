@@ -193,6 +193,21 @@ extension ProviderMetadata {
     prompts = nil
   }
 
+  /// Throws if an endpoint is on this computer.
+  ///
+  /// A server elsewhere could otherwise make this computer send requests to itself.
+  package func checkIsElsewhere() throws(SQOAuthError) {
+    let urls =
+      [authorizationEndpoint, tokenEndpoint, refreshEndpoint, tokenEndpointAlias?.url]
+      + (Array(optionalEndpoints.values) + Array(endpointAliases.values)).map(\.url)
+    for url in urls.compactMap(\.self) where (try? RequestTarget(url))?.mayBeLoopback != false {
+      throw SQOAuthError(
+        .insecureEndpoint,
+        "the metadata of the server \"\((issuer ?? "").printable)\" names an address on this computer: "
+          + "\"\(url.absoluteString.printable)\"")
+    }
+  }
+
   /// Returns the address of an endpoint that a call needs; `nil` if the server names none.
   ///
   /// - Throws: The reason if the address cannot be used.

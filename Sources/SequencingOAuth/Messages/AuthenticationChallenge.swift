@@ -91,7 +91,7 @@ private struct ChallengeParser {
     skipSpace()
     guard skip("=") else { return false }
     skipSpace()
-    guard let value = readQuotedString() ?? readToken(),
+    guard let value = readQuotedString() ?? readWholeToken(),
       drafts[last].challenge.parameters.count < AuthenticationChallenge.maximumParameters
     else { return false }
     if drafts[last].challenge.parameters.updateValue(value, forKey: name) != nil {
@@ -110,6 +110,12 @@ private struct ChallengeParser {
     let token = bytes[position...].prefix(while: \.isFieldTokenByte)
     position = token.endIndex
     return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
+  }
+
+  /// Reads a token that does not go on with other characters, as a URL without quotes does.
+  private mutating func readWholeToken() -> String? {
+    guard let token = readToken() else { return nil }
+    return peek.map([0x20, 0x09, UInt8(ascii: ",")].contains) ?? true ? token : nil
   }
 
   /// Reads a token68 if it fills the whole element; `a=b` begins like a token68.

@@ -19,6 +19,28 @@ struct AuthorizationRequest: Sendable, Redacted {
   let pkce: PKCE
   let extraParameters: [FormCoding.Pair]
 
+  /// The names of the parameters that the SDK sets.
+  private static let names: Set<String> = [
+    "response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge",
+    "code_challenge_method", "request", "request_uri",
+  ]
+
+  /// Throws if an endpoint's own query has a parameter that a request has.
+  ///
+  /// The server might read that one.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.1: a parameter must not be included more than once
+  static func check(_ endpoint: URL) throws(SQOAuthError) {
+    let query = endpoint.query(percentEncoded: true) ?? ""
+    guard let name = FormCoding.mend(query[...]).map(\.name).first(where: names.contains) else {
+      return
+    }
+    throw SQOAuthError(
+      .signInUnsupported,
+      "the authorization endpoint's query already has the parameter \"\(name)\", which each sign-in "
+        + "sets; correct the endpoint")
+  }
+
   /// Returns the URL for the browser with these parameters; the endpoint's own query comes first.
   ///
   /// - SeeAlso: RFC 6749, section 3.1

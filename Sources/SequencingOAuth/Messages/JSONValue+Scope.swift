@@ -12,6 +12,18 @@ extension JSONValue {
   }
 }
 
+extension String {
+  /// Whether the text is one scope.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.3
+  var isScopeToken: Bool {
+    !isEmpty
+      && utf8.allSatisfy {
+        (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+      }
+  }
+}
+
 extension [String: JSONValue] {
   /// Returns the scopes in the member `scope`; `nil` if they cannot be read.
   ///

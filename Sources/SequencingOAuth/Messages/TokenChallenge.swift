@@ -25,11 +25,12 @@ public struct TokenChallenge: Sendable, Hashable {
 
   /// The parameter `scope`: the scopes that the request needs, separated by spaces.
   ///
-  /// It is `nil` if it contains a character that no scope may have (RFC 6749, section 3.3).
+  /// It is `nil` if it names no scope, or contains a character that no scope may have (RFC 6749,
+  /// section 3.3).
   public var scope: String? {
-    guard let scope = parameters["scope"], scope.utf8.allSatisfy(Self.isScopeByte) else {
-      return nil
-    }
+    guard let scope = parameters["scope"], !scope.words.isEmpty,
+      scope.words.allSatisfy(\.isScopeToken)
+    else { return nil }
     return scope
   }
 
@@ -93,10 +94,6 @@ public struct TokenChallenge: Sendable, Hashable {
 
   private func text(_ name: String) -> String? {
     parameters[name].map(\.printable)
-  }
-
-  private static func isScopeByte(_ byte: UInt8) -> Bool {
-    (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 }
 

@@ -111,7 +111,8 @@ extension ProtectedResourceMetadata {
     self.init(
       resource: try reader.required("resource", reader.text),
       authorizationServers: try reader.texts("authorization_servers") ?? [],
-      scopes: reader.ifReadable("scopes_supported", reader.texts),
+      // No request could ask for a text that is no scope.
+      scopes: reader.ifReadable("scopes_supported", reader.texts)?.filter(\.isScopeToken),
       name: reader.ifReadable("resource_name", reader.text)?.printable)
     documentation = reader.ifReadable("resource_documentation", reader.text)
     jwksURI = reader.ifReadable("jwks_uri", reader.text)

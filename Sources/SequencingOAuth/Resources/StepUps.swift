@@ -19,8 +19,9 @@ struct StepUpDemand: Sendable, Hashable {
       guard !scopes.isEmpty else { return nil }
     case .insufficientUserAuthentication:
       scopes = []
-      (acrValues, maxAge) = (challenge.acrValues, challenge.maxAge)
-      guard !acrValues.isEmpty || maxAge != nil else { return nil }
+      acrValues = challenge.acrValues
+      // RFC 9470, section 3: a challenge need not say which login it wants; a new one may be it.
+      maxAge = challenge.maxAge ?? (acrValues.isEmpty ? .zero : nil)
     default:
       return nil
     }
@@ -31,11 +32,9 @@ struct StepUpDemand: Sendable, Hashable {
     _ options: SignInOptions, after token: SQToken?, _ client: ClientConfiguration?
   ) -> SignInOptions {
     var options = options
-    if !scopes.isEmpty {
-      let known = [options.scope ?? client?.scope, token?.scope].compactMap(\.self)
-        .flatMap(\.words)
-      options.scope = (known + scopes).withoutRepeats().joined(separator: " ")
-    }
+    let known = [options.scope ?? client?.scope, token?.scope].compactMap(\.self).flatMap(\.words)
+    let wanted = (known + scopes).withoutRepeats()
+    if !wanted.isEmpty { options.scope = wanted.joined(separator: " ") }
     if !acrValues.isEmpty { options.acrValues = acrValues }
     if let maxAge { options.maxAge = maxAge }
     return options

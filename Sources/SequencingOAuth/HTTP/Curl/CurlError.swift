@@ -158,6 +158,8 @@ extension SQOAuthError {
     guard detail.hasPrefix(start), words.count > 2, words[1] == "port", let port = UInt16(words[2])
     else { return nil }
     let host = words[0].asciiLowercased()
+    // libcurl names an address by its own spelling.
+    guard !LoopbackHost.isSameAddress(host, as: authority) else { return nil }
     let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return tried == authority ? nil : tried.printable
   }

@@ -53,9 +53,17 @@ import Testing
     #expect(page.parameters["acr_values"] == "gold silver" && page.parameters["max_age"] == "60")
   }
 
+  /// RFC 9470, section 3: both parameters are optional.
+  @Test func `a demand for another login without its kind asks for a new one`() async throws {
+    let error = try await refusal(
+      #"Bearer error="insufficient_user_authentication""#, status: 401)
+    try await world.oauth.requestAccess(answering: error)
+    #expect(world.fixture.opened.first?.parameters["max_age"] == "0" && asked == [["demo"]])
+  }
+
   @Test(arguments: [
     (#"Bearer error="insufficient_scope""#, 403),
-    (#"Bearer error="insufficient_user_authentication""#, 401),
+    (#"Bearer error="insufficient_scope", scope="""#, 403),
   ])
   func `a demand that says nothing is the error itself`(challenge: String, status: Int) async throws
   {

@@ -27,6 +27,23 @@ struct ChallengeDemandTests {
     #expect(TokenChallenge.challenges(in: [field]).isEmpty)
   }
 
+  /// Without quotes, a URL is no value (RFC 9110, section 11.2).
+  @Test(arguments: [
+    "Bearer resource_metadata=https://a.example/x", "Bearer resource_metadata=https://a, realm=x",
+    "Bearer realm=x, resource_metadata=a/b",
+  ])
+  func `an address without quotes counts as missing`(field: String) throws {
+    #expect(try challenge(field).resourceMetadata == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("a b", "a b"), ("", nil), (" ", nil), ("a \u{201D}", nil), ("a\tb", nil), ("a\\\\b", nil),
+    ] as [(String, String?)])
+  func `a scope is one that a request could name`(text: String, scope: String?) throws {
+    #expect(try challenge(#"Bearer scope="\#(text)""#).scope == scope)
+  }
+
   @Test func `contexts keep their order`() throws {
     let challenge = try challenge(
       #"Bearer error="insufficient_user_authentication", acr_values="b  a", max_age="300""#)
