@@ -63,6 +63,14 @@ extension ResourceClient {
     do throws(SQOAuthError) {
       let found = try await self.metadata(of: issuer)
       metadata = found
+      do throws(SQOAuthError) {
+        try check(found, of: issuer, forCode: false)
+      } catch {
+        // A user with a browser on another device can sign in.
+        guard error.code != .clientUnknown, found.deviceAuthorizationEndpoint != nil else {
+          throw error
+        }
+      }
       return AccessPlan.Server(
         issuer: issuer, metadata: found,
         identity: try await identification.planned(at: issuer, found), problem: nil)

@@ -8,6 +8,8 @@ struct IdentifiedClient: Sendable, Redacted {
   let configuration: ClientConfiguration
   /// The redirect URIs to try, in order; empty for a client that signs no users in.
   let redirectURIs: [String]
+  /// Whether an earlier sign-in registered the client, so that the server may have forgotten it.
+  var isKept = false
 
   var clientID: String { configuration.clientID }
   var description: String { "client \(clientID.printable)" }
@@ -44,21 +46,51 @@ struct ClientIdentification: Sendable {
 
   /// Returns the client at an issuer, registered now if it must be.
   ///
+  /// `scopes` are those of the first sign-in, and `grantType` is its grant.
+  ///
   /// - Throws: `SQOAuthError.Code.clientUnknown` if the program cannot be a client there; the
   ///   errors of a registration.
   func client(
-    at issuer: String, _ server: ProviderMetadata
+    at issuer: String, _ server: ProviderMetadata, scopes: [String], for grantType: String
   ) async throws(SQOAuthError) -> IdentifiedClient {
     switch try choice(at: issuer, server) {
     case .byHand(let configured): return byHand(configured)
     case .document(let address): return try documented(at: address, issuer)
     case .registration(var metadata, at: _):
       // A server may let a client ask for no scope beyond its registered ones.
-      metadata.scope = metadata.scope ?? server.scopes?.nonEmptyList
+      let all = server.scopes.map { ($0 + scopes).withoutRepeats() }
+      metadata.scope = metadata.scope ?? all?.nonEmptyList
       let registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
-      return try registered(
-        try await registrar.registration(
-          of: metadata, in: identity.registrations, fixesPorts: true))
+      let earlier = try await identity.registrations.kept(issuer)
+      var options = RegistrationOptions()
+      (options.fixesPorts, options.verifies, options.keepsScopes) = (true, true, true)
+      let registration = try await registrar.registration(
+        of: metadata, in: identity.registrations, options)
+      guard registration.allows(grantType) else {
+        throw SQOAuthError(
+          .registrationMismatch,
+          "the server registered the client without the grant \(grantType), which this sign-in needs"
+        )
+      }
+      var client = try registered(registration)
+      client.isKept = client.clientID == earlier?.clientID
+      return client
+    }
+  }
+
+  /// Returns the client at an issuer as far as it is known before a registration.
+  ///
+  /// - Throws: `SQOAuthError.Code.clientUnknown` if the program cannot be a client there.
+  func expectedClient(
+    at issuer: String, _ server: ProviderMetadata
+  ) throws(SQOAuthError) -> ClientConfiguration {
+    switch try choice(at: issuer, server) {
+    case .byHand(let configured): return configured
+    case .document(let address): return try documented(at: address, issuer).configuration
+    case .registration(let metadata, at: _):
+      return try ClientConfiguration(
+        clientID: "not-registered-yet", clientKey: metadata.keys.first,
+        redirectURI: metadata.redirectURIs.first, provider: .issuer(issuer))
     }
   }
 
@@ -129,11 +161,13 @@ struct ClientIdentification: Sendable {
   private func registered(
     _ registration: ClientRegistration, scope: String? = nil
   ) throws(SQOAuthError) -> IdentifiedClient {
-    IdentifiedClient(
-      // Without a scope, each sign-in asks for the scopes of its resource, not for all registered.
-      configuration: try registration.configuration(
-        scope: scope ?? "", clientKey: identity.metadata?.keys.first),
-      redirectURIs: registration.redirectURIs)
+    let redirectURIs = LoopbackPorts.usable(registration.redirectURIs)
+    // Without a scope, each sign-in asks for the scopes of its resource, not for all registered.
+    let configuration = try registration.configuration(
+      scope: scope ?? "", clientKey: identity.metadata?.keys.first)
+    return IdentifiedClient(
+      configuration: try redirectURIs.first.map(configuration.redirecting) ?? configuration,
+      redirectURIs: redirectURIs)
   }
 
   private func unknown(at issuer: String, _ server: ProviderMetadata) -> SQOAuthError {

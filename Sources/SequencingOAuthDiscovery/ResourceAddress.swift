@@ -4,8 +4,13 @@ import SequencingOAuth
 
 /// The address of a resource, from which a client finds everything else.
 struct ResourceAddress: Sendable, Hashable {
-  /// The address as the app wrote it, without a fragment.
+  /// The address without a fragment, with its scheme and its host in lower case and without a default
+  /// port.
+  ///
+  /// - SeeAlso: RFC 3986, section 6.2; Model Context Protocol, Authorization, "Canonical Server URI"
   let text: String
+  /// The address as the app wrote it, without a fragment.
+  private let written: String
   let origin: ResourceOrigin
   /// Whether the resource is on this computer, so that its authorization server may be too.
   let isLocal: Bool
@@ -15,11 +20,19 @@ struct ResourceAddress: Sendable, Hashable {
   /// Checks an address; it must be https, or http on a loopback address.
   init(_ text: String) throws(SQOAuthError) {
     let url = String(text.prefix { $0 != "#" })
+    written = url
     _ = try EndpointURL.check(url, name: "resource's address")
     origin = try ResourceOrigin(url)
     let target = try RequestTarget(text: url)
     (isLocal, mayBeLocal) = (target.isLoopback, target.mayBeLoopback)
-    self.text = url
+    self.text = Self.root(of: target) + EndpointURL.split(url).tail
+  }
+
+  private static func root(of target: RequestTarget) -> String {
+    let isUsual = target.port == (target.isSecure ? 443 : 80)
+    let authority = target.authority
+    let host = isUsual ? authority.dropLast(":\(target.port)".count) : authority[...]
+    return "\(target.isSecure ? "https" : "http")://\(host)"
   }
 
   /// The scheme, the host and the port, as written.
@@ -31,14 +44,26 @@ struct ResourceAddress: Sendable, Hashable {
   ///
   /// A document at the address with the resource's path must be that of the path. One at the root
   /// must be that of the whole server (RFC 9728, section 3.3).
-  var identifiers: [String] {
-    [text, root + path, root, root + "/"].withoutRepeats()
+  var identifiers: [String] { own + whole }
+
+  /// The identifiers of the address itself: with its query or without, also as the app wrote it.
+  private var own: [String] {
+    [text, root + path, written, String(written.prefix { $0 != "?" })].withoutRepeats()
+  }
+
+  /// The identifiers of the whole server.
+  private var whole: [String] {
+    let roots = [root, EndpointURL.split(written).root]
+    return (roots + roots.map { $0 + "/" }).withoutRepeats().filter { !own.contains($0) }
   }
 
   /// An address at which the resource's metadata may be, and the identifiers that it may name.
   struct Candidate: Sendable, Hashable {
     let url: URL
     let identifiers: [String]
+
+    /// The address for errors, without its query, which may have a secret.
+    var place: String { url.absoluteString.prefix { $0 != "?" }.description.printable }
   }
 
   /// The addresses of the metadata without a hint from the server, in order.
@@ -46,18 +71,16 @@ struct ResourceAddress: Sendable, Hashable {
   /// - SeeAlso: RFC 9728, section 3.1
   func candidates() throws(SQOAuthError) -> [Candidate] {
     let isRoot = path.isEmpty || path == "/"
-    let whole = Candidate(
-      url: try ProtectedResourceMetadata.address(of: root), identifiers: [root, root + "/"])
-    guard !isRoot else { return [whole] }
-    let own = root + path
+    let last = Candidate(
+      url: try ProtectedResourceMetadata.address(of: root),
+      identifiers: isRoot ? identifiers : whole)
+    guard !isRoot else { return [last] }
     // A query may belong to the identifier, or only to the app's request.
-    var specific: [Candidate] = []
-    for identifier in text == own ? [own] : [text, own] {
-      specific.append(
-        Candidate(
-          url: try ProtectedResourceMetadata.address(of: identifier), identifiers: [text, own]))
+    let specific = try [text, root + path].withoutRepeats().map {
+      identifier throws(SQOAuthError) in
+      Candidate(url: try ProtectedResourceMetadata.address(of: identifier), identifiers: own)
     }
-    return specific + [whole]
+    return specific + [last]
   }
 
   /// Returns the address in a server's challenge, with the identifiers that it may name.
@@ -79,10 +102,10 @@ struct ResourceAddress: Sendable, Hashable {
           + "which could describe any resource")
     }
     let known = try candidates().first { $0.url.absoluteString == url.absoluteString }
-    return known ?? Candidate(url: url, identifiers: [text, root + path])
+    return known ?? Candidate(url: url, identifiers: own)
   }
 }
 
 extension ResourceAddress: CustomStringConvertible {
-  var description: String { text.printable }
+  var description: String { text.prefix { $0 != "?" }.description.printable }
 }

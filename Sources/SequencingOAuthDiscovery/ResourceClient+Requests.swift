@@ -64,7 +64,17 @@ extension ResourceClient {
         switch error.code {
         case .insufficientScope, .insufficientUserAuthentication:
           guard options.interaction == .signInAndStepUp else { throw error }
-          if try await stepUp(after: error, access) { signIns += 1 }
+          if try await hasMoved(away: access, error) {
+            signIns += 1
+            access = try await gainAccess(Demand(after: error, of: access.module, sent: token))
+          } else if try await stepUp(after: error, access) {
+            signIns += 1
+          }
+        case _ where error.isOutage && !hasSignedIn && options.interaction != .none:
+          guard await isAbandoned(access) else { throw error }
+          hasSignedIn = true
+          signIns += 1
+          access = try await gainAccess(Demand(after: error, of: access.module, sent: token))
         case _ where error.needsSignIn && !hasSignedIn:
           // The token of a sign-in for this request is good, so another one would be refused too.
           guard signIns == 0 || error.asksForProof(after: token) else { throw error }
@@ -89,6 +99,29 @@ extension ResourceClient {
       ?? SQOAuthError(
         .notAuthorized,
         "\(resource) demands a token, and no user has signed in; call signIn() where a user can")
+  }
+
+  /// Returns whether the resource's description, to which a challenge points, no longer names the
+  /// account's server.
+  ///
+  /// - SeeAlso: RFC 9728, section 5.2
+  private func hasMoved(away access: Access, _ error: SQOAuthError) async throws(SQOAuthError)
+    -> Bool
+  {
+    guard let address = error.challenge?.resourceMetadata else { return false }
+    let found = try await discovery.find(named: address)
+    return !found.metadata.authorizationServers.contains(access.issuer)
+  }
+
+  /// The time limit of a search that only an outage has caused.
+  private static let outageLimit = Duration.seconds(10)
+
+  /// Returns whether the resource no longer names an authorization server that may be out of reach.
+  private func isAbandoned(_ access: Access) async -> Bool {
+    var discovery = discovery
+    discovery.timeout = min(discovery.timeout, Self.outageLimit)
+    let found = try? await discovery.find(named: nil)
+    return found.map { !$0.metadata.authorizationServers.contains(access.issuer) } ?? false
   }
 
   /// Signs the user in with the scopes or the login that the resource demands in addition; returns
@@ -119,7 +152,6 @@ extension SQOAuthError {
   /// A server that has lost its registrations refuses the client itself.
   fileprivate var needsSignIn: Bool {
     requiresSignIn || [.invalidToken, .tokenNotBound, .invalidClient].contains(code)
-      || status == 401 && [.invalidDPoPProof, .useDPoPNonce].contains(code)
   }
 
   /// Whether the resource wants a token that is bound to a key, unlike the one that it refused.

@@ -1,7 +1,7 @@
 import SQBasics
 public import SequencingOAuth
 
-// Finding the server of the resource, and signing the user in there.
+// Signing the user in at the server of the resource.
 extension ResourceClient {
   /// Signs the user in for the resource, or joins a sign-in under way; opens a browser, or shows a
   /// code if ``Options/showsCode`` is set.
@@ -70,7 +70,7 @@ extension ResourceClient {
         try await identification.forget(unknown, at: issuer)
       }
     }
-    let server = try await server(of: found.metadata)
+    let server = try await server(of: found.metadata, demand.challenges)
     let id = options.accountID ?? found.metadata.resource
     let binding = try binding(demand.challenges, found.metadata)
     let configuration = configuration(
@@ -83,11 +83,55 @@ extension ResourceClient {
     signIn.scope = scope(
       demand.challenges, found.metadata, server.metadata, server.client.configuration,
       after: account.token)
-    try await self.signIn(signIn, access)
+    do throws(SQOAuthError) {
+      try await self.signIn(signIn, access, account, demand)
+    } catch {
+      guard let retry = try await forgotten(access, demand, after: error) else { throw error }
+      return try await newAccess(retry)
+    }
     guard !account.isKept else { return access }
     return Access(
       module: try await accounts.account(account.module.configuration ?? configuration, id: id),
       issuer: server.issuer, client: server.client)
+  }
+
+  /// Signs the user in, unless another process does so for the same new account.
+  private func signIn(
+    _ signIn: SignInOptions, _ access: Access, _ account: Account, _ demand: Demand
+  ) async throws(SQOAuthError) {
+    // An account that others use must stay free for their refreshes.
+    guard account.isKept, account.token == nil else { return try await self.signIn(signIn, access) }
+    try await account.module.alone { () throws(SQOAuthError) in
+      _ = try? await account.module.restore()
+      guard !demand.accepts(account.module.currentToken) else { return }
+      try await self.signIn(signIn, access)
+    }
+  }
+
+  /// Returns the demand of a second attempt, if the server has forgotten the client of the first one.
+  ///
+  /// The client's registration is then erased, so that the next sign-in registers a new one.
+  ///
+  /// - Throws: The error with the reason, if the user has seen that the client is unknown.
+  private func forgotten(
+    _ access: Access, _ demand: Demand, after error: SQOAuthError
+  ) async throws(SQOAuthError) -> Demand? {
+    guard access.client.isKept, demand.unknownClient == nil else { return nil }
+    switch error.code {
+    case .invalidClient: break
+    // A page that says so has no redirect.
+    case .timedOut, .signInRefused:
+      guard await access.module.isClientUnknown() else { return nil }
+    default: return nil
+    }
+    var demand = demand
+    demand.unknownClient = access.client.clientID
+    guard error.code == .timedOut else { return demand }
+    try await identification.forget(access.client.clientID, at: access.issuer)
+    throw SQOAuthError(
+      .timedOut,
+      "\(error.message); the server no longer knows the program's client, so the next sign-in "
+        + "registers a new one", cause: error)
   }
 
   /// The account for which a client signs in.
@@ -122,8 +166,19 @@ extension ResourceClient {
     }
   }
 
-  /// Signs in with the first redirect URI whose port is free.
+  /// Signs in, or gets a token in the client's own way.
   func signIn(_ signIn: SignInOptions, _ access: Access) async throws(SQOAuthError) {
+    let attributes = access.module.attributes
+    do throws(SQOAuthError) {
+      try await getToken(signIn, access)
+    } catch {
+      // They would be stored with the next refresh, although this sign-in had no result.
+      access.module.attributes = attributes
+      throw error
+    }
+  }
+
+  private func getToken(_ signIn: SignInOptions, _ access: Access) async throws(SQOAuthError) {
     let module = access.module
     guard let configuration = module.configuration else { return }
     setAttributes(signIn, module)
@@ -139,6 +194,23 @@ extension ResourceClient {
       try await module.signInWithDeviceCode(with: signIn, showing: show)
       return
     }
+    let end = ContinuousClock.now + options.portTimeout
+    while true {
+      do throws(SQOAuthError) {
+        return try await signInByPage(signIn, access, configuration)
+      } catch {
+        // Sign-ins for other resources of the server may use all ports of the client.
+        guard error.code == .portInUse, .now < end else { throw error }
+        do { try await Task.sleep(for: .milliseconds(250)) } catch { throw .waitCancelled }
+      }
+    }
+  }
+
+  /// Signs in with the first redirect URI whose port is free.
+  private func signInByPage(
+    _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration
+  ) async throws(SQOAuthError) {
+    let module = access.module
     for (index, uri) in access.client.redirectURIs.enumerated() {
       let isLast = index == access.client.redirectURIs.count - 1
       do throws(SQOAuthError) {
@@ -154,107 +226,5 @@ extension ResourceClient {
     }
     // A client without a redirect URI gets the error that says so.
     try await module.signIn(with: signIn)
-  }
-}
-
-// MARK: - The server
-
-extension ResourceClient {
-  /// An authorization server at which the program is a client.
-  struct Server: Sendable {
-    let issuer: String
-    let metadata: ProviderMetadata
-    let client: IdentifiedClient
-  }
-
-  /// Returns the authorization server to use: the chosen one, or the first that can be used.
-  func server(of resource: ProtectedResourceMetadata) async throws(SQOAuthError) -> Server {
-    let issuers = resource.authorizationServers
-    if let choose = options.choosesServer {
-      guard let chosen = await choose(issuers), issuers.contains(chosen) else {
-        throw SQOAuthError(
-          .clientUnknown, "the program chose none of the authorization servers of the resource")
-      }
-      return try await server(chosen)
-    }
-    var firstError: SQOAuthError?
-    for issuer in preferred(issuers) {
-      do throws(SQOAuthError) {
-        return try await server(issuer)
-      } catch {
-        guard error.code != .cancelled else { throw error }
-        firstError = firstError ?? error
-      }
-    }
-    throw firstError
-      ?? SQOAuthError(.resourceMetadataInvalid, "the resource names no authorization server")
-  }
-
-  /// Returns the issuers in the order in which they are tried.
-  ///
-  /// The one to which the program's credentials belong comes first (RFC 9728, section 7.6).
-  func preferred(_ issuers: [String]) -> [String] {
-    let byHand = issuers.filter { identity.client(at: $0) != nil }
-    return byHand + issuers.filter { !byHand.contains($0) }
-  }
-
-  func metadata(of issuer: String) async throws(SQOAuthError) -> ProviderMetadata {
-    try await environment.providerMetadata(
-      of: issuer, timeout: options.timeout,
-      insertsWellKnownFirst: options.profile.insertsWellKnownFirst)
-  }
-
-  private func server(_ issuer: String) async throws(SQOAuthError) -> Server {
-    let metadata = try await metadata(of: issuer)
-    // A sign-in that cannot take place needs no registration.
-    _ = try await options.usesCode?(issuer, metadata)
-    return Server(
-      issuer: issuer, metadata: metadata,
-      client: try await identification.client(at: issuer, metadata))
-  }
-
-  /// Returns the scopes of a sign-in: the app's, the challenge's or the resource's, with those that the
-  /// account had; `nil` for the server's default.
-  ///
-  /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
-  func scope(
-    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata,
-    _ server: ProviderMetadata?, _ configured: ClientConfiguration?, after token: SQToken?
-  ) -> String? {
-    let asked =
-      options.scope ?? challenges.mostInformative?.scope ?? resource.scopes?.joined(separator: " ")
-      ?? configured?.scope
-    var scopes = (asked ?? "").words
-    scopes += (token?.scopes ?? []).filter { !scopes.contains($0) }
-    guard !scopes.isEmpty else { return nil }
-    let isMachine =
-      configured?.usesClientCredentials == true || configured?.grantAssertionSource != nil
-    let offline = "offline_access"
-    if !isMachine, server?.scopes?.contains(offline) == true, !scopes.contains(offline) {
-      scopes.append(offline)
-    }
-    return scopes.joined(separator: " ")
-  }
-
-  /// Returns the binding of the tokens: the app's or, if the resource accepts only bound tokens, a key.
-  ///
-  /// - Throws: `SQOAuthError.Code.signInUnsupported` if the resource accepts no algorithm of the SDK.
-  func binding(
-    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
-  ) throws(SQOAuthError) -> TokenBinding? {
-    if let binding = options.tokenBinding { return binding }
-    let asksForProof = challenges.filter(\.asksForProof)
-    guard resource.requiresProof || !challenges.isEmpty && asksForProof.count == challenges.count
-    else { return nil }
-    let listed = resource.proofAlgorithms ?? asksForProof.first?.proofAlgorithms ?? []
-    guard !listed.isEmpty else { return .dpop() }
-    let possible: [JWSAlgorithm] = [.es256, .edDSA, .ps256]
-    guard let algorithm = possible.first(where: JWSAlgorithm.all(in: listed).contains) else {
-      throw SQOAuthError(
-        .signInUnsupported,
-        "the resource accepts no proof with an algorithm of this SDK "
-          + "(dpop_signing_alg_values_supported)")
-    }
-    return .dpop(algorithm: algorithm)
   }
 }

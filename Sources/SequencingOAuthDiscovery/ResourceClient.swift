@@ -52,6 +52,8 @@ public final class ResourceClient: Sendable {
     public var accountID: String?
     /// How long the user may take to sign in with a browser; `nil` for the client's own limit.
     package var signInTimeout: Duration?
+    /// How long a sign-in waits for a free port, if all registered ones are in use.
+    package var portTimeout = Duration.seconds(30)
     /// The closure that decides at an authorization server whether ``showsCode`` is used.
     ///
     /// It throws if no sign-in can take place. Without it, ``showsCode`` is always used.
@@ -203,6 +205,8 @@ public final class ResourceClient: Sendable {
     of client: IdentifiedClient, binding: TokenBinding?, for identifier: String
   ) -> ClientConfiguration {
     var configuration = client.configuration
+    // Each sign-in names its scopes. Those of a client by hand belong to another account.
+    configuration.scope = nil
     configuration.resources = [identifier]
     configuration.resourceOrigins = [resource.origin]
     configuration.profile = options.profile

@@ -26,7 +26,7 @@ public struct DiscoveredResource: Sendable, Hashable {
 struct ResourceDiscovery: Sendable {
   let resource: ResourceAddress
   let transport: any HTTPTransport
-  let timeout: Duration
+  var timeout: Duration
 
   /// The size of the largest document that is read, in bytes.
   static let maximumBytes: Int64 = 256 * 1024
@@ -51,7 +51,7 @@ struct ResourceDiscovery: Sendable {
         guard !WebResponse.isOfServerInTrouble(response.status) else {
           throw SQOAuthError(
             .serverError,
-            "\(candidate.url.absoluteString) answered with status \(response.status), so the resource's "
+            "\(candidate.place) answered with status \(response.status), so the resource's "
               + "metadata could not be read", status: response.status)
         }
         steps.append(.init(candidate, "status \(response.status), so no metadata here"))
@@ -61,7 +61,7 @@ struct ResourceDiscovery: Sendable {
       steps.append(.init(candidate, "the metadata of \(metadata.resource.printable)"))
       return DiscoveredResource(metadata: metadata, steps: steps)
     }
-    let tried = steps.map { "\($0.address) (\($0.finding))" }.joined(separator: ", ")
+    let tried = zip(candidates, steps).map { "\($0.place) (\($1.finding))" }.joined(separator: ", ")
     throw SQOAuthError(
       .resourceMetadataInvalid,
       "\(resource) does not say which authorization server it trusts; asked: \(tried); configure the "
@@ -97,10 +97,14 @@ struct ResourceDiscovery: Sendable {
     // Any other identifier could be that of a resource whose tokens this server must not get
     // (RFC 9728, section 3.3).
     guard candidate.identifiers.contains(metadata.resource) else {
+      let name = "\"\(metadata.resource.printable)\""
       throw invalid(
         candidate,
-        "is that of another resource, \"\(metadata.resource.printable)\" (RFC 9728, section 3.3); if "
-          + "you mean that one, use its address")
+        resource.identifiers.contains(metadata.resource)
+          ? "is that of \(name), and must be that of \(candidate.identifiers[0].printable) at this "
+            + "address (RFC 9728, section 3.3); the resource's owner can mend that"
+          : "is that of another resource, \(name) (RFC 9728, section 3.3); if you mean that one, use "
+            + "its address")
     }
     try check(metadata.authorizationServers, candidate)
     return metadata
@@ -135,7 +139,7 @@ struct ResourceDiscovery: Sendable {
     _ candidate: ResourceAddress.Candidate, _ fault: String
   ) -> SQOAuthError {
     SQOAuthError(
-      .resourceMetadataInvalid, "the metadata at \(candidate.url.absoluteString) \(fault)")
+      .resourceMetadataInvalid, "the metadata at \(candidate.place) \(fault)")
   }
 }
 

@@ -13,7 +13,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     let clientKey: ClientKey?
     let clientAssertionSource: AssertionSource?
     var redirectURI: RedirectURI?
-    let scope: String?
+    var scope: String?
     let provider: Provider
     let clientAuthentication: ClientAuthentication?
     let authorizationParameters: [FormCoding.Pair]
@@ -57,7 +57,10 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var redirectURI: RedirectURI? { values.value.redirectURI }
   /// The scopes to request, with spaces between them, sent as written; `nil` for the server's
   /// default.
-  public var scope: String? { values.value.scope }
+  public package(set) var scope: String? {
+    get { values.value.scope }
+    set { values.value.scope = newValue }
+  }
   /// The authorization server that issues the tokens.
   public var provider: Provider { values.value.provider }
   /// How the client authenticates; `nil` lets the provider and its metadata decide.

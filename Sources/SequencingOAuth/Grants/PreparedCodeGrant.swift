@@ -31,11 +31,23 @@ package struct PreparedCodeGrant: Sendable, Redacted {
         .invalidConfiguration,
         "the provider has no authorization endpoint, so users cannot sign in")
     }
+    try AuthorizationRequest.check(endpoint)
     authorizationEndpoint = endpoint
     pushEndpoint = try Self.pushEndpoint(client)
     isSigned = try client.signsAuthorizationRequests()
     responseAlgorithms = try client.responseAlgorithms()
     if let responseAlgorithms { _ = try client.responseSignatures(responseAlgorithms) }
+  }
+
+  /// Throws if a client cannot sign users in at a server by this grant, as far as its configuration
+  /// and the server's metadata say.
+  package static func check(
+    _ configuration: ClientConfiguration, at server: ProviderMetadata,
+    in environment: ClientEnvironment
+  ) throws(SQOAuthError) {
+    _ = try Self(
+      SignInOptions(),
+      RegisteredClient(configuration: configuration, environment: environment, metadata: server))
   }
 
   /// Returns the address for a pushed request; `nil` if neither server nor app asks for one.

@@ -1,3 +1,5 @@
+import Foundation
+import SQLoopback
 import SequencingOAuth
 import SequencingOAuthDiscovery
 import Testing
@@ -103,10 +105,12 @@ import Testing
   }
 
   @Test func `a stronger login is asked for once`() async throws {
+    party.resource.change { $0.challenge = #"scope="a""# }
     demandsLogin(until: 2)
     try await party.works()
     #expect(party.authorized.map { $0.value("acr_values") } == [nil, "gold"])
     #expect(party.authorized.map { $0.value("max_age") } == [nil, "60"])
+    #expect(party.asked == [["a"], ["a"]], "the login is for the same scopes")
     // The token that was good enough for less is not refreshed.
     #expect(party.redeemed.allSatisfy { $0.value("grant_type") == "authorization_code" })
   }
@@ -120,7 +124,88 @@ import Testing
     party.expectNoFaults()
   }
 
+  /// Both parameters are optional (RFC 9470, section 3).
+  @Test(arguments: ["", #", max_age="soon""#])
+  func `a demand that names no login asks for a new one`(parameters: String) async throws {
+    party.resource.change { [first = party.first] in
+      $0.replies["/mcp"] = { visit in
+        guard let token = visit.token, first.grant(of: token) != nil,
+          first.journal.visits.count(where: { $0.path == "/authorize" }) < 2
+        else { return nil }
+        let field = #"Bearer error="insufficient_user_authentication""# + parameters
+        return .status(401, [("WWW-Authenticate", field)])
+      }
+    }
+    try await party.works()
+    #expect(party.authorized.map { $0.value("max_age") } == [nil, "0"])
+  }
+
+  // MARK: Another server
+
+  /// The challenge points to the description because that has changed (RFC 9728, section 5.2).
+  @Test func `a demand of a resource that has moved goes to its new server`() async throws {
+    party.resource.change { $0.challenge = #"scope="a""# }
+    let client = try await party.works()
+    party.resource.change { [party] in
+      $0.servers.append(party.second)
+      $0.issuers = [party.second.issuer]
+      $0.demand = { visit in
+        visit.request.method == "DELETE"
+          ? (["b"], #"error="insufficient_scope", scope="b""#) : nil
+      }
+    }
+    #expect(try await client.send(party.request("DELETE")).status == 200)
+    #expect(party.authorized.map(\.server) == ["first", "second"])
+    #expect(party.asked == [["a"], ["b"]])
+    party.expectNoFaults()
+  }
+
+  @Test func `a server that is gone gives way to the one that the resource names now`()
+    async throws
+  {
+    party.first.change { $0.issuesRefreshTokens = true }
+    let client = try await party.works()
+    party.first.revoke(try #require(party.visits("/mcp").last?.token))
+    await party.first.stop()
+    await failure(.connectionFailed) { try await client.send(party.request()) }
+    #expect(party.authorized.count == 1, "the resource still names the old server")
+    party.resource.change { [party] in $0.servers = [party.second] }
+    try await party.works(client)
+    #expect(party.authorized.map(\.server) == ["first", "second"])
+  }
+
+  @Test func `without interaction, a server that is gone is the error`() async throws {
+    party.first.change { $0.issuesRefreshTokens = true }
+    let client = try party.client { $0.interaction = .none }
+    try await client.signIn()
+    let token = try await client.account()?.currentToken
+    party.first.revoke(try #require(token).accessToken)
+    await party.first.stop()
+    party.resource.change { [party] in $0.servers = [party.second] }
+    await failure(.connectionFailed) { try await client.send(party.request()) }
+    #expect(party.visits(at: "second").isEmpty)
+  }
+
   // MARK: Bound tokens
+
+  /// No sign-in can mend a proof.
+  @Test func `a proof that is refused for ever ends without another sign-in`() async throws {
+    party.first.change { $0.bindsTokens = true }
+    party.resource.change { $0.demandsProof = true }
+    let client = try await party.works()
+    party.resource.change {
+      $0.replies["/mcp"] = { _ in
+        .status(
+          401,
+          [
+            ("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#),
+            ("DPoP-Nonce", UUID().uuidString),
+          ])
+      }
+    }
+    await failure(.useDPoPNonce) { try await client.send(party.request()) }
+    #expect(party.authorized.count == 1)
+  }
 
   @Test func `metadata that demands bound tokens is enough`() async throws {
     party.first.change { $0.bindsTokens = true }

@@ -106,4 +106,70 @@ import Testing
     let client = try party.client(identity, of: "https://api.example/mcp?key=SECRET")
     #expect("\(client)" == "client of https://api.example/mcp")
   }
+
+  // MARK: A forgotten client
+
+  /// Signs in, and returns a client of a program that kept only its registration.
+  private func afterLogout(
+    change: (inout ResourceClient.Options) -> Void = { _ in }
+  ) async throws -> ResourceClient {
+    try await party.works()
+    return try party.client(
+      manager: Party.manager(MemoryTokenStore(), party.browser), change: change)
+  }
+
+  @Test func `a kept client that the server has forgotten is registered again at once`()
+    async throws
+  {
+    let client = try await afterLogout()
+    party.first.forgetClients()
+    try await party.works(client)
+    #expect(party.registered.count == 2)
+    let ids = party.authorized.compactMap { $0.value("client_id") }
+    #expect(ids.count == 3 && ids[0] == ids[1] && ids[1] != ids[2])
+    #expect(party.registrations.registration(at: party.first.issuer)?.clientID == ids[2])
+  }
+
+  /// The user saw a page that says so, and no redirect came.
+  @Test func `a sign-in that ends without a redirect finds out that its client is unknown`()
+    async throws
+  {
+    let client = try await afterLogout { $0.signInTimeout = .milliseconds(200) }
+    party.first.forgetClients()
+    party.browser.gate.close()
+    let error = await failure(.timedOut) { try await client.send(party.request()) }
+    #expect(error?.message.contains("no longer knows the program's client") == true)
+    #expect(party.registrations.registration(at: party.first.issuer) == nil)
+    party.browser.gate.open()
+  }
+
+  @Test func `a sign-in that the user left keeps a client that the server knows`() async throws {
+    let client = try await afterLogout { $0.signInTimeout = .milliseconds(200) }
+    party.browser.gate.close()
+    await failure(.timedOut) { try await client.send(party.request()) }
+    #expect(party.registrations.registration(at: party.first.issuer) != nil)
+    party.browser.gate.open()
+  }
+
+  @Test func `a new client that the server refuses is not registered again`() async throws {
+    party.first.change {
+      $0.replies["/token"] = { _ in .json(["error": "invalid_client"], status: 401) }
+    }
+    await failure(.invalidClient) { try await party.client().send(party.request()) }
+    #expect(party.registered.count == 1 && party.authorized.count == 1)
+  }
+
+  /// Its scopes would add up to those of an account that the user made for something else.
+  @Test func `the scopes of a client by hand are not those of the resource`() async throws {
+    party.first.know("by-hand", .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))
+    let byHand = try ClientConfiguration(
+      clientID: "by-hand", redirectURI: Party.redirect, scope: "mail",
+      provider: .issuer(party.first.issuer))
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.demand = { _ in (["b"], #"error="insufficient_scope", scope="b""#) }
+    }
+    try await party.works(party.client(ClientIdentity(clients: [byHand])))
+    #expect(party.asked == [["a"], ["a", "b"]])
+  }
 }

@@ -15,22 +15,28 @@ import Testing
 
   init() throws { party = try Party() }
 
-  /// Signs in, and returns the registered redirect URIs.
+  /// Signs in, and returns the registered redirect URIs with a port.
   private func register() async throws -> [String] {
     try await party.works()
-    return try #require(party.registered.first?.json["redirect_uris"]?.array).compactMap(\.string)
+    let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
+      .compactMap(\.string)
+    // Programs that rely on any port share the registration.
+    #expect(uris.first == Party.redirect)
+    return Array(uris.dropFirst())
   }
 
   /// Takes the ports of redirect URIs, runs a body with a restarted client, and frees the ports.
   private func taking(
-    _ uris: some Sequence<String>, _ body: (ResourceClient) async throws -> Void
+    _ uris: some Sequence<String>, limit: Duration = .zero,
+    _ body: (ResourceClient) async throws -> Void
   ) async throws {
     let others = try uris.map { uri in
       try LoopbackServer(port: UInt16(try #require(URL(string: uri)?.port))) { _ in
         .response(LoopbackResponse(status: 404))
       }
     }
-    try await body(party.client(manager: Party.manager(MemoryTokenStore(), party.browser)))
+    let manager = Party.manager(MemoryTokenStore(), party.browser)
+    try await body(party.client(manager: manager) { $0.portTimeout = limit })
     for other in others { await other.stop() }
   }
 
@@ -52,5 +58,19 @@ import Testing
       await failure(.portInUse) { try await client.send(party.request()) }
     }
     #expect(party.authorized.count == 1)
+  }
+
+  /// Clients of four resources of one server share three ports.
+  @Test func `a sign-in waits for a port that another one uses`() async throws {
+    let uris = try await register()
+    let known = party.paths(at: "first").count
+    var waiting: Task<Int, any Error>?
+    try await taking(uris, limit: .seconds(60)) { client in
+      let request = try party.request()
+      waiting = begin { try await client.send(request).status }
+      // The ports are taken when the sign-in begins.
+      try await eventually { party.paths(at: "first").count > known }
+    }
+    #expect(try await waiting?.value == 200 && party.authorized.count == 2)
   }
 }

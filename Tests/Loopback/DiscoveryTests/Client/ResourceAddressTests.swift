@@ -45,8 +45,28 @@ struct ResourceAddressTests {
     Row(
       address: "http://127.0.0.1:80/mcp#part",
       candidates: [
-        ("http://127.0.0.1:80\(wellKnown)/mcp", ["http://127.0.0.1:80/mcp"]),
-        ("http://127.0.0.1:80\(wellKnown)", ["http://127.0.0.1:80", "http://127.0.0.1:80/"]),
+        (
+          "http://127.0.0.1\(wellKnown)/mcp", ["http://127.0.0.1/mcp", "http://127.0.0.1:80/mcp"]
+        ),
+        (
+          "http://127.0.0.1\(wellKnown)",
+          ["http://127.0.0.1", "http://127.0.0.1/", "http://127.0.0.1:80", "http://127.0.0.1:80/"]
+        ),
+      ]),
+    Row(
+      address: "HTTPS://API.Example:443/Mcp",
+      candidates: [
+        (
+          "https://api.example\(wellKnown)/Mcp",
+          ["https://api.example/Mcp", "HTTPS://API.Example:443/Mcp"]
+        ),
+        (
+          "https://api.example\(wellKnown)",
+          [
+            "https://api.example", "https://api.example/", "HTTPS://API.Example:443",
+            "HTTPS://API.Example:443/",
+          ]
+        ),
       ]),
   ]
 

@@ -52,7 +52,7 @@ import Testing
       $0.identifier = party.resource.origin + path
     }
     try await stops(
-      party.resource.metadataAddress, "another resource", "\(party.resource.origin)\(path)\"",
+      party.resource.metadataAddress, "\(party.resource.origin)\(path)\"",
       "RFC 9728, section 3.3")
   }
 
@@ -80,7 +80,7 @@ import Testing
       $0.metadataPath = "/.well-known/oauth-protected-resource"
     }
     try await stops(
-      party.resource.metadataAddress, "another resource",
+      party.resource.metadataAddress, "must be that of \(party.resource.origin) at this address",
       asked: [
         "resource /.well-known/oauth-protected-resource/mcp",
         "resource /.well-known/oauth-protected-resource",

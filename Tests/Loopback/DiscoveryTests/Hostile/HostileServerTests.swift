@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import SQLoopback
 import SequencingOAuth
 import SequencingOAuthDiscovery
@@ -140,6 +141,46 @@ import Testing
     #expect(party.authorized.map(\.server) == ["second"])
   }
 
+  /// What the metadata of a server says, and that no sign-in by a page can follow.
+  private static let unusableServers: [[String: JSONValue?]] = [
+    ["code_challenge_methods_supported": ["plain"]],
+    ["code_challenge_methods_supported": nil],
+    ["authorization_endpoint": nil], ["response_types_supported": ["token"]],
+    ["grant_types_supported": ["client_credentials"]],
+    ["require_pushed_authorization_requests": true],
+    ["require_signed_request_object": true],
+  ]
+
+  @Test(arguments: unusableServers.indices)
+  func `a server where no user can sign in gives way before a registration`(index: Int) async throws
+  {
+    party.first.change { $0.members = Self.unusableServers[index] }
+    party.resource.change { [party] in $0.servers = [party.first, party.second] }
+    try await party.works()
+    #expect(party.paths(at: "first").allSatisfy { $0.hasPrefix("/.well-known/") })
+    #expect(party.authorized.map(\.server) == ["second"])
+  }
+
+  @Test func `only one server may outlast the time limit of all`() async throws {
+    let hold = Gate(isOpen: false)
+    for server in [party.first, party.second] {
+      server.change {
+        $0.replies["/.well-known/oauth-authorization-server"] = { _ in
+          await hold.opened()
+          return .status(404)
+        }
+      }
+    }
+    party.resource.change { [party] in
+      $0.servers = [party.first, party.second]
+      $0.issuers = [party.first.issuer, party.second.issuer]
+    }
+    let client = try party.client { $0.timeout = .milliseconds(300) }
+    await failure(.requestTimedOut) { try await client.send(party.request()) }
+    #expect(party.visits(at: "second").isEmpty)
+    hold.open()
+  }
+
   @Test func `the program chooses among the servers`() async throws {
     party.resource.change { [party] in $0.servers = [party.first, party.second] }
     let client = try party.client { $0.choosesServer = { $0.last } }
@@ -177,6 +218,7 @@ import Testing
     ),
     (["token_endpoint_auth_method": "private_key_jwt"], .registrationMismatch),
     (["grant_types": ["client_credentials"]], .registrationMismatch),
+    (["response_types": ["token"]], .registrationMismatch),
     (["client_id": nil], .invalidResponse), (["client_id": 7], .invalidResponse),
   ]
 
@@ -187,6 +229,20 @@ import Testing
     await failure(code) { try await party.client().send(party.request()) }
     #expect(party.browser.opened == [] && party.authorized.isEmpty)
     #expect(party.registrations.registration(at: party.first.issuer) == nil)
+  }
+
+  /// A client asks for what the server lists, and for the scopes that its first sign-in needs.
+  @Test func `a registration asks for what the server and the resource list`() async throws {
+    party.first.change { $0.members["scopes_supported"] = ["openid", "\u{202E}x", "two words"] }
+    party.resource.change { $0.members["scopes_supported"] = ["a", "\"x", "nl\nx", "b"] }
+    var app = Party.app
+    app.grantTypes.append("urn:ietf:params:oauth:grant-type:device_code")
+    try await party.works(
+      party.client(ClientIdentity(registering: app, in: party.registrations)))
+    let sent = try #require(party.registered.first?.json)
+    #expect(sent["scope"] == "openid a b")
+    #expect(sent["grant_types"] == ["authorization_code", "refresh_token"])
+    #expect(party.asked == [["a", "b"]])
   }
 
   @Test func `a program that cannot be a client says what the server would accept`() async throws {

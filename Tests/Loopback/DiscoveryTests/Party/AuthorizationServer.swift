@@ -103,8 +103,14 @@ final class AuthorizationServer: Sendable {
 
   func change(_ body: (inout Rules) -> Void) { state.withLock { body(&$0.rules) } }
 
+  /// Ends the server, so that no connection reaches it any more.
+  func stop() async { await server.stop() }
+
   /// Registers a client by hand.
   func know(_ id: String, _ client: Client) { state.withLock { $0.clients[id] = client } }
+
+  /// Forgets all clients, as a server does that restarts with an empty memory.
+  func forgetClients() { state.withLock { $0.clients = [:] } }
 
   /// Returns what a token is for; `nil` for a token of another server.
   func grant(of token: String) -> Grant? { state.withLock { $0.tokens[token] } }

@@ -29,6 +29,8 @@ final class PartyServer: Sendable {
     answerer.answer.withLock { $0 = answer }
   }
 
+  func stop() async { await server.loopback.stop() }
+
   /// The closure that answers, which may refer to the owner of the server.
   private final class Answerer: Sendable {
     let answer = Locked<(@Sendable (Visit) async -> LoopbackReply)?>(nil)

@@ -1,0 +1,141 @@
+import SQBasics
+import SequencingOAuth
+
+// The authorization server of the resource, and what a sign-in there asks for.
+extension ResourceClient {
+  /// An authorization server at which the program is a client.
+  struct Server: Sendable {
+    let issuer: String
+    let metadata: ProviderMetadata
+    let client: IdentifiedClient
+  }
+
+  /// Returns the authorization server to use: the chosen one, or the first that can be used.
+  func server(
+    of resource: ProtectedResourceMetadata, _ challenges: [TokenChallenge]
+  ) async throws(SQOAuthError) -> Server {
+    let issuers = resource.authorizationServers
+    let scopes = askedScopes(challenges, resource)
+    if let choose = options.choosesServer {
+      guard let chosen = await choose(issuers), issuers.contains(chosen) else {
+        throw SQOAuthError(
+          .clientUnknown, "the program chose none of the authorization servers of the resource")
+      }
+      return try await server(chosen, scopes)
+    }
+    var firstError: SQOAuthError?
+    let end = ContinuousClock.now + options.timeout
+    // A long list of silent servers must not add up their time limits.
+    for issuer in preferred(issuers) where firstError == nil || .now < end {
+      do throws(SQOAuthError) {
+        return try await server(issuer, scopes)
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        firstError = firstError ?? error
+      }
+    }
+    throw firstError
+      ?? SQOAuthError(.resourceMetadataInvalid, "the resource names no authorization server")
+  }
+
+  /// Returns the issuers in the order in which they are tried.
+  ///
+  /// The one to which the program's credentials belong comes first (RFC 9728, section 7.6).
+  func preferred(_ issuers: [String]) -> [String] {
+    let byHand = issuers.filter { identity.client(at: $0) != nil }
+    return byHand + issuers.filter { !byHand.contains($0) }
+  }
+
+  func metadata(of issuer: String) async throws(SQOAuthError) -> ProviderMetadata {
+    let metadata = try await environment.providerMetadata(
+      of: issuer, timeout: options.timeout,
+      insertsWellKnownFirst: options.profile.insertsWellKnownFirst)
+    if !resource.isLocal { try metadata.checkIsElsewhere() }
+    return metadata
+  }
+
+  private func server(
+    _ issuer: String, _ scopes: [String]
+  ) async throws(SQOAuthError) -> Server {
+    let metadata = try await metadata(of: issuer)
+    // A sign-in that cannot take place needs no registration.
+    let usesCode = try await options.usesCode?(issuer, metadata) ?? (options.showsCode != nil)
+    try check(metadata, of: issuer, forCode: usesCode)
+    return Server(
+      issuer: issuer, metadata: metadata,
+      client: try await identification.client(
+        at: issuer, metadata, scopes: scopes,
+        for: usesCode ? DeviceAuthorization.grantType : "authorization_code"))
+  }
+
+  /// Throws if the metadata of a server says that the program cannot sign in there: with a code on
+  /// another device, or with a page.
+  func check(
+    _ metadata: ProviderMetadata, of issuer: String, forCode: Bool
+  ) throws(SQOAuthError) {
+    var client = try identification.expectedClient(at: issuer, metadata)
+    guard !client.usesClientCredentials, client.grantAssertionSource == nil else { return }
+    guard !forCode else {
+      guard try metadata.address(of: .deviceAuthorization) != nil else {
+        throw SQOAuthError(
+          .deviceAuthorizationUnsupported,
+          "the server has no device authorization endpoint (device_authorization_endpoint), so no "
+            + "user can sign in with a code")
+      }
+      return
+    }
+    client.profile = options.profile
+    if let binding = options.tokenBinding { client.tokenBinding = binding }
+    try PreparedCodeGrant.check(client, at: metadata, in: environment)
+  }
+
+  /// Returns the scopes of a sign-in: the app's, the challenge's or the resource's, with those that the
+  /// account had; `nil` for the server's default.
+  ///
+  /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
+  func scope(
+    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata,
+    _ server: ProviderMetadata?, _ configured: ClientConfiguration?, after token: SQToken?
+  ) -> String? {
+    var scopes = askedScopes(challenges, resource)
+    if scopes.isEmpty, options.scope == nil { scopes = (configured?.scope ?? "").words }
+    scopes += (token?.scopes ?? []).filter { !scopes.contains($0) }
+    guard !scopes.isEmpty else { return nil }
+    let isMachine =
+      configured?.usesClientCredentials == true || configured?.grantAssertionSource != nil
+    let offline = "offline_access"
+    if !isMachine, server?.scopes?.contains(offline) == true, !scopes.contains(offline) {
+      scopes.append(offline)
+    }
+    return scopes.joined(separator: " ")
+  }
+
+  /// The scopes of the app, of the challenge or of the resource; empty if none of them names any.
+  private func askedScopes(
+    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
+  ) -> [String] {
+    (options.scope ?? challenges.mostInformative?.scope)?.words ?? resource.scopes ?? []
+  }
+
+  /// Returns the binding of the tokens: the app's or, if the resource accepts only bound tokens, a key.
+  ///
+  /// - Throws: `SQOAuthError.Code.signInUnsupported` if the resource accepts no algorithm of the SDK.
+  func binding(
+    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
+  ) throws(SQOAuthError) -> TokenBinding? {
+    if let binding = options.tokenBinding { return binding }
+    let asksForProof = challenges.filter(\.asksForProof)
+    guard resource.requiresProof || !challenges.isEmpty && asksForProof.count == challenges.count
+    else { return nil }
+    let listed = resource.proofAlgorithms ?? asksForProof.first?.proofAlgorithms ?? []
+    guard !listed.isEmpty else { return .dpop() }
+    let possible: [JWSAlgorithm] = [.es256, .edDSA, .ps256]
+    guard let algorithm = possible.first(where: JWSAlgorithm.all(in: listed).contains) else {
+      throw SQOAuthError(
+        .signInUnsupported,
+        "the resource accepts no proof with an algorithm of this SDK "
+          + "(dpop_signing_alg_values_supported)")
+    }
+    return .dpop(algorithm: algorithm)
+  }
+}
