@@ -17,7 +17,7 @@ public struct AccessRefusal: Sendable, Hashable {
   /// login that ``AccessTokenClaims/require(scopes:)-(String...)`` or
   /// ``AccessTokenClaims/requireLogin(acrValues:maxAge:at:)`` has missed. Without an error, `scopes`
   /// are those that a first sign-in should ask for. If your service accepts only tokens that are bound
-  /// to a key, set `requiresProof`.
+  /// to a key, set `requiresProof`. A challenge with no other parameter has a `realm`.
   public init(
     _ error: SQOAuthError? = nil, resourceMetadata: String? = nil, scopes: [String] = [],
     requiresProof: Bool = false
@@ -54,8 +54,10 @@ public struct AccessRefusal: Sendable, Hashable {
       return
     }
     add("resource_metadata", resourceMetadata)
+    // RFC 6750, section 3: at least one parameter follows the scheme.
+    if parameters.isEmpty { add("realm", "api") }
     let text = parameters.map { "\($0)=\"\(Self.quotable($1))\"" }.joined(separator: ", ")
-    challenge = text.isEmpty ? scheme : "\(scheme) \(text)"
+    challenge = "\(scheme) \(text)"
   }
 
   /// Returns a text without the characters that would end or change a quoted string.

@@ -25,7 +25,7 @@ import Testing
 
   @Test(
     arguments: [
-      (nil, 401, "Bearer"),
+      (nil, 401, #"Bearer realm="api""#),
       (.accessTokenInvalid, 401, #"Bearer error="invalid_token""#),
       (.unexpectedTokenType, 401, #"Bearer error="invalid_token""#),
       (.invalidDPoPProof, 401, #"DPoP error="invalid_dpop_proof""#),
@@ -52,6 +52,13 @@ import Testing
     #expect(
       challenge.resourceMetadata
         == "https://api.example/.well-known/oauth-protected-resource/orders")
+  }
+
+  @Test func `a challenge without another parameter has a realm`() throws {
+    let challenge = try read(AccessRefusal(requiresProof: true))
+    #expect(challenge.asksForProof && challenge.parameters == ["realm": "api"])
+    // A text without a usable character is still a parameter.
+    #expect(try read(AccessRefusal(scopes: ["\""])).parameters == ["scope": ""])
   }
 
   @Test func `a challenge names the scopes that a check has missed`() throws {
