@@ -61,12 +61,21 @@ extension ClientRegistrar {
     throw reader(at: management.uri, hiding: [management.accessToken]).failure(response)
   }
 
+  /// The members of a registration that only the server sets; an app may have copied them.
+  ///
+  /// - SeeAlso: RFC 7592, section 2.2
+  private static let serversMembers = [
+    "registration_access_token", "registration_client_uri", "client_secret_expires_at",
+    "client_id_issued_at",
+  ]
+
   private func manage(
     _ registration: ClientRegistration, _ method: String, _ metadata: ClientMetadata?
   ) async throws(SQOAuthError) -> ClientRegistration {
     let management = try await management(of: registration)
     let listed = try? await serverMetadata().clientAssertionAlgorithms
     var members = metadata?.members(listed: listed)
+    for name in Self.serversMembers { members?[name] = nil }
     members?["client_id"] = .string(registration.clientID)
     if let secret = registration.clientSecret { members?["client_secret"] = .string(secret) }
     let request = try request(

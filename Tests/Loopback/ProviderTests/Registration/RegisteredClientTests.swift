@@ -106,6 +106,30 @@ import Testing
     failure(.registrationMismatch) { try registration.check(against: other) }
   }
 
+  @Test func `an update names the client and its secret, and has no member of the server's`()
+    async throws
+  {
+    var metadata = app
+    metadata.clientAuthentication = .basic
+    let registration = try await registrar.register(metadata)
+    // An app that changes one member may copy all others.
+    metadata.additionalMembers = registration.members.merging(
+      ["registration_access_token": "t", "client_secret_expires_at": 0, "tos_uri": "https://a.b/c"]
+    ) { $1 }
+    #expect(registration.members["registration_client_uri"] != nil)
+    _ = try await registrar.update(registration, to: metadata)
+    let body = try #require(sandbox.requests(to: .clientConfiguration).last?.body)
+    let sent = try JSONDecoder().decode([String: JSONValue].self, from: body)
+    #expect(sent["client_id"] == .string(registration.clientID))
+    #expect(sent["client_secret"]?.string == registration.clientSecret)
+    #expect(sent["tos_uri"] == "https://a.b/c" && sent["redirect_uris"] != nil)
+    let forbidden: Set = [
+      "registration_access_token", "registration_client_uri", "client_secret_expires_at",
+      "client_id_issued_at",
+    ]
+    #expect(forbidden.isDisjoint(with: sent.keys))
+  }
+
   @Test func `a client that gives up its secret removes it`() async throws {
     var metadata = app
     metadata.clientAuthentication = .basic
