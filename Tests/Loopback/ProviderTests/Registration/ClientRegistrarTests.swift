@@ -205,10 +205,10 @@ import Testing
     for uri in ["", "http://app.example/callback", "javascript:x", "https://a.example/#x"] {
       wrong.append(ClientMetadata(redirectURIs: [uri]))
     }
-    wrong.append(
-      ClientMetadata(
-        redirectURIs: ["https://a.example/cb"],
-        clientAuthentication: ClientAuthentication(rawValue: "private_key_jwt")))
+    for method: ClientAuthentication in [.privateKeyJWT, .tlsClientAuth, .selfSignedTLSClientAuth] {
+      wrong.append(
+        ClientMetadata(redirectURIs: ["https://a.example/cb"], clientAuthentication: method))
+    }
     for metadata in wrong {
       await failure(.invalidConfiguration) { try await registrar.register(metadata) }
     }

@@ -26,6 +26,17 @@ struct ClientMetadataDocumentTests {
     #expect(members["grant_types"] == ["authorization_code", "refresh_token"])
   }
 
+  @Test(
+    arguments: [
+      (["authorization_code", "refresh_token"], ["code"]), (["client_credentials"], []),
+      (["client_credentials", "authorization_code"], ["code"]), ([JWTAssertion.grantType], []),
+    ] as [([String], JSONValue)])
+  func `the response types fit the grants`(grants: [String], types: JSONValue) throws {
+    var metadata = app
+    metadata.grantTypes = grants
+    #expect(try members(metadata)["response_types"] == types)
+  }
+
   @Test func `a client with keys publishes their public halves only`() throws {
     let key = try ClientKey(generating: .es256)
     var metadata = app
