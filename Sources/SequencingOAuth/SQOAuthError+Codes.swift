@@ -155,7 +155,8 @@ extension SQOAuthError.Code {
   public static let requestRefused = Self(rawValue: "request_refused")
   /// No answer came within the request's time limit.
   public static let requestTimedOut = Self(rawValue: "request_timed_out")
-  /// The request has a malformed method, URL or header field and cannot be sent.
+  /// The request's method, URL, header or body is malformed, or a file for its content cannot be
+  /// used.
   public static let malformedRequest = Self(rawValue: "malformed_request")
   /// The request must be sent again, but its body can be read only once.
   public static let bodyNotReplayable = Self(rawValue: "body_not_replayable")

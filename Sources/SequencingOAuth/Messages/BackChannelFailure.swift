@@ -45,7 +45,7 @@ extension SQOAuthError {
           .connectionFailed, "was not reached, because a proxy requires credentials (status 407)",
           "; check the proxy settings"
         )
-      case 500...: (.serverError, "failed with status \(status)", "")
+      case 500...: (.serverError, "failed with status \(status)", "; try again later")
       case 401, 403:
         (
           .invalidResponse, "refused the client with status \(status)",

@@ -198,9 +198,16 @@ final class LoopbackRedirectReceiver: Sendable {
         "another program uses port \(port) of the redirect URI; end that program, or register a "
           + "redirect URI without a port; if your app listens there to receive the redirect itself, "
           + "set redirectReceiver: .app in its configuration", cause: error)
-    case .addressUnavailable, .system:
+    case .addressUnavailable:
       SQOAuthError(
-        .redirectUnavailable, "the SDK cannot listen for the redirect on the loopback address",
+        .redirectUnavailable,
+        "this machine does not have the loopback address of the redirect URI: set up its loopback "
+          + "interface, or register a redirect URI with 127.0.0.1", cause: error)
+    case .system(let code):
+      SQOAuthError(
+        .redirectUnavailable,
+        "the SDK cannot listen for the redirect on the loopback address ("
+          + "\(CLibrary.meaning(of: code))); check what the system lets this program do",
         cause: error)
     }
   }

@@ -193,13 +193,15 @@ import Testing
 
   @Test(
     arguments: [
-      (.portInUse(8080), .portInUse), (.addressUnavailable, .redirectUnavailable),
-      (.system(errno: 13), .redirectUnavailable),
-    ] as [(LoopbackError, SQOAuthError.Code)])
-  func `an unavailable port is a typed error`(
-    error: LoopbackError, code: SQOAuthError.Code
+      (.portInUse(8080), .portInUse, "port 8080"),
+      (.addressUnavailable, .redirectUnavailable, "loopback interface"),
+      (.system(errno: EACCES), .redirectUnavailable, "(Permission denied)"),
+    ] as [(LoopbackError, SQOAuthError.Code, String)])
+  func `an unavailable port is a typed error with its reason`(
+    error: LoopbackError, code: SQOAuthError.Code, reason: String
   ) {
-    #expect(LoopbackRedirectReceiver.unavailable(error).code == code)
+    let refusal = LoopbackRedirectReceiver.unavailable(error)
+    #expect(refusal.code == code && refusal.message.contains(reason), "\(refusal)")
   }
 
   @Test func `simultaneous sign-ins have separate ports and answers`() async throws {

@@ -124,5 +124,6 @@ import Testing
     #expect(error?.status == 401 && error?.response?.errorDescription == "not [removed]")
     let status = failure(.serverError) { try Self.read(body: "oops", status: 500) }
     #expect(status?.status == 500)
+    #expect(status?.message.hasSuffix("failed with status 500; try again later") == true)
   }
 }
