@@ -97,6 +97,8 @@ let libraries: [Target] = [
   // CSecret declares libsecret's functions itself and loads the library at run time, so it needs
   // neither headers nor linker flags.
   .target(name: "CSQSecret"),
+  // Only C can embed a file when it is compiled; as a resource the article would need Foundation.
+  .target(name: "CSQTroubleshooting"),
   .target(
     name: "SequencingOAuthGRPC",
     dependencies: ["SQFoundation", "SequencingOAuth", "SQHTTP2", "SQBasics", "CSQTLS", "CSQZlib"],
@@ -150,7 +152,7 @@ let libraries: [Target] = [
       "SequencingOAuthPipes", "SequencingOAuthDiscovery",
       "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
-      "SQBasics", "CSQSockets",
+      "SQBasics", "CSQSockets", "CSQTroubleshooting",
     ],
     path: "Demo",
     // The examples are a separate package, so that no build of this one links them.

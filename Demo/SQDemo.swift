@@ -10,7 +10,7 @@ struct SQDemo {
   static let commands: [any Command.Type] = [
     Tour.self, Cookbook.self, Login.self, WhoAmI.self, Token.self, Discover.self, Call.self,
     Files.self, RPC.self, Watch.self, Accounts.self, Revoke.self, Logout.self, Sandbox.self,
-    Completion.self,
+    Explain.self, Completion.self,
   ]
 
   /// Ends the program at once, because all output is already written.

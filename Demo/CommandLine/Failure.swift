@@ -121,7 +121,15 @@ struct Failure: Error, Equatable {
   /// The lines for standard error.
   var lines: [String] {
     ["error: \(code): \(message)"]
-      + [challenge.map { "challenge: \($0)" }, hint].compactMap(\.self)
+      + [challenge.map { "challenge: \($0)" }, hint, explanation].compactMap(\.self)
+  }
+
+  /// The line that names the command that explains the code, if the code is one of the SDK's.
+  ///
+  /// A user who interrupted the program needs no explanation.
+  private var explanation: String? {
+    let isExplained = code != Self.interrupted.code && Article.troubleshooting.codes.contains(code)
+    return isExplained ? "'sq-demo explain \(code)' says more." : nil
   }
 }
 

@@ -37,7 +37,7 @@ enum Help {
 
       Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
       timed out, 4 the newest token could not be stored. Standard error has the
-      reason: 'error: CODE: message'.
+      reason: 'error: CODE: message', which 'sq-demo explain CODE' explains.
 
       After Ctrl-C, or another signal that asks a program to end, sq-demo waits
       until a refresh has ended; another signal, half a second later, ends it at once.

@@ -52,6 +52,7 @@ extension ShellTable.Entry {
   /// The words that an operand can be.
   private static let choices = [
     "METHOD": ["GET", "POST", "PUT", "PATCH", "DELETE"],
+    Explain.operand: Article.troubleshooting.codes,
     Completion.operand: Completion.Shell.allCases.map(\.rawValue),
   ]
 }

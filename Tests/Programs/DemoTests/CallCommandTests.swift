@@ -195,7 +195,8 @@ import Testing
     #expect(refused.firstError.hasPrefix("error: origin_not_allowed: "), "\(refused.errors)")
     #expect(
       refused.errors.hasSuffix(
-        "\nName the server with --resource, as well as the servers that you gave to 'login'.\n"))
+        "\nName the server with --resource, as well as the servers that you gave to 'login'.\n"
+          + "'sq-demo explain origin_not_allowed' says more.\n"))
     #expect(other.requests(to: .me).allSatisfy { $0.header("authorization") == nil })
     other.forgetRequests()
     let named = ["--resource", other.issuer.absoluteString]
@@ -247,7 +248,9 @@ import Testing
     #expect(outcome.errors.contains("scope=\"demo\""))
     let command = "sq-demo login --account default --store file:\(store.path)"
     #expect(
-      outcome.errors.hasSuffix("\nSign in again with '\(command)' and a wider --scope.\n"))
+      outcome.errors.hasSuffix(
+        "\nSign in again with '\(command)' and a wider --scope.\n"
+          + "'sq-demo explain insufficient_scope' says more.\n"))
     #expect(sandbox.requests(to: .token).isEmpty)
     await sandbox.stop()
   }

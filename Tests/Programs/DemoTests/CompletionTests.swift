@@ -31,7 +31,7 @@ import Testing
     (["login", "--profile", ""], ["fapi2", "fapi2-signed"]),
     (["sandbox", "--profile", ""], ["fapi2", "fapi2-signed", "atproto"]),
     (["login", "--key", "fi"], ["file one"]), (["sandbox", "--client-key", "fi"], ["file one"]),
-    (["call", "--dp"], ["--dpop"]),
+    (["call", "--dp"], ["--dpop"]), (["explain", "store_t"], ["store_too_new"]),
   ]
 
   private func script(_ shell: String) async throws -> String {

@@ -327,7 +327,7 @@ import Testing
     let outcome = try await files(["get", "thesis", "-o", path])
     #expect(outcome.status != 0)
     #expect(outcome.errors.contains("\(path).partial"))
-    #expect(outcome.errors.hasSuffix("Name another file with --output.\n"))
+    #expect(outcome.errors.contains("\nName another file with --output.\n"))
     #expect(folder.read("thesis.partial") == "three years of work")
     #expect(!folder.exists("thesis"))
     #expect(sandbox.requests(to: .driveContent).isEmpty)

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func `JSON output is available in every command with a result`() {
-    let silent = ["tour", "completion"]
+    let silent = ["tour", "explain", "completion"]
     for command in SQDemo.commands where !silent.contains(command.name) {
       #expect(command.options.contains { $0.name == "--json" }, "\(command.name)")
     }

@@ -57,7 +57,7 @@ import Testing
     let ended = try await run(["token", "--account", "work"], store)
     #expect(ended.status == 1 && ended.output.isEmpty)
     #expect(ended.firstError.hasPrefix("error: invalid_grant: "))
-    #expect(ended.errors.hasSuffix("\nSign in again with '\(command(store))'.\n"))
+    #expect(ended.errors.contains("\nSign in again with '\(command(store))'.\n"))
     #expect(try await kept.list().isEmpty)
 
     let again = try await run(Self.again, store)
@@ -101,7 +101,13 @@ import Testing
       let outcome = try await run(words + account + ["--browser", "sandbox"])
       #expect(outcome.status == 1 && outcome.output.isEmpty)
       let reason = #"error: not_authorized: the account "work" is no longer signed in"#
-      #expect(outcome.errors == "\(reason)\nSign in again with '\(command(store))'.\n")
+      #expect(
+        outcome.errors == """
+          \(reason)
+          Sign in again with '\(command(store))'.
+          'sq-demo explain not_authorized' says more.
+
+          """)
     }
     #expect(sandbox.requests(to: .authorization).count == 1)
     await sandbox.stop()
@@ -113,7 +119,7 @@ import Testing
     try await end(sandbox, "work", in: .file)
     #expect(try await run(["token"]).status == 1)
     let outcome = try await run(["rpc", "http://127.0.0.1:1"])
-    #expect(outcome.errors.hasSuffix("Sign in again with '\(command(.file))'.\n"))
+    #expect(outcome.errors.contains("\nSign in again with '\(command(.file))'.\n"))
     await sandbox.stop()
   }
 
@@ -214,7 +220,7 @@ import Testing
       .keepExpiredAccount("work", at: sandbox)
     sandbox.revokeEverything()
     let ended = try await run(["token"])
-    #expect(ended.errors.hasSuffix("Sign in again with '\(command(.file))'.\n"))
+    #expect(ended.errors.contains("\nSign in again with '\(command(.file))'.\n"))
     #expect(try await run(Self.again).status == 0)
     await sandbox.stop()
   }

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import SQBasics
@@ -18,20 +17,8 @@ import Testing
     "invalidClientMetadata", "invalidRequestURI",
   ]
 
-  /// Reads the names and texts of all public codes from the source.
-  private func codes() throws -> [(name: String, code: SQOAuthError.Code)] {
-    let root = URL(filePath: #filePath).pathComponents.dropLast(5).joined(separator: "/")
-    return try ["Codes", "IdentityCodes"].flatMap { part in
-      let path = "\(root)/Sources/SequencingOAuth/SQOAuthError+\(part).swift"
-      let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
-      return text.matches(of: /public static let (\w+) = Self\(\s*rawValue: "(\w+)"\)/).map {
-        (String($0.1), SQOAuthError.Code(rawValue: String($0.2)))
-      }
-    }
-  }
-
   @Test func `every code that is not a server's is one of the SDK's own`() throws {
-    let codes = try codes()
+    let codes = try PublicErrorCodes.all()
     #expect(codes.count > 80)
     for (name, code) in codes {
       let isOwn = SQOAuthError.Code.ownOfSDK.contains(code)
@@ -40,7 +27,7 @@ import Testing
   }
 
   @Test func `an endpoint cannot use the SDK's own codes`() throws {
-    for (name, code) in try codes() where !Self.ofServers.contains(name) {
+    for (name, code) in try PublicErrorCodes.all() where !Self.ofServers.contains(name) {
       let error = failure(.requestRefused) {
         try Answer.read(#"{"error":"\#(code)"}"#, status: 400)
       }

@@ -1,0 +1,18 @@
+import Foundation
+package import SequencingOAuth
+
+/// The error codes that the SDK declares for apps, read from its sources.
+package enum PublicErrorCodes {
+  /// Returns the name and the code of each declaration.
+  package static func all() throws -> [(name: String, code: SQOAuthError.Code)] {
+    let folder = PackageSources.root.appending(path: "Sources/SequencingOAuth")
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+      .filter { $0.split(separator: "/").last?.hasPrefix("SQOAuthError+") == true }.sorted()
+    return try files.flatMap { file in
+      let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      return text.matches(of: /public static let (\w+) = Self\(\s*rawValue: "(\w+)"\)/).map {
+        (String($0.1), SQOAuthError.Code(rawValue: String($0.2)))
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+/// Compares the article "Troubleshooting" with the error codes, and checks what the demo shows of
+/// it.
+@Suite struct TroubleshootingTests {
+  private static let file = PackageSources.root.appending(
+    path: "Sources/SequencingOAuth/SequencingOAuth.docc/Troubleshooting.md")
+
+  private static let small = Article(
+    """
+    # Title
+
+    ## Codes of a store
+
+    ### store_failed
+
+    See [Accounts](doc:Accounts).
+
+    Then \(Array(repeating: "word", count: 20).joined(separator: " ")).
+
+    ### The clock is wrong
+
+    Set it.
+    """)
+
+  // MARK: The article
+
+  @Test func `the article has one section for each error code, and none for any other`() throws {
+    let article = Article(try String(contentsOf: Self.file, encoding: .utf8))
+    let codes = try PublicErrorCodes.all().map(\.code.rawValue)
+    try #require(codes.count > 80)
+    #expect(article.codes.sorted() == codes.sorted())
+  }
+
+  @Test func `each section of the article has a text`() throws {
+    let article = Article(try String(contentsOf: Self.file, encoding: .utf8))
+    for code in article.codes {
+      let text = try #require(article.explanation(of: code)).text(width: .max)
+      let sentences = text.matches(of: #/[.:?](\s|$)/#).count
+      #expect((2...8).contains(sentences), "\(code) has \(sentences) sentences")
+    }
+  }
+
+  @Test func `each section that the article refers to exists`() throws {
+    let article = Article(try String(contentsOf: Self.file, encoding: .utf8))
+    let headings = Set(article.sections.map(\.heading))
+    let names = article.markdown.matches(of: #/[Ss]ee "([^"]+)"(?! of)/#).map { String($0.1) }
+    try #require(!names.isEmpty)
+    for name in names {
+      #expect(headings.contains { $0.hasPrefix(name) || $0.hasPrefix("\"\(name)\"") }, "\(name)")
+    }
+  }
+
+  @Test func `the program contains the article as it is in the sources`() throws {
+    let text = try String(contentsOf: Self.file, encoding: .utf8)
+    let isContained = Article.troubleshooting.markdown == text
+    #expect(isContained)
+  }
+
+  // MARK: Its reader
+
+  @Test func `only a heading that is a code is one`() {
+    #expect(Self.small.codes == ["store_failed"])
+    #expect(Self.small.explanation(of: "The clock is wrong") == nil)
+    #expect(Self.small.explanation(of: "store_damaged") == nil)
+    #expect(Article("").codes.isEmpty)
+  }
+
+  @Test func `a section ends at the next heading, fits the width and names other articles`() {
+    let words = Array(repeating: "word", count: 7).joined(separator: " ")
+    #expect(
+      Self.small.explanation(of: "store_failed")?.text(width: 40) == """
+        store_failed
+
+        See "Accounts".
+
+        Then \(words)
+        word \(words)
+        word word word word word.
+        """)
+  }
+
+  // MARK: The demo's errors
+
+  @Test(arguments: [SQOAuthError.Code.invalidGrant, .storeFailed, .timedOut, .accessDenied])
+  func `the last line of an error with a code of the SDK says where to read more`(
+    code: SQOAuthError.Code
+  ) {
+    let lines = Failure(SQOAuthError(code, "as asked")).lines
+    #expect(lines.first == "error: \(code): as asked")
+    #expect(lines.last == "'sq-demo explain \(code)' says more.")
+    #expect(lines.count { $0.contains("explain") } == 1)
+  }
+
+  @Test(arguments: [
+    Failure.interrupted, .usage("as asked"), Failure("http_503", "x", status: .notAuthorized),
+    Failure(SQOAuthError(.init(rawValue: "of_a_server"), "x")),
+  ])
+  func `an error without a section, and an interruption, end without that line`(failure: Failure) {
+    #expect(!failure.lines.contains { $0.contains("explain") })
+  }
+}
