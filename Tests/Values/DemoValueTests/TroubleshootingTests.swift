@@ -56,6 +56,16 @@ import Testing
     }
   }
 
+  @Test func `the demo has each option and command that the article names`() {
+    let article = Article.troubleshooting.markdown
+    let options = Set(SQDemo.commands.flatMap { $0.options }.map(\.name))
+    let commands = Set(SQDemo.commands.map { $0.name })
+    let namedOptions = article.matches(of: #/(--[a-z][a-z-]*)/#).map { String($0.1) }
+    let namedCommands = article.matches(of: #/`sq-demo ([a-z]+)/#).map { String($0.1) }
+    #expect(!namedOptions.isEmpty && options.isSuperset(of: namedOptions))
+    #expect(!namedCommands.isEmpty && commands.isSuperset(of: namedCommands))
+  }
+
   @Test func `the program contains the article as it is in the sources`() throws {
     let text = try String(contentsOf: Self.file, encoding: .utf8)
     let isContained = Article.troubleshooting.markdown == text
