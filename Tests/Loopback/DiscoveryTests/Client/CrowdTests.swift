@@ -42,8 +42,9 @@ import Testing
     for client in clients { try await party.works(client) }
   }
 
-  /// The first one has the account's lease while its user signs in. Each may register a client, and
-  /// all use the first one that is stored.
+  /// The first one has the account's lease while its user signs in.
+  ///
+  /// Each may register a client, and all use the first one that is stored.
   @Test func `eight programs with one store that start at once sign in once`() async throws {
     let clients = try (0..<8).map { _ in
       try party.client(manager: Party.manager(party.store, party.browser))
