@@ -178,11 +178,47 @@ static inline EVP_PKEY *sq_read_pem(const void *text, int size, const char *pass
   return key;
 }
 
+// Notes that a passphrase was asked for, and gives none.
+static inline int sq_no_passphrase(char *buffer, int size, int is_writing, void *was_asked) {
+  (void)buffer;
+  (void)size;
+  (void)is_writing;
+  *(int *)was_asked = 1;
+  return -1;
+}
+
+// Finds out whether a PEM text has a certificate and the private key for it, as libcurl takes them:
+// the first of each. Returns 0 if it has; 1 without a certificate; 2 for an encrypted key; 3 without
+// a key; 4 if the key is of another certificate.
+static inline int sq_pair_flaw(const void *text, int size) {
+  int is_encrypted = 0;
+  BIO *source = BIO_new_mem_buf(text, size);
+  X509 *certificate =
+      source == NULL ? NULL : PEM_read_bio_X509_AUX(source, NULL, sq_no_passphrase, &is_encrypted);
+  BIO_free(source);
+  if (certificate == NULL) return 1;
+  is_encrypted = 0;
+  source = BIO_new_mem_buf(text, size);
+  EVP_PKEY *key =
+      source == NULL ? NULL
+                     : PEM_read_bio_PrivateKey(source, NULL, sq_no_passphrase, &is_encrypted);
+  BIO_free(source);
+  int flaw = 0;
+  if (key == NULL) {
+    flaw = is_encrypted ? 2 : 3;
+  } else if (X509_check_private_key(certificate, key) != 1) {
+    flaw = 4;
+  }
+  EVP_PKEY_free(key);
+  X509_free(certificate);
+  return flaw;
+}
+
 // Reads a public key (SubjectPublicKeyInfo) in PEM; returns NULL if the text has none.
 static inline EVP_PKEY *sq_read_public_pem(const void *text, int size) {
   BIO *source = BIO_new_mem_buf(text, size);
   if (source == NULL) return NULL;
-  EVP_PKEY *key = PEM_read_bio_PUBKEY(source, NULL, NULL, NULL);
+  EVP_PKEY *key = PEM_read_bio_PUBKEY(source, NULL, sq_pem_passphrase, NULL);
   BIO_free(source);
   return key;
 }

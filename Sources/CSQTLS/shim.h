@@ -54,11 +54,20 @@ static inline long sq_bio_wait(BIO *bio) {
   return -1;
 }
 
+// Gives no passphrase: OpenSSL would ask for that of an encrypted text on the terminal.
+static inline int sq_no_pem_passphrase(char *buffer, int size, int is_writing, void *unused) {
+  (void)buffer;
+  (void)size;
+  (void)is_writing;
+  (void)unused;
+  return -1;
+}
+
 // Makes a context also trust the certificates in a PEM text.
 static inline int sq_ssl_ctx_trust_pem(SSL_CTX *context, const void *text, int size) {
   BIO *source = BIO_new_mem_buf(text, size);
   STACK_OF(X509_INFO) *list =
-      source == NULL ? NULL : PEM_X509_INFO_read_bio(source, NULL, NULL, NULL);
+      source == NULL ? NULL : PEM_X509_INFO_read_bio(source, NULL, sq_no_pem_passphrase, NULL);
   BIO_free(source);
   X509_STORE *store = SSL_CTX_get_cert_store(context);
   int count = 0;

@@ -38,10 +38,16 @@ public struct HTTPTransportConfiguration: Sendable, Hashable {
   }
 
   /// A certificate and its private key, for servers that ask clients for a certificate.
+  ///
+  /// The pair is checked before the first request. If a part of it is missing or encrypted, or if
+  /// the key is of another certificate, each request fails with
+  /// ``SQOAuthError/Code/invalidConfiguration``.
   public struct ClientCertificate: Sendable, Hashable {
     /// The client's certificate, then the intermediate certificates up to its authority, in PEM.
     public let chain: Data
     /// The private key, in PEM, not encrypted.
+    ///
+    /// `openssl pkey -in ENCRYPTED -out PLAIN` decrypts a key; let only your program read it.
     public let privateKey: Data
 
     /// Creates a client certificate from PEM data.

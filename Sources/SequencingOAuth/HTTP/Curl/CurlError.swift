@@ -76,13 +76,9 @@ extension SQOAuthError {
       return
     }
     if isTLS {
-      let advice =
-        detail.contains("wrong version number")
-        ? "perhaps the server speaks http there, and not https"
-        : "check the server's certificate and the authorities that the client trusts: the "
-          + "system's, or those in SSL_CERT_FILE, and HTTPTransportConfiguration.additionalAuthorities"
       self.init(
-        .tlsFailed, "no trusted TLS connection to \(authority): \(cause.text); \(advice)",
+        .tlsFailed,
+        "no trusted TLS connection to \(authority): \(cause.text); \(Self.advice(curl, detail))",
         cause: cause)
       return
     }

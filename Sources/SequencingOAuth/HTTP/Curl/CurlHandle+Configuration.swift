@@ -1,5 +1,6 @@
 import CSQCurl
 import CSQTLS
+import SQCrypto
 import SQFoundation
 
 /// The options that all requests of a client share.
@@ -69,7 +70,7 @@ extension CurlHandle {
       }
     guard set(CURLOPT_HTTP_VERSION, version),
       set(CURLOPT_SSLVERSION, minimum),
-      setAuthorities(configuration), setCertificate(configuration.clientCertificate),
+      setAuthorities(configuration), try setCertificate(configuration.clientCertificate),
       set(CURLOPT_USERAGENT, text: configuration.userAgent)
     else {
       throw SQOAuthError(
@@ -81,15 +82,40 @@ extension CurlHandle {
   ///
   /// libcurl shares a connection between handles with equal certificates and does not compare their
   /// keys. With one blob for both, it compares the keys too.
-  private func setCertificate(_ certificate: HTTPTransportConfiguration.ClientCertificate?) -> Bool
-  {
+  private func setCertificate(
+    _ certificate: HTTPTransportConfiguration.ClientCertificate?
+  ) throws(SQOAuthError) -> Bool {
     guard let certificate else { return true }
     let both = certificate.chain + Data("\n".utf8) + certificate.privateKey
-    return setBlob(CURLOPT_SSLCERT_BLOB, both) && setBlob(CURLOPT_SSLKEY_BLOB, both)
+    if let flaw = CertificateFlaw(in: both) { throw .unusableCertificate(flaw) }
+    // Without a passphrase, libcurl reads memory at address 0 for an encrypted text, or asks on the
+    // terminal.
+    return set(CURLOPT_KEYPASSWD, text: "")
+      && setBlob(CURLOPT_SSLCERT_BLOB, both) && setBlob(CURLOPT_SSLKEY_BLOB, both)
   }
 
   private func setBlob(_ option: CURLoption, _ data: Data) -> Bool {
     let bytes = [UInt8](data)
     return bytes.withUnsafeBytes { sq_set_blob(easy, option, $0.baseAddress, $0.count) } == CURLE_OK
+  }
+}
+
+extension SQOAuthError {
+  fileprivate static func unusableCertificate(_ flaw: CertificateFlaw) -> SQOAuthError {
+    if let lack = OpenSSL.lack() {
+      return SQOAuthError(
+        .invalidConfiguration, "the HTTP client's clientCertificate cannot be used: \(lack)")
+    }
+    let reason =
+      switch flaw {
+      case .noCertificate: "its chain has no certificate in PEM"
+      case .encryptedKey:
+        "its private key is encrypted; decrypt it, for example with 'openssl pkey -in KEY -out PLAIN', "
+          + "and let only this program read the result"
+      case .noKey: "it has no private key in PEM that OpenSSL can read"
+      case .otherKey: "its private key belongs to another certificate"
+      }
+    return SQOAuthError(
+      .invalidConfiguration, "the HTTP client's clientCertificate cannot be used: \(reason)")
   }
 }

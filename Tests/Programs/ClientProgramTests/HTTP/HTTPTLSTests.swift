@@ -128,16 +128,6 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a key that does not match the certificate is rejected`() async throws {
-    try await withServer { url in
-      var configuration = try configuration()
-      configuration.clientCertificate = .init(
-        chain: try certificates.data("client.pem"), privateKey: try certificates.data("other.key"))
-      let client = CurlTransport(configuration: configuration)
-      await failure(.tlsFailed) { try await client.send(WebRequest(url: url)) }
-    }
-  }
-
   @Test func `a connection is not shared with a client that trusts other authorities`() async throws
   {
     try await withServer { url in

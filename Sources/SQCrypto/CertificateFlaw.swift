@@ -1,0 +1,24 @@
+import CSQCrypto
+package import SQFoundation
+
+/// What is wrong with a certificate and a private key that a TLS client should show.
+package enum CertificateFlaw: Int32, Error, Sendable {
+  case noCertificate = 1
+  case encryptedKey
+  case noKey
+  case otherKey
+
+  /// Finds the first flaw of a PEM text with both; `nil` if a TLS client can use it.
+  ///
+  /// Nothing asks for a passphrase, on no terminal either.
+  ///
+  /// - SeeAlso: RFC 7468; SSL_CTX_check_private_key(3)
+  package init?(in text: Data) {
+    OpenSSL.begin()
+    let flaw = OpenSSL.leavingNoErrors {
+      text.withUnsafeBytes { sq_pair_flaw($0.baseAddress, Int32(clamping: $0.count)) }
+    }
+    guard flaw != 0 else { return nil }
+    self = Self(rawValue: flaw) ?? .noKey
+  }
+}

@@ -1,0 +1,39 @@
+import CSQCurl
+import SQCrypto
+
+// What to check after a TLS handshake that failed.
+extension SQOAuthError {
+  /// Returns what to check, from libcurl's code and OpenSSL's reason.
+  static func advice(_ curl: CURLcode, _ detail: String) -> String {
+    if detail.contains("wrong version number") {
+      return "perhaps the server speaks http there, and not https"
+    }
+    if let lack = OpenSSL.lack() { return lack }
+    if isAboutClient(curl, detail) {
+      return
+        "check HTTPTransportConfiguration.clientCertificate: the server demands a certificate of "
+        + "the client, or does not accept the one that it got"
+    }
+    let advice =
+      "check the server's certificate and the authorities that the client trusts: the "
+      + "system's, or those in SSL_CERT_FILE, and HTTPTransportConfiguration.additionalAuthorities"
+    guard detail.contains("alert handshake failure") else { return advice }
+    // TLS 1.2 has no word of its own for this.
+    return advice
+      + "; if the server demands a certificate of the client, set "
+      + "HTTPTransportConfiguration.clientCertificate"
+  }
+
+  /// Whether the client's certificate is at fault: libcurl cannot use it, or an alert of the server
+  /// names it.
+  ///
+  /// A server gets no other certificate, so its alerts about one mean the client's.
+  ///
+  /// - SeeAlso: RFC 8446, section 6.2
+  private static func isAboutClient(_ curl: CURLcode, _ detail: String) -> Bool {
+    curl == CURLE_SSL_CERTPROBLEM || curl == CURLE_SSL_CLIENTCERT
+      || (detail.contains(" alert ") && serversWords.contains(where: detail.contains))
+  }
+
+  private static let serversWords = ["certificate", "unknown ca", "access denied", "decrypt error"]
+}
