@@ -53,6 +53,27 @@ enum Crypto {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 
+  /// Returns why OpenSSL cannot do the sandbox's work in this process; `nil` if it can.
+  ///
+  /// Its configuration can take algorithms away.
+  static func lack() -> String? {
+    prepare()
+    ERR_set_mark()
+    defer { ERR_pop_to_mark() }
+    let digest = EVP_MD_fetch(nil, "SHA2-256", nil)
+    defer { EVP_MD_free(digest) }
+    let kinds = ["EC", "RSA"].filter { kind in
+      let keys = EVP_KEYMGMT_fetch(nil, kind, nil)
+      defer { EVP_KEYMGMT_free(keys) }
+      return keys == nil
+    }
+    let missing = (digest == nil ? ["SHA2-256"] : []) + kinds.map { "\($0) keys" }
+    return missing.first.map {
+      "the OpenSSL of this process offers no \($0), which the sandbox needs: mend its configuration, "
+        + "the file that the variable OPENSSL_CONF names or the system's openssl.cnf"
+    }
+  }
+
   /// Decodes base64url, and returns `nil` if the text is malformed.
   static func bytes(base64URL text: String) -> Data? {
     let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)

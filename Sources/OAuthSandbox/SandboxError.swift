@@ -10,6 +10,8 @@ public enum SandboxError: Error, Sendable, Hashable {
   case portInUse(UInt16)
   /// A system call failed with this `errno`; 0 means that the loopback address is not available.
   case system(Int32)
+  /// OpenSSL lacks an algorithm in this process because of its configuration, as the text says.
+  case cryptographyUnavailable(String)
   /// A redirect leads to a server outside the loopback addresses, given as scheme and host.
   ///
   /// A redirect to the app's own `https` address is not an error: it ends the visit.
@@ -34,7 +36,7 @@ extension SandboxError: CustomStringConvertible, LocalizedError {
     case .notLoopback(let address):
       // Remove the query, because it may contain a code.
       "a redirect leads to \(address.prefix { $0 != "?" }), which is not on this computer"
-    case .unexpectedAnswer(let text): text
+    case .unexpectedAnswer(let text), .cryptographyUnavailable(let text): text
     case .endedOnPage(let heading, let detail):
       "the sign-in ended on the page \"\(heading)\"" + (detail.map { ": \($0)" } ?? "")
     }

@@ -31,6 +31,8 @@ public final class SandboxServer: Sendable {
   }
 
   private init(_ options: SandboxOptions) throws(SandboxError) {
+    // Later, the sandbox could only stop the program or make tokens that nobody can check.
+    if let lack = Crypto.lack() { throw .cryptographyUnavailable(lack) }
     var limits = LoopbackLimits()
     limits.connections = 1024
     let entrance = Locked<SandboxCore?>(nil)

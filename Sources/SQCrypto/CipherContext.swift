@@ -6,7 +6,9 @@ package import SQFoundation
 /// - SeeAlso: EVP_EncryptInit(3)
 package final class CipherContext {
   package static let tagSize = 16
-  package static let failure = CryptoFailure("libcrypto cannot encrypt with AES-256-GCM")
+  package static var failure: CryptoFailure {
+    CryptoFailure("libcrypto cannot encrypt with AES-256-GCM")
+  }
 
   // Fetched once, because a fetch takes longer than encrypting a record; never changed later.
   nonisolated(unsafe) private static let cipher = {

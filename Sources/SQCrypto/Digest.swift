@@ -24,15 +24,25 @@ package enum Digest {
   }
 
   private static func digest(_ input: UnsafeRawBufferPointer, by function: HashFunction) -> Data {
-    var digest = Data(count: function.digestSize)
-    let succeeded = digest.withUnsafeMutableBytes { output in
-      EVP_Digest(
-        input.baseAddress, input.count, output.baseAddress, nil, function.implementation, nil)
-    }
-    // This fails only if memory runs out. Stop then, because a wrong code challenge must not be
+    // A provider can also fail later, such as a FIPS module whose self-test fails.
+    let digest =
+      Self.digest(input, function.digestSize, function.implementation)
+      ?? Self.digest(input, function.digestSize, function.ownImplementation)
+    // Both fail only if memory runs out. Stop then, because a wrong code challenge must not be
     // sent.
-    precondition(succeeded == 1, "libcrypto cannot compute a digest")
+    guard let digest else { preconditionFailure("there is no memory for a digest") }
     return digest
+  }
+
+  private static func digest(
+    _ input: UnsafeRawBufferPointer, _ size: Int, _ implementation: OpaquePointer?
+  ) -> Data? {
+    guard let implementation else { return nil }
+    var digest = Data(count: size)
+    let succeeded = digest.withUnsafeMutableBytes { output in
+      EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, implementation, nil)
+    }
+    return succeeded == 1 ? digest : nil
   }
 
   /// Returns the SHA-256 digest of bytes quickly, for calls at the start of a program.
@@ -43,7 +53,6 @@ package enum Digest {
   package static func quickSHA256(_ bytes: Data) -> Data {
     var digest = [UInt8](repeating: 0, count: 32)
     let succeeded = bytes.withUnsafeBytes { sq_sha256($0.baseAddress, $0.count, &digest) }
-    precondition(succeeded == 1, "libcrypto has no SHA-256")
-    return Data(digest)
+    return succeeded == 1 ? Data(digest) : sha256(bytes)
   }
 }

@@ -15,8 +15,9 @@ package enum HashFunction: Sendable, Hashable {
     }
   }
 
-  /// OpenSSL's implementation of the hash function.
-  var implementation: OpaquePointer {
+  /// The implementation in this process's OpenSSL, or OpenSSL's own one if the configuration of the
+  /// machine offers none.
+  var implementation: OpaquePointer? {
     switch self {
     case .sha256: Self.sha256Implementation
     case .sha384: Self.sha384Implementation
@@ -24,18 +25,34 @@ package enum HashFunction: Sendable, Hashable {
     }
   }
 
-  // Fetched once, because a fetch takes longer than the digest of a token; never changed later.
-  nonisolated(unsafe) private static let sha256Implementation = implementation("SHA2-256")
-  nonisolated(unsafe) private static let sha384Implementation = implementation("SHA2-384")
-  nonisolated(unsafe) private static let sha512Implementation = implementation("SHA2-512")
+  /// The implementation in OpenSSL's default provider, which no configuration of the machine can
+  /// take away.
+  ///
+  /// Hash functions are used where nothing can fail: for the names of files, and to tell a whole
+  /// store from a damaged one. A hash is no secret, so no rule for keys is broken.
+  var ownImplementation: OpaquePointer? {
+    OpenSSL.leavingNoErrors { EVP_MD_fetch(Self.ownContext, name, nil) }
+  }
 
-  private static func implementation(_ name: String) -> OpaquePointer {
-    OpenSSL.begin()
-    guard let implementation = EVP_MD_fetch(nil, name, nil) else {
-      // Without the hash function, a code challenge would be wrong, and no signature could be
-      // verified.
-      preconditionFailure("libcrypto has no \(name)")
+  private var name: String {
+    switch self {
+    case .sha256: "SHA2-256"
+    case .sha384: "SHA2-384"
+    case .sha512: "SHA2-512"
     }
-    return implementation
+  }
+
+  // Fetched once, because a fetch takes longer than the digest of a token; never changed later.
+  nonisolated(unsafe) private static let sha256Implementation = fetched(.sha256)
+  nonisolated(unsafe) private static let sha384Implementation = fetched(.sha384)
+  nonisolated(unsafe) private static let sha512Implementation = fetched(.sha512)
+
+  /// A library context that reads no configuration; created on first use, and kept.
+  nonisolated(unsafe) private static let ownContext = OSSL_LIB_CTX_new()
+
+  private static func fetched(_ function: HashFunction) -> OpaquePointer? {
+    OpenSSL.begin()
+    return OpenSSL.leavingNoErrors { EVP_MD_fetch(nil, function.name, nil) }
+      ?? function.ownImplementation
   }
 }

@@ -100,7 +100,8 @@ extension KeyDerivation {
       }
     }
     guard succeeded == 1 else {
-      throw CryptoFailure("libcrypto cannot derive a key with scrypt")
+      throw CryptoFailure(
+        "libcrypto cannot derive a key with scrypt", needing: .derivation("SCRYPT"))
     }
     return output
   }

@@ -38,7 +38,8 @@ extension PublicKey.Kind {
 
   private static func number(_ name: String, of key: OpaquePointer, size: Int?) -> String {
     var number: OpaquePointer?
-    EVP_PKEY_get_bn_param(key, name, &number)
+    // A key of another provider may not tell its numbers.
+    guard EVP_PKEY_get_bn_param(key, name, &number) == 1 else { return "" }
     defer { BN_free(number) }
     var bytes = Data(count: size ?? (Int(BN_num_bits(number)) + 7) / 8)
     bytes.withUnsafeMutableBytes { bytes in

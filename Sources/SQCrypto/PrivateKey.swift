@@ -61,13 +61,26 @@ package final class PrivateKey: @unchecked Sendable {
   ///
   /// - SeeAlso: RFC 7468, sections 10 and 11; PEM_read_bio_PrivateKey(3)
   package convenience init?(pem: Data, passphrase: String?) {
-    self.init {
-      pem.withUnsafeBytes { text in
-        guard let passphrase else { return sq_read_pem(text.baseAddress, Int32(text.count), nil) }
-        return sq_read_pem(text.baseAddress, Int32(text.count), passphrase)
-      }
-    }
+    self.init { Self.read(pem, passphrase) }
     guard isWhole else { return nil }
+  }
+
+  private static func read(_ pem: Data, _ passphrase: String?) -> OpaquePointer? {
+    pem.withUnsafeBytes { text in
+      guard let passphrase else { return sq_read_pem(text.baseAddress, Int32(text.count), nil) }
+      return sq_read_pem(text.baseAddress, Int32(text.count), passphrase)
+    }
+  }
+
+  /// Returns OpenSSL's name for the type of a private key that the SDK does not support; `nil` if the
+  /// text is no such key.
+  package static func unsupportedType(pem: Data, passphrase: String?) -> String? {
+    OpenSSL.leavingNoErrors {
+      let key = read(pem, passphrase)
+      defer { EVP_PKEY_free(key) }
+      guard let key, PublicKey.Kind(of: key) == nil else { return nil }
+      return EVP_PKEY_get0_type_name(key).map { String(cString: $0) }
+    }
   }
 
   /// Creates an RSA key from the big-endian numbers n, e and d, with or without p, q, dp, dq and

@@ -104,10 +104,11 @@ extension AccountTable {
   private func content(of row: SQLRow, _ server: Data) async throws(SQOAuthError) -> Data {
     guard let box = row.bytes(0), let key = row.integer(1) else { throw Self.damaged }
     let sealer = try await sealer(key)
-    guard let content = try? sealer.open(box, as: Self.purpose, with: server) else {
-      throw Self.damaged
+    do throws(SQOAuthError) {
+      return try sealer.open(box, as: Self.purpose, with: server)
+    } catch {
+      throw error.code == .storeDamaged ? Self.damaged : error
     }
-    return content
   }
 
   /// Returns the name of a server in the table: a digest of its issuer.

@@ -247,9 +247,14 @@ struct AccountTable {
   ) async throws(SQOAuthError) -> AccountRecord {
     guard let value, let key else { throw Self.damaged }
     let sealer = try await sealer(key)
-    guard let record = try? sealer.open(value, id: id), record.id == id else {
-      throw Self.damaged
+    let record: AccountRecord
+    do throws(SQOAuthError) {
+      record = try sealer.open(value, id: id)
+    } catch {
+      // This process may be unable to read any record.
+      throw error.code == .storeDamaged ? Self.damaged : error
     }
+    guard record.id == id else { throw Self.damaged }
     return record
   }
 

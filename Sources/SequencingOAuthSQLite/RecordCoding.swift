@@ -71,7 +71,7 @@ enum RecordCoding {
       case .sealed(let sealer): try sealer.open(value, id: id)
       case .clear:
         EmbeddedDigest.isWhole(value)
-          ? try? JSONDecoder().decode(AccountRecord.self, from: value) : nil
+          ? try JSONDecoder.stored(AccountRecord.self, from: value) : nil
       }
     guard let record, record.id == id else {
       throw SQOAuthError(.storeDamaged, "a record is damaged and was not changed")
@@ -98,11 +98,17 @@ enum RecordCoding {
 
   /// Decodes the registration at a server; throws `storeDamaged` if it is for another server.
   func registration(_ value: Data, at server: Data) throws(SQOAuthError) -> ClientRegistration {
-    let json: Data? =
-      switch self {
-      case .sealed(let sealer): try? sealer.open(value, as: Self.registration, with: server)
-      case .clear: EmbeddedDigest.isWhole(value) ? value : nil
+    let json: Data?
+    switch self {
+    case .sealed(let sealer):
+      do throws(SQOAuthError) {
+        json = try sealer.open(value, as: Self.registration, with: server)
+      } catch {
+        guard error.code == .storeDamaged else { throw error }
+        json = nil
       }
+    case .clear: json = EmbeddedDigest.isWhole(value) ? value : nil
+    }
     guard let json,
       let registration = try? JSONDecoder().decode(ClientRegistration.self, from: json),
       Digest.sha256(registration.issuer) == server

@@ -231,9 +231,15 @@ extension Keyring {
       throw .tooNew(service: service, format: format)
     }
     guard let secret = item.secret else { throw .vanished }
-    guard let record = try? JSONDecoder().decode(AccountRecord.self, from: secret),
-      item.attribute("oauth-account") == digest(record.id)
-    else { throw .damaged(service: service) }
+    let record: AccountRecord?
+    do throws(SQOAuthError) {
+      record = try JSONDecoder.stored(AccountRecord.self, from: secret)
+    } catch {
+      throw .keyUnread(error.message)
+    }
+    guard let record, item.attribute("oauth-account") == digest(record.id) else {
+      throw .damaged(service: service)
+    }
     return record
   }
 

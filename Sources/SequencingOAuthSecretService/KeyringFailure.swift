@@ -32,6 +32,8 @@ enum KeyringFailure: Error, Hashable {
   case vanished
   /// An item of the service does not contain a valid account.
   case damaged(service: String)
+  /// The key in an item cannot be read because of OpenSSL's configuration, as the text says.
+  case keyUnread(String)
   /// An item of the service has a format that this version does not know.
   case tooNew(service: String, format: Int)
   /// Any other error, with the domain and the code of its `GError`.
@@ -130,7 +132,7 @@ extension KeyringFailure {
     switch self {
     case .noBus, .noService, .noSession, .noAnswer, .vanished, .locked, .other: true
     case .noLibrary, .noFunction, .tooLong, .silentBus, .cancelled, .noCollection, .damaged,
-      .tooNew:
+      .keyUnread, .tooNew:
       false
     }
   }
@@ -197,6 +199,7 @@ extension KeyringFailure {
       has an item for \(service.printable) that is not an account; it was not changed; \
       erase the account, or remove the item with the desktop's keyring program
       """
+    case .keyUnread(let reason): "was read, but \(reason)"
     case .tooNew(let service, let format):
       """
       has an item for \(service.printable) in format \(format), which is newer than \

@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 package import SQFoundation
 
 /// The kind of a text that an issuer signs for a client or a resource server.
@@ -112,9 +113,9 @@ package enum SignedText: Sendable {
     case .algorithm(let found):
       "is signed by \"\(found.printable.prefix(20))\", not by the algorithm that the client expects; "
         + "if the client is registered for it, set that algorithm in its configuration"
-    case .noKey: "is signed by a key that is not among the issuer's keys"
+    case .noKey: OpenSSL.explained("is signed by a key that is not among the issuer's keys")
     case .weakKey: "is signed by an RSA key of less than 2048 bits"
-    case .badSignature: "has a wrong signature"
+    case .badSignature: OpenSSL.explained("has a wrong signature")
     }
   }
 }

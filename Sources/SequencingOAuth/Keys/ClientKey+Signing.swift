@@ -1,6 +1,21 @@
 import SQCrypto
 import SQFoundation
 
+extension SQOAuthError {
+  /// The error for a new key that OpenSSL does not make.
+  static func cannotMakeKey(_ kind: PublicKey.Kind) -> SQOAuthError {
+    SQOAuthError(
+      .clientKeyFailed,
+      OpenSSL.explained("libcrypto cannot make a key", needing: kind.algorithm))
+  }
+
+  /// Returns the error for a key that cannot be read because of OpenSSL's configuration; `nil` if
+  /// that lacks nothing, so that the key itself is wrong.
+  static func lackForReading(_ what: String) -> SQOAuthError? {
+    OpenSSL.lack().map { SQOAuthError(.clientKeyFailed, "\(what) cannot be read: \($0)") }
+  }
+}
+
 /// The signing with a client's key.
 extension ClientKey {
   /// Returns a signed JSON Web Token with these claims.
@@ -26,7 +41,10 @@ extension ClientKey {
     switch signer {
     case .here(let key):
       guard let signature = key.signature(of: message, by: scheme) else {
-        throw SQOAuthError(.clientKeyFailed, "libcrypto could not sign with the client's key")
+        throw SQOAuthError(
+          .clientKeyFailed,
+          OpenSSL.explained(
+            "libcrypto could not sign with the client's key", needing: key.kind.algorithm))
       }
       return signature
     case .elsewhere(let signer):

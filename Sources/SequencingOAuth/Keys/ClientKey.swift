@@ -38,7 +38,7 @@ public struct ClientKey: Sendable {
   public init(generating algorithm: JWSAlgorithm = .es256) throws(SQOAuthError) {
     let kind = try Self.scheme(of: algorithm).keyKind
     guard let key = PrivateKey(generating: kind) else {
-      throw SQOAuthError(.clientKeyFailed, "libcrypto cannot make a key")
+      throw .cannotMakeKey(kind)
     }
     try self.init(key, algorithm, keyID: nil)
   }
@@ -88,6 +88,7 @@ public struct ClientKey: Sendable {
     let publicJWK = Self.publicJWK(members, algorithm, keyID)
     // This fails, for example, for an RSA key whose exponent is 1.
     guard JSONWebKey(publicJWK) != nil else {
+      if let lack = SQOAuthError.lackForReading("the client key") { throw lack }
       throw .unusableClientKey("no server would accept its public half")
     }
     self.algorithm = algorithm

@@ -28,7 +28,9 @@ struct SecretSigner: Redacted {
     let input = try JWTText.signingInput(
       ["alg": .string(JWSAlgorithm.hs256.rawValue), "typ": "JWT"], claims)
     guard let code = HMAC.code(of: Data(input.utf8), secret: secret, by: .sha256) else {
-      throw SQOAuthError(.clientKeyFailed, "libcrypto could not sign with the client's secret")
+      throw SQOAuthError(
+        .clientKeyFailed,
+        OpenSSL.explained("libcrypto could not sign with the client's secret"))
     }
     return input + "." + Base64URL.encode(code)
   }

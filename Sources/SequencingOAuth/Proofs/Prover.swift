@@ -63,7 +63,7 @@ package struct Prover: Sendable {
       guard let scheme = JWSAlgorithm(named: key.algorithm)?.scheme,
         let signature = pair.privateKey.signature(of: Data(input.utf8), by: scheme)
       else {
-        throw SQOAuthError(.clientKeyFailed, "libcrypto could not sign with the account's key")
+        throw couldNotSign
       }
       return input + "." + Base64URL.encode(signature)
     }
@@ -72,6 +72,21 @@ package struct Prover: Sendable {
     }
     let input = claims.signingInput(algorithm: key.algorithm, publicJWK: publicJWK)
     return input + "." + Base64URL.encode(try await appKey.signature(of: Data(input.utf8)))
+  }
+
+  /// The error for a key that does not sign: by its own fault, or by OpenSSL's configuration.
+  private var couldNotSign: SQOAuthError {
+    let kind = JWSAlgorithm(named: key.algorithm)?.scheme?.keyKind
+    guard kind == nil || kind != key.pair?.privateKey.kind else {
+      return SQOAuthError(
+        .clientKeyFailed,
+        OpenSSL.explained(
+          "libcrypto could not sign with the account's key", needing: kind?.algorithm))
+    }
+    return SQOAuthError(
+      .clientKeyFailed,
+      "the account's key cannot sign by \(key.algorithm.printable), the algorithm in its record; the "
+        + "record was edited: restore it, or sign in again")
   }
 
   /// Learns from the response to a request with a proof.
@@ -84,8 +99,7 @@ package struct Prover: Sendable {
   /// It may if it has sent another nonce, or if its clock differs from the time in the proof. With
   /// `mayHaveBeenRepeated`, the transport may have sent the request twice, with the same proof: a
   /// server that closes a connection may have acted on the first copy, and then refuses the second
-  /// copy's proof as used. One more attempt is enough in each case, so no server can make a client
-  /// send a request for ever.
+  /// copy's proof as used. ``ProofRepeats`` says how many attempts follow.
   ///
   /// - SeeAlso: RFC 9449, sections 8, 9 and 11.1; RFC 9110, section 9.2.2
   func canImprove(
@@ -94,7 +108,7 @@ package struct Prover: Sendable {
   ) -> Bool {
     switch error {
     case .useDPoPNonce:
-      // The clock may be wrong too, and there is one more attempt only.
+      // The clock may be wrong too, and that would need another attempt.
       _ = servers.learnTime(fields, from: proof.server, at: clock.now)
       let nonce = servers.known(proof.server).nonce
       return nonce != nil && nonce != proof.nonce
@@ -122,7 +136,7 @@ extension ProofKey {
           "\(algorithm.rawValue) needs a shared secret, but a proof is signed with a private key")
       }
       guard let key = PrivateKey(generating: scheme.keyKind) else {
-        throw SQOAuthError(.clientKeyFailed, "libcrypto cannot make a key")
+        throw .cannotMakeKey(scheme.keyKind)
       }
       self.init(key, algorithm: algorithm.name(in: supported))
     case .dpopKey(let key):

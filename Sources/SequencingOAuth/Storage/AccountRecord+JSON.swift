@@ -7,9 +7,12 @@ extension AccountRecord {
   package func json() throws(SQOAuthError) -> Data {
     do {
       let grant = try grant.map { try Self.encoder.encode($0) }
+      let key = try proofKey?.storedKey
       return try JSONWriter.object { writer throws(JSONWriter.NoNumber) in
-        try write(to: &writer, grant)
+        try write(to: &writer, grant, key)
       }
+    } catch let error as SQOAuthError {
+      throw error
     } catch {
       throw SQOAuthError(.storeFailed, "the record cannot be encoded", cause: error)
     }
@@ -22,7 +25,7 @@ extension AccountRecord {
   }
 
   private func write(
-    to writer: inout JSONWriter, _ grant: Data?
+    to writer: inout JSONWriter, _ grant: Data?, _ key: String?
   ) throws(JSONWriter.NoNumber) {
     try writer.member(CodingKeys.attributes, attributes)
     if proofKey != nil { try write(token, as: .boundToken, to: &writer) }
@@ -34,7 +37,7 @@ extension AccountRecord {
     writer.member(CodingKeys.issuer, issuer)
     if let proofKey {
       try writer.member(CodingKeys.proofKey) { writer throws(JSONWriter.NoNumber) in
-        proofKey.write(to: &writer)
+        proofKey.write(to: &writer, key)
       }
     }
     writer.member(CodingKeys.reusesRefreshToken, ifTrue: reusesRefreshToken)
@@ -54,8 +57,7 @@ extension AccountRecord {
 }
 
 extension ProofKey {
-  fileprivate func write(to writer: inout JSONWriter) {
-    let text = storedKey
+  fileprivate func write(to writer: inout JSONWriter, _ text: String?) {
     writer.member(CodingKeys.algorithm, algorithm)
     writer.member(CodingKeys.thumbprint, text == nil ? thumbprint : nil)
     writer.member(CodingKeys.key, text)

@@ -64,6 +64,8 @@ extension ProofKey: Codable {
     }
     guard let key = PrivateKey(pem: Data((Self.begin + text + Self.end).utf8), passphrase: nil)
     else {
+      let kind = JWSAlgorithm(named: algorithm)?.scheme?.keyKind
+      if let lack = OpenSSL.lack(kind?.algorithm) { throw KeyUnread(lack: lack) }
       throw DecodingError.dataCorruptedError(
         forKey: .key, in: container, debugDescription: "it is not a private key")
     }
@@ -73,7 +75,7 @@ extension ProofKey: Codable {
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(algorithm, forKey: .algorithm)
-    if let text = storedKey {
+    if let text = try storedKey {
       try container.encode(text, forKey: .key)
     } else {
       try container.encode(thumbprint, forKey: .thumbprint)
@@ -81,10 +83,20 @@ extension ProofKey: Codable {
   }
 
   /// The private key as text; `nil` for a key that the app keeps itself.
+  ///
+  /// A key that cannot be written is an error: stored as a key of the app, it would be lost.
   var storedKey: String? {
-    guard let pem = pair?.privateKey.pem(passphrase: nil) else { return nil }
-    return String(decoding: pem, as: UTF8.self).split(separator: "\n")
-      .filter { !$0.hasPrefix("-----") }.joined()
+    get throws(SQOAuthError) {
+      guard let key = pair?.privateKey else { return nil }
+      guard let pem = key.pem(passphrase: nil) else {
+        throw SQOAuthError(
+          .storeFailed,
+          OpenSSL.explained(
+            "libcrypto cannot write the account's key", needing: key.kind.algorithm))
+      }
+      return String(decoding: pem, as: UTF8.self).split(separator: "\n")
+        .filter { !$0.hasPrefix("-----") }.joined()
+    }
   }
 
   private static let begin = "-----BEGIN PRIVATE KEY-----\n"

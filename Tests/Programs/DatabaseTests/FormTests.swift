@@ -104,7 +104,8 @@ import Testing
     for store in stores {
       try await store.save(record)
       let loaded = try #require(try await store.load(record.id))
-      #expect(loaded == record && loaded.proofKey?.storedKey == record.proofKey?.storedKey)
+      #expect(
+        try loaded == record && loaded.proofKey?.storedKey == record.proofKey?.storedKey)
     }
   }
 }

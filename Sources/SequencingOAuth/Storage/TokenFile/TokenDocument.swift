@@ -59,7 +59,7 @@ extension TokenDocument {
     func create() -> TokenDocument { TokenDocument() }
 
     func decode(_ bytes: Data) throws(SQOAuthError) -> TokenDocument {
-      guard let document = try? JSONDecoder().decode(TokenDocument.self, from: bytes),
+      guard let document = try JSONDecoder.stored(TokenDocument.self, from: bytes),
         document.version == currentVersion
       else {
         _ = try outline(of: bytes)

@@ -28,11 +28,14 @@ package struct WriteAheadCopies: Sendable {
   ) throws(SQOAuthError) -> AccountRecord? {
     guard var content = try content(of: path(stored.id, sealer)) else { return nil }
     if let sealer {
-      guard let opened = try? sealer.open(content, as: Self.purpose, with: Data(stored.id.utf8))
-      else { return nil }
-      content = opened
+      do throws(SQOAuthError) {
+        content = try sealer.open(content, as: Self.purpose, with: Data(stored.id.utf8))
+      } catch {
+        guard error.code == .storeDamaged else { throw error }
+        return nil
+      }
     }
-    guard let copyOf = try? JSONDecoder().decode(WriteAheadCopy.self, from: content),
+    guard let copyOf = try JSONDecoder.stored(WriteAheadCopy.self, from: content),
       copyOf.follows(stored)
     else { return nil }
     return copyOf.record

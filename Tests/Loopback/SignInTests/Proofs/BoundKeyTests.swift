@@ -42,7 +42,7 @@ import Testing
     bound.outdateNonces()
     try await bound.oauth.refresh()
     let record = try #require(await bound.record)
-    #expect(record.proofKey?.thumbprint == key.keyID && record.proofKey?.storedKey == nil)
+    #expect(try record.proofKey?.thumbprint == key.keyID && record.proofKey?.storedKey == nil)
     let signed = bound.sandbox.requests.compactMap { $0.proof?.keyThumbprint }
     #expect(Set(signed) == [key.keyID])
     try bound.audit()

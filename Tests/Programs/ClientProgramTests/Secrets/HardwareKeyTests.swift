@@ -78,7 +78,7 @@ struct HardwareKeyTests {
     #expect(answer.status == 200)
     let record = try #require(await store.load("default"))
     let name = try ProofKey(ofApp: key)
-    #expect(record.proofKey == name && record.proofKey?.storedKey == nil)
+    #expect(try record.proofKey == name && record.proofKey?.storedKey == nil)
     let proofs = fixture.sandbox.requests.compactMap(\.proof)
     #expect(proofs.count >= 3 && proofs.allSatisfy { $0.keyThumbprint == name.thumbprint })
   }

@@ -155,7 +155,7 @@ import Testing
 
   @Test func `no description shows a key or a proof`() async throws {
     let key = try ProofKey(.dpop(), supported: nil)
-    let secret = try #require(key.storedKey)
+    let secret = try #require(try key.storedKey)
     let prover = try Prover(key, appKey: nil, servers, clock)
     let url = try #require(URL(string: "https://api.example/"))
     let proof = try await prover.proof(of: "GET", url, to: .resource)

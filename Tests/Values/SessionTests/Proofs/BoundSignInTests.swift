@@ -133,7 +133,7 @@ import Testing
     let key = try ClientKey(generating: .es256)
     let world = try await ProofWorld(binding: .dpopKey(key)).signedIn()
     let record = try #require(await world.store.load("default"))
-    #expect(record.proofKey?.thumbprint == key.keyID && record.proofKey?.storedKey == nil)
+    #expect(try record.proofKey?.thumbprint == key.keyID && record.proofKey?.storedKey == nil)
     #expect(try await world.send().status == 200)
     var configuration = try world.module.context.configuration.get()
     configuration.tokenBinding = .dpop()

@@ -1,0 +1,76 @@
+import CSQCrypto
+
+// The algorithms of this process's OpenSSL. A configuration of the machine can take them away.
+extension OpenSSL {
+  /// An algorithm, under the name that OpenSSL fetches it by.
+  package enum Algorithm: Sendable, Hashable {
+    case digest(String)
+    case keys(String)
+    case cipher(String)
+    case derivation(String)
+    case random(String)
+
+    var name: String {
+      switch self {
+      case .digest(let name), .cipher(let name), .derivation(let name), .random(let name): name
+      case .keys(let name): "\(name) keys"
+      }
+    }
+
+    /// Whether a provider that is loaded in this process has the algorithm.
+    var isOffered: Bool {
+      switch self {
+      case .digest(let name): Self.isThere(EVP_MD_fetch(nil, name, nil), EVP_MD_free)
+      case .keys(let name): Self.isThere(EVP_KEYMGMT_fetch(nil, name, nil), EVP_KEYMGMT_free)
+      case .cipher(let name): Self.isThere(EVP_CIPHER_fetch(nil, name, nil), EVP_CIPHER_free)
+      case .derivation(let name): Self.isThere(EVP_KDF_fetch(nil, name, nil), EVP_KDF_free)
+      case .random(let name): Self.isThere(EVP_RAND_fetch(nil, name, nil), EVP_RAND_free)
+      }
+    }
+
+    private static func isThere(
+      _ implementation: OpaquePointer?, _ free: (OpaquePointer?) -> Void
+    ) -> Bool {
+      free(implementation)
+      return implementation != nil
+    }
+  }
+
+  /// The algorithms that every provider for general use has, also one that is validated by FIPS.
+  private static let general: [Algorithm] = [
+    .digest("SHA2-256"), .keys("EC"), .keys("RSA"), .cipher("AES-256-GCM"), .derivation("HKDF"),
+    .random("CTR-DRBG"),
+  ]
+
+  /// Returns what OpenSSL lacks to do a job, and where to mend that; `nil` if nothing is missing.
+  ///
+  /// `needed` is an algorithm of the job that not every provider has. Ask this after a failure
+  /// only: it says whether the failure is due to OpenSSL's configuration, and not to the data.
+  package static func lack(_ needed: Algorithm? = nil) -> String? {
+    begin()
+    let missing = leavingNoErrors {
+      ([needed].compactMap(\.self) + general).first { !$0.isOffered }
+    }
+    return missing.map { missing in
+      "the OpenSSL of this process offers no \(missing.name): mend its configuration, the file that "
+        + "the variable OPENSSL_CONF names or the system's openssl.cnf, and the providers that it "
+        + "activates"
+    }
+  }
+
+  /// Returns a sentence about a failed call, with what OpenSSL lacks for it.
+  package static func explained(_ failure: String, needing needed: Algorithm? = nil) -> String {
+    lack(needed).map { "\(failure): \($0)" } ?? failure
+  }
+}
+
+extension PublicKey.Kind {
+  /// The keys of this kind, as OpenSSL offers them.
+  package var algorithm: OpenSSL.Algorithm {
+    switch self {
+    case .rsa: .keys("RSA")
+    case .ellipticCurve: .keys("EC")
+    case .ed25519: .keys("ED25519")
+    }
+  }
+}
