@@ -75,19 +75,19 @@ extension RegisteredClient {
   enum Proving: Sendable {
     /// Each attempt has a proof, if the client has a key.
     case always
-    /// The second attempt has none if the server has refused the first proof and a new one would
-    /// not help. The message itself must name the key.
+    /// The last attempt has none if the server has refused a proof and a new one would not help.
+    /// The message itself must name the key.
     case ifAccepted
-    /// The first attempt has none; if the server asks for a proof, the second one has it.
+    /// The first attempt has none; if the server asks for a proof, the next ones have it.
     case ifAsked
   }
 
   /// Sends a message to the authorization server, and sends it again if the server can accept
   /// another proof; returns the last message with its response.
   ///
-  /// The closure creates the message of each attempt. The second one has new credentials too,
-  /// because a server may have remembered the assertion of the first one. It may also help if the
-  /// server's clock shows that the times in the first one were wrong.
+  /// The closure creates the message of each attempt. A later one has new credentials too, because
+  /// a server may have remembered the assertion of the first one. It may also help if the server's
+  /// clock shows that the times in the first one were wrong. ``ProofRepeats`` limits the attempts.
   ///
   /// - SeeAlso: RFC 9449, section 8
   func exchange<Message: ClientMessage>(
@@ -100,18 +100,25 @@ extension RegisteredClient {
     if proving != .ifAsked {
       proof = try await prover?.proof(of: "POST", endpoint, to: .authorization)
     }
-    let first = try await message()
-    let answer = try await exchange(first, at: endpoint, proof)
-    let improves = canImprove(proof, after: answer, of: endpoint, by: prover)
-    let omits = proof != nil && proving == .ifAccepted && Self.refusesProof(answer)
-    guard improves || omits else { return (answer, first) }
-    let second = try await message()
-    proof = improves ? try await prover?.proof(of: "POST", endpoint, to: .authorization) : nil
-    // Other processes wait for one request's time, so both attempts share it.
-    return (try await exchange(second, at: endpoint, proof, since: start), second)
+    var sent = try await message()
+    var answer = try await exchange(sent, at: endpoint, proof)
+    var repeats = ProofRepeats()
+    while true {
+      let isNonce = Self.error(in: answer) == .useDPoPNonce
+      let improves =
+        repeats.isAllowed(forNonce: isNonce)
+        && canImprove(proof, after: answer, of: endpoint, by: prover)
+      let omits = proof != nil && proving == .ifAccepted && Self.refusesProof(answer)
+      guard improves || omits else { return (answer, sent) }
+      sent = try await message()
+      proof = improves ? try await prover?.proof(of: "POST", endpoint, to: .authorization) : nil
+      // Other processes wait for one request's time, so all attempts share it.
+      answer = try await exchange(sent, at: endpoint, proof, since: start)
+      guard improves else { return (answer, sent) }
+    }
   }
 
-  /// Returns whether the server may accept a second message, with a new proof and new credentials.
+  /// Returns whether the server may accept another message, with a new proof and new credentials.
   private func canImprove(
     _ proof: Prover.Proof?, after answer: WebResponse, of endpoint: URL, by prover: Prover?
   ) -> Bool {

@@ -20,15 +20,20 @@ extension AccountOperations {
   ///
   /// Use it in adapters for other HTTP libraries: after a refusal,
   /// ``RequestAuthorization/renewed(afterStatus:fields:)`` replaces the token, once for all callers.
-  /// A token that is bound to a key needs a proof, which is for this method and URL only.
+  /// A token that is bound to a key needs a proof, which is for this method and URL only. Give the
+  /// method as your client sends it: the case of its letters counts.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``token()``; ``SQOAuthError/Code/originNotAllowed``
-  ///   or ``SQOAuthError/Code/insecureEndpoint`` if the server may not get the token.
+  ///   or ``SQOAuthError/Code/insecureEndpoint`` if the server may not get the token;
+  ///   ``SQOAuthError/Code/malformedRequest`` for a method that no request can have, or for a
+  ///   usual method in lower case.
+  /// - SeeAlso: RFC 9449, section 4.2; RFC 9110, section 9.1
   public func authorization(
     for url: URL, method: String
   ) async throws(SQOAuthError) -> RequestAuthorization {
-    try await module.addressedToken(for: module.originOfApps(url))
-      .authorization(for: ResourceRequest(method, url))
+    let request = try ResourceRequest(ofApp: method, url)
+    return try await module.addressedToken(for: module.originOfApps(url))
+      .authorization(for: request)
   }
 
   /// Allows the SDK to send the account's tokens to the given servers.

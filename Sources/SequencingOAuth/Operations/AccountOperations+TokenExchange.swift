@@ -39,12 +39,14 @@ extension AccountOperations {
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the token is not an access token;
   ///   ``SQOAuthError/Code/insecureEndpoint`` for http to another machine;
-  ///   ``SQOAuthError/Code/clientKeyFailed``.
+  ///   ``SQOAuthError/Code/malformedRequest`` for a method that no request can have, or for a
+  ///   usual method in lower case; ``SQOAuthError/Code/clientKeyFailed``.
   /// - SeeAlso: RFC 9449, section 7
   public func authorization(
     for url: URL, method: String, with token: ExchangedToken
   ) async throws(SQOAuthError) -> RequestAuthorization {
-    try await module.use(token, for: url).authorization(for: ResourceRequest(method, url))
+    let request = try ResourceRequest(ofApp: method, url)
+    return try await module.use(token, for: url).authorization(for: request)
   }
 
   /// Sends a request with an exchanged or narrowed access token, and once more if a new proof can help.

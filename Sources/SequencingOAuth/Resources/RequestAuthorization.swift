@@ -17,20 +17,20 @@ public struct RequestAuthorization: Sendable {
   private let use: AddressedToken
   private let request: ResourceRequest
   private let proof: (maker: Prover, value: Prover.Proof)?
-  /// Whether the request was already repeated with this token.
-  private let isRepeated: Bool
+  /// The repeats of the request with this token.
+  private let repeats: ProofRepeats
   /// Whether the server refused the proof of an earlier attempt, perhaps because the transport had
   /// sent that attempt twice.
   let needsNewConnection: Bool
 
   /// Creates the fields for an attempt to send a request with a token.
   init(
-    _ use: AddressedToken, for request: ResourceRequest, isRepeated: Bool = false,
+    _ use: AddressedToken, for request: ResourceRequest, repeats: ProofRepeats = ProofRepeats(),
     needsNewConnection: Bool = false
   ) async throws(SQOAuthError) {
     self.use = use
     self.request = request
-    self.isRepeated = isRepeated
+    self.repeats = repeats
     self.needsNewConnection = needsNewConnection
     try use.token.checkHasKey()
     var fields = try await use.authenticatorFields(on: request)
@@ -65,17 +65,20 @@ public struct RequestAuthorization: Sendable {
 
   /// Decides what to do after a response, and gets another token or proof if that can help.
   ///
-  /// A request is sent four times at most: with each of two tokens, and once more with each of them
-  /// if the server asks for another proof.
+  /// A request is sent with two tokens at most, and again with each of them if the server asks for
+  /// another proof, as often as ``ProofRepeats`` allows.
   package func verdict(
     afterStatus status: Int, fields: HeaderFields
   ) async throws(SQOAuthError) -> Verdict {
     learn(fields)
     let refusal = resourceRefusal(status, fields)
-    if !isRepeated, await isWorthRepeating(after: refusal, status, fields) {
+    var repeats = repeats
+    if repeats.isAllowed(forNonce: refusal?.error.code == .useDPoPNonce),
+      await isWorthRepeating(after: refusal, status, fields)
+    {
       return .again(
         try await RequestAuthorization(
-          use, for: request, isRepeated: true,
+          use, for: request, repeats: repeats,
           needsNewConnection: refusal?.error.code == .invalidDPoPProof))
     }
     guard let refusal else { return .accepted }
@@ -137,8 +140,10 @@ extension RequestAuthorization {
   }
 
   private func resourceRefusal(_ status: Int, _ fields: HeaderFields) -> ResourceRefusal? {
-    ResourceRefusal(
+    let refusal = ResourceRefusal(
       status: status, fields: fields, of: use.token, for: request, at: use.module.session.now)
+    guard refusal?.error.code == .useDPoPNonce, repeats.areUsedUpByNonces else { return refusal }
+    return refusal?.explained(by: ProofRepeats.usedUp)
   }
 }
 

@@ -58,4 +58,11 @@ struct ResourceRefusal {
     }
     error.refusedUse = RefusedUse(token, for: request)
   }
+
+  /// Returns the refusal with more words about its reason.
+  func explained(by words: String) -> ResourceRefusal {
+    var refusal = self
+    refusal.error.message += words
+    return refusal
+  }
 }

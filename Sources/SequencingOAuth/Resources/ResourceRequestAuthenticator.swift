@@ -15,6 +15,32 @@ public struct ResourceRequest: Sendable, Hashable {
   }
 
   init(_ request: WebRequest) { self.init(request.method, request.url) }
+
+  /// Creates the request that an app will send with its own client.
+  ///
+  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for a method that no request can have. A usual
+  ///   method in lower case is one too: most clients send it in upper case, and the server would
+  ///   refuse the proof for the other spelling.
+  init(ofApp method: String, _ url: URL) throws(SQOAuthError) {
+    guard method.isFieldToken, method != "CONNECT" else {
+      throw SQOAuthError(
+        .malformedRequest,
+        "\"\(method.printable)\" cannot be the method of a request to a server; nothing was signed")
+    }
+    let upper = method.uppercased()
+    guard upper == method || !Self.usual.contains(upper) else {
+      throw SQOAuthError(
+        .malformedRequest,
+        "the method is \(upper), not \(method.printable): the case of its letters counts "
+          + "(RFC 9110, section 9.1)")
+    }
+    self.init(method, url)
+  }
+
+  /// The methods that HTTP libraries know.
+  private static let usual: Set = [
+    "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH",
+  ]
 }
 
 /// A type that determines how requests for protected resources carry their token.

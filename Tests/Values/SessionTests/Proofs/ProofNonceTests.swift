@@ -58,15 +58,42 @@ import Testing
     #expect(world.requests("/token").map(\.proof?.nonce) == [nil, "t"])
   }
 
-  @Test func `a server that never agrees gets two requests, and no refresh`() async throws {
+  @Test func `a server that never agrees gets four requests, and no refresh`() async throws {
     let world = try await ProofWorld().signedIn()
     world.change { $0.neverAgrees = true }
-    await failure(.useDPoPNonce) { try await world.send() }
-    #expect(world.requests("/x").count == 2 && world.requests("/token").count == 1)
+    let error = await failure(.useDPoPNonce) { try await world.send() }
+    #expect(error?.message.contains("send fewer requests at once") == true)
+    #expect(world.requests("/x").count == 4 && world.requests("/token").count == 1)
     let before = world.requests("/token").count
     await failure(.useDPoPNonce) { try await world.module.refresh() }
-    #expect(world.requests("/token").count == before + 2)
+    #expect(world.requests("/token").count == before + 4)
     #expect(await world.store.load("default")?.token.refreshToken == "R1")
+  }
+
+  /// Each success of another request may void the nonce (RFC 9449, section 8.2).
+  @Test(arguments: 1...3)
+  func `a nonce that others use up is replaced by the newest one`(changes: Int) async throws {
+    let world = try await ProofWorld().signedIn()
+    world.change { ($0.tokenNonce, $0.apiNonce, $0.nonceChanges) = ("t", "a", changes - 1) }
+    #expect(try await world.send().status == 200)
+    #expect(world.requests("/x").count == changes + 1)
+    world.change { $0.nonceChanges = changes - 1 }
+    try await world.module.refresh()
+    let refreshes = world.requests("/token").dropFirst()
+    #expect(refreshes.count == changes + 1)
+    #expect(Set(refreshes.compactMap(\.proof?.id)).count == changes + 1)
+    #expect(await world.store.load("default")?.token.refreshToken == "R2")
+  }
+
+  @Test(arguments: ["", "GET POST", "G\nET", "é", "CONNECT", "get", "Patch"])
+  func `a method that is none, or not as it is sent, is not signed`(method: String) async throws {
+    let world = try await ProofWorld().signedIn()
+    let url = try #require(URL(string: "https://api.example/x"))
+    await failure(.malformedRequest) {
+      try await world.module.authorization(for: url, method: method)
+    }
+    _ = try await world.module.authorization(for: url, method: "QUERY")
+    _ = try await world.module.authorization(for: url, method: "custom")
   }
 
   @Test func `a demand without a new nonce is not answered`() async throws {

@@ -23,6 +23,8 @@ final class ProofWorld: Sendable {
     var wantsPushedProofs: Bool?
     /// Whether the servers have a new nonce for each request, and so never accept one.
     var neverAgrees = false
+    /// How many more times the servers change their nonce before they accept one.
+    var nonceChanges = 0
     /// The servers' time minus the client's time, in seconds, where the difference matters.
     var clockDifference: Double?
   }
@@ -83,6 +85,11 @@ final class ProofWorld: Sendable {
       if state.manners.neverAgrees {
         state.manners.tokenNonce = "t\(state.seen.count)"
         state.manners.apiNonce = "a\(state.seen.count)"
+      }
+      if state.manners.nonceChanges > 0, seen.proof?.nonce != nil {
+        state.manners.nonceChanges -= 1
+        if state.manners.tokenNonce != nil { state.manners.tokenNonce = "t\(state.seen.count)" }
+        if state.manners.apiNonce != nil { state.manners.apiNonce = "a\(state.seen.count)" }
       }
       return seen.request.url.host() == "id.example"
         ? tokenAnswer(seen, &state.manners, &state.accessTokens)
