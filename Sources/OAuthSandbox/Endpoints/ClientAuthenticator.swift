@@ -15,7 +15,11 @@ enum ClientAuthenticator {
       throw .invalidClient(sandbox.documents.fault(of: id) ?? "There is no such client.")
     }
     guard sandbox.options.authenticationMethods.contains(method) else {
-      throw .invalidClient("This server does not support the method \(method.rawValue).")
+      let others = SandboxClient.Authentication.allCases
+        .filter(sandbox.options.authenticationMethods.contains).map(\.rawValue)
+      throw .invalidClient(
+        "This server does not support the method \(method.rawValue), but: "
+          + others.joined(separator: ", ") + ".")
     }
     guard client.authentication.contains(method) else {
       let methods = client.authentication.map(\.rawValue).sorted().joined(separator: " or ")

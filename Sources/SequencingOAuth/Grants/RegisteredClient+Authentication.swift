@@ -28,7 +28,9 @@ extension RegisteredClient {
         try configuration.authentication(supported: supported ?? methods)
       }
     return ClientCredentials(
-      id: configuration.clientID, secret: configuration.clientSecret, authentication: method)
+      id: configuration.clientID, secret: configuration.clientSecret, authentication: method,
+      keyID: method == .privateKeyJWT ? configuration.clientKey?.keyID : nil,
+      isAudienceFixed: configuration.profile != .standard, listedMethods: methods)
   }
 
   /// Throws if the client signs its authentication with an algorithm that the server does not list.

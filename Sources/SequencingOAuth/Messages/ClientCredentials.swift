@@ -11,6 +11,12 @@ package struct ClientCredentials: Sendable {
   /// The token that the client's key signed for this request; `nil` before that, and for other
   /// methods.
   var assertion: String?
+  /// The name of the key that signs the assertion; `nil` if it has none, or for other methods.
+  var keyID: String?
+  /// Whether the client's profile says which audience an assertion names.
+  var isAudienceFixed = false
+  /// The methods of authentication that the server lists; `nil` if it lists none.
+  var listedMethods: [String]?
   /// Whether to leave out the identifier when the client sends no proof.
   var isAnonymous = false
 
@@ -90,18 +96,54 @@ extension ClientCredentials {
   }
 
   /// Adds advice to the message of an error that the authentication method may have caused.
-  package func explaining(_ error: SQOAuthError) -> SQOAuthError {
-    guard error.mayBeRefusalOfClient, let hint else { return error }
+  ///
+  /// `response` came at `now`; its date shows whether this machine's clock is wrong.
+  package func explaining(
+    _ error: SQOAuthError, after response: WebResponse, at now: Date
+  ) -> SQOAuthError {
+    guard error.mayBeRefusalOfClient else { return error }
+    let clock = ProofAdvice.clockText(response.headers, at: now)
+    let usual = authentication.usesAssertion ? hintForAssertion(error, clock) : hint
+    guard let hint = hintForUnlisted ?? usual else { return error }
     var error = error
     error.message += " (\(hint))"
     return error
   }
 
+  /// Returns what may be wrong with a signed token that the server refused.
+  ///
+  /// A server that refuses the request itself (`invalid_request`) has not complained of the token.
+  private func hintForAssertion(_ error: SQOAuthError, _ clock: String?) -> String? {
+    guard error.code != .invalidRequest else { return nil }
+    if let clock { return clock }
+    let key = keyID.map {
+      "the request is signed with the key \"\($0.printable)\": check that the server has the public half "
+        + "of this key for this client"
+    }
+    let audience =
+      isAudienceFixed
+      ? nil
+      : "some servers expect an audience other than their issuer in a signed token; set the "
+        + "provider's assertionAudience, if the server's documentation names one"
+    let hints = [key, audience].compactMap(\.self)
+    return hints.isEmpty ? nil : hints.joined(separator: "; ")
+  }
+
+  /// The hint for a method that the server does not list, although it lists some.
+  private var hintForUnlisted: String? {
+    let method = authentication == .basicUnescaped ? .basic : authentication
+    guard let listedMethods, !listedMethods.isEmpty, !listedMethods.contains(method.rawValue) else {
+      return nil
+    }
+    let takesKey = listedMethods.contains(ClientAuthentication.privateKeyJWT.rawValue)
+    return "the client used the method \(method.rawValue.printable), but the server lists: "
+      + listedMethods.joined(separator: ", ").printable
+      + (takesKey && !authentication.usesAssertion
+        ? "; for private_key_jwt, give the configuration a clientKey" : "")
+  }
+
   private var hint: String? {
     switch (authentication, secret) {
-    case (.privateKeyJWT, _), (.clientSecretJWT, _):
-      "some servers expect an audience other than their issuer in a signed token; set the "
-        + "provider's assertionAudience, if the server's documentation names one"
     case (.basic, let secret?) where Self.areChangedByBasic(id: id, secret: secret):
       "by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
         + "secret, and many servers do not decode them; set the configuration's "

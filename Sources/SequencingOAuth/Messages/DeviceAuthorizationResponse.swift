@@ -26,7 +26,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
       try self.init(members: Self.members(of: response, request, now), receivedAt: now)
     } catch {
       throw request.client.explaining(
-        error.with(status: response.status, removing: request.secrets))
+        error.with(status: response.status, removing: request.secrets), after: response, at: now)
     }
   }
 

@@ -22,14 +22,20 @@ enum ProofAdvice {
         "; the nonce that it sent (\(nonceField)) cannot be used: \($0)"
       }
     case .invalidDPoPProof:
-      guard let lead = HTTPDate.lead(fields["Date"], at: now), abs(lead) > largestLead else {
-        return nil
-      }
-      return "; this machine's clock is \(Int64(abs(lead))) s "
-        + "\(lead > 0 ? "ahead of" : "behind") the server's, which is too much to allow for: "
-        + "correct the clock"
+      return clockText(fields, at: now).map { "; \($0)" }
     default: return nil
     }
+  }
+
+  /// Returns how wrong this machine's clock is by the date of a response; `nil` if the difference is
+  /// one that the SDK corrects.
+  static func clockText(_ fields: HeaderFields, at now: Date) -> String? {
+    guard let lead = HTTPDate.lead(fields["Date"], at: now), abs(lead) > largestLead else {
+      return nil
+    }
+    return "this machine's clock is \(Int64(abs(lead))) s "
+      + "\(lead > 0 ? "ahead of" : "behind") the server's, which is too much to allow for: "
+      + "correct the clock"
   }
 
   /// Returns why the nonce in a response cannot be used; `nil` if it can.

@@ -25,7 +25,7 @@ struct PushedAuthorizationResponse: Sendable, Redacted {
       requestURI = try Self.reference(members["request_uri"] ?? .null)
     } catch {
       throw request.client.explaining(
-        error.with(status: response.status, removing: request.secrets))
+        error.with(status: response.status, removing: request.secrets), after: response, at: now)
     }
   }
 

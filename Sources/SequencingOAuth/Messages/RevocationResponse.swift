@@ -15,7 +15,8 @@ struct RevocationResponse: Sendable {
       try checkAnswer(response)
     } catch {
       // Facebook's request contains no client authentication.
-      throw request.style == .facebookPermissions ? error : request.client.explaining(error)
+      throw request.style == .facebookPermissions
+        ? error : request.client.explaining(error, after: response, at: receivedAt)
     }
   }
 

@@ -47,7 +47,7 @@ struct TokenResponse: Sendable {
       return try bound(try token(in: response))
     } catch {
       let error = proofKey == nil ? error.namingTokenBinding : error
-      throw request?.client.explaining(error) ?? error
+      throw request?.client.explaining(error, after: response, at: context.receivedAt) ?? error
     }
   }
 

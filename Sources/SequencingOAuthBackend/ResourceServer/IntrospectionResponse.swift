@@ -20,7 +20,8 @@ struct IntrospectionResponse: Sendable {
   ) async throws(SQOAuthError) -> AccessTokenClaims? {
     let now = client.environment.clock.now
     guard response.status == 200 else {
-      throw request.client.explaining(failure(response, at: now))
+      throw request.client.explaining(
+        failure(response, at: now), after: response, at: now)
     }
     let rules = IntrospectionRules(
       issuer: client.metadata.issuer, clockTolerance: client.configuration.clockTolerance,

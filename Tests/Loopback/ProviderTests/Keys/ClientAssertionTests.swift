@@ -95,6 +95,7 @@ import Testing
     let sent = try #require(try client.last().form("client_assertion"))
     if let error { #expect(!everyText(of: error).contains(sent)) }
     #expect(error?.message.contains("assertionAudience") == true)
+    #expect(error?.message.contains(try #require(wrong.configuration?.clientKey?.keyID)) == true)
     let other = AuthorizationModule(
       configuration: try ClientConfiguration(
         clientID: "sandbox-service", clientKey: client.key, provider: client.provider),
@@ -114,7 +115,10 @@ import Testing
     }
     client.sandbox.advance(by: .seconds(90_000))
     client.sandbox.forgetRequests()
-    await failure(.invalidClient) { try await client.account().requestAccessTokenAsClient() }
+    let error = await failure(.invalidClient) {
+      try await client.account().requestAccessTokenAsClient()
+    }
+    #expect(error?.message.contains("correct the clock") == true)
     #expect(client.signed().count == 1)
   }
 

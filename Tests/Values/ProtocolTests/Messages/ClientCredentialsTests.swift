@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@testable import SequencingOAuth
+
+/// What an error adds about the way in which the client authenticated.
+@Suite struct ClientCredentialsTests {
+  private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+  private func message(
+    _ code: SQOAuthError.Code, _ client: ClientCredentials, clockLead: TimeInterval = 0
+  ) throws -> String {
+    let members: [String: JSONValue] = ["error": .string(code.rawValue)]
+    let response = WebResponse(
+      status: 400,
+      headers: ["Date": Self.text(Self.now.addingTimeInterval(-clockLead))])
+    let error = SQOAuthError(
+      code, "refused", response: ErrorResponse(members: members, removing: SentSecrets([])),
+      status: 400)
+    return client.explaining(error, after: response, at: Self.now).message
+  }
+
+  private static func text(_ date: Date) -> String {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(identifier: "GMT")
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return formatter.string(from: date)
+  }
+
+  private func signing(isAudienceFixed: Bool = false) -> ClientCredentials {
+    ClientCredentials(
+      id: "c", secret: nil, authentication: .privateKeyJWT, keyID: "key-1",
+      isAudienceFixed: isAudienceFixed, listedMethods: ["private_key_jwt"])
+  }
+
+  @Test func `a refused client that signs is told its key, and the audience where that can differ`()
+    throws
+  {
+    let usual = try message(.invalidClient, signing())
+    #expect(usual.contains("\"key-1\"") && usual.contains("assertionAudience"))
+    let strict = try message(.invalidClient, signing(isAudienceFixed: true))
+    #expect(strict.contains("\"key-1\"") && !strict.contains("assertionAudience"))
+  }
+
+  @Test func `a refused request is no reason to doubt the client's key`() throws {
+    for isAudienceFixed in [true, false] {
+      let text = try message(.invalidRequest, signing(isAudienceFixed: isAudienceFixed))
+      #expect(text == "refused")
+    }
+  }
+
+  @Test(arguments: [
+    (86_401.0 * 3, "259203 s ahead of"), (-86_401 * 2, "172802 s behind"), (3_600, nil),
+  ])
+  func `a clock that is wrong by more than a day is the reason`(lead: Double, words: String?) throws
+  {
+    let text = try message(.invalidClient, signing(), clockLead: lead)
+    #expect(text.contains("correct the clock") == (words != nil))
+    #expect(text.contains("key-1") == (words == nil))
+    if let words { #expect(text.contains(words)) }
+    // A secret has no time.
+    let secret = ClientCredentials(id: "c", secret: "s", authentication: .post)
+    #expect(try !message(.invalidClient, secret, clockLead: lead).contains("clock"))
+  }
+
+  @Test(arguments: [
+    (ClientAuthentication.publicClient, ["private_key_jwt"], "clientKey"),
+    (.post, ["private_key_jwt", "client_secret_basic"], "client_secret_basic"),
+    (.basicUnescaped, ["client_secret_post"], "client_secret_post"),
+  ])
+  func `a method that the server does not list is named with those that it lists`(
+    method: ClientAuthentication, listed: [String], word: String
+  ) throws {
+    let client = ClientCredentials(
+      id: "c", secret: method == .publicClient ? nil : "s", authentication: method,
+      listedMethods: listed)
+    let text = try message(.invalidClient, client)
+    #expect(text.contains("the server lists: \(listed.joined(separator: ", "))"))
+    #expect(text.contains(word))
+    #expect(text.contains("clientKey") == listed.contains("private_key_jwt"))
+  }
+
+  @Test(arguments: [nil, [], ["client_secret_basic", "none"]])
+  func `a method that the server may support has the usual advice`(listed: [String]?) throws {
+    let client = ClientCredentials(
+      id: "c", secret: "s", authentication: .basicUnescaped, listedMethods: listed)
+    #expect(try message(.invalidClient, client).contains("client_secret_post"))
+  }
+}
