@@ -22,7 +22,17 @@ enum PEMKey {
           ? "the client key is encrypted with a passphrase, but none was given"
           : "the client key is not encrypted, but a passphrase was given")
     }
+    guard text.ranges(of: "PRIVATE KEY-----").count <= 2 else {
+      throw .unusableClientKey(
+        "the text has several private keys, and nothing says which one is meant; keep one")
+    }
     if let key = PrivateKey(pem: Data(text.utf8), passphrase: passphrase) { return key }
+    if let lack = SQOAuthError.lackForReading("the client key") { throw lack }
+    if let type = PrivateKey.unsupportedType(pem: Data(text.utf8), passphrase: passphrase) {
+      throw .unusableClientKey(
+        "a key of the type \(type.printable) is not supported; use a plain RSA key, also for PS256, or a "
+          + "P-256, P-384, P-521 or Ed25519 key")
+    }
     guard !isSealed else {
       throw SQOAuthError(
         .wrongPassphrase,
@@ -42,7 +52,8 @@ enum PEMKey {
       throw .unusableClientKey("an RSA key without its primes cannot be written in PEM")
     }
     guard let text = key.pem(passphrase: passphrase) else {
-      throw SQOAuthError(.clientKeyFailed, "libcrypto cannot write the client key")
+      throw SQOAuthError(
+        .clientKeyFailed, OpenSSL.explained("libcrypto cannot write the client key"))
     }
     return String(decoding: text, as: UTF8.self)
   }

@@ -13,6 +13,7 @@ struct PrivateJWK: Redacted {
   init(_ text: String) throws(SQOAuthError) {
     let members = try JWKText.members(of: text).filter { $0.value != .null }
     guard let key = Self.key(members) else {
+      if let lack = SQOAuthError.lackForReading("the client key") { throw lack }
       throw .unusableClientKey(
         "the text is not a complete RSA, P-256, P-384, P-521 or Ed25519 private JSON Web Key")
     }
@@ -24,8 +25,10 @@ struct PrivateJWK: Redacted {
       return algorithm
     }
     keyID = members["kid"].string
-    guard members["use"] ?? "sig" == "sig" else {
-      throw .unusableClientKey("the key is not for signatures")
+    // RFC 7517, sections 4.2 and 4.3. A private key that may only verify is not for this either.
+    let operations = members["key_ops"].map { $0.array ?? [] }
+    guard members["use"] ?? "sig" == "sig", operations?.contains("sign") ?? true else {
+      throw .unusableClientKey("the key is not for signatures (\"use\", \"key_ops\")")
     }
   }
 
@@ -66,8 +69,11 @@ enum JWKText {
   static let maximumSize = 64 << 10
 
   static func members(of text: String) throws(SQOAuthError) -> [String: JSONValue] {
+    // Editors of other systems put a byte order mark before the text; PEM is read with it too.
+    let scalars = text.unicodeScalars
+    let content = scalars.first == "\u{FEFF}" ? scalars.dropFirst() : scalars[...]
     guard text.utf8.count <= maximumSize,
-      let members = try? JOSEObject.members(of: Data(text.utf8), as: "key")
+      let members = try? JOSEObject.members(of: Data(String(content).utf8), as: "key")
     else {
       throw .unusableClientKey("the text is no JSON object, or has two members with the same name")
     }

@@ -30,8 +30,10 @@ final class RemoteSigner: Sendable {
       try check(signature, of: message, by: scheme)
       return signature
     case .failure(let error)?:
+      // Only the SDK's own errors are known to hold no secret.
+      let reason = (error as? SQOAuthError)?.message ?? "the app's code failed"
       throw SQOAuthError(
-        .clientKeyFailed, "the client's key could not sign: the app's code failed", cause: error)
+        .clientKeyFailed, "the client's key could not sign: \(reason)", cause: error)
     case nil where Task.isCancelled:
       throw .waitCancelled
     case nil:

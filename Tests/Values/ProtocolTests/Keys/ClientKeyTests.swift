@@ -121,6 +121,7 @@ import Testing
       ),
       ("crv", "P-256"), ("crv", "secp256k1"), ("kty", "RSA"), ("kty", nil), ("use", "enc"),
       ("alg", "ES256"), ("alg", "HS256"), ("alg", "none"), ("alg", 1), ("d", "A+=="),
+      ("key_ops", ["verify"]), ("key_ops", []), ("key_ops", "sign"),
     ] as [(String, JSONValue?)])
   func `an incomplete or inconsistent key is rejected`(name: String, value: JSONValue?) throws {
     let text = try Published.all[2].text { $0[name] = value }
@@ -156,6 +157,32 @@ import Testing
     for algorithm in [JWSAlgorithm.rs256, .es384, .edDSA, .hs256] {
       failure(.invalidConfiguration) { try ClientKey(pem: pem, algorithm: algorithm) }
     }
+  }
+
+  @Test func `a key for several operations, and one after a byte order mark, are read`() throws {
+    let text = try Published.all[2].text { $0["key_ops"] = ["sign", "verify"] }
+    #expect(try ClientKey(jwk: text) == ClientKey(jwk: "\u{FEFF}" + text))
+    let pem = try ClientKey().pem()
+    #expect(try ClientKey(pem: "\u{FEFF}" + pem) == ClientKey(pem: pem))
+    failure(.invalidConfiguration) { try ClientKey(jwk: "\u{FEFF}\u{FEFF}" + text) }
+  }
+
+  @Test func `a text with two keys is rejected, because either may be meant`() throws {
+    let (one, other) = (try ClientKey().pem(), try ClientKey().pem())
+    let error = failure(.invalidConfiguration) { try ClientKey(pem: one + other) }
+    #expect(error?.message.contains("several private keys") == true)
+  }
+
+  /// An RSA key for PSS only is such a key too.
+  @Test func `the type of a whole key that is not supported is named`() throws {
+    let pem = """
+      -----BEGIN PRIVATE KEY-----
+      MEcCAQAwBQYDK2VxBDsEOVo6CNuBt515k0JvhN06+GG3cnEnA1wt/2/MSMU1jWD9
+      3BjDNEiySxSdilqb+x6fFn1juI6hVihJ9Q==
+      -----END PRIVATE KEY-----
+      """
+    let error = failure(.invalidConfiguration) { try ClientKey(pem: pem) }
+    #expect(error?.message.contains("type ED448") == true)
   }
 
   @Test func `a missing, wrong or superfluous passphrase is reported`() throws {

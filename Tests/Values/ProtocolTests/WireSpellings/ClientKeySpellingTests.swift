@@ -48,17 +48,17 @@ import Testing
       each([#"["sig"]"#], of: ["alg", "use"]) + [
         with().wrapped(Array(#"{"keys":["#.utf8), Array("]}".utf8))
       ]),
+    .read(.encoding, "a byte order mark", "name k", [with().wrapped([0xEF, 0xBB, 0xBF])]),
     .refused(
-      .encoding, "a byte order mark, UTF-16, Base64 with padding",
-      .invalidConfiguration,
-      [
-        with().wrapped([0xEF, 0xBB, 0xBF]),
-        with(["e": #""AQAB==""#]),
-      ]),
+      .encoding, "UTF-16, Base64 with padding", .invalidConfiguration,
+      [with(["e": #""AQAB==""#])]),
     .impossible(.contentType, "the app gives the text"),
     .read(
       .more, "unknown members", "name k",
       [with(adding: #""x5t":"a","ext":true,"key_ops":["sign"]"#)]),
+    .refused(
+      .more, "`key_ops` without `sign`", .invalidConfiguration, saying: ["not for signatures"],
+      [with(adding: #""key_ops":["verify"]"#), with(adding: #""key_ops":"sign""#)]),
     .refused(
       .more, "a name twice", .invalidConfiguration, saying: ["with the same name"],
       [with(adding: #""kid":"k""#)]),
