@@ -32,7 +32,6 @@ enum MetadataEndpoint {
       "require_pushed_authorization_requests": .bool(
         sandbox.options.requiresPushedAuthorizationRequests),
       "registration_endpoint": address(.registration, sandbox),
-      "device_authorization_endpoint": address(.deviceAuthorization, sandbox),
       "scopes_supported": .strings(sandbox.options.scopes.map(\.name)),
       "response_types_supported": ["code"],
       "response_modes_supported": .strings(sandbox.responseModes.map(\.rawValue)),
@@ -58,6 +57,9 @@ enum MetadataEndpoint {
     var json: SandboxJSON = [:]
     if options.resources.describesItself {
       json["protected_resources"] = .strings(sandbox.ownResources)
+    }
+    if TokenEndpoint.supportedGrantTypes(sandbox).contains(DeviceGrant.type) {
+      json["device_authorization_endpoint"] = address(.deviceAuthorization, sandbox)
     }
     if options.clientDocuments != nil { json["client_id_metadata_document_supported"] = true }
     if options.dpop.isOn {
