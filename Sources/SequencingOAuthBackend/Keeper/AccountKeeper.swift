@@ -25,7 +25,9 @@ public final class AccountKeeper: Sendable {
     case failed(String, SQOAuthError)
     /// The server refused the account's refresh token, so the user must sign in again.
     case ended(String, SQOAuthError)
-    /// The keeper pauses for the accounts of a server, named by its issuer or token endpoint.
+    /// The keeper pauses for a client's accounts at a server, named by its issuer or token endpoint.
+    ///
+    /// The accounts of other clients at this server go on.
     case paused(String, Duration)
     /// The store could not return the due accounts; the keeper tries again.
     case storeFailed(SQOAuthError)
@@ -41,7 +43,7 @@ public final class AccountKeeper: Sendable {
     public internal(set) var failed = 0
     /// The number of accounts that need a new sign-in.
     public internal(set) var ended = 0
-    /// The number of pauses for a server.
+    /// The number of pauses for a client at a server.
     public internal(set) var paused = 0
     /// The number of times that the store failed.
     public internal(set) var storeFailed = 0
