@@ -24,6 +24,7 @@ extension AccountOptions {
     let options = try await options.unlocked(console)
     if options.server != nil, options.configuration == nil {
       let opened = try await orOpen(opened, console)
+      try await options.checkKeyLasts(in: opened)
       let options = try await options.registering(in: opened.registrations, console)
       return try await signIn(options, opened, console, work)
     }
@@ -31,6 +32,7 @@ extension AccountOptions {
       try options.checkVisitor()
       try options.checkSecret()
       let opened = try await orOpen(opened, console)
+      try await options.checkKeyLasts(in: opened)
       return try await self.work(options, configuration, server, opened, console, work)
     }
     try options.checkForSandbox()
@@ -60,7 +62,8 @@ extension AccountOptions {
     oauth.register(configuration)
     let configuration = await askingWho(oauth, options, configuration)
     oauth.register(configuration)
-    let client = KeptClient(configuration, at: server, keyFile: options.key?.path)
+    let lasting = KeptClient(configuration, at: server, keyFile: options.key?.path)
+    let client = sandbox == nil ? lasting : lasting.ofBuiltInSandbox
     oauth.module.attributes = client.attributes
     let signIn = CommandLineSignIn(oauth, options, at: place, console)
     // The built-in sandbox ends with the program, so its client is of no use later.

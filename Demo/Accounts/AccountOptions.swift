@@ -50,7 +50,7 @@ struct AccountOptions: Sendable {
   /// in again unless ``resumesSignedOut`` is set: that is the task of 'login'.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard !signIn.usesSandbox else { return try await self.signIn(signIn, nil, console, work) }
-    let (opened, isDone) = try await tryKept(console, work)
+    let (opened, isDone) = try await tryKept(console, for: .use, work)
     guard !isDone else { return }
     if signIn.server == nil {
       if let record = try await choice.remembered(in: opened) {
@@ -66,11 +66,13 @@ struct AccountOptions: Sendable {
   /// Does work with the account in the store, and returns `false` if there is none.
   ///
   /// If the account's session has ended, it removes the account and passes it to `signedOut`, or
-  /// fails if `signedOut` is `nil`.
+  /// fails if `signedOut` is `nil`. With `leaves`, the work forgets the account whatever the server
+  /// says, so it is done even if the client's key stays locked.
   func withKeptAccount(
-    _ console: Console, signedOut: ((AccountRecord) throws(Failure) -> Void)? = nil, _ work: Work
+    _ console: Console, leaves: Bool = false,
+    signedOut: ((AccountRecord) throws(Failure) -> Void)? = nil, _ work: Work
   ) async throws(Failure) -> Bool {
-    let (opened, isDone) = try await tryKept(console, work)
+    let (opened, isDone) = try await tryKept(console, for: leaves ? .logout : .revocation, work)
     guard !isDone, let record = try await choice.remembered(in: opened) else { return isDone }
     guard let signedOut else { throw self.signedOut(record) }
     try await opened?.clients?.forget(record.id)
@@ -83,11 +85,13 @@ struct AccountOptions: Sendable {
   /// An account that `--account` names is signed in at its previous server, unless the options name
   /// another server.
   func withNewAccount(_ console: Console, _ work: Work) async throws(Failure) {
-    guard choice.id != nil, signIn.server == nil, let opened = try await store.openIfThere(console)
+    guard signIn.server == nil, !signIn.usesSandbox, choice.id != nil || store.areGiven,
+      let opened = try await store.openIfThere(console)
     else { return try await self.signIn(signIn, nil, console, work) }
-    let kept = try await choice.record(in: opened)
-    let record = if let kept { kept } else { try await choice.remembered(in: opened) }
-    guard let record else { return try await self.signIn(signIn, opened, console, work) }
+    guard let record = try await lastingAccount(in: opened) else {
+      return try await self.signIn(signIn, opened, console, work)
+    }
+    guard choice.id != nil else { throw wouldReplace(record) }
     let options = try await knowingSecret(of: record, in: opened).completed(by: record)
     try await self.signIn(options, opened, console, work)
   }
@@ -116,13 +120,17 @@ extension AccountOptions {
     return options
   }
 
+  /// What a command does with an account in the store.
+  private enum Purpose { case use, revocation, logout }
+
   private func tryKept(
-    _ console: Console, _ work: Work
+    _ console: Console, for purpose: Purpose, _ work: Work
   ) async throws(Failure) -> (OpenStore?, isDone: Bool) {
     let opened = if let opened { opened } else { try await store.openIfThere(console) }
     guard let opened else { return (nil, false) }
     guard let record = try await choice.record(in: opened) else { return (opened, false) }
-    let options = try await completed(by: record).unlocked(console)
+    if purpose == .use { try checkBinds(record) }
+    let options = try await unlocked(record, for: purpose, console)
     let oauth = oauth(record.id, keptIn: opened)
     if let configuration = options.configuration { oauth.register(configuration) }
     do throws(SQOAuthError) {
@@ -152,6 +160,20 @@ extension AccountOptions {
       throw error.naming(signInCommand(record))
     }
     return (opened, true)
+  }
+
+  /// Returns the options of an account's client, with its key if that can be used.
+  private func unlocked(
+    _ record: AccountRecord, for purpose: Purpose, _ console: Console
+  ) async throws(Failure) -> SignInArguments {
+    let options = try signIn.completed(
+      by: record, signInCommand: store.signInCommand(record.id))
+    do throws(Failure) {
+      return try await options.unlocked(console)
+    } catch {
+      guard purpose == .logout, error.status != .cancelled else { throw error }
+      return try options.leavingKeyLocked(because: error)
+    }
   }
 
   func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {

@@ -13,7 +13,7 @@ import SequencingOAuth
 /// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). So does
 /// `security_profile`; the other protections are `require_pushed_authorization_requests` (RFC 9126)
 /// and `dpop_bound_access_tokens` (RFC 9449). Of the client's key there is only the path of its
-/// file, `client_key_file`.
+/// file, `client_key_file`. `built_in_sandbox` marks an account whose server ended with the program.
 ///
 /// The secret is in the same record as the tokens, so it has the same protection. The records that
 /// remain without tokens (``RememberedClients``) contain `needs_client_secret` instead.
@@ -45,6 +45,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case pushesRequest = "require_pushed_authorization_requests"
     case usesDPoP = "dpop_bound_access_tokens"
     case profile = "security_profile"
+    case builtInSandbox = "built_in_sandbox"
   }
 
   private var values: [Key: String]
@@ -91,6 +92,16 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values = Dictionary(uniqueKeysWithValues: pairs)
     if server == nil { values[.issuer] = record.issuer }
   }
+
+  /// The client as one of a sandbox inside this program.
+  var ofBuiltInSandbox: KeptClient {
+    var client = self
+    client.values[.builtInSandbox] = "true"
+    return client
+  }
+
+  /// Whether the account's server was a sandbox inside a program that has ended.
+  var isOfBuiltInSandbox: Bool { values[.builtInSandbox] != nil }
 
   /// The attributes for the record.
   var attributes: [String: String] {

@@ -18,7 +18,8 @@ extension Failure {
       ("acceptsServersWithoutPKCE", "use \(Option.withoutPKCE.name)"),
       (
         "set the provider's assertionAudience",
-        "use \(Option.assertionAudience.name) endpoint, or another of its values"
+        "use \(Option.assertionAudience.name) endpoint, or another of its values, if the server has "
+          + "the key of \(Option.key.name)"
       ),
       ("assertionAudience must be the issuer", "leave \(Option.assertionAudience.name) out"),
       ("clientAuthentication to .post", "use \(Option.auth.name) post"),
@@ -47,10 +48,12 @@ extension Failure {
     ),
     ("tokenBinding, and sign in again", "sign in again with \(Option.dpop.name)"),
     ("set the configuration's tokenBinding", "use \(Option.dpop.name)"),
+    ("dpop_jkt is missing", "use \(Option.dpop.name)"),
   ]
 
   /// The words of errors about the client's key.
   private static let keys: [(advice: String, hint: String)] = [
+    ("check that the server has the public half", "check the file that \(Option.key.name) names"),
     ("a provider with an issuer", "name the server with \(Option.issuer.name)"),
     ("the clientKey's algorithm", "use \(Option.key.name) with a key of another algorithm"),
     ("clientKey of the algorithm", "name a file with such a key: \(Option.key.name) FILE"),

@@ -30,6 +30,10 @@ struct Failure: Error, Equatable {
 
   /// Creates a failure from an error of the SDK.
   init(_ error: SQOAuthError) {
+    if let failure = error.failureOfKey {
+      self = failure
+      return
+    }
     self.init(
       error.code.rawValue, error.message, status: error.isCancellation ? .cancelled : .notAuthorized
     )
@@ -62,6 +66,8 @@ struct Failure: Error, Equatable {
       "Nothing was changed. Restore a copy of the store, or name another place with --store."
     case .storeTooNew:
       "Nothing was changed. Use the program that wrote it, or another --store."
+    case .storeFailed where error.message.contains("OPENSSL_CONF"):
+      nil
     case .storeFailed:
       "You can name another place for accounts with --store."
     case _ where error.requiresSignIn:

@@ -14,7 +14,8 @@ struct Login: Command {
   static let details = """
     Without a provider, or with --sandbox, you sign in at a sandbox inside the program, for
     this run only; its login page shows its users. If --account names an account that was
-    signed in before, you sign in again at its server, even if its session has ended.
+    signed in before, you sign in again at its server, even if its session has ended. An
+    account of the sandbox never takes the place of another server's account.
 
     On a machine without a browser, --device shows a short address and a code. Enter the
     code on your phone or any other device. If the server cannot do that and no browser
@@ -29,13 +30,14 @@ struct Login: Command {
 
     The account is kept under the name that --account gives it, with everything that the
     other commands need, including the client's secret, but not its key: of --key the
-    account has the path of the file, which every command reads. The account replaces one of
-    the same name. The program also remembers how the account was signed in, without the
-    secret, until 'sq-demo logout' or 'sq-demo revoke'. If the session has ended, you must
-    give the client's secret again.
+    account has the path of the file, which a command reads when it needs the key. The account
+    replaces one of the same name. The program also remembers how the account was signed in,
+    without the secret, until 'sq-demo logout' or 'sq-demo revoke'. If the session has ended,
+    you must give the client's secret again.
 
     With --dpop the tokens are bound to a key that the program makes; the other commands
-    then prove with each request that they have it. A profile of FAPI 2.0 does this too.
+    then prove with each request that they have it. A profile of FAPI 2.0 does this too. With
+    either option, the other commands refuse an account whose tokens are not bound.
 
     A redirect URI with a scheme of its own, or with https, does not reach this program.
     When you have signed in, copy the address of the page in your browser and paste it

@@ -70,7 +70,8 @@ struct Logout: Command {
     _ options: AccountOptions, _ console: Console
   ) async throws(Failure) -> Bool {
     try await options.withKeptAccount(
-      console, signedOut: { record throws(Failure) in try reportSignedOut(record, console) }
+      console, leaves: true,
+      signedOut: { record throws(Failure) in try reportSignedOut(record, console) }
     ) { account throws(Failure) in
       guard let signIn = account.signIn else { throw Self.hasNoProvider }
       let outcome: Result<LogoutReach, Failure>

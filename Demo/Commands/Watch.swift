@@ -96,7 +96,8 @@ struct Watch: Command {
         "the sign-in ends \(date.momentInWords(from: Date())); sign in again before")
     case .refreshFailed(let error):
       let advice = error.requiresSignIn ? "; perhaps you must sign in again" : ""
-      console.warn("\(error.code.rawValue.onScreen): \(error.message)\(advice)")
+      let failure = Failure(error)
+      console.warn("\(failure.code.onScreen): \(failure.message)\(advice)")
     case .ended(let reason):
       throw Failure(reason)
     }

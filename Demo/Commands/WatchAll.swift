@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 import SequencingOAuth
 import SequencingOAuthBackend
@@ -18,8 +19,13 @@ struct WatchAll: Sendable {
       "Keeping the accounts in \(await opened.place ?? account.store.emptyPlace) fresh. "
         + "Ctrl-C ends this.")
     let manager = AccountManager(store: opened.store)
+    let unusable = Locked<Set<String>>([])
     let keeper = manager.keepFresh { [account] record in
-      Self.configuration(of: record, account, console)
+      let configuration = Self.configuration(of: record, account, console)
+      unusable.withLock { ids in
+        _ = configuration == nil ? ids.insert(record.id).inserted : ids.remove(record.id) != nil
+      }
+      return configuration
     }
     var failure: Failure?
     for await event in keeper.events() where failure == nil {
@@ -32,7 +38,7 @@ struct WatchAll: Sendable {
     await keeper.stop()
     if let failure { throw failure }
     if console.output.isTerminal, !printsJSON { try console.result("") }
-    console.progress(Self.summary(keeper.totals))
+    console.progress(Self.summary(keeper.totals, unusable: unusable.withLock(\.count)))
   }
 
   /// Returns the client of an account.
@@ -42,6 +48,7 @@ struct WatchAll: Sendable {
     of record: AccountRecord, _ account: AccountOptions, _ console: Console
   ) -> ClientConfiguration? {
     do throws(Failure) {
+      try account.checkBinds(record)
       let options = try account.completed(by: record)
       if let key = options.key, key.isLocked { throw key.needsPassphrase }
       return options.configuration
@@ -66,15 +73,16 @@ struct WatchAll: Sendable {
         "account \(id.onScreen): the session has ended; '\(account.store.signInCommand(id))' signs "
           + "in again")
     case .paused(let server, let time):
-      console.warn("\(server.onScreen) gets no requests for \(Self.seconds(time)) s")
+      console.warn(
+        "the accounts of a client at \(server.onScreen) pause for \(Self.seconds(time)) s")
     case .storeFailed(let error):
       console.warn("\(error.code.rawValue.onScreen): \(error.message)")
     }
   }
 
-  private static func summary(_ totals: AccountKeeper.Totals) -> String {
+  private static func summary(_ totals: AccountKeeper.Totals, unusable: Int) -> String {
     "Refreshed \(totals.refreshed), taken over \(totals.takenOver), failed \(totals.failed), "
-      + "ended \(totals.ended)."
+      + "ended \(totals.ended)" + (unusable > 0 ? ", could not be used \(unusable)." : ".")
   }
 
   fileprivate static func seconds(_ time: Duration) -> Int {

@@ -37,8 +37,9 @@ struct WhoAmI: Command {
         if problem.code == .cancelled { throw Failure(problem) }
         // The stored ID token names the former user, but no user is signed in any more.
         if !account.oauth.module.hasAccessToken { throw Failure(problem) }
+        let failure = Failure(problem)
         console.warn(
-          "the provider could not be asked: \(problem.code.rawValue.onScreen): \(problem.message)")
+          "the provider could not be asked: \(failure.code.onScreen): \(failure.message)")
       }
       try console.result(printsJSON ? try user.json(account: account.id) : user.text)
     }

@@ -9,6 +9,8 @@ struct KeyFile: Sendable, Equatable, Redacted {
   let path: String
   private let text: String
   private var passphrase: Secret?
+  /// Why the key cannot be used; `nil` if it can.
+  private var failure: Failure?
 
   /// Reads the file, and checks the key unless it still needs a passphrase; `nil` without a path.
   ///
@@ -23,6 +25,22 @@ struct KeyFile: Sendable, Equatable, Redacted {
     }
     self.passphrase = KeyText.isEncrypted(text) ? passphrase : nil
     if !isLocked { _ = try clientKey(for: .standard) }
+  }
+
+  /// Creates the key of an account whose file cannot be used now.
+  ///
+  /// Only what needs the key fails, with this failure: a token that is still valid needs none.
+  init(unusable path: String, because failure: Failure) {
+    self.path = path
+    text = ""
+    self.failure = failure
+  }
+
+  /// Whether the file lasts longer than this program, so that an account can keep its path.
+  ///
+  /// A pipe, such as that of `<(…)`, and what a number of an open file names do not.
+  var lasts: Bool {
+    !path.hasPrefix("/dev/") && !path.hasPrefix("/proc/") && FileReading.isFile(path)
   }
 
   /// Whether the key is encrypted, and its passphrase is not known yet.
@@ -53,6 +71,9 @@ struct KeyFile: Sendable, Equatable, Redacted {
   /// Returns the key; an RSA key that names no algorithm gets one that the profile allows.
   func clientKey(for profile: SecurityProfile) throws(Failure) -> ClientKey {
     do throws(SQOAuthError) {
+      if let failure {
+        return try ClientKey(algorithm: .es256, keyID: nil) { _ in throw failure.asError }
+      }
       return try KeyText.clientKey(text, for: profile, passphrase: passphrase?.value)
     } catch {
       throw Failure(
@@ -62,7 +83,20 @@ struct KeyFile: Sendable, Equatable, Redacted {
   }
 }
 
+extension SQOAuthError {
+  /// The failure of the key that the program itself gave to the SDK; `nil` for any other error.
+  var failureOfKey: Failure? {
+    guard code == .clientKeyFailed else { return nil }
+    return (cause as? SQOAuthError)?.cause as? Failure
+  }
+}
+
 extension Failure {
+  /// The failure as an error of a ``ClientKey``, whose message the SDK repeats.
+  fileprivate var asError: SQOAuthError {
+    SQOAuthError(.clientKeyFailed, message, cause: self)
+  }
+
   /// The code of a failure because of the key file that an account needs.
   static let keyUnavailable = "key_unavailable"
 
@@ -82,6 +116,7 @@ extension Failure {
   func namingNewKey(_ command: String) -> Failure {
     guard code == Self.keyUnavailable else { return self }
     return withHint(
-      "Mend or restore the file, or name another one: '\(command) --key FILE'.")
+      "Mend or restore the file, or name another one: for this run with --key FILE, or for good with "
+        + "'\(command) --key FILE'.")
   }
 }

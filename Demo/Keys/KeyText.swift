@@ -29,7 +29,8 @@ enum KeyText {
     guard let text = String(validating: content, as: UTF8.self) else {
       throw FileReading.ReadError("it is not text in UTF-8")
     }
-    return text
+    // Some editors put a byte order mark before the text.
+    return text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
   }
 
   /// Whether the text is a private key in PEM that a passphrase encrypts.

@@ -35,6 +35,14 @@ extension SignInArguments {
     throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
   }
 
+  /// Fails if the account would keep a path that nothing leads to after this run.
+  func checkKeyLasts(in store: OpenStore) async throws(Failure) {
+    guard let key, !key.lasts, await store.place != nil else { return }
+    throw .usage(
+      "the account keeps only the path of the key, and \(key.path.onScreen) is no file that lasts; put "
+        + "the key into a file, or use --store memory for this run only")
+  }
+
   /// Fails if a sign-in would fail at its end because the client's secret is missing.
   func checkSecret() throws(Failure) {
     guard server == .known(.sequencing), secret == nil, authentication == nil else { return }

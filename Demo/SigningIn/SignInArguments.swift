@@ -111,8 +111,12 @@ struct SignInArguments: Sendable {
   /// Returns these options, with missing values taken from an account's record.
   ///
   /// If the options name another client or server than the record, nothing is taken: each client
-  /// and server may get only its own stored values.
-  func completed(by record: AccountRecord) throws(Failure) -> SignInArguments {
+  /// and server may get only its own stored values. With `signInCommand`, the account's key is not
+  /// needed at once: if its file cannot be used, only a request that needs the key fails, and names
+  /// this command.
+  func completed(
+    by record: AccountRecord, signInCommand: String? = nil
+  ) throws(Failure) -> SignInArguments {
     guard fit(record) else { return self }
     let kept = KeptClient(record)
     guard let server = server ?? kept.server else { return self }
@@ -124,7 +128,7 @@ struct SignInArguments: Sendable {
     options.identifiers = kept.identifiers
     options.exceptions = exceptions.completed(by: kept.exceptions)
     options.protections = protections.completed(by: kept.protections)
-    if key == nil { options.key = try keyFile(of: kept, record.id) }
+    if key == nil { options.key = try keyFile(of: kept, record.id, signInCommand) }
     options.authentication = authentication ?? kept.authentication
     if !namesRedirectURI, let uri = kept.redirectURI {
       options.redirectURI = try Self.redirectURI(uri)
@@ -180,12 +184,25 @@ struct SignInArguments: Sendable {
     return options
   }
 
-  private func keyFile(of kept: KeptClient, _ id: String) throws(Failure) -> KeyFile? {
+  private func keyFile(
+    of kept: KeptClient, _ id: String, _ signInCommand: String?
+  ) throws(Failure) -> KeyFile? {
     do throws(Failure) {
       return try KeyFile(kept.keyFile, passphrase: keyPassphrase)
     } catch {
-      throw error.ofKey(neededBy: id)
+      let failure = error.ofKey(neededBy: id)
+      guard let signInCommand, let path = kept.keyFile, failure.code == Failure.keyUnavailable
+      else { throw failure }
+      return KeyFile(unusable: path, because: failure.namingNewKey(signInCommand))
     }
+  }
+
+  /// Returns these options for an account that is to be forgotten, whose key stays locked.
+  func leavingKeyLocked(because failure: Failure) throws(Failure) -> SignInArguments {
+    guard let key, key.isLocked else { return self }
+    var options = self
+    options.key = KeyFile(unusable: key.path, because: failure)
+    return try options.rebuilt()
   }
 
   /// Returns the client; while its key is locked, the client has none.

@@ -35,7 +35,11 @@ import Testing
     #expect(login.status == 0, "\(login.errors)")
     try FileManager.default.moveItem(
       atPath: demo.keyPath, toPath: demo.folder.file("moved.pem"))
-    for words in [["token"], ["call", "GET", "/api/me"], ["whoami"], ["files"], ["revoke"]] {
+    try await demo.expireToken()
+    let user = try await demo.run(["whoami"])
+    #expect(user.status == 0, "the ID token in the store names the user")
+    #expect(user.firstError.contains("key_unavailable") && user.firstError.contains(demo.keyPath))
+    for words in [["token"], ["call", "GET", "/api/me"], ["files"], ["revoke"]] {
       let outcome = try await demo.run(words)
       #expect(outcome.status == 1 && outcome.output.isEmpty)
       #expect(outcome.firstError.hasPrefix("error: key_unavailable: "), "\(outcome.errors)")
@@ -45,15 +49,17 @@ import Testing
           "sq-demo login --account default \(demo.store.joined(separator: " ")) --key FILE'"))
     }
     let watch = try DemoProcess(["watch", "--all"] + demo.store, in: demo.folder)
-    try await demo.expireToken()
     try await eventually("the file is named") {
       watch.errors.contains("warning: account default: key_unavailable: ")
     }
     watch.send(SIGTERM)
-    #expect(await watch.outcome().status == 0)
+    let watched = await watch.outcome()
+    #expect(watched.status == 0)
+    #expect(watched.errors.contains("could not be used 1."), "\(watched.errors)")
 
     let moved = ["--key", demo.folder.file("moved.pem")]
     #expect(try await demo.run(["token"] + moved).status == 0, "the option counts for one run")
+    try await demo.expireToken()
     #expect(try await demo.run(["token"]).status == 1)
     let again = try await demo.run(
       ["login", "--account", "default", "--browser", "sandbox"] + moved)
@@ -121,6 +127,21 @@ import Testing
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("error: invalid_client: "), "\(outcome.errors)")
     #expect(!demo.folder.exists("opened"))
+    await sandbox.stop()
+  }
+
+  /// The advice to name another audience would lead to a refusal by the profile, and back.
+  @Test func `under a profile, the error of a wrong key names the key and no audience`()
+    async throws
+  {
+    let sandbox = try await demo.sandbox(.fapi2)
+    let other = try ClientKey()
+    try demo.folder.write(other.pem(), to: "key.pem")
+    let outcome = try await demo.login(sandbox, demo.keyOption + ["--profile", "fapi2"])
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains(try #require(other.keyID)), "\(outcome.errors)")
+    #expect(outcome.errors.contains("In sq-demo, check the file that --key names."))
+    #expect(!outcome.errors.contains("udience"), "\(outcome.errors)")
     await sandbox.stop()
   }
 

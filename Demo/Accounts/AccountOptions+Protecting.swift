@@ -1,0 +1,48 @@
+import SequencingOAuth
+
+// Accounts that a command must not use, or replace, in the way that its options ask for.
+extension AccountOptions {
+  /// Fails if the options ask for bound tokens, but the account has others.
+  ///
+  /// Only a sign-in binds tokens: without this check, a command would send a token that a thief can
+  /// use, although the user has asked for the contrary.
+  ///
+  /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.3.1
+  func checkBinds(_ record: AccountRecord) throws(Failure) {
+    guard signIn.protections.bindsTokens, !record.token.isBound else { return }
+    let option =
+      signIn.protections.usesDPoP
+      ? Option.dpop.name : "\(Option.profile.name) \(signIn.protections.profile.optionName ?? "")"
+    throw Failure(
+      SQOAuthError.Code.tokenNotBound.rawValue,
+      "the account \"\(record.id.onScreen)\" has tokens that are not bound to a key, and only a new "
+        + "sign-in binds them",
+      status: .wrongUsage
+    ).withHint(
+      "Sign in again with '\(store.signInCommand(record.id)) \(option)', or leave \(option) out to use "
+        + "the tokens as they are.")
+  }
+
+  /// Returns the account that a sign-in would replace, signed in or not; `nil` if there is none, or
+  /// if it is one of a built-in sandbox, which has ended.
+  func lastingAccount(in opened: OpenStore) async throws(Failure) -> AccountRecord? {
+    let id = choice.newID
+    let kept = try await opened.attempt { try await $0.load(id) }
+    let record = if let kept { kept } else { try await opened.clients?.record(id) }
+    guard let record, !KeptClient(record).isOfBuiltInSandbox else { return nil }
+    return record
+  }
+
+  /// Returns the failure for a sign-in at the built-in sandbox in the place of another account.
+  func wouldReplace(_ record: AccountRecord) -> Failure {
+    let server = KeptClient(record).server?.address ?? record.issuer ?? "another server"
+    return Failure(
+      "account_exists",
+      "without a provider you would sign in at the built-in sandbox, and replace the account "
+        + "\"\(record.id.onScreen)\" of \(server.onScreen)",
+      status: .wrongUsage
+    ).withHint(
+      "Sign in again at that server with '\(store.signInCommand(record.id))', or choose another name for "
+        + "the sandbox's account: --account NAME.")
+  }
+}
