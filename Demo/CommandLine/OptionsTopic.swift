@@ -25,7 +25,8 @@ enum OptionsTopic: HelpTopic {
   static let details = """
     Only the first sign-in needs the provider and the client: they are kept with the
     account. If a command names them and the account does not exist yet, the command signs
-    in first. If the account exists, the options of the command count for that run.
+    in first. If the account exists, the options of the command count for that run. But only
+    a login binds tokens: --dpop and --profile refuse an account whose tokens are not bound.
 
     A secret is never an argument, because every user of the machine can see arguments.
     """

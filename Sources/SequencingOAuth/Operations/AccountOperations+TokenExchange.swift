@@ -49,7 +49,7 @@ extension AccountOperations {
     return try await module.use(token, for: url).authorization(for: request)
   }
 
-  /// Sends a request with an exchanged or narrowed access token, and once more if a new proof can help.
+  /// Sends a request with an exchanged or narrowed access token, and again if a new proof can help.
   ///
   /// The time limit is that of ``send(_:)``. Name only services for which the token was exchanged.
   ///

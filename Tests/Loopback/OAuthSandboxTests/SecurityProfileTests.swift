@@ -98,6 +98,17 @@ import Testing
     }
   }
 
+  /// A client would otherwise show its user a code that no token follows.
+  @Test func `the metadata lists the endpoint for devices only with their grant`() async throws {
+    for (options, isListed) in [(SandboxOptions(), true), (SandboxOptions(.fapi2), false)] {
+      let sandbox = try await SandboxServer.start(options)
+      let metadata = try await SandboxPeer(sandbox: sandbox)
+        .get("/.well-known/oauth-authorization-server").json()
+      #expect((metadata["device_authorization_endpoint"] != nil) == isListed)
+      await sandbox.stop()
+    }
+  }
+
   @Test(arguments: [SandboxSecurityProfile.fapi2, .atProtocol])
   func `a client that obeys gets tokens, uses them and refreshes them`(
     profile: SandboxSecurityProfile

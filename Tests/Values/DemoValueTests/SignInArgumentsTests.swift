@@ -131,6 +131,9 @@ import Testing
     ("pkce", "acceptsServersWithoutPKCE", "--without-pkce"),
     ("audience", "set the provider's assertionAudience", "--assertion-audience endpoint"),
     ("profile", "the provider's assertionAudience must be the issuer", "leave --assertion"),
+    ("key", "check that the server has the public half of this key", "the file that --key names"),
+    ("method", "the server lists: private_key_jwt; give the configuration a clientKey", "--key"),
+    ("proof", "dpop_jkt is missing, and no pushed request had a proof", "--dpop"),
     ("basic", "clientAuthentication to client_secret_post", "--auth post"),
   ])
   func `an SDK error that names a property gets a hint with the option`(

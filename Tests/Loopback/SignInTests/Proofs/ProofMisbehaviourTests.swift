@@ -22,8 +22,8 @@ struct ProofMisbehaviourTests {
   }
 
   static let refusals = [
-    // Another nonce may help once. No server makes the client ask for ever.
-    Refusal(fault: .nonceLoop, requests: 2, code: .useDPoPNonce),
+    // Another nonce may help three times. No server makes the client ask for ever.
+    Refusal(fault: .nonceLoop, requests: 4, code: .useDPoPNonce),
     // There is no nonce to try again with.
     Refusal(fault: .nonceMissing, requests: 1, code: .useDPoPNonce),
     Refusal(fault: .nonceDoubled, requests: 1, code: .useDPoPNonce),
