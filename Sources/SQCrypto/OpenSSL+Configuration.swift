@@ -5,7 +5,7 @@ extension OpenSSL {
   /// An algorithm, under the name that OpenSSL fetches it by.
   package enum Algorithm: Sendable, Hashable {
     case digest(String)
-    case keys(String)
+    case asymmetric(String)
     case cipher(String)
     case derivation(String)
     case random(String)
@@ -13,7 +13,7 @@ extension OpenSSL {
     var name: String {
       switch self {
       case .digest(let name), .cipher(let name), .derivation(let name), .random(let name): name
-      case .keys(let name): "\(name) keys"
+      case .asymmetric(let name): "\(name) keys"
       }
     }
 
@@ -21,7 +21,7 @@ extension OpenSSL {
     var isOffered: Bool {
       switch self {
       case .digest(let name): Self.isThere(EVP_MD_fetch(nil, name, nil), EVP_MD_free)
-      case .keys(let name): Self.isThere(EVP_KEYMGMT_fetch(nil, name, nil), EVP_KEYMGMT_free)
+      case .asymmetric(let name): Self.isThere(EVP_KEYMGMT_fetch(nil, name, nil), EVP_KEYMGMT_free)
       case .cipher(let name): Self.isThere(EVP_CIPHER_fetch(nil, name, nil), EVP_CIPHER_free)
       case .derivation(let name): Self.isThere(EVP_KDF_fetch(nil, name, nil), EVP_KDF_free)
       case .random(let name): Self.isThere(EVP_RAND_fetch(nil, name, nil), EVP_RAND_free)
@@ -38,7 +38,8 @@ extension OpenSSL {
 
   /// The algorithms that every provider for general use has, also one that is validated by FIPS.
   private static let general: [Algorithm] = [
-    .digest("SHA2-256"), .keys("EC"), .keys("RSA"), .cipher("AES-256-GCM"), .derivation("HKDF"),
+    .digest("SHA2-256"), .asymmetric("EC"), .asymmetric("RSA"), .cipher("AES-256-GCM"),
+    .derivation("HKDF"),
     .random("CTR-DRBG"),
   ]
 
@@ -68,9 +69,9 @@ extension PublicKey.Kind {
   /// The keys of this kind, as OpenSSL offers them.
   package var algorithm: OpenSSL.Algorithm {
     switch self {
-    case .rsa: .keys("RSA")
-    case .ellipticCurve: .keys("EC")
-    case .ed25519: .keys("ED25519")
+    case .rsa: .asymmetric("RSA")
+    case .ellipticCurve: .asymmetric("EC")
+    case .ed25519: .asymmetric("ED25519")
     }
   }
 }

@@ -11,12 +11,14 @@ import Testing
       #expect(OpenSSL.lack(kind.algorithm) == nil)
     }
     #expect(OpenSSL.lack(.derivation("SCRYPT")) == nil)
-    for algorithm in [OpenSSL.Algorithm.digest("x9"), .keys("x9"), .cipher("x9"), .random("x9")] {
+    for algorithm in [
+      OpenSSL.Algorithm.digest("x9"), .asymmetric("x9"), .cipher("x9"), .random("x9"),
+    ] {
       let text = OpenSSL.lack(algorithm) ?? ""
       #expect(text.contains("x9") && text.contains("OPENSSL_CONF"))
     }
     #expect(OpenSSL.explained("it failed") == "it failed")
-    #expect(OpenSSL.explained("it failed", needing: .keys("x9")).hasPrefix("it failed: "))
+    #expect(OpenSSL.explained("it failed", needing: .asymmetric("x9")).hasPrefix("it failed: "))
   }
 
   @Test(arguments: [HashFunction.sha256, .sha384, .sha512])
