@@ -101,9 +101,12 @@ extension ResourceClient {
   ) async throws(SQOAuthError) {
     // An account that others use must stay free for their refreshes.
     guard account.isKept, account.token == nil else { return try await self.signIn(signIn, access) }
+    // A token of another server may still be in memory.
+    let before = account.module.currentToken
     try await account.module.alone { () throws(SQOAuthError) in
       _ = try? await account.module.restore()
-      guard !demand.accepts(account.module.currentToken) else { return }
+      let found = account.module.currentToken
+      guard found == before || !demand.accepts(found) else { return }
       try await self.signIn(signIn, access)
     }
   }

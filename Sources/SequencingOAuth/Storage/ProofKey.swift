@@ -64,8 +64,9 @@ extension ProofKey: Codable {
     }
     guard let key = PrivateKey(pem: Data((Self.begin + text + Self.end).utf8), passphrase: nil)
     else {
-      let kind = JWSAlgorithm(named: algorithm)?.scheme?.keyKind
-      if let lack = OpenSSL.lack(kind?.algorithm) { throw KeyUnread(lack: lack) }
+      // Every provider has the other kinds of keys: `EdDSA`, or `Ed25519` since RFC 9864.
+      let needed = algorithm.hasPrefix("Ed") ? PublicKey.Kind.ed25519.algorithm : nil
+      if let lack = OpenSSL.lack(needed) { throw KeyUnread(lack: lack) }
       throw DecodingError.dataCorruptedError(
         forKey: .key, in: container, debugDescription: "it is not a private key")
     }
