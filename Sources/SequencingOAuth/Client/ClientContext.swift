@@ -151,17 +151,13 @@ package final class ClientContext: Sendable {
     _ record: AccountRecord, by client: RegisteredClient, narrowedTo access: NarrowedAccess? = nil
   ) async throws(SQOAuthError) -> RefreshedToken {
     do throws(SQOAuthError) {
+      let client = access.map(client.narrowed) ?? client
       if let grant = record.grant, record.token.refreshToken == nil {
-        guard let access else {
-          return RefreshedToken(token: try await repeated(grant, by: client))
-        }
-        let token = try await repeated(
-          grant.narrowed(to: access.scope), by: client.narrowed(to: access))
-        return RefreshedToken(token: record.token, narrowed: token)
+        let token = try await repeated(grant.narrowed(to: access?.scope), by: client)
+        return access == nil
+          ? RefreshedToken(token: token) : RefreshedToken(token: record.token, narrowed: token)
       }
-      guard let access else { return try await RefreshTokenGrant(client: client).run(record.token) }
-      return try await RefreshTokenGrant(client: client.narrowed(to: access))
-        .run(record.token, narrowedTo: access)
+      return try await RefreshTokenGrant(client: client).run(record.token, narrowedTo: access)
     } catch {
       // Without an OAuth response, the server may have moved, so the next call fetches its metadata
       // again.

@@ -3,7 +3,7 @@ import SQBasics
 /// A part of an account's rights for which a token can be asked: some resources, scopes, or both.
 ///
 /// - SeeAlso: RFC 6749, section 6; RFC 8707, section 2.2
-struct NarrowedAccess: Sendable, Hashable {
+package struct NarrowedAccess: Sendable, Hashable {
   /// The resources in the request's order; empty for all of the account.
   private let exactResources: [ExactText]
   /// `nil` for the account's whole scope.

@@ -15,9 +15,6 @@ extension Renewal {
       usedAt: isUse ? nil : old.lastUse, pending: pending(refreshed, after: old),
       serverNonce: client.serverNonce, tokenEndpoint: client.tokenEndpoint(ofIssuer: old.issuer))
     guard isCurrent else { return nil }
-    if let narrowing, let narrowed = refreshed.narrowed, old.token.refreshToken == nil {
-      return await finish(narrowed, for: narrowing, storing: nil)
-    }
     // This comes first: after it, the token is not lost even if the process ends.
     await reservation.writeAhead(record)
     if let failure = refreshed.failure {
@@ -25,7 +22,9 @@ extension Renewal {
       throw failure
     }
     if let narrowing, let narrowed = refreshed.narrowed {
-      return await finish(narrowed, for: narrowing, storing: record)
+      // A grant that the client repeats leaves the account's record as it was.
+      let changed = old.token.refreshToken == nil ? nil : record
+      return await finish(narrowed, for: narrowing, storing: changed)
     }
     guard let identity = refreshed.identity else { return await finish(record) }
     guard await hold(record) else { return nil }

@@ -12,6 +12,8 @@ extension SessionState {
     case kept(since: Int)
     /// The token for the timer, renewed if a renewal is due.
     case due
+    /// A token for a part of the account's rights, in place of the account's own.
+    case narrowed(NarrowedAccess)
 
     /// Whether the token is for an `AccountKeeper`.
     var isKeeping: Bool { if case .kept = self { true } else { false } }
@@ -20,7 +22,7 @@ extension SessionState {
     var isOwn: Bool {
       switch self {
       case .kept, .due: true
-      case .valid, .replacing, .new: false
+      case .valid, .replacing, .new, .narrowed: false
       }
     }
   }

@@ -101,14 +101,19 @@ extension SessionState {
     record?.isRenewable ?? false
   }
 
-  private func satisfies(_ need: Need, at now: Date) -> Bool {
-    guard usableToken(at: now) != nil else { return false }
-    return switch need {
-    case .valid: true
-    case .replacing(let refused): token?.accessToken != refused
-    case .new(let since), .kept(let since): renewals > since
-    case .due: schedule.dueAt.map { now < $0 } ?? true
-    }
+  /// Returns the token that a caller needs, if it is in memory and valid.
+  private func token(for need: Need, at now: Date) -> SQToken? {
+    if case .narrowed(let access) = need { return narrowed.token(for: access, at: now) }
+    guard let record, usableToken(at: now) != nil else { return nil }
+    let isNeeded =
+      switch need {
+      case .valid: true
+      case .replacing(let refused): record.token.accessToken != refused
+      case .new(let since), .kept(let since): renewals > since
+      case .due: schedule.dueAt.map { now < $0 } ?? true
+      case .narrowed: false
+      }
+    return isNeeded ? record.token : nil
   }
 }
 
@@ -117,23 +122,17 @@ extension SessionState {
 extension SessionState {
   /// Returns a caller's next step; if that is a renewal, it becomes the running change.
   mutating func step(_ need: Need, at now: Date) -> Step {
-    if let record, satisfies(need, at: now) { return .use(record.token) }
-    let step = stepToRequest(at: now)
-    if case .fail = step, isRenewable, case .valid = need, let token = unexpiredToken(at: now) {
-      return .use(token)
-    }
-    return step
-  }
-
-  /// Returns the next step of a caller for whom the server must be asked; see ``step(_:at:)``.
-  mutating func stepToRequest(at now: Date) -> Step {
+    if let token = token(for: need, at: now) { return .use(token) }
     if let changeUnderWay { return .join(changeUnderWay) }
     guard let record else {
       if let failure, failure.isInForce(at: now) { return .fail(failure.error) }
       return .absent
     }
     guard isRenewable else { return .fail(.cannotRefresh) }
-    if let failure, failure.isInForce(at: now) { return .fail(failure.error) }
+    if let failure, failure.isInForce(at: now) {
+      if case .valid = need, let token = unexpiredToken(at: now) { return .use(token) }
+      return .fail(failure.error)
+    }
     defer { isWaiting = true }
     return .start(begin(), record)
   }

@@ -17,8 +17,7 @@ extension TokenSession {
     let end = endOfWait
     while true {
       let now = now
-      if let token = decide({ $0.narrowed.token(for: access, at: now) }) { return token }
-      switch decide({ $0.stepToRequest(at: now) }) {
+      switch decide({ $0.step(.narrowed(access), at: now) }) {
       case .use(let token): return token
       case .fail(let error): throw error
       case .absent:
