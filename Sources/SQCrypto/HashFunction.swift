@@ -1,7 +1,7 @@
 import CSQCrypto
 
 /// A hash function of the SHA-2 family.
-package enum HashFunction: Sendable, Hashable {
+package enum HashFunction: Sendable, Hashable, CaseIterable {
   case sha256
   case sha384
   case sha512
@@ -30,9 +30,7 @@ package enum HashFunction: Sendable, Hashable {
   ///
   /// Hash functions are used where nothing can fail: for the names of files, and to tell a whole
   /// store from a damaged one. A hash is no secret, so no rule for keys is broken.
-  var ownImplementation: OpaquePointer? {
-    OpenSSL.leavingNoErrors { EVP_MD_fetch(Self.ownContext, name, nil) }
-  }
+  var ownImplementation: OpaquePointer? { Self.ownImplementations[self] }
 
   private var name: String {
     switch self {
@@ -47,8 +45,14 @@ package enum HashFunction: Sendable, Hashable {
   nonisolated(unsafe) private static let sha384Implementation = fetched(.sha384)
   nonisolated(unsafe) private static let sha512Implementation = fetched(.sha512)
 
-  /// A library context that reads no configuration; created on first use, and kept.
-  nonisolated(unsafe) private static let ownContext = OSSL_LIB_CTX_new()
+  /// Fetched from a library context that reads no configuration; created on first use, and kept.
+  nonisolated(unsafe) private static let ownImplementations: [HashFunction: OpaquePointer] = {
+    let context = OSSL_LIB_CTX_new()
+    return OpenSSL.leavingNoErrors {
+      Dictionary(uniqueKeysWithValues: allCases.map { ($0, EVP_MD_fetch(context, $0.name, nil)) })
+        .compactMapValues(\.self)
+    }
+  }()
 
   private static func fetched(_ function: HashFunction) -> OpaquePointer? {
     OpenSSL.begin()

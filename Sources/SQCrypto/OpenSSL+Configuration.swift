@@ -36,12 +36,16 @@ extension OpenSSL {
     }
   }
 
-  /// The algorithms that every provider for general use has, also one that is validated by FIPS.
+  /// The algorithms that every provider for general use has, also if FIPS validated it.
   private static let general: [Algorithm] = [
     .digest("SHA2-256"), .asymmetric("EC"), .asymmetric("RSA"), .cipher("AES-256-GCM"),
-    .derivation("HKDF"),
-    .random("CTR-DRBG"),
+    .derivation("HKDF"), .random("CTR-DRBG"),
   ]
+  /// The first of them that is missing.
+  ///
+  /// Found once, because OpenSSL reads its configuration once, and anyone can make a server explain
+  /// many forged tokens.
+  private static let missing = leavingNoErrors { general.first { !$0.isOffered } }
 
   /// Returns what OpenSSL lacks to do a job, and where to mend that; `nil` if nothing is missing.
   ///
@@ -49,10 +53,8 @@ extension OpenSSL {
   /// only: it says whether the failure is due to OpenSSL's configuration, and not to the data.
   package static func lack(_ needed: Algorithm? = nil) -> String? {
     begin()
-    let missing = leavingNoErrors {
-      ([needed].compactMap(\.self) + general).first { !$0.isOffered }
-    }
-    return missing.map { missing in
+    let isWithoutNeeded = leavingNoErrors { needed.map { !$0.isOffered } ?? false }
+    return (isWithoutNeeded ? needed : missing).map { missing in
       "the OpenSSL of this process offers no \(missing.name): mend its configuration, the file that "
         + "the variable OPENSSL_CONF names or the system's openssl.cnf, and the providers that it "
         + "activates"
