@@ -1,6 +1,7 @@
 import SQBasics
 import SQFoundation
 import SequencingOAuth
+import SequencingOAuthDiscovery
 
 /// A transport that sends only requests for documents, and records each with its result.
 final class AskedAddresses: HTTPTransport {
@@ -41,8 +42,8 @@ final class AskedAddresses: HTTPTransport {
   private static func words(_ response: WebResponse) -> String {
     let challenges = response.headers.tokenChallenges
     if !challenges.isEmpty {
-      return challenges.lazy.compactMap(\.resourceMetadata).first
-        .map { "a challenge that names \($0)" } ?? "a challenge that names no description"
+      return challenges.resourceMetadata.map { "a challenge that names \($0)" }
+        ?? "a challenge that names no description"
     }
     guard response.status == 200 else { return "no document" }
     guard !JSONMessage.isJSON(response) else { return "a document" }

@@ -25,14 +25,13 @@ struct ResourceAddress: Sendable, Hashable {
     origin = try ResourceOrigin(url)
     let target = try RequestTarget(text: url)
     (isLocal, mayBeLocal) = (target.isLoopback, target.mayBeLoopback)
-    self.text = Self.root(of: target) + EndpointURL.split(url).tail
+    self.text = Self.root(of: origin) + EndpointURL.split(url).tail
   }
 
-  private static func root(of target: RequestTarget) -> String {
-    let isUsual = target.port == (target.isSecure ? 443 : 80)
-    let authority = target.authority
-    let host = isUsual ? authority.dropLast(":\(target.port)".count) : authority[...]
-    return "\(target.isSecure ? "https" : "http")://\(host)"
+  private static func root(of origin: ResourceOrigin) -> String {
+    let text = origin.description
+    let usualPort = text.hasPrefix("https:") ? ":443" : ":80"
+    return text.hasSuffix(usualPort) ? String(text.dropLast(usualPort.count)) : text
   }
 
   /// The scheme, the host and the port, as written.

@@ -219,7 +219,7 @@ public final class ResourceClient: Sendable {
 
 extension [TokenChallenge] {
   /// The address of the resource's metadata in the first challenge that names one.
-  var resourceMetadata: String? { lazy.compactMap(\.resourceMetadata).first }
+  package var resourceMetadata: String? { lazy.compactMap(\.resourceMetadata).first }
 }
 
 extension ResourceClient: Redacted {

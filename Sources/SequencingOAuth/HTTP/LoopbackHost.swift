@@ -36,17 +36,6 @@ enum LoopbackHost {
     return bytes[0] == 127 || bytes.allSatisfy { $0 == 0 }
   }
 
-  /// Returns whether a host is the same IP address as that of a text `host:port`, in any spelling.
-  static func isSameAddress(_ host: String, as authority: String) -> Bool {
-    let name = authority.prefix { $0 != "]" }
-    if name.hasPrefix("[") {
-      return CLibrary.ipv6(host).map { $0 == CLibrary.ipv6(String(name.dropFirst())) } ?? false
-    }
-    return CLibrary.ipv4(host).map {
-      $0 == CLibrary.ipv4(String(authority.prefix { $0 != ":" }))
-    } ?? false
-  }
-
   static func isIPv6(_ text: String) -> Bool { CLibrary.ipv6(text) != nil }
 
   private static func isLoopbackIPv6(_ text: String) -> Bool {

@@ -11,7 +11,7 @@ package struct RequestTarget {
   let url: String
   /// The host in lower case; an IPv6 address has no brackets here.
   package let host: String
-  package let port: UInt16
+  let port: UInt16
   package let isSecure: Bool
   /// The URL as given.
   let text: String

@@ -37,11 +37,8 @@ extension ClientRegistration {
         + "needs a key")
     try require(
       hasKeys(of: metadata), "client keys other than the requested ones")
-    // An empty list has no meaning: a client without any grant would be useless.
-    let listed = members["grant_types"]?.array?.compactMap(\.string)
-    let granted = listed?.isEmpty == true ? nil : listed
-    let lost = granted.map { granted in metadata.grantTypes.filter { !granted.contains($0) } } ?? []
-    let hasSignIn = granted.map { !$0.filter(Self.signInGrants.contains).isEmpty } ?? true
+    let lost = metadata.grantTypes.filter { !allows($0) }
+    let hasSignIn = Self.signInGrants.contains(where: allows)
     // The client still works without refresh tokens, and with one of two ways to sign users in.
     try require(
       lost.allSatisfy { $0 == "refresh_token" || hasSignIn && Self.signInGrants.contains($0) },
@@ -55,6 +52,8 @@ extension ClientRegistration {
   }
 
   /// Returns whether the server has registered the client for a grant, as far as it says.
+  ///
+  /// An empty list has no meaning: a client without any grant would be useless.
   package func allows(_ grantType: String) -> Bool {
     let listed = members["grant_types"]?.array?.compactMap(\.string) ?? []
     return listed.isEmpty || listed.contains { $0 == grantType }

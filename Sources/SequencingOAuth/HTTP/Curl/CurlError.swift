@@ -155,9 +155,20 @@ extension SQOAuthError {
     else { return nil }
     let host = words[0].asciiLowercased()
     // libcurl names an address by its own spelling.
-    guard !LoopbackHost.isSameAddress(host, as: authority) else { return nil }
+    guard !isSameAddress(host, as: authority) else { return nil }
     let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return tried == authority ? nil : tried.printable
+  }
+
+  /// Returns whether a host is the same IP address as that of a text `host:port`, in any spelling.
+  private static func isSameAddress(_ host: String, as authority: String) -> Bool {
+    let name = authority.prefix { $0 != "]" }
+    if name.hasPrefix("[") {
+      return CLibrary.ipv6(host).map { $0 == CLibrary.ipv6(String(name.dropFirst())) } ?? false
+    }
+    return CLibrary.ipv4(host).map {
+      $0 == CLibrary.ipv4(String(authority.prefix { $0 != ":" }))
+    } ?? false
   }
 
   /// The words of OpenSSL and libcurl for a connection that ended before TLS ended.
