@@ -31,7 +31,7 @@ public final class SandboxServer: Sendable {
   }
 
   private init(_ options: SandboxOptions) throws(SandboxError) {
-    // Later, the sandbox could only stop the program or make tokens that nobody can check.
+    // Later, the sandbox could only stop the program or make tokens that no program can check.
     if let lack = Crypto.lack() { throw .cryptographyUnavailable(lack) }
     var limits = LoopbackLimits()
     limits.connections = 1024

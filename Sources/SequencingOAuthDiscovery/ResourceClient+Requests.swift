@@ -154,7 +154,7 @@ extension SQOAuthError {
     requiresSignIn || [.invalidToken, .tokenNotBound, .invalidClient].contains(code)
   }
 
-  /// Whether the resource wants a token that is bound to a key, unlike the one that it refused.
+  /// Whether the resource wants a token that is bound to a key, and refused a token that is not.
   fileprivate func asksForProof(after token: SQToken?) -> Bool {
     challenge?.asksForProof == true && token?.isBound != true
   }

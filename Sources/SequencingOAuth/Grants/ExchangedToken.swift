@@ -21,8 +21,8 @@ public struct ExchangedToken: Sendable, Hashable {
   /// The header fields for a request with this token; `nil` if it is not an access token, or needs a
   /// proof in each request.
   ///
-  /// Send them only to the services that the request for the token named. For a token that is bound to a key
-  /// (``SQToken/isBound``), use ``AccountOperations/send(_:with:)``.
+  /// Send them only to the services that the request for the token named. For a token that is bound
+  /// to a key (``SQToken/isBound``), use ``AccountOperations/send(_:with:)``.
   public var authorizationFields: [String: String]? {
     type == .accessToken && !token.isBound ? ["Authorization": "Bearer \(text)"] : nil
   }

@@ -27,8 +27,8 @@ enum ProofAdvice {
     }
   }
 
-  /// Returns how wrong this machine's clock is by the date of a response; `nil` if the difference is
-  /// one that the SDK corrects.
+  /// Returns how wrong this machine's clock is by the date of a response; `nil` if the SDK corrects
+  /// the difference.
   static func clockText(_ fields: HeaderFields, at now: Date) -> String? {
     guard let lead = HTTPDate.lead(fields["Date"], at: now), abs(lead) > largestLead else {
       return nil

@@ -37,7 +37,7 @@ import Testing
   ) async throws {
     let sandbox = try await demo.sandbox()
     #expect(try await demo.login(sandbox, demo.keyOption).status == 0)
-    // Nobody can enter the passphrase of an encrypted key here.
+    // No user can enter the passphrase of an encrypted key here.
     if let passphrase {
       try demo.folder.write(demo.key.pem(passphrase: passphrase), to: "key.pem")
     } else {

@@ -19,7 +19,7 @@ import Testing
   }
 
   enum Configuration: CaseIterable, Sendable {
-    /// A known slip: whoever activates a provider must also activate the default one.
+    /// A known slip: a configuration that activates a provider must also activate the default one.
     case legacyOnly
     /// FIPS is demanded on a machine without such a module.
     case fipsWithoutModule

@@ -12,7 +12,7 @@ extension SQOAuthError {
     if isAboutClient(curl, detail) {
       return
         "check HTTPTransportConfiguration.clientCertificate: the server demands a certificate of "
-        + "the client, or does not accept the one that it got"
+        + "the client, or does not accept this certificate"
     }
     let advice =
       "check the server's certificate and the authorities that the client trusts: the "

@@ -44,7 +44,7 @@ import Testing
 
   /// The first one has the account's lease while its user signs in.
   ///
-  /// Each may register a client, and all use the first one that is stored.
+  /// Each may register a client, and all use the first stored client.
   @Test func `eight programs with one store that start at once sign in once`() async throws {
     let folder = try TemporaryFolder()
     let stores = (0..<8).map { _ in FileTokenStore(path: folder.file("tokens")) }

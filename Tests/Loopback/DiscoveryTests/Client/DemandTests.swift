@@ -160,7 +160,7 @@ import Testing
     party.expectNoFaults()
   }
 
-  @Test func `a server that is gone gives way to the one that the resource names now`()
+  @Test func `a server that is gone gives way to the resource's new server`()
     async throws
   {
     party.first.change { $0.issuesRefreshTokens = true }

@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// What a client with an unusable certificate is told, and what a server says of a usable one.
+/// The errors of an unusable client certificate, and of a server that refuses a usable one.
 @Suite(.timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["openssl"])))
 struct ClientCertificateTests {
   let certificates: Certificates

@@ -34,7 +34,7 @@ import Testing
       isAudienceFixed: isAudienceFixed, listedMethods: ["private_key_jwt"])
   }
 
-  @Test func `a refused client that signs is told its key, and the audience where that can differ`()
+  @Test func `a refused client that signs learns its key, and the audience where that can differ`()
     throws
   {
     let usual = try message(.invalidClient, signing())

@@ -40,7 +40,8 @@ struct ChallengeDemandTests {
     arguments: [
       ("a b", "a b"), ("", nil), (" ", nil), ("a \u{201D}", nil), ("a\tb", nil), ("a\\\\b", nil),
     ] as [(String, String?)])
-  func `a scope is one that a request could name`(text: String, scope: String?) throws {
+  func `a scope in a challenge has only characters of a scope`(text: String, scope: String?) throws
+  {
     #expect(try challenge(#"Bearer scope="\#(text)""#).scope == scope)
   }
 
