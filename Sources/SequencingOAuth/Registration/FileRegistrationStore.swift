@@ -16,6 +16,7 @@ public final class FileRegistrationStore: RegistrationStore {
   public let path: String
   private let key: StoreKey?
   private let file: PrivateFile
+  private let locks: AccountLocks
   private let queue = BlockingQueue("FileRegistrationStore")
 
   private static let purpose = "registrations"
@@ -27,6 +28,7 @@ public final class FileRegistrationStore: RegistrationStore {
     self.path = path
     self.key = key
     file = PrivateFile(path: path)
+    locks = AccountLocks(folder: path + ".locks")
   }
 
   /// Creates a store in the user's state folder, in a subfolder named after the app's service.
@@ -65,6 +67,11 @@ public final class FileRegistrationStore: RegistrationStore {
   /// Erases the registration at a server; does nothing if there is none.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await rewrite { $0[issuer] = nil }
+  }
+
+  /// Acquires the right to register at a server; returns `nil` while another process has it.
+  public func registrationLease(at issuer: String) async throws(SQOAuthError) -> AccountLease? {
+    try await queue.run { [locks] () throws(SQOAuthError) in try locks.lease(issuer) }
   }
 
   // MARK: The file

@@ -11,6 +11,8 @@ struct RegistrationKeeping: Sendable {
   private static let attempts = 5
   /// The number of checks, at intervals of half a second, whether another host renewed the client.
   private static let looks = 6
+  /// The number of attempts, at intervals of 100 ms, to get the right to register.
+  private static let leaseLooks = 350
 
   func registration() async throws(SQOAuthError) -> ClientRegistration {
     try metadata.check()
@@ -123,7 +125,32 @@ struct RegistrationKeeping: Sendable {
 
   // MARK: Registering
 
+  /// Registers a new client; returns `nil` if another program has changed the stored registration.
   private func registerAnew(
+    replacing earlier: ClientRegistration?
+  ) async throws(SQOAuthError) -> ClientRegistration? {
+    let lease = await lease()
+    defer { lease?.release() }
+    guard try await store.kept(registrar.issuer) == earlier else { return nil }
+    return try await registerAlone(replacing: earlier)
+  }
+
+  /// Waits until no other program registers at the server, or until the wait has lasted long enough.
+  ///
+  /// A store that fails here fails again when it gets the client, and says why.
+  private func lease() async -> AccountLease? {
+    for _ in 0..<Self.leaseLooks {
+      do {
+        if let lease = try await store.registrationLease(at: registrar.issuer) { return lease }
+      } catch {
+        return nil
+      }
+      try? await Task.sleep(for: .milliseconds(100))
+    }
+    return nil
+  }
+
+  private func registerAlone(
     replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration? {
     let new: ClientRegistration

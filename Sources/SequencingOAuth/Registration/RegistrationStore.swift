@@ -24,9 +24,21 @@ public protocol RegistrationStore: Sendable {
   ) async throws -> ClientRegistration
   /// Erases the registration at a server; does nothing if there is none.
   func eraseRegistration(at issuer: String) async throws
+  /// Acquires the exclusive right to register at a server; returns `nil` while another caller has it.
+  ///
+  /// A registrar holds it while it registers a new client. So programs that start at the same time
+  /// register one client, also at a server that lets no client be deleted. The default
+  /// implementation returns a lease that excludes no other caller. The processes of one machine can
+  /// get their leases from ``AccountLocks``.
+  func registrationLease(at issuer: String) async throws -> AccountLease?
 }
 
 extension RegistrationStore {
+  /// Returns a lease that excludes no other caller.
+  public func registrationLease(at issuer: String) async throws -> AccountLease? {
+    AccountLease {}
+  }
+
   /// Loads the registration at the same server, compares it and saves the new one, in three steps.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?

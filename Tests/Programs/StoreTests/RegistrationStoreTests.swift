@@ -97,6 +97,50 @@ import Testing
     }
   }
 
+  // MARK: Registering one after the other
+
+  /// Registers with several stores at once at a server that deletes no client.
+  private func register(
+    in stores: [any RegistrationStore]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    for member in ["registration_client_uri", "registration_access_token"] {
+      sandbox.misbehave(at: .registration, .member(member, nil), times: nil)
+    }
+    let issuer = sandbox.issuer.absoluteString
+    let app = ClientMetadata(redirectURIs: ["com.example.app:/callback"])
+    let found = try await withThrowingTaskGroup(of: ClientRegistration.self) { group in
+      for store in stores {
+        group.addTask {
+          try await ClientRegistrar(issuer: issuer).registration(of: app, in: store)
+        }
+      }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(found.count == 1)
+    #expect(sandbox.requests(to: .registration).count == 1)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: RegistrationStoreKind.all)
+  func `programs that start together register one client`(
+    kind: RegistrationStoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await register(in: (0..<8).map { _ in kind.open(folder) })
+  }
+
+  @Test(.requires(.postgreSQL)) func `hosts that start together register one client`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      try await register(
+        in: (0..<4).map { _ in
+          PostgreSQLTokenStore(connection: server.connection, key: .testKey)
+        })
+    }
+  }
+
   @Test func `simultaneous saves from several tasks are all kept`() async throws {
     let folder = try TemporaryFolder()
     let all = try await registrations(8)
