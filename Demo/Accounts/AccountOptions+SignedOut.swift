@@ -26,6 +26,19 @@ extension AccountOptions {
     ).withHint(Failure.signInAgain).naming(signInCommand(record))
   }
 
+  /// Returns the advice for a server that refuses a client that this program has registered itself;
+  /// `nil` for any other failure.
+  func forgottenHint(
+    _ failure: Failure, _ record: AccountRecord, in opened: OpenStore
+  ) async -> String? {
+    guard failure.code == SQOAuthError.Code.invalidClient.rawValue, let issuer = record.issuer,
+      let registration = try? await opened.registrations.registration(at: issuer),
+      registration.clientID == record.clientID
+    else { return nil }
+    return "The server no longer knows this program. '\(store.signInCommand(record.id)) --issuer "
+      + "\(ShellWords.quote(issuer.onScreen))' registers it anew and signs you in."
+  }
+
   /// Returns the command that signs an account in again, or `nil` if the account's server is not
   /// known.
   func signInCommand(_ record: AccountRecord) -> String? {

@@ -152,6 +152,7 @@ extension AccountOptions {
             hasListedResources: !options.resources.isEmpty, store: opened, signIn: signIn))
       }
     } catch {
+      if let hint = await forgottenHint(error, record, in: opened) { throw error.withHint(hint) }
       guard !oauth.module.hasAccessToken else { throw error.naming(signInCommand(record)) }
       // If another program signed the account out, it also removed the information about its
       // sign-in.

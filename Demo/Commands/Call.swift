@@ -31,11 +31,12 @@ struct Call: Command {
     If the server demands a token, the command asks it which authorization server it trusts
     (RFC 9728), registers itself there, and signs you in, in your browser or by a code on
     another device. It keeps the account under the name of the resource, so the next call
-    needs neither. If the server later demands more scopes or another login, you sign in
-    again. A script without a browser and a terminal gets the error sign_in_needed instead.
-    'sq-demo discover URL' shows beforehand what the command would do. --client-id can be
-    the address of a document about the client; the other options of a client, such as
-    --key and --profile, need a provider.
+    needs neither. --account with a new name makes another account for the same resource. If
+    the server later demands more scopes or another login, you sign in again. A script
+    without a browser and a terminal gets the error sign_in_needed instead. 'sq-demo
+    discover URL' shows beforehand what the command would do. --client-id can be the address
+    of a document about the client; the other options of a client, such as --key and
+    --profile, need a provider.
 
     The account that a call has kept for the URL comes first. Then comes an account from
     'sq-demo login' if its own server, or one of those listed with --resource, is that of

@@ -23,7 +23,7 @@ struct Discover: Command {
     With --json it prints one object: address, steps (address, status, result), resource,
     resource_name, scopes_supported, authorization_servers, servers (issuer, is_used, reason
     and endpoints), client (way: by_hand, document or registration; client_id; exists),
-    scope, binding and account, as far as they are known.
+    scope, binding, account and accounts, as far as they are known.
     """
   static let forms = [Form(operands: ["URL"])]
   static let options: [Option] =
@@ -82,9 +82,12 @@ struct Discover: Command {
       let response = try await environment.transport.exchange(request)
       let plan = try await client.plan(after: response)
       // A record whose session has ended has no token.
-      let id = target.resource(among: records)?.id
-      let isKept = if let id { (try? await store.load(id)) != nil } else { false }
-      return DiscoveryReport(address, plan, asked.steps, account: isKept ? id : nil)
+      var kept: [String] = []
+      for id in target.resources(among: records).map(\.id)
+      where (try? await store.load(id)) != nil {
+        kept.append(id)
+      }
+      return DiscoveryReport(address, plan, asked.steps, accounts: kept)
     }
   }
 }

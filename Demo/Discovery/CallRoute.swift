@@ -15,18 +15,20 @@ extension AccountOptions {
   ///
   /// An account fits if it is kept for the resource, if its listed servers contain that of the URL,
   /// or if it lists none and its own server is that of the URL. An account that `--account` names,
-  /// and a server that the options name, are used in any case.
+  /// and a server that the options name, are used in any case. A name of no account becomes that of
+  /// a new account for the resource.
   func route(to url: String?, _ console: Console) async throws(Failure) -> CallRoute {
     guard let url, !signIn.usesSandbox, signIn.server == nil else { return .account(self) }
     let target = try CallTarget(checking: url)
     let (options, records) = try await opening(console)
     if let id = choice.id {
-      guard let record = records.first(where: { $0.id == id }), target.isNamed(by: record) else {
-        return .account(options)
-      }
-      return .resource(ResourceAccess(url, record.id, options, records))
+      let record = records.first { $0.id == id }
+      guard record.map(target.isNamed) ?? true else { return .account(options) }
+      return .resource(ResourceAccess(url, id, options, records))
     }
-    if let record = target.resource(among: records) {
+    let kept = target.resources(among: records)
+    guard kept.count <= 1 else { throw AccountChoice.isOpen(among: kept) }
+    if let record = kept.first {
       return .resource(ResourceAccess(url, record.id, options, records))
     }
     let fitting = records.filter(target.isReached)
@@ -73,11 +75,16 @@ struct CallTarget: Sendable {
     }
   }
 
-  /// Returns the account that is kept for the resource, or `nil` if there is none.
-  func resource(among records: [AccountRecord]) -> AccountRecord? {
-    identifiers.lazy.compactMap { identifier in
-      records.first { $0.id == identifier && KeptClient($0).identifiers == [identifier] }
-    }.first
+  /// Returns the account that is kept for the resource; several if a call must name one of them.
+  ///
+  /// An account with the resource's own name, which a call without `--account` makes, comes first.
+  func resources(among records: [AccountRecord]) -> [AccountRecord] {
+    for identifier in identifiers {
+      let kept = records.filter { KeptClient($0).identifiers == [identifier] }
+      if let own = kept.first(where: { $0.id == identifier }) { return [own] }
+      if !kept.isEmpty { return kept }
+    }
+    return []
   }
 
   /// Returns whether an account is one of a resource at the URL's server.

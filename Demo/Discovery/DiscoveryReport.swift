@@ -43,8 +43,10 @@ struct DiscoveryReport: Encodable {
   private let client: Client?
   private let scope: String?
   private let binding: String?
-  /// The name of the account that is kept for the resource; `nil` if there is none.
+  /// The name of the account that a call uses; `nil` if there is none, or if it must name one.
   private let account: String?
+  /// The names of the accounts that are kept for the resource.
+  private let accounts: [String]
   /// Why no server can be used, from the first server; `nil` if one can be.
   let problem: SQOAuthError?
   /// Whether the address itself demanded a token.
@@ -52,18 +54,19 @@ struct DiscoveryReport: Encodable {
 
   private enum CodingKeys: String, CodingKey {
     case address, steps, resource, resourceName, scopesSupported, authorizationServers, servers
-    case client, scope, binding, account
+    case client, scope, binding, account, accounts
   }
 
   /// Creates the report of a search; without a `plan`, it ended before a server was known.
   init(
     _ address: String, _ plan: AccessPlan?, _ steps: [AskedAddresses.Step],
-    account: String? = nil
+    accounts: [String] = []
   ) {
     let metadata = plan?.resource.metadata
     self.address = address
     self.steps = steps
-    self.account = account
+    account = accounts.count == 1 ? accounts.first : nil
+    self.accounts = accounts
     resource = metadata?.resource
     resourceName = metadata?.name
     scopesSupported = metadata?.scopes
@@ -96,14 +99,21 @@ struct DiscoveryReport: Encodable {
       ("A sign-in would ask for", question),
       (
         "Account",
-        Self.wrapped(
-          account.map { "\($0.onScreen) is kept, so a call needs no sign-in." }
-            ?? (needsToken
-              ? "None is kept; 'sq-demo call' signs in."
-              : "None is kept. This request needed no token, so 'sq-demo call' sends it as it is."))
+        Self.wrapped(accountText)
       ),
     ]
     return sections.filter { !$0.1.isEmpty }.map { "\($0):\n\($1)" }.joined(separator: "\n\n")
+  }
+
+  private var accountText: String {
+    if let account { return "\(account.onScreen) is kept, so a call needs no sign-in." }
+    guard accounts.isEmpty else {
+      let names = accounts.map(\.onScreen).joined(separator: ", ")
+      return "Several are kept, so a call needs --account: \(names)."
+    }
+    return needsToken
+      ? "None is kept; 'sq-demo call' signs in."
+      : "None is kept. This request needed no token, so 'sq-demo call' sends it as it is."
   }
 
   private var question: String {

@@ -6,7 +6,8 @@ import SequencingOAuthDiscovery
 /// Requests to a resource at a given address, with the sign-ins that its server demands.
 struct ResourceAccess: Sendable {
   let address: String
-  /// The name of the account that is kept for the resource; `nil` if there is none.
+  /// The name of the account that is kept for the resource, or that the user gives to a new one;
+  /// `nil` if there is neither.
   let accountID: String?
   let options: AccountOptions
   /// The records of all accounts, which may have a client at the resource's server.
@@ -23,6 +24,11 @@ struct ResourceAccess: Sendable {
 
   private var signIn: SignInArguments { options.signIn }
 
+  /// The name that the user gives to a new account.
+  private var newID: String? {
+    accountID.flatMap { id in records.contains { $0.id == id } ? nil : id }
+  }
+
   /// Sends a request, and signs the user in as the server demands it.
   ///
   /// Returns `nil` if the server demands a sign-in and does not say where.
@@ -33,7 +39,7 @@ struct ResourceAccess: Sendable {
       if let opened = options.opened { opened } else {
         try await options.store.open(console)
       }
-    let screens = ResourceScreens(address, signIn, console)
+    let screens = ResourceScreens(address, signIn, newID: newID, console)
     var environment = ClientEnvironment()
     environment.landingPage = .demo
     environment.userAgent = screens.browser
@@ -44,6 +50,9 @@ struct ResourceAccess: Sendable {
       if try await client.account() != nil {
         try checkListed()
         screens.noteAccount()
+      } else if newID != nil {
+        // Without the token of that account, the answer would be another one.
+        try await client.signIn()
       }
       outcome = .success(try await client.send(request))
     } catch {
@@ -69,7 +78,7 @@ struct ResourceAccess: Sendable {
       // The servers that the user listed for an account are all that its token may go to.
       return client.identifiers.isEmpty && client.resources.isEmpty
     }
-    guard !others.isEmpty else { return nil }
+    guard !others.isEmpty, newID == nil else { return nil }
     return AccountChoice.isOpen(
       among: others,
       "\(address.onScreen) needs a token and does not say which server gives it; no account is for "
@@ -88,6 +97,7 @@ struct ResourceAccess: Sendable {
       return try await screens.usesCode(issuer, server)
     }
     settings.showsCode = screens.showCode
+    settings.showsPage = screens.showPage
     settings.attributes = { client, scope in
       KeptClient(client, at: .issuer(client.provider.issuer ?? ""), scope: scope).attributes
     }
@@ -167,7 +177,7 @@ struct ResourceAccess: Sendable {
       let record = try? await opened.store.load(id)
     else { return }
     await options.remember(id, record.clientID, KeptClient(record), in: opened, console)
-    if accountID == nil, let place = await opened.place {
+    if accountID == nil || newID != nil, let place = await opened.place {
       console.progress("The account is kept in \(place), as \(id.onScreen).")
     }
   }

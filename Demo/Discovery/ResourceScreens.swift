@@ -13,13 +13,18 @@ final class ResourceScreens: Sendable {
 
   private let address: String
   private let options: SignInArguments
+  /// The name that the user gives to a new account.
+  private let newID: String?
   private let console: Console
   private let state = Locked(State())
 
-  init(_ address: String, _ options: SignInArguments, _ console: Console) {
+  init(
+    _ address: String, _ options: SignInArguments, newID: String? = nil, _ console: Console
+  ) {
     // The query may be long, and does not belong to the resource.
     self.address = String(address.prefix { $0 != "?" })
     self.options = options
+    self.newID = newID
     self.console = console
   }
 
@@ -46,14 +51,18 @@ final class ResourceScreens: Sendable {
   }
 
   private var needsUser: SQOAuthError {
-    let demand =
-      state.withLock(\.hasAccount)
-      ? "does not accept the account as it is," : "demands a sign-in,"
+    let reason =
+      if let newID {
+        "there is no account \"\(newID.onScreen)\" yet,"
+      } else if state.withLock(\.hasAccount) {
+        "\(address.onScreen) does not accept the account as it is,"
+      } else {
+        "\(address.onScreen) demands a sign-in,"
+      }
     return SQOAuthError(
       .browserUnavailable, "the sign-in needs a user",
       cause: Failure(
-        "sign_in_needed",
-        "\(address.onScreen) \(demand) and there is neither a browser nor a terminal",
+        "sign_in_needed", "\(reason) and there is neither a browser nor a terminal",
         status: .notAuthorized
       ).withHint(
         "Sign in once: run this in a terminal, or with --device or --browser print.\n"
@@ -85,13 +94,9 @@ final class ResourceScreens: Sendable {
 
   /// The browser of the sign-in.
   var browser: any UserAgent {
-    SignInBrowser(console) { [self] url in
+    SignInBrowser(options, console) { [self] in
       announce()
-      let wait = SignInWait(timeout: options.timeout, server: state.withLock(\.issuer))
-      options.browser.announcement(wait, at: url).forEach(console.progress)
-      let browser = options.browser.commandLine(
-        console, didShow: { [console] in console.progress(wait.inWords) })
-      try await browser.open(url)
+      return SignInWait(timeout: options.timeout, server: state.withLock(\.issuer))
     }
   }
 
@@ -102,6 +107,16 @@ final class ResourceScreens: Sendable {
     { [self] authorization in
       announce()
       try await DeviceCodeScreen(options, console).present(authorization)
+    }
+  }
+
+  /// The closure that decides whether a page follows, after the server refused a code; `nil` if the
+  /// user asked for a code.
+  var showPage: (@Sendable (SQOAuthError) -> Bool)? {
+    guard !options.usesDevice else { return nil }
+    return { [console] error in
+      console.warn(DeviceCodeScreen.isRefused(by: error))
+      return true
     }
   }
 

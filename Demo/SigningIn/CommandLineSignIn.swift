@@ -1,6 +1,7 @@
 import SQBasics
 import SQFoundation
 import SequencingOAuth
+import SequencingOAuthDiscovery
 
 /// The sign-in of an account's user from the command line, at once or when a token is needed.
 struct CommandLineSignIn: Sendable {
@@ -9,14 +10,12 @@ struct CommandLineSignIn: Sendable {
   /// The server's name or address, to show to the user.
   private let place: String
   private let console: Console
-  private let pasted: PastedRedirects
 
   init(_ oauth: SQOAuth, _ options: SignInArguments, at place: String, _ console: Console) {
     self.oauth = oauth
     self.options = options
     self.place = place
     self.console = console
-    pasted = PastedRedirects(oauth, console)
   }
 
   /// Whether the program gets the redirect without reading standard input.
@@ -28,12 +27,15 @@ struct CommandLineSignIn: Sendable {
   /// Signs in at once, in a browser or on another device.
   func run() async throws(Failure) {
     if try await usesOtherDevice() {
-      do throws(Failure) {
-        return try await signInOnOtherDevice()
+      console.progress("Signing in at \(place.onScreen).")
+      do throws(SQOAuthError) {
+        try await oauth.signInWithDeviceCode(showing: DeviceCodeScreen(options, console).present)
+        return
       } catch {
-        guard !options.usesDevice, Self.refusesDevice(error) else { throw error }
-        console.warn(
-          "the server does not let this client sign in on another device: \(error.message)")
+        guard !options.usesDevice, error.refusesCode else {
+          throw error.cause as? Failure ?? Failure(error).ofSignIn
+        }
+        console.warn(DeviceCodeScreen.isRefused(by: error))
       }
     }
     useBrowser {}
@@ -55,8 +57,7 @@ struct CommandLineSignIn: Sendable {
   func logOut() async throws(Failure) -> LogoutReach {
     let reach = Locked(options.browser == .sandbox ? LogoutReach.done : .opened)
     oauth.environment.userAgent = options.browser.commandLine(
-      console, for: "log out", didShow: { reach.withLock { $0 = .shown } },
-      pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
+      console, for: "log out", didShow: { reach.withLock { $0 = .shown } })
     console.progress("Logging out at \(place.onScreen).")
     if options.browser.isOfUser, options.browser.browser?.takesTerminal != true {
       // The address names the user, so it is printed only if necessary.
@@ -66,16 +67,6 @@ struct CommandLineSignIn: Sendable {
       try await oauth.endSession(revokesTokens: true)
     }
     return reach.withLock(\.self)
-  }
-
-  /// Signs in by a code that the user enters on another device.
-  private func signInOnOtherDevice() async throws(Failure) {
-    console.progress("Signing in at \(place.onScreen).")
-    do throws(SQOAuthError) {
-      try await oauth.signInWithDeviceCode(showing: DeviceCodeScreen(options, console).present)
-    } catch {
-      throw error.cause as? Failure ?? Failure(error).ofSignIn
-    }
   }
 
   /// Returns whether the user wants or needs to sign in on another device.
@@ -107,49 +98,17 @@ struct CommandLineSignIn: Sendable {
     console.warn("no browser of this machine is used (BROWSER): \(reason)")
   }
 
-  /// Returns whether the server rejected this kind of sign-in rather than the user or the client.
-  private static func refusesDevice(_ failure: Failure) -> Bool {
-    let codes: [SQOAuthError.Code] = [
-      .unauthorizedClient, .unsupportedGrantType, .deviceAuthorizationUnsupported,
-    ]
-    return codes.contains { $0.rawValue == failure.code }
-  }
-
-  /// Whether the user works over SSH, so that the user's browser may not reach this machine.
-  private static var isOverSSH: Bool {
-    let environment = ProcessInfo.processInfo.environment
-    return ["SSH_CONNECTION", "SSH_TTY"].contains { environment[$0]?.isEmpty == false }
-  }
-
   /// Returns the failure for a sign-in that ended with an error.
   func failure(_ error: SQOAuthError) -> Failure {
-    if error.code == .cancelled, let failure = pasted.failure { return failure }
     if error.code == .browserUnavailable, let failure = error.cause as? Failure { return failure }
     return Failure(error)
   }
 
   private func useBrowser(announce: @escaping @Sendable () -> Void) {
     let wait = SignInWait(timeout: options.timeout, server: options.server?.address)
-    let browser = options.browser.commandLine(
-      console,
-      didShow: { [console, pasted, options] in
-        console.progress(wait.inWords)
-        if options.redirectURI.isLoopback { pasted.offer(for: options.redirectURI) }
-      },
-      pass: { [oauth] in _ = oauth.module.handleRedirect($0) })
-    oauth.environment.userAgent = SignInBrowser(console) { [console, options, pasted] url in
+    oauth.environment.userAgent = SignInBrowser(options, console) {
       announce()
-      options.browser.announcement(wait, at: url).forEach(console.progress)
-      let takesTerminal = options.browser.browser?.takesTerminal == true
-      // A browser's command may run until the browser is closed, so start reading before it. But
-      // `print` shows the address first, and nothing typed in a text browser must be read.
-      let readsFirst = options.browser != .print && !takesTerminal
-      if !options.readsNoInput, readsFirst { pasted.read(for: options.redirectURI) }
-      if options.redirectURI.isLoopback, options.browser.isOfUser, Self.isOverSSH, !takesTerminal {
-        pasted.offer(for: options.redirectURI)
-      }
-      try await browser.open(url)
-      if !options.readsNoInput, !readsFirst { pasted.read(for: options.redirectURI) }
+      return wait
     }
   }
 

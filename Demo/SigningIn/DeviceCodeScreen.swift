@@ -16,6 +16,11 @@ struct DeviceCodeScreen: Sendable {
     timeout = options.deviceTimeout
   }
 
+  /// Returns the warning that the server lets the client have no code.
+  static func isRefused(by error: SQOAuthError) -> String {
+    "the server does not let this client sign in on another device: \(error.message)"
+  }
+
   /// Shows the code until the task is cancelled, or enters it for the sandbox's user.
   ///
   /// Fails if the code cannot be entered, or when the user's time is over.

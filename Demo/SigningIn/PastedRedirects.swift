@@ -1,4 +1,5 @@
 import Dispatch
+import SQBasics
 import SequencingOAuth
 import Synchronization
 
@@ -6,65 +7,62 @@ import Synchronization
 ///
 /// A user pastes a redirect, or a script writes it.
 final class PastedRedirects: Sendable {
-  private let oauth: SQOAuth
+  private let signIn: PendingSignIn
   private let console: Console
-  private let inputHasEnded = Atomic(false)
   private let isReading = Atomic(false)
+  private let isOver = Atomic(false)
+  /// The end of the reading: whether a redirect was the answer.
+  private let end = OneShot<Bool>()
 
-  init(_ oauth: SQOAuth, _ console: Console) {
-    self.oauth = oauth
+  init(_ signIn: PendingSignIn, _ console: Console) {
+    self.signIn = signIn
     self.console = console
   }
 
-  /// The failure if the sign-in was cancelled because standard input ended without a redirect.
-  var failure: Failure? {
-    guard inputHasEnded.load(ordering: .acquiring) else { return nil }
-    return Failure(
-      SQOAuthError(.cancelled, "standard input ended before the redirect was pasted"))
-  }
-
   /// Returns the message for a line that was not the answer, with the reason and advice.
-  private static func refusal(of outcome: RedirectOutcome, _ start: String) -> String {
+  private func refusal(of outcome: RedirectOutcome) -> String {
     switch outcome {
     case .foreignAddress:
       "That is not the answer: it does not start with \(start). Paste the whole address:"
     case .wrongState:
-      "That is not the answer to this sign-in: it is for another sign-in, or only a part of "
-        + "the address. Paste the whole address:"
+      "That is not the answer: it is for another sign-in, or only a part of the address. Paste "
+        + "the whole address:"
     case .answered, .noSignIn, .tooLate:
       "That is not the answer to this sign-in. Paste the whole address:"
     }
   }
 
+  /// The start of every redirect.
+  private var start: String { String(signIn.redirectURI.prefix { $0 != "?" }).onScreen }
+
   /// Asks for the redirect, and reads lines until one is the answer or standard input ends.
-  func read(for redirectURI: RedirectURI) {
-    let start = Self.start(of: redirectURI)
+  func read() {
     console.progress("When you have signed in, paste the address that your browser is sent to.")
     console.progress("It starts with \(start). Paste all of it:")
-    read(startingWith: start) { [self] in
-      inputHasEnded.store(true, ordering: .releasing)
-      oauth.cancelSignIn()
-    }
+    startReading()
   }
 
   /// Asks for the redirect if the browser on another machine cannot reach this machine.
   ///
   /// It asks only if standard input is a terminal. The sign-in also accepts a redirect that reaches
   /// this machine.
-  func offer(for redirectURI: RedirectURI) {
+  func offer() {
     guard InputLines.isTerminal, !isReading.load(ordering: .acquiring) else { return }
     console.progress(
       "If your browser is on another machine, it stops at an address that it cannot open.")
     console.progress("Paste that address here:")
-    read(startingWith: Self.start(of: redirectURI)) {}
+    startReading()
   }
 
-  /// Returns the start of every redirect, without the port at a loopback address.
-  private static func start(of redirectURI: RedirectURI) -> String {
-    let text = redirectURI.string.prefix { $0 != "?" }
-    guard redirectURI.isLoopback else { return String(text).onScreen }
-    let host = text.dropFirst("http://".count).prefix { $0 != "/" }
-    return "http://\(host)".onScreen
+  /// Waits while lines are read, until the task is cancelled, which is when the sign-in ends.
+  ///
+  /// With `isNeeded`, no other way leads to the redirect.
+  ///
+  /// - Throws: `SQOAuthError.Code.cancelled` if standard input ended without the redirect.
+  func finish(isNeeded: Bool) async throws(SQOAuthError) {
+    guard isReading.load(ordering: .acquiring) else { return }
+    guard await end.value() == false, isNeeded else { return }
+    throw SQOAuthError(.cancelled, "standard input ended before the redirect was pasted")
   }
 
   /// Returns the address in a line, without blanks, quotation marks, and the marks with which a
@@ -79,20 +77,22 @@ final class PastedRedirects: Sendable {
     return text
   }
 
-  private func read(startingWith start: String, atEnd end: @escaping @Sendable () -> Void) {
+  /// Ends the reading, so that later lines stay for other parts of the program.
+  func stop() { isOver.store(true, ordering: .releasing) }
+
+  private func startReading() {
     isReading.store(true, ordering: .releasing)
     // The read gets its own thread, because it waits for the user.
     DispatchQueue(label: "sq-demo.redirects").async { [self] in
-      defer { isReading.store(false, ordering: .releasing) }
       var lines = InputLines()
-      while let line = lines.next(while: { oauth.isSigningIn }) {
+      while let line = lines.next(while: { !isOver.load(ordering: .acquiring) }) {
         let redirect = Self.redirect(in: line)
         guard !redirect.isEmpty else { continue }
-        let outcome = oauth.module.receiveRedirect(redirect)
-        if outcome == .answered { return }
-        console.progress(Self.refusal(of: outcome, start))
+        let outcome = signIn.receiveRedirect(redirect)
+        guard outcome != .answered else { return _ = end.resolve(true) }
+        console.progress(refusal(of: outcome))
       }
-      if oauth.isSigningIn { end() }
+      end.resolve(false)
     }
   }
 }

@@ -234,5 +234,8 @@ extension RedirectURI {
   ///
   /// The system delivers any other redirect to the app that is registered for its scheme, but this
   /// program is registered for none.
-  var isLoopback: Bool { string.lowercased().hasPrefix("http:") }
+  var isLoopback: Bool { Self.isLoopback(string) }
+
+  /// Whether the SDK receives the redirects to an address.
+  static func isLoopback(_ address: String) -> Bool { address.lowercased().hasPrefix("http:") }
 }

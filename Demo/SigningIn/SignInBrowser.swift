@@ -1,18 +1,57 @@
 import SQFoundation
 import SequencingOAuth
 
-/// The browser of a command's sign-in, with immediate warnings about rejected redirects.
+/// The browser of a command's sign-in, beside which the user may paste the redirect.
+///
+/// It warns at once about rejected redirects.
 struct SignInBrowser: UserAgent {
+  private let options: SignInArguments
   private let console: Console
-  private let opener: @Sendable (URL) async throws -> Void
+  private let announce: @Sendable () -> SignInWait
 
-  init(_ console: Console, opener: @escaping @Sendable (URL) async throws -> Void) {
+  /// Creates the browser; `announce` tells the user about the sign-in and returns the time limit.
+  init(
+    _ options: SignInArguments, _ console: Console,
+    announce: @escaping @Sendable () -> SignInWait
+  ) {
+    self.options = options
     self.console = console
-    self.opener = opener
+    self.announce = announce
+  }
+
+  /// Whether the user works over SSH, so that the user's browser may not reach this machine.
+  private static var isOverSSH: Bool {
+    let environment = ProcessInfo.processInfo.environment
+    return ["SSH_CONNECTION", "SSH_TTY"].contains { environment[$0]?.isEmpty == false }
   }
 
   func open(_ url: URL) async throws {
-    try await opener(url)
+    throw SQOAuthError(.browserUnavailable, "the browser of a command needs the sign-in")
+  }
+
+  func open(_ url: URL, for signIn: PendingSignIn) async throws {
+    let pasted = PastedRedirects(signIn, console)
+    defer { pasted.stop() }
+    let wait = announce()
+    let isLoopback = RedirectURI.isLoopback(signIn.redirectURI)
+    let browser = options.browser.commandLine(
+      console,
+      didShow: {
+        console.progress(wait.inWords)
+        if isLoopback { pasted.offer() }
+      },
+      pass: { signIn.handleRedirect($0) })
+    options.browser.announcement(wait, at: url).forEach(console.progress)
+    let takesTerminal = options.browser.browser?.takesTerminal == true
+    // A browser's command may run until the browser is closed, so start reading before it. But
+    // `print` shows the address first, and nothing typed in a text browser must be read.
+    let readsFirst = options.browser != .print && !takesTerminal
+    let needsPaste = !isLoopback && options.browser != .sandbox
+    if needsPaste, readsFirst { pasted.read() }
+    if isLoopback, options.browser.isOfUser, Self.isOverSSH, !takesTerminal { pasted.offer() }
+    try await browser.open(url)
+    if needsPaste, !readsFirst { pasted.read() }
+    try await pasted.finish(isNeeded: needsPaste)
   }
 
   func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn) {

@@ -113,6 +113,13 @@ public final class SandboxServer: Sendable {
     }
   }
 
+  /// Forgets a client with its tokens, as a server does that has lost its data.
+  ///
+  /// A client that registered itself does not learn of it. Nothing happens if there is none.
+  public func forgetClient(_ id: String) {
+    core.withState { $0.forgetClient(id) }
+  }
+
   // MARK: Misbehaviour
 
   /// Makes an endpoint misbehave for its next requests, or until ``behave(at:)`` if `times` is

@@ -65,7 +65,8 @@ extension ResourceClient {
       issuer: issuer, metadata: metadata,
       client: try await identification.client(
         at: issuer, metadata, scopes: scopes,
-        for: usesCode ? DeviceAuthorization.grantType : "authorization_code"))
+        for: usesCode && options.showsPage == nil
+          ? DeviceAuthorization.grantType : "authorization_code"))
   }
 
   /// Throws if the metadata of a server says that the program cannot sign in there: with a code on

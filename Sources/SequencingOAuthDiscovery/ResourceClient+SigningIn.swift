@@ -194,8 +194,12 @@ extension ResourceClient {
       return
     }
     if let show = options.showsCode, try await usesCode(access) {
-      try await module.signInWithDeviceCode(with: signIn, showing: show)
-      return
+      do throws(SQOAuthError) {
+        try await module.signInWithDeviceCode(with: signIn, showing: show)
+        return
+      } catch {
+        guard error.refusesCode, options.showsPage?(error) == true else { throw error }
+      }
     }
     let end = ContinuousClock.now + options.portTimeout
     while true {
@@ -229,5 +233,12 @@ extension ResourceClient {
     }
     // A client without a redirect URI gets the error that says so.
     try await module.signIn(with: signIn)
+  }
+}
+
+extension SQOAuthError {
+  /// Whether the server refused a code for another device to the client, rather than the user.
+  package var refusesCode: Bool {
+    [.unauthorizedClient, .unsupportedGrantType, .deviceAuthorizationUnsupported].contains(code)
   }
 }

@@ -59,6 +59,9 @@ public final class ResourceClient: Sendable {
     /// It throws if no sign-in can take place. Without it, ``showsCode`` is always used.
     package var usesCode:
       (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
+    /// The closure that decides whether a page is shown after the server refused a code to the
+    /// program's client; without it, none is.
+    package var showsPage: (@Sendable (_ instead: SQOAuthError) -> Bool)?
     /// The closure that makes the account's attributes before a sign-in, from the client and the
     /// scope.
     package var attributes: (@Sendable (ClientConfiguration, String?) -> [String: String])?

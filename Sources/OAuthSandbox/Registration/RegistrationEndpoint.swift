@@ -57,9 +57,7 @@ enum RegistrationEndpoint {
     case "PUT":
       return update(index, request, &sandbox)
     case "DELETE":
-      sandbox.options.clients.remove(at: index)
-      sandbox.registered.entries[id] = nil
-      sandbox.ledger.revokeAll(of: id)
+      sandbox.forgetClient(id)
       return Answer(status: 204, content: .text(""))
     default:
       return .methodNotAllowed("GET, PUT, DELETE")
@@ -104,5 +102,14 @@ enum RegistrationEndpoint {
     Answer(
       status: 401, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")],
       json: .error("invalid_token", "The token is missing or wrong."))
+  }
+}
+
+extension SandboxState {
+  /// Removes a client, its registration and its tokens.
+  mutating func forgetClient(_ id: String) {
+    options.clients.removeAll { $0.id == id }
+    registered.entries[id] = nil
+    ledger.revokeAll(of: id)
   }
 }

@@ -47,7 +47,7 @@ public struct PendingSignIn: Sendable {
   /// has no effect: it belongs to another sign-in, or this sign-in already got another response.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
-    offer(redirect).isAnswer
+    receiveRedirect(redirect) == .answered
   }
 
   /// Passes on the URL from the server's redirect of the browser.
@@ -58,6 +58,15 @@ public struct PendingSignIn: Sendable {
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     handleRedirect(redirect.absoluteString)
+  }
+
+  /// Passes on the text of a URL from the server's redirect of the browser, and returns what
+  /// happened to it.
+  ///
+  /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
+  /// URL had an effect. The outcome is never ``RedirectOutcome/noSignIn``.
+  public func receiveRedirect(_ redirect: String) -> RedirectOutcome {
+    RedirectOutcome(offer(redirect))
   }
 }
 

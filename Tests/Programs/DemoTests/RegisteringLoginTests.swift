@@ -47,6 +47,28 @@ import Testing
     #expect(who.status == 0 && who.output.contains("Alice Liddell"), "\(who.errors)")
   }
 
+  @Test func `a command names the login that registers anew after the server forgot the program`()
+    async throws
+  {
+    let (store, login) = ("encrypted:" + folder.file("tokens"), ["--browser", "sandbox"])
+    let first = try await DemoProcess.run(
+      arguments("login", "--account", "a") + login, in: folder)
+    #expect(first.status == 0, "\(first.errors)")
+    let old = try #require(sandbox.clients.last?.id)
+    sandbox.forgetClient(old)
+    let token = try await DemoProcess.run(
+      ["call", "--account", "a", "/api/me", "--store", store], in: folder)
+    #expect(token.status == 1 && token.errors.contains("error: invalid_client: "))
+    let command = "sq-demo login --account a --store \(store) --issuer \(sandbox.issuer)"
+    #expect(token.errors.contains("'\(command)' registers it anew"), "\(token.errors)")
+    let words = command.split(separator: " ").dropFirst().map(String.init)
+    let second = try await DemoProcess.run(words + login, in: folder)
+    #expect(second.status == 0 && sandbox.clients.last?.id != old, "\(second.errors)")
+    let good = try await DemoProcess.run(
+      ["call", "--account", "a", "/api/me", "--store", store], in: folder)
+    #expect(good.status == 0 && good.output.contains("alice"), "\(good.errors)")
+  }
+
   private static let methods: [(list: SandboxJSON?, auth: [String], method: String)] = [
     (nil, [], "client_secret_basic"), (["client_secret_post"], [], "client_secret_post"),
     (nil, ["--auth", "post"], "client_secret_post"),

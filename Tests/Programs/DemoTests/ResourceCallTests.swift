@@ -61,6 +61,38 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a new name makes another account for the resource`() async throws {
+    let sandbox = try await sandbox()
+    let me = sandbox.url(.me)
+    let alice = try await call(me, "--account", "alice", "--browser", "sandbox")
+    #expect(alice.status == 0 && alice.output.contains("alice"), "\(alice.errors)")
+    #expect(alice.errors.hasSuffix("The account is kept in the file \(store.path), as alice.\n"))
+    // It is the only account, so it needs no name.
+    let again = try await call(me)
+    #expect(again.status == 0 && again.errors.isEmpty, "\(again.errors)")
+
+    let second = try await call(me, "--account", "second", "--browser", "sandbox")
+    #expect(second.status == 0, "\(second.errors)")
+    #expect(try await store.list().sorted() == ["alice", "second"])
+    let open = try await call(me)
+    #expect(open.status == 2 && open.errors.contains("error: account_needed: "), "\(open.errors)")
+    #expect(open.errors.contains("--account alice") && open.errors.contains("--account second"))
+    let plan = try await run(["discover", me.absoluteString])
+    #expect(plan.output.contains("--account: alice, second."), "\(plan.output)")
+    sandbox.forgetRequests()
+    let named = try await call(me, "--account", "second")
+    #expect(named.status == 0 && named.errors.isEmpty, "\(named.errors)")
+    #expect(sandbox.requests.map(\.endpoint) == [.me])
+
+    // A call without a user signs nobody in, and sends no request in another user's name.
+    sandbox.forgetRequests()
+    let typo = try await call(me, "--account", "alcie")
+    #expect(typo.status == 1 && typo.errors.contains("error: sign_in_needed: "), "\(typo.errors)")
+    #expect(typo.errors.contains("there is no account \"alcie\" yet"))
+    #expect(sandbox.requests(to: .me).isEmpty)
+    await sandbox.stop()
+  }
+
   @Test func `the other commands know the account of a resource`() async throws {
     let sandbox = try await sandbox()
     let resource = sandbox.issuer.absoluteString

@@ -50,6 +50,27 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a server that refuses a code gets a sign-in by a page, unless --device asks for a code`()
+    async throws
+  {
+    let sandbox = try await sandbox()
+    sandbox.misbehave(at: .deviceAuthorization, .error("unauthorized_client"), times: nil)
+    let url = sandbox.url(.me).absoluteString
+    let asked = try await DemoProcess.run(["call", url, "--device"] + storeOption, in: folder)
+    #expect(asked.status == 1 && asked.errors.contains("error: unauthorized_client: "))
+    let terminal = try PseudoTerminal(columns: 2000, rows: 50)
+    let demo = try DemoProcess(["call", url] + storeOption, in: folder, errors: terminal.handle)
+    let address = try await eventually {
+      (terminal.everything + demo.output)
+        .firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\/authorize\S+/).map { String($0.output) }
+    }
+    #expect(terminal.everything.contains("does not let this client sign in on another device"))
+    _ = try await SandboxVisitor().visit(try #require(URL(string: address)))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0 && outcome.output.contains(#"{"user_name":"alice","#))
+    await sandbox.stop()
+  }
+
   @Test func `a code that is not entered ends the call after the time of --timeout`() async throws {
     let sandbox = try await sandbox()
     let outcome = try await DemoProcess.run(

@@ -45,15 +45,22 @@ import Testing
     let origin = resource("https://api.example.com")
     let path = resource("https://api.example.com/mcp")
     let target = try CallTarget("https://api.example.com/mcp")
-    #expect(target.resource(among: [origin, path])?.id == path.id)
-    #expect(target.resource(among: [origin])?.id == origin.id)
+    #expect(target.resources(among: [origin, path]).map(\.id) == [path.id])
+    #expect(target.resources(among: [origin]).map(\.id) == [origin.id])
     let other = try CallTarget("https://api.example.com/other")
-    #expect(other.resource(among: [path]) == nil)
-    #expect(other.resource(among: [path, origin])?.id == origin.id)
+    #expect(other.resources(among: [path]).isEmpty)
+    #expect(other.resources(among: [path, origin]).map(\.id) == [origin.id])
     #expect(target.isNamed(by: path) && !target.isReached(by: path))
     #expect(try !CallTarget("https://else.example.com/").isNamed(by: path))
     // A name alone makes no account of a resource.
-    #expect(target.resource(among: [record(path.id)]) == nil)
+    #expect(target.resources(among: [record(path.id)]).isEmpty)
+    // Other users of the same resource.
+    func user(_ id: String) -> AccountRecord {
+      record(id, issuer: "https://id.example.com", path.attributes)
+    }
+    #expect(target.resources(among: [origin, user("alice")]).map(\.id) == ["alice"])
+    #expect(target.resources(among: [user("alice"), user("bob")]).count == 2)
+    #expect(target.resources(among: [user("alice"), path, user("bob")]).map(\.id) == [path.id])
   }
 
   @Test func `a kept client keeps the resource of its tokens`() throws {
