@@ -19,20 +19,38 @@ package enum Base64URL {
   ///
   /// - SeeAlso: RFC 7636, appendix A
   package static func encode(_ bytes: Data) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 4 / 3 + 1)
-    var bits: UInt32 = 0
-    var count = 0
-    for byte in bytes {
-      bits = bits << 8 | UInt32(byte)
-      count += 8
-      while count >= 6 {
-        count -= 6
-        text.append(characters[Int(bits >> count & 63)])
+    bytes.withUnsafeBytes { encode($0) }
+  }
+
+  /// Encodes a text's UTF-8 bytes without padding.
+  package static func encode(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { encode(UnsafeRawBufferPointer($0)) }
+  }
+
+  private static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
+    let size = (bytes.count * 4 + 2) / 3
+    return characters.withUnsafeBufferPointer { characters in
+      String(unsafeUninitializedCapacity: size) { text in
+        var bits: UInt32 = 0
+        var count = 0
+        var end = 0
+        for byte in bytes {
+          bits = bits << 8 | UInt32(byte)
+          count += 8
+          while count >= 6 {
+            count -= 6
+            text[end] = characters[Int(bits >> count & 63)]
+            end += 1
+          }
+        }
+        if count > 0 {
+          text[end] = characters[Int(bits << (6 - count) & 63)]
+          end += 1
+        }
+        return end
       }
     }
-    if count > 0 { text.append(characters[Int(bits << (6 - count) & 63)]) }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// Decodes UTF-8 text; returns `nil` if it is not exactly the output of ``encode(_:)`` for some

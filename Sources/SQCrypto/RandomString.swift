@@ -5,11 +5,16 @@ package enum RandomString {
   /// Returns 256 new random bits as 43 unreserved characters.
   ///
   /// - SeeAlso: RFC 6819, section 5.1.4.2.2; RFC 7636, section 4.1
-  package static func make() -> String {
+  package static func make() -> String { make(words: 4) }
+
+  /// Returns 128 new random bits as 22 unreserved characters, for a name that must be unique.
+  package static func makeName() -> String { make(words: 2) }
+
+  private static func make(words: Int) -> String {
     // On Linux and Apple platforms this generator gets its bits from the kernel.
     var generator = SystemRandomNumberGenerator()
-    var bytes = Data(capacity: 32)
-    for _ in 0..<4 {
+    var bytes = Data(capacity: 8 * words)
+    for _ in 0..<words {
       withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
     }
     return Base64URL.encode(bytes)

@@ -54,9 +54,10 @@ enum AuthorizedReads {
     try await reads(url, count, width: width, by: try await module())
   }
 
-  /// Reads with the token of an account.
+  /// Reads with the token of an account, with other work before each read.
   static func reads(
-    _ url: URL, _ count: Int, width: Int, by module: AuthorizationModule
+    _ url: URL, _ count: Int, width: Int, by module: AuthorizationModule,
+    after work: @escaping @Sendable () throws -> Void = {}
   ) async throws -> Benchmark.Sample {
     guard let host = url.host(), let port = url.port else { throw BenchmarkError("no URL") }
     let pipe = try pipe("http://\(host):\(port)", module)
@@ -64,7 +65,10 @@ enum AuthorizedReads {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<width {
           group.addTask {
-            for _ in 0..<(count / width) { _ = try await pipe.content(id: "data") }
+            for _ in 0..<(count / width) {
+              try work()
+              _ = try await pipe.content(id: "data")
+            }
           }
         }
         try await group.waitForAll()

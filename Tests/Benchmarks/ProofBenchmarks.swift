@@ -18,6 +18,8 @@ enum ProofBenchmarks {
         for _ in 0..<count { _ = try await bound.authorization(for: url, method: "GET") }
       }
     }
+    // No proof costs less than its signature.
+    let limit = "the same, and OpenSSL's signature"
     return [
       Benchmark(
         name: "proof, ES256",
@@ -35,11 +37,23 @@ enum ProofBenchmarks {
         },
         subject: { try await AuthorizedReads.reads(url, 2000, width: 1, by: bound) }, aim: 0.7),
       Benchmark(
+        name: alone,
+        peer: .init(name: limit) {
+          try await AuthorizedReads.reads(url, 2000, width: 1, by: bearer, after: signature.sign)
+        },
+        subject: { try await AuthorizedReads.reads(url, 2000, width: 1, by: bound) }, aim: 0.9),
+      Benchmark(
         name: together,
         peer: .init(name: "the same with a Bearer token") {
           try await AuthorizedReads.reads(url, 6400, width: 64, by: bearer)
         },
         subject: { try await AuthorizedReads.reads(url, 6400, width: 64, by: bound) }, aim: 0.7),
+      Benchmark(
+        name: together,
+        peer: .init(name: limit) {
+          try await AuthorizedReads.reads(url, 6400, width: 64, by: bearer, after: signature.sign)
+        },
+        subject: { try await AuthorizedReads.reads(url, 6400, width: 64, by: bound) }, aim: 0.9),
     ]
   }
 

@@ -15,7 +15,7 @@ package struct DPoPProof: Sendable {
   let url: String
   /// The time of the proof in seconds since 1970, `iat`.
   let time: Int64
-  /// The unique name of the proof, `jti`.
+  /// The unique name of the proof, `jti`: at least 96 random bits.
   let id: String
   /// The nonce that the server has asked for, if any.
   let nonce: String?
@@ -27,7 +27,7 @@ package struct DPoPProof: Sendable {
     self.method = method
     url = Self.url(of: target)
     self.time = Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
-    id = RandomString.make()
+    id = RandomString.makeName()
     self.nonce = nonce
     tokenDigest = token.map { Base64URL.encode(Digest.sha256($0)) }
   }
@@ -64,11 +64,15 @@ package struct DPoPProof: Sendable {
     return url(of: target, path: path)
   }
 
-  /// Returns the text to sign; `publicJWK` is the public key as a JSON object.
-  func signingInput(algorithm: String, publicJWK: String) -> String {
+  /// Returns the header of all proofs by a key, in base64url, and a dot.
+  static func header(algorithm: String, publicMembers: [String: String]) -> String {
+    let publicJWK = JWKThumbprint.text(of: publicMembers)
     let header = "{\"alg\":\"\(algorithm)\",\"jwk\":\(publicJWK),\"typ\":\"dpop+jwt\"}"
-    return Base64URL.encode(Data(header.utf8)) + "." + Base64URL.encode(claims)
+    return Base64URL.encode(header) + "."
   }
+
+  /// Returns the text to sign, with the header of the key's proofs.
+  func signingInput(header: String) -> String { header + Base64URL.encode(claims) }
 
   private var claims: Data {
     var writer = JSONWriter()

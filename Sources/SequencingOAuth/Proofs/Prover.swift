@@ -59,7 +59,7 @@ package struct Prover: Sendable {
 
   private func signed(_ claims: DPoPProof) async throws(SQOAuthError) -> String {
     if let pair = key.pair {
-      let input = claims.signingInput(algorithm: key.algorithm, publicJWK: pair.publicJWK)
+      let input = claims.signingInput(header: pair.header)
       guard let scheme = JWSAlgorithm(named: key.algorithm)?.scheme,
         let signature = pair.privateKey.signature(of: Data(input.utf8), by: scheme)
       else {
@@ -67,10 +67,11 @@ package struct Prover: Sendable {
       }
       return input + "." + Base64URL.encode(signature)
     }
-    guard let appKey, let publicJWK = appKey.publicMembers.map(JWKThumbprint.text(of:)) else {
+    guard let appKey, let members = appKey.publicMembers else {
       throw .unusableClientKey("it has no public half")
     }
-    let input = claims.signingInput(algorithm: key.algorithm, publicJWK: publicJWK)
+    let input = claims.signingInput(
+      header: DPoPProof.header(algorithm: key.algorithm, publicMembers: members))
     return input + "." + Base64URL.encode(try await appKey.signature(of: Data(input.utf8)))
   }
 

@@ -13,16 +13,16 @@ package struct ProofKey: Sendable {
   package let algorithm: String
   /// The SHA-256 thumbprint of the public key (RFC 7638).
   package let thumbprint: String
-  /// The key itself, with its public half as a JSON Web Key; `nil` for a key of the app's own,
-  /// which the store does not have.
-  let pair: (privateKey: PrivateKey, publicJWK: String)?
+  /// The key itself, with the header of its proofs, which contains the public half; `nil` for a key
+  /// of the app's own, which the store does not have.
+  let pair: (privateKey: PrivateKey, header: String)?
 
   /// Creates a key that is stored with the account.
   init(_ key: PrivateKey, algorithm: String) {
     let members = key.publicMembers
     self.algorithm = algorithm
     thumbprint = JWKThumbprint.of(members)
-    pair = (key, JWKThumbprint.text(of: members))
+    pair = (key, DPoPProof.header(algorithm: algorithm, publicMembers: members))
   }
 
   /// Creates the name of a key that the app keeps itself.

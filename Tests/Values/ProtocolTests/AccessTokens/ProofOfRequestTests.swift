@@ -293,8 +293,9 @@ import Testing
     let right = #""typ":"dpop+jwt","alg":"ES256","jwk":PUBLIC"#
     let claims = try await proof(token).split(separator: ".")[1]
     for (header, isValid) in [(header, false), (right, true)] {
-      let text = "{\(header.replacing("PUBLIC", with: pair.publicJWK))}"
-      let input = Base64URL.encode(Data(text.utf8)) + "." + claims
+      let publicJWK = JWKThumbprint.text(of: pair.privateKey.publicMembers)
+      let text = "{\(header.replacing("PUBLIC", with: publicJWK))}"
+      let input = Base64URL.encode(text) + "." + claims
       let signature = try #require(
         pair.privateKey.signature(of: Data(input.utf8), by: .ecdsa(.p256, .sha256)))
       let request = try request(token, proofs: [input + "." + Base64URL.encode(signature)])
