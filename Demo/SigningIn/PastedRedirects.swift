@@ -89,7 +89,10 @@ final class PastedRedirects: Sendable {
         let redirect = Self.redirect(in: line)
         guard !redirect.isEmpty else { continue }
         let outcome = signIn.receiveRedirect(redirect)
-        guard outcome != .answered else { return _ = end.resolve(true) }
+        if outcome == .answered {
+          end.resolve(true)
+          break
+        }
         console.progress(refusal(of: outcome))
       }
       end.resolve(false)

@@ -50,7 +50,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a server that refuses a code gets a sign-in by a page, unless --device asks for a code`()
+  @Test func `a sign-in by a page follows a refused code, unless --device asks for a code`()
     async throws
   {
     let sandbox = try await sandbox()
