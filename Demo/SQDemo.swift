@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import SequencingOAuth
 
 /// The program: finds the command in the arguments, runs it, and exits with its status.
 @main
@@ -46,13 +47,15 @@ struct SQDemo {
 
   static func main() {
     StandardStreams.prepare()
-    let console = Console()
+    var console = Console()
     do throws(Failure) {
       let secrets = try Secrets.takeFromEnvironment()
-      switch try Invocation(words(), commands: commands, secrets: secrets) {
+      let words = try words()
+      switch try Invocation(words, commands: commands, secrets: secrets) {
       case .run(let command):
         try SystemRoom.check()
-        Task { await run(command, console) }
+        if words.contains(Option.verbose.name) { console = console.tellingEvents }
+        Task { [console] in await run(command, console) }
       case .print(let text):
         try console.result(text)
         end(.success)
@@ -69,8 +72,10 @@ struct SQDemo {
       try await Interrupts.cancelling { () async throws(Failure) in
         try await command.run(console)
       }
+      await console.observer?.flush()
       end(.success)
     } catch {
+      await console.observer?.flush()
       console.report(error)
       end(error.status)
     }

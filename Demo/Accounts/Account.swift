@@ -21,10 +21,9 @@ struct Account: Sendable {
   var id: String { oauth.module.accountID }
 
   /// Creates the SDK's object for an account in a store.
-  static func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
-    var environment = ClientEnvironment()
+  static func oauth(_ id: String, keptIn store: OpenStore, _ console: Console) -> SQOAuth {
+    var environment = console.environment
     environment.tokenStore = store.store
-    environment.landingPage = .demo
     let oauth = SQOAuth(environment: environment, accountID: id)
     // A command refreshes what it needs; only 'watch' keeps a token fresh.
     oauth.refreshesAutomatically = false

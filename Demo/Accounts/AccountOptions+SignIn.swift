@@ -58,7 +58,7 @@ extension AccountOptions {
     _ store: OpenStore, _ console: Console, _ work: Work, at sandbox: EmbeddedSandbox? = nil
   ) async throws(Failure) {
     let place = sandbox.map { "the built-in sandbox, \($0.issuer)" } ?? configuration.provider.name
-    let oauth = oauth(choice.newID, keptIn: store)
+    let oauth = oauth(choice.newID, keptIn: store, console)
     oauth.register(configuration)
     let configuration = await askingWho(oauth, options, configuration)
     oauth.register(configuration)

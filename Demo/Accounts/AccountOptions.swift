@@ -131,7 +131,7 @@ extension AccountOptions {
     guard let record = try await choice.record(in: opened) else { return (opened, false) }
     if purpose == .use { try checkBinds(record) }
     let options = try await unlocked(record, for: purpose, console)
-    let oauth = oauth(record.id, keptIn: opened)
+    let oauth = oauth(record.id, keptIn: opened, console)
     if let configuration = options.configuration { oauth.register(configuration) }
     do throws(SQOAuthError) {
       try await oauth.module.restore()
@@ -177,8 +177,8 @@ extension AccountOptions {
     }
   }
 
-  func oauth(_ id: String, keptIn store: OpenStore) -> SQOAuth {
-    let oauth = Account.oauth(id, keptIn: store)
+  func oauth(_ id: String, keptIn store: OpenStore, _ console: Console) -> SQOAuth {
+    let oauth = Account.oauth(id, keptIn: store, console)
     oauth.tokenRefreshDelegate = delegate
     return oauth
   }

@@ -23,7 +23,7 @@ extension Option {
 
 /// The options that select a command's store.
 struct StoreOptions: Sendable {
-  static let options: [Option] = [.store, .passphraseFile]
+  static let options: [Option] = [.store, .passphraseFile, .verbose]
 
   private let option: StoreOption?
   private let passphrase: Secret?

@@ -1,9 +1,13 @@
+import SequencingOAuth
+
 /// The output of a command: its result on standard output, its progress, and its errors.
 struct Console: Sendable {
   var output = TextStream(descriptor: 1)
   var errors = TextStream(descriptor: 2)
   /// Whether only the result is written to standard output, so that a program can read it.
   var reservesOutput = false
+  /// The observer of what the SDK does; `nil` without `--verbose`.
+  var observer: ClientObserver?
 
   /// A copy of this console that writes only the result to standard output.
   var reservingOutput: Console {

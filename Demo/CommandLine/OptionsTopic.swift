@@ -13,7 +13,7 @@ enum OptionsTopic: HelpTopic {
     ("Protections beyond plain OAuth 2", SignInProtections.options),
     ("A server with exceptions from the standards", ServerExceptions.options),
     ("The sign-in", [.browser, .timeout]),
-    ("Without an account", [.sandbox]),
+    ("Without an account", [.sandbox]), ("What happens", [.verbose]),
   ]
 
   /// All shared options, in the order of the page.

@@ -47,7 +47,7 @@ struct Discover: Command {
     let asked = AskedAddresses()
     let report: DiscoveryReport
     do throws(Failure) {
-      report = try await search(options, records, asked)
+      report = try await search(options, records, asked, console)
     } catch {
       // The steps so far say where the search ended.
       if printsJSON {
@@ -67,9 +67,10 @@ struct Discover: Command {
   }
 
   private func search(
-    _ options: AccountOptions, _ records: [AccountRecord], _ asked: AskedAddresses
+    _ options: AccountOptions, _ records: [AccountRecord], _ asked: AskedAddresses,
+    _ console: Console
   ) async throws(Failure) -> DiscoveryReport {
-    var environment = ClientEnvironment()
+    var environment = console.environment
     environment.transport = asked
     let store: any TokenStore = options.opened?.store ?? MemoryTokenStore()
     let access = ResourceAccess(address, nil, options, records)
@@ -79,7 +80,7 @@ struct Discover: Command {
         accounts: AccountManager(store: store, environment: environment), options: access.settings)
       var request = try WebRequest(method: "GET", url: address)
       request.timeout = options.signIn.answerLimit
-      let response = try await environment.transport.exchange(request)
+      let response = try await environment.exchange(request, for: .resource)
       let plan = try await client.plan(after: response)
       // A record whose session has ended has no token.
       var kept: [String] = []

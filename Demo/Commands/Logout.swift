@@ -56,7 +56,7 @@ struct Logout: Command {
     guard let opened, let record = try await choice.record(in: opened) else {
       return try await forgetSignedOut(in: opened, console)
     }
-    let oauth = Account.oauth(record.id, keptIn: opened)
+    let oauth = Account.oauth(record.id, keptIn: opened, console)
     try await Failure.translating { () throws(SQOAuthError) in try await oauth.signOut() }
     try await opened.clients?.forget(record.id)
     try report(

@@ -33,7 +33,10 @@ struct Tour: Command {
     The main screen also calls the sandbox's gRPC server with the token, as 'sq-demo rpc'
     does. With --rpc it calls that server instead, also for an account.
     """
-  static let options = [.plain, .rpc, .authorities, .drive] + AccountOptions.optionsOrSandbox
+  static let options =
+    [.plain, .rpc, .authorities, .drive]
+    // Its lines would be drawn over by the screen.
+    + AccountOptions.optionsOrSandbox.filter { $0 != .verbose }
 
   private let account: AccountOptions
   private let browser: BrowserOption?

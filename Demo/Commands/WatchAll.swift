@@ -18,7 +18,8 @@ struct WatchAll: Sendable {
     console.progress(
       "Keeping the accounts in \(await opened.place ?? account.store.emptyPlace) fresh. "
         + "Ctrl-C ends this.")
-    let manager = AccountManager(store: opened.store)
+    let manager = AccountManager(
+      store: opened.store, environment: console.environment)
     let unusable = Locked<Set<String>>([])
     let keeper = manager.keepFresh { [account] record in
       let configuration = Self.configuration(of: record, account, console)

@@ -40,8 +40,7 @@ struct ResourceAccess: Sendable {
         try await options.store.open(console)
       }
     let screens = ResourceScreens(address, signIn, newID: newID, console)
-    var environment = ClientEnvironment()
-    environment.landingPage = .demo
+    var environment = console.environment
     environment.userAgent = screens.browser
     let accounts = AccountManager(store: opened.store, environment: environment)
     let client = try client(accounts, opened, screens)

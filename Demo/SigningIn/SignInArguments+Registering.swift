@@ -15,7 +15,9 @@ extension SignInArguments {
     let registration: ClientRegistration
     do throws(SQOAuthError) {
       registration = try await self.registration(
-        by: ClientRegistrar(issuer: issuer, timeout: answerLimit), of: clientKey, in: store)
+        by: ClientRegistrar(
+          issuer: issuer, timeout: answerLimit, environment: console.environment),
+        of: clientKey, in: store)
     } catch {
       let isRefused =
         error.code == .registrationUnsupported || (400..<500).contains(error.status ?? 0)

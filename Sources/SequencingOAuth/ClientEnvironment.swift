@@ -16,6 +16,7 @@ public struct ClientEnvironment: Sendable {
     var requestAuthenticator: any ResourceRequestAuthenticator = AuthorizationFieldAuthenticator()
     var refreshesWithoutStore = false
     var storeRetryTime = Duration.seconds(30)
+    var observer: ClientObserver?
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
     var proofServers = ProofServers()
@@ -96,6 +97,14 @@ public struct ClientEnvironment: Sendable {
   public var refreshesWithoutStore: Bool {
     get { parts.value.refreshesWithoutStore }
     set { parts.value.refreshesWithoutStore = newValue }
+  }
+
+  /// The observer of what the SDK does, for logs, metrics and traces; `nil` by default.
+  ///
+  /// Set it before the first request: work that is under way goes on without it.
+  public var observer: ClientObserver? {
+    get { parts.value.observer }
+    set { parts.value.observer = newValue }
   }
 
   /// How long to retry saving a one-time refresh token when the program ends.

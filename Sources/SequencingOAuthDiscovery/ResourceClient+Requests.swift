@@ -25,7 +25,7 @@ extension ResourceClient {
     } else {
       var plain = request
       plain.headers["Authorization"] = nil
-      let response = try await environment.transport.exchange(plain)
+      let response = try await environment.exchange(plain, for: .resource)
       challenges = response.headers.tokenChallenges
       guard response.status == 401 else { return response }
     }

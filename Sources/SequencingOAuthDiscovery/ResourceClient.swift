@@ -132,7 +132,7 @@ public final class ResourceClient: Sendable {
 
   var discovery: ResourceDiscovery {
     ResourceDiscovery(
-      resource: resource, transport: environment.transport, timeout: options.timeout)
+      resource: resource, environment: environment, timeout: options.timeout)
   }
 
   /// Returns the account of the resource in the store; `nil` if the user has not signed in.

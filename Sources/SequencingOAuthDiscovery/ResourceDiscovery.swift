@@ -25,7 +25,7 @@ public struct DiscoveredResource: Sendable, Hashable {
 /// - SeeAlso: RFC 9728, sections 3 and 5
 struct ResourceDiscovery: Sendable {
   let resource: ResourceAddress
-  let transport: any HTTPTransport
+  let environment: ClientEnvironment
   var timeout: Duration
 
   /// The size of the largest document that is read, in bytes.
@@ -75,7 +75,7 @@ struct ResourceDiscovery: Sendable {
     request.timeout = timeout
     request.maximumResponseBytes = Self.maximumBytes
     do throws(SQOAuthError) {
-      return try await transport.exchange(request)
+      return try await environment.exchange(request, for: .resourceMetadata)
     } catch {
       guard error.code == .responseTooLarge else { throw error }
       throw invalid(candidate, "is larger than \(Self.maximumBytes / 1024) KiB")

@@ -138,7 +138,7 @@ package final class ClientContext: Sendable {
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
       isForIdentity: RegisteredClient.asksWho(configuration.scope),
       insertsWellKnownFirst: configuration.profile.insertsWellKnownFirst,
-      clock: environment.clock)
+      clock: environment.clock, observer: environment.observer)
     return try await environment.metadata.metadata(
       by: discovery, environment.transport, isFresh: isFresh, for: askers)
   }

@@ -17,6 +17,7 @@ struct Discovery: Sendable {
   var insertsWellKnownFirst = false
   /// The clock for the time limit and for a date in `Retry-After`.
   var clock: any WallClock = SystemClock()
+  var observer: ClientObserver?
 
   /// Tries the address of RFC 8414, then the two addresses of OpenID Connect, until one has the
   /// document.
@@ -145,7 +146,8 @@ struct Discovery: Sendable {
     request.timeout = min(rest, timeout)
     let response: WebResponse
     do throws(SQOAuthError) {
-      response = try await client.exchange(request)
+      response = try await client.exchange(
+        request, for: ObservedRequest(purpose: .serverMetadata), observer, clock)
     } catch {
       throw Miss(document: error)
     }

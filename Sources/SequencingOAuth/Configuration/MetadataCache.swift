@@ -131,7 +131,8 @@ extension ClientEnvironment {
     of issuer: String, timeout: Duration, insertsWellKnownFirst: Bool = false
   ) async throws(SQOAuthError) -> ProviderMetadata {
     let discovery = Discovery(
-      issuer: issuer, timeout: timeout, insertsWellKnownFirst: insertsWellKnownFirst, clock: clock)
+      issuer: issuer, timeout: timeout, insertsWellKnownFirst: insertsWellKnownFirst, clock: clock,
+      observer: observer)
     return try await metadata.metadata(by: discovery, transport, isFresh: false)
   }
 }

@@ -63,7 +63,7 @@ struct AuthorizationCodeGrant: Sendable {
   ) async throws(SQOAuthError) -> SQToken {
     let request = try CodeRequest(grant, client, redirectURI: wait.redirectURI)
     let url = try await request.url(of: grant, by: client)
-    let pending = PendingAuthorization(request.expectation)
+    let pending = PendingAuthorization(request.expectation, told: telling(environment))
     requests.add(pending)
     isWaiting(pending)
     defer { if pending.isAnswered { answered.resolve(()) } }
@@ -103,6 +103,7 @@ struct AuthorizationCodeGrant: Sendable {
     do {
       // The sign-in may have ended before this task began.
       try Task.checkCancellation()
+      environment.tell(.pageOpened)
       try await environment.userAgent.open(url, for: question(pending))
     } catch {
       pending.end(SQOAuthError(userAgent: error, secrets: [pending.expectation.state]))

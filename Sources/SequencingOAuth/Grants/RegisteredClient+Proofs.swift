@@ -103,6 +103,7 @@ extension RegisteredClient {
     var sent = try await message()
     var answer = try await exchange(sent, at: endpoint, proof)
     var repeats = ProofRepeats()
+    var attempt = 1
     while true {
       let isNonce = Self.error(in: answer) == .useDPoPNonce
       let improves =
@@ -113,7 +114,8 @@ extension RegisteredClient {
       sent = try await message()
       proof = improves ? try await prover?.proof(of: "POST", endpoint, to: .authorization) : nil
       // Other processes wait for one request's time, so all attempts share it.
-      answer = try await exchange(sent, at: endpoint, proof, since: start)
+      attempt += 1
+      answer = try await exchange(sent, at: endpoint, proof, attempt: attempt, since: start)
       guard improves else { return (answer, sent) }
     }
   }
@@ -170,7 +172,7 @@ extension RegisteredClient {
   ///
   /// After an earlier attempt, the message has the rest of the time that began with it.
   private func exchange(
-    _ message: some ClientMessage, at endpoint: URL, _ proof: Prover.Proof?,
+    _ message: some ClientMessage, at endpoint: URL, _ proof: Prover.Proof?, attempt: Int = 1,
     since start: ContinuousClock.Instant? = nil
   ) async throws(SQOAuthError) -> WebResponse {
     var request = message.httpRequest()
@@ -178,7 +180,8 @@ extension RegisteredClient {
       request.timeout = max(.zero, limit - (ContinuousClock.now - start))
     }
     if let proof { request.headers[DPoPProof.field] = proof.text }
-    let response = try await environment.transport.exchange(request)
+    let response = try await environment.exchange(
+      request, for: ObservedRequest(purpose: message.purpose, attempt: attempt))
     if let server = Self.server(of: endpoint) {
       // Only the check of a signed response asks for it.
       if configuration.authorizationResponseAlgorithm != nil || configuration.profile.signsMessages

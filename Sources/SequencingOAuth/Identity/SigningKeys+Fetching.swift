@@ -51,7 +51,7 @@ extension SigningKeys.Source {
     let asked = environment.clock.steadyTime
     let response: WebResponse
     do throws(SQOAuthError) {
-      response = try await environment.transport.exchange(request)
+      response = try await environment.exchange(request, for: .keys)
     } catch {
       var failure = error
       failure.message = "the issuer's keys could not be fetched: \(error.message)"

@@ -13,6 +13,8 @@ struct DeviceAuthorizationRequest: ClientMessage {
   let client: ClientCredentials
   let timeout: Duration
 
+  var purpose: ClientEvent.Request.Purpose { .deviceAuthorization }
+
   /// Returns the HTTP request.
   func httpRequest() -> WebRequest {
     var pairs = parameters

@@ -11,6 +11,8 @@ struct PushedAuthorizationRequest: ClientMessage {
   let client: ClientCredentials
   let timeout: Duration
 
+  var purpose: ClientEvent.Request.Purpose { .pushedAuthorization }
+
   /// Returns the HTTP request, in which each parameter occurs once.
   ///
   /// The client's identifier is always in the form, because it is a parameter of the authorization

@@ -18,6 +18,8 @@ struct RevocationRequest: ClientMessage {
   var client: ClientCredentials
   let timeout: Duration
 
+  var purpose: ClientEvent.Request.Purpose { .revocation }
+
   /// Returns the HTTP request.
   func httpRequest() -> WebRequest {
     switch style {

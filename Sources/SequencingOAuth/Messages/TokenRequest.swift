@@ -23,6 +23,10 @@ struct TokenRequest: ClientMessage {
   /// token, so the SDK looks for the new one even in a larger response.
   private static let largestResponse: Int64 = 4 << 20
 
+  var purpose: ClientEvent.Request.Purpose {
+    .token(parameters.first { $0.name == "grant_type" }?.value ?? "")
+  }
+
   /// Returns the HTTP request.
   func httpRequest() -> WebRequest {
     var request = client.form(parameters, to: endpoint, timeout: timeout)

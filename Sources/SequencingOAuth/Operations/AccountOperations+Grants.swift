@@ -18,7 +18,8 @@ extension AccountOperations {
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.take { [abandoned = module.abandoned] client throws(SQOAuthError) in
+    try await module.take(by: "password") {
+      [abandoned = module.abandoned] client throws(SQOAuthError) in
       try await PasswordGrant(client: client, abandoned: abandoned)
         .run(username: username, password: password, scope: scope)
     }
@@ -95,7 +96,8 @@ extension AccountOperations {
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.take { [abandoned = module.abandoned] client throws(SQOAuthError) in
+    try await module.take(by: grantType) {
+      [abandoned = module.abandoned] client throws(SQOAuthError) in
       try await ExtensionGrant(client: client, abandoned: abandoned)
         .run(grantType: grantType, parameters: parameters, scope: scope)
     }
@@ -107,8 +109,20 @@ extension AuthorizationModule {
   ///
   /// A caller that is cancelled after the grant has returned does not stop this, because the server
   /// may issue the token only once.
+  ///
+  /// `kind` is a grant that the client can repeat; any other has only the name of its type.
   fileprivate func take(
-    _ kind: AccountRecord.Grant? = nil,
+    _ kind: AccountRecord.Grant? = nil, by grantType: String? = nil,
+    _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
+  ) async throws(SQOAuthError) -> SQToken {
+    let way = ClientEvent.SignIn.Way.grant(kind?.grantType ?? grantType ?? "")
+    return try await environment.observing(
+      .signIn(ClientEvent.SignIn(way)), accountID: accountID
+    ) { () throws(SQOAuthError) in try await obtain(kind, grant) }
+  }
+
+  private func obtain(
+    _ kind: AccountRecord.Grant?,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let appEndCount = session.appEndCount

@@ -35,8 +35,9 @@ extension AccountOperations {
     let token = try await token()
     // Without an ID token the response could be about any user.
     let idToken = try client.identity(of: token)
-    let use = try module.addressedToken(
+    var use = try module.addressedToken(
       token, at: try ResourceOrigin(request.endpoint), of: generation)
+    use.purpose = .userInfo
     let response: WebResponse
     do throws(ResourceFailure) {
       response = try await module.exchange(request.httpRequest(), with: use)

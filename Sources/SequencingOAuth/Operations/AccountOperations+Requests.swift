@@ -150,9 +150,9 @@ extension AuthorizationModule {
     _ interruption: Interruption? = nil
   ) async throws(ResourceFailure) -> WebResponse {
     do throws(SQOAuthError) {
-      return try await environment.transport.exchange(
+      return try await environment.exchange(
         request.with(authorization.fields, onNewConnection: authorization.needsNewConnection),
-        interruption)
+        for: authorization.observed, interruption)
     } catch {
       throw .noAnswer(error)
     }

@@ -92,6 +92,17 @@ extension AuthorizationModule {
   }
 
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
+    do throws(SQOAuthError) {
+      return .success(
+        try await environment.observing(.signIn(signIn.observed), accountID: accountID) {
+          () throws(SQOAuthError) in try await result(of: signIn).get()
+        })
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func result(of signIn: SignIn) async -> SignIn.Outcome {
     let appEndCount = session.appEndCount
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
@@ -111,16 +122,20 @@ extension AuthorizationModule {
     _ signIn: SignIn, by client: RegisteredClient,
     keep: @escaping @Sendable (SQToken) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) -> SQToken {
+    let environment = environment
     switch signIn.place {
     case .browser:
-      try await AuthorizationCodeGrant(
+      return try await AuthorizationCodeGrant(
         client: client, accountID: accountID, options: signIn.options, abandoned: abandoned,
         isWaiting: { signIn.isWaiting($0) }, keep: keep
       ).run()
     case .otherDevice:
-      try await DeviceGrant(
+      return try await DeviceGrant(
         client: try client.provingAnew(), options: signIn.options, abandoned: abandoned,
-        show: { self.signIns.show($0, of: signIn) }, keep: keep
+        show: { code in
+          environment.tell(.codeShown)
+          self.signIns.show(code, of: signIn)
+        }, keep: keep
       ).run()
     }
   }

@@ -56,7 +56,7 @@ extension ClientRegistrar {
   func end(_ management: ClientRegistration.Management) async throws(SQOAuthError) {
     let request = try request(
       "DELETE", management.uri, token: management.accessToken, members: nil)
-    let response = try await environment.transport.exchange(request)
+    let response = try await environment.exchange(request, for: .registration)
     guard ![200, 204, 401, 404].contains(response.status) else { return }
     throw reader(at: management.uri, hiding: [management.accessToken]).failure(response)
   }
@@ -83,7 +83,7 @@ extension ClientRegistrar {
     let reader = reader(
       at: management.uri, hiding: [management.accessToken, registration.clientSecret])
     let answer = try reader.members(
-      of: try await environment.transport.exchange(request))
+      of: try await environment.exchange(request, for: .registration))
     return try reader.registration(in: answer, for: metadata, after: registration)
   }
 

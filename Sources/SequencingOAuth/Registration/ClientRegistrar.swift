@@ -54,7 +54,7 @@ public struct ClientRegistrar: Sendable {
       "POST", endpoint, token: initialAccessToken,
       members: chosen.members(listed: server.clientAssertionAlgorithms))
     let reader = reader(at: endpoint, hiding: [initialAccessToken])
-    let response = try await environment.transport.exchange(request)
+    let response = try await environment.exchange(request, for: .registration)
     do throws(SQOAuthError) {
       var registration = try reader.registration(
         in: try reader.members(of: response), for: chosen)

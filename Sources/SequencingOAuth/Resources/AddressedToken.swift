@@ -9,6 +9,8 @@ package struct AddressedToken: Sendable {
   let generation: SignInGeneration?
   /// Whether the token has replaced a token that the server refused.
   var isReplacement = false
+  /// What the requests are for.
+  var purpose = ClientEvent.Request.Purpose.resource
 
   /// Returns the fields for an attempt to send a request, with the proof that a bound token needs.
   package func authorization(
@@ -63,7 +65,8 @@ package struct AddressedToken: Sendable {
     }
     guard session.generation == generation else { return nil }
     return AddressedToken(
-      module: module, token: second, origin: origin, generation: generation, isReplacement: true)
+      module: module, token: second, origin: origin, generation: generation, isReplacement: true,
+      purpose: purpose)
   }
 
   /// Records that the server refused even this fresh token.

@@ -1,4 +1,5 @@
 public import SQBasics
+import SQFoundation
 
 /// The header fields that authorize one attempt to send one request, for programs that send it with
 /// their own client.
@@ -19,6 +20,8 @@ public struct RequestAuthorization: Sendable {
   private let proof: (maker: Prover, value: Prover.Proof)?
   /// The repeats of the request with this token.
   private let repeats: ProofRepeats
+  /// The number of the attempt, from 1 on.
+  private let attempt: Int
   /// Whether the server refused the proof of an earlier attempt, perhaps because the transport had
   /// sent that attempt twice.
   let needsNewConnection: Bool
@@ -26,11 +29,12 @@ public struct RequestAuthorization: Sendable {
   /// Creates the fields for an attempt to send a request with a token.
   init(
     _ use: AddressedToken, for request: ResourceRequest, repeats: ProofRepeats = ProofRepeats(),
-    needsNewConnection: Bool = false
+    attempt: Int = 1, needsNewConnection: Bool = false
   ) async throws(SQOAuthError) {
     self.use = use
     self.request = request
     self.repeats = repeats
+    self.attempt = attempt
     self.needsNewConnection = needsNewConnection
     try use.token.checkHasKey()
     var fields = try await use.authenticatorFields(on: request)
@@ -43,6 +47,16 @@ public struct RequestAuthorization: Sendable {
       proof = nil
     }
     self.fields = fields
+  }
+
+  var environment: ClientEnvironment { use.module.environment }
+  var method: String { request.method }
+  var url: URL { request.url }
+
+  /// What an observer learns of the request.
+  var observed: ObservedRequest {
+    ObservedRequest(
+      purpose: use.purpose, attempt: attempt, token: use.token, accountID: use.module.accountID)
   }
 
   /// What to do after a response.
@@ -78,7 +92,7 @@ public struct RequestAuthorization: Sendable {
     {
       return .again(
         try await RequestAuthorization(
-          use, for: request, repeats: repeats,
+          use, for: request, repeats: repeats, attempt: attempt + 1,
           needsNewConnection: refusal?.error.code == .invalidDPoPProof))
     }
     guard let refusal else { return .accepted }
@@ -88,7 +102,8 @@ public struct RequestAuthorization: Sendable {
       return .refused(refusal.error)
     }
     guard let next = try await use.replaced() else { return .refused(refusal.error) }
-    return .again(try await RequestAuthorization(next, for: request))
+    return .again(
+      try await RequestAuthorization(next, for: request, attempt: attempt + 1))
   }
 
   private func isWorthRepeating(

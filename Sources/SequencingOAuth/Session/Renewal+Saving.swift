@@ -135,12 +135,15 @@ extension Renewal {
     }
     if let narrowing { return failed(error, for: narrowing) }
     let now = session.now
-    return session.decide { state in
+    let counts = session.decide { state in
       // If this renewal was invalidated, its error does not apply to the change that replaced it.
-      guard state.fail(change, error, at: now) else { return .success(nil) }
+      guard state.fail(change, error, at: now) else { return false }
       state.report(.refreshFailed(error))
-      return .failure(error)
+      return true
     }
+    guard counts else { return .success(nil) }
+    session.tellBackOff(after: error)
+    return .failure(error)
   }
 
   // MARK: Unless it was invalidated

@@ -51,7 +51,7 @@ final class SessionLease: Sendable {
   /// A cancelled task stops waiting and gets an error. If `waits` is `false`, the caller also
   /// gets an error when another holder has the lease during ``hurrying(_:)``.
   func acquire(
-    from store: any TokenStore, _ clock: any WallClock, waits: Bool = true
+    from store: any TokenStore, _ environment: ClientEnvironment, waits: Bool = true
   ) async -> Outcome {
     let (attempt, isFirst) = state.withLock { state -> (Attempt?, Bool) in
       state.users += 1
@@ -69,7 +69,7 @@ final class SessionLease: Sendable {
       if state.withLock({ $0.attempt === attempt && $0.isHurried }) { attempt.interruption.raise() }
       // A separate task acquires the lease, because other callers may still wait if the first one
       // stops.
-      let task = Task.startingHere { await self.take(from: store, clock, attempt) }
+      let task = Task.startingHere { await self.take(from: store, environment, attempt) }
       attempt.interruption.whenRaised(task.cancel)
     }
     let outcome = await attempt.outcome.value() ?? .failure(.waitCancelled)
@@ -114,12 +114,12 @@ final class SessionLease: Sendable {
   }
 
   private func take(
-    from store: any TokenStore, _ clock: any WallClock, _ attempt: Attempt
+    from store: any TokenStore, _ environment: ClientEnvironment, _ attempt: Attempt
   ) async {
     let outcome: Outcome
     var unused: AccountLease?
     do throws(SQOAuthError) {
-      let lease = try await wait(for: store, clock, attempt)
+      let lease = try await lease(of: store, environment, attempt)
       outcome = .success(())
       unused = state.withLock { state in
         guard state.attempt === attempt else { return lease }
@@ -135,6 +135,22 @@ final class SessionLease: Sendable {
     attempt.outcome.resolve(outcome)
   }
 
+  /// Returns the lease at once if it is free; otherwise waits for it, and tells the observer so.
+  private func lease(
+    of store: any TokenStore, _ environment: ClientEnvironment, _ attempt: Attempt
+  ) async throws(SQOAuthError) -> AccountLease {
+    let id = accountID
+    if let lease = try await store.attempt("lock the account", { try await $0.shared.lease(id) }) {
+      return lease
+    }
+    let observer = environment.observer
+    let holder = observer == nil ? nil : await store.shared.leaseHolder(id)
+    return try await observer.observing(.leaseWait(holder: holder), accountID: id) {
+      () throws(SQOAuthError) in
+      try await wait(for: store, environment.clock, attempt)
+    }
+  }
+
   private func wait(
     for store: any TokenStore, _ clock: any WallClock, _ attempt: Attempt
   ) async throws(SQOAuthError) -> AccountLease {
@@ -142,10 +158,6 @@ final class SessionLease: Sendable {
     let end = clock.steadyTime + .seconds(Self.longestWait)
     var pause = Duration.milliseconds(1)
     while true {
-      if let lease = try await store.attempt("lock the account", { try await $0.shared.lease(id) })
-      {
-        return lease
-      }
       guard state.withLock({ $0.attempt === attempt }) else { throw .waitCancelled }
       guard !Task.isCancelled else { throw inUse("the wait for it was ended", by: nil) }
       guard clock.steadyTime < end else {
@@ -154,6 +166,10 @@ final class SessionLease: Sendable {
       }
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(32))
+      if let lease = try await store.attempt("lock the account", { try await $0.shared.lease(id) })
+      {
+        return lease
+      }
     }
   }
 

@@ -177,6 +177,11 @@ extension SessionState {
     return true
   }
 
+  /// Returns how long callers get the error of the last change; `nil` if they do not.
+  func pause(at now: Date) -> Duration? {
+    failure.flatMap { $0.isInForce(at: now) ? .seconds($0.until.timeIntervalSince(now)) : nil }
+  }
+
   /// Ends a successful renewal; its token is already in memory.
   mutating func endRenewal(_ change: TokenChange, at now: Date) {
     guard isCurrent(change) else { return }

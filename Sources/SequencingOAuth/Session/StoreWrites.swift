@@ -13,7 +13,7 @@ struct StoreWrites {
     /// The erasure of an account with a refused token, if the store has one of these tokens.
     case eraseRefused([SQToken])
 
-    fileprivate var erases: Bool { if case .save = self { false } else { true } }
+    var erases: Bool { if case .save = self { false } else { true } }
   }
 
   struct Job: Sendable {

@@ -27,6 +27,13 @@ package final class StoredAccount: Sendable {
   }
 
   private var store: any TokenStore { context.environment.tokenStore }
+
+  /// Calls the store, and tells the observer of it.
+  private func observing<Value>(
+    _ call: ClientEvent.StoreCall, _ work: () async throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    try await context.environment.observing(.store(call), accountID: id, work)
+  }
 }
 
 // MARK: - Reading
@@ -43,7 +50,9 @@ extension StoredAccount {
     {
       throw error
     }
-    return try await store.attempt("be read") { [id] in try await $0.load(id) }
+    return try await observing(.load) { () throws(SQOAuthError) in
+      try await store.attempt("be read") { [id] in try await $0.load(id) }
+    }
   }
 
   /// Reads the account's record, and returns an error instead of throwing it.
@@ -70,16 +79,20 @@ extension StoredAccount {
       try await store.attempt("lock the account") { [id] in try await $0.shared.lease(id) }?
         .release()
     }
-    try await store.attempt("reserve space for the token") { [id] in
-      try await $0.reservation(id, replacing: nil)
+    try await observing(.reserve) { () throws(SQOAuthError) in
+      try await store.attempt("reserve space for the token") { [id] in
+        try await $0.reservation(id, replacing: nil)
+      }
     }.release()
     return record
   }
 
   /// Reserves space in the store for the record that follows another one.
   func reservation(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
-    try await store.attempt("reserve space for the next token") { [id] in
-      try await $0.reservation(id, replacing: record)
+    try await observing(.reserve) { () throws(SQOAuthError) in
+      try await store.attempt("reserve space for the next token") { [id] in
+        try await $0.reservation(id, replacing: record)
+      }
     }
   }
 
@@ -99,8 +112,7 @@ extension StoredAccount {
     from store: any TokenStore, waits: Bool = true,
     _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    let leased = await lease.acquire(
-      from: store, context.environment.clock, waits: waits)
+    let leased = await lease.acquire(from: store, context.environment, waits: waits)
     defer { if case .success = leased { lease.release() } }
     return try await work(leased.error)
   }
@@ -248,7 +260,9 @@ extension StoredAccount {
 
   private func made(_ job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
     do throws(SQOAuthError) {
-      try await make(job)
+      try await observing(job.change.erases ? .erase : .save) { () throws(SQOAuthError) in
+        try await make(job)
+      }
       return .success(())
     } catch {
       state.withLock { $0.writes.didFail(job, error) }

@@ -11,6 +11,16 @@ struct TokenChange: Sendable {
   let work = SharedWork<SQToken?, SQOAuthError>()
   /// The number of the change among the session's changes.
   let number: Int
+  /// A count of the callers that wait for the change's token, without the SDK's own work.
+  final class Callers: Sendable {
+    private let number = Locked(0)
+
+    var count: Int { number.withLock(\.self) }
+
+    func add() { number.withLock { $0 += 1 } }
+  }
+
+  let callers = Callers()
   /// A signal that the change has ended or turns out to be slow.
   ///
   /// Waiting callers check their time limit only after that. So a change of usual speed needs one

@@ -29,7 +29,8 @@ extension TokenSession {
         _ = try await outcome(of: change, until: end)
       case .start(let change, let record):
         let narrowing = Narrowing(access: access)
-        start(Renewal(self, change, isUse: true, narrowing: narrowing), of: record)
+        start(
+          Renewal(self, change, isUse: true, narrowing: narrowing), of: record, because: .narrowing)
         _ = try await outcome(of: change, until: end).get()
         if let outcome = narrowing.outcome.current { return try outcome.get() }
       }

@@ -143,17 +143,21 @@ package final class TokenSession: Sendable {
         guard try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
       case .join(let change):
+        if !need.isOwn { change.callers.add() }
         if let token = try await result(of: change, need, until: end) { return token }
       case .start(let change, let record):
-        start(Renewal(self, change, isUse: !need.isKeeping), of: record)
+        if !need.isOwn { change.callers.add() }
+        start(Renewal(self, change, isUse: !need.isKeeping), of: record, because: need.reason)
         if let token = try await result(of: change, need, until: end) { return token }
       }
     }
   }
 
-  func start(_ renewal: Renewal, of record: AccountRecord) {
+  func start(
+    _ renewal: Renewal, of record: AccountRecord, because reason: ClientEvent.Refresh.Reason
+  ) {
     renewal.change.run {
-      let outcome = await renewal.run(record)
+      let outcome = await self.observing(renewal, reason) { await renewal.run(record) }
       self.changed()
       return outcome
     }
@@ -256,6 +260,11 @@ package final class TokenSession: Sendable {
   /// Saves and renews the token, and tells of the end of the sign-in, if that is due; the timer
   /// calls this method.
   func tend() async {
+    // The timer's task may have begun during any operation.
+    await Observation.$current.withValue(nil) { await doDueWork() }
+  }
+
+  private func doDueWork() async {
     await saveAgain(at: now)
     // An event reports a failure, and the next attempt is due after the back-off.
     let renews = state.withLock { $0.isUpdating && !$0.isClosed }
@@ -274,7 +283,12 @@ package final class TokenSession: Sendable {
       return !state.isReporting
     }
     guard isMine else { return }
-    while let event = nextEvent() { observers.tell(event) }
+    while let event = nextEvent() {
+      observers.tell(event)
+      if let subject = ClientEvent.Subject(event) {
+        context.environment.tell(subject, accountID: account.id, in: nil)
+      }
+    }
   }
 
   private func nextEvent() -> SessionEvent? {

@@ -33,13 +33,25 @@ final class PendingAuthorization: Sendable {
   private let rejectedRedirects = Locked(RejectedRedirects())
   /// The first error in a redirect without a `state`.
   let unboundError = OneShot<SQOAuthError>()
+  /// The closure that gets the result of each offer.
+  private let told: @Sendable (OfferResult) -> Void
 
-  init(_ expectation: AuthorizationResponse.Expectation) {
+  init(
+    _ expectation: AuthorizationResponse.Expectation,
+    told: @escaping @Sendable (OfferResult) -> Void = { _ in }
+  ) {
     self.expectation = expectation
+    self.told = told
   }
 
   /// Checks a redirect and ends the wait if it is the response; may be called on any thread.
   func offer(_ redirect: String) -> OfferResult {
+    let result = judge(redirect)
+    told(result)
+    return result
+  }
+
+  private func judge(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed:
       rejectedRedirects.withLock { $0.rejectedOtherAddress() }

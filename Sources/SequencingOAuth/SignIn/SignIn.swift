@@ -37,6 +37,11 @@ final class SignIn: Sendable {
     var failure: SQOAuthError?
   }
 
+  /// What an observer learns of the sign-in.
+  var observed: ClientEvent.SignIn {
+    ClientEvent.SignIn(place == .browser ? .browser : .otherDevice, isSilent: options.isSilent)
+  }
+
   init(_ request: Request) {
     place = request.place ?? .browser
     options = request.options ?? SignInOptions()

@@ -74,6 +74,18 @@ public final class AccountKeeper: Sendable {
     worker.observers.stream(atMost: 1000)
   }
 
+  /// Keeps the accounts fresh until the calling task is cancelled, and then does what ``stop()`` does.
+  ///
+  /// So the keeper is a service of an app that runs its services in a group of tasks, such as one of
+  /// swift-service-lifecycle. It also returns if ``stop()`` is called.
+  public func run() async {
+    await withTaskCancellationHandler {
+      await work.value
+    } onCancel: {
+      work.cancel()
+    }
+  }
+
   /// Stops the keeper, and returns when its running renewals have ended and their tokens are
   /// stored.
   ///

@@ -159,7 +159,8 @@ public final class TokenIntrospector: Sendable {
       }
     let request = try await IntrospectionRequest(
       token, by: client, wantsSignature: signatures != nil)
-    let answer = try await client.environment.transport.exchange(request.httpRequest())
+    let answer = try await client.environment.exchange(
+      request.httpRequest(), for: .introspection)
     let response = IntrospectionResponse(
       request: request, client: client, requiresTokenType: requiresTokenType)
     return try await response.read(answer, signatures: signatures)

@@ -52,7 +52,11 @@ extension RPCCall {
     var authorization = try await authorization(by: module)
     while true {
       do throws(RPCCallError) {
-        let answer = try await attempt(metadata, authorization.fields)
+        let answer = try await authorization.observing { (error: RPCCallError) in
+          SQOAuthError.Code(rawValue: "grpc_\(error.status.description.asciiLowercased())")
+        } _: { fields throws(RPCCallError) in
+          try await attempt(metadata, fields)
+        }
         authorization.learn(responseMetadata.proofFields)
         return answer
       } catch {

@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import OAuthSandboxGRPC
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthGRPC
 import Testing
@@ -37,6 +38,31 @@ import Testing
     var count = 0
     for try await _ in call.messages { count += 1 }
     #expect(count == 20)
+  }
+
+  @Test func `an observer learns of each attempt of a call, and its fields are sent`()
+    async throws
+  {
+    let events = Locked<[ClientEvent]>([])
+    let observer = ClientObserver(requestFields: { begin in
+      ["traceparent": "00-\(begin.operation ?? 0)"]
+    }) { event in
+      guard case .request(let request) = event.subject, request.purpose == .resource else { return }
+      events.withLock { $0.append(event) }
+    }
+    try await running { bound, server, channel in
+      bound.module.environment.observer = observer
+      try await ask(channel)
+      await observer.flush()
+      let numbers = events.withLock { $0.filter { $0.phase == .begin }.compactMap(\.operation) }
+      #expect(numbers.count == 2)
+      #expect(server.calls.map { $0.metadata("traceparent") } == numbers.map { "00-\($0)" })
+      let ends = events.withLock { $0.map(\.phase) }.compactMap { phase -> String? in
+        guard case .end(_, let error) = phase else { return nil }
+        return error?.rawValue ?? "ok"
+      }
+      #expect(ends == ["grpc_unauthenticated", "ok"])
+    }
   }
 
   @Test func `a call is repeated with the server's nonce, and the next ones have it`()

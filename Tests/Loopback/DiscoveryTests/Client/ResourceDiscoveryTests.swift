@@ -8,6 +8,11 @@ import Testing
 /// The search for the metadata of a resource on another computer, with a scripted transport.
 struct ResourceDiscoveryTests {
   private let http = ScriptedTransport()
+  private var environment: ClientEnvironment {
+    var environment = ClientEnvironment()
+    environment.transport = http
+    return environment
+  }
 
   private func find(
     _ issuers: [String], at address: String = "https://api.example/mcp"
@@ -16,7 +21,7 @@ struct ResourceDiscoveryTests {
     http.answer(
       ScriptedTransport.json(#"{"resource":"\#(address)","authorization_servers":[\#(list)]}"#))
     return try await ResourceDiscovery(
-      resource: ResourceAddress(address), transport: http, timeout: .seconds(10)
+      resource: ResourceAddress(address), environment: environment, timeout: .seconds(10)
     ).find(named: nil)
   }
 
@@ -55,7 +60,7 @@ struct ResourceDiscoveryTests {
         ? WebResponse(status: 404) : try await answer(request)
     }
     let found = try await ResourceDiscovery(
-      resource: ResourceAddress("https://api.example/mcp"), transport: http, timeout: .seconds(10)
+      resource: ResourceAddress("https://api.example/mcp"), environment: environment, timeout: .seconds(10)
     ).find(named: nil)
     #expect(
       found.steps.map(\.address) == [

@@ -53,6 +53,25 @@ private final class WaitedStore: SharedTokenStore {
     }
   }
 
+  @Test func `a keeper that runs in a task stops with it, after its renewals`() async throws {
+    try await KeptAccounts.running(.sqlite) { accounts in
+      try await accounts.add(["a"], expiringAfter: 1)
+      let gate = Gate(isOpen: false)
+      accounts.sandbox.misbehave(at: .token, .hold(until: { await gate.pass() }))
+      let keeper = accounts.keeper()
+      let running = Task { await keeper.run() }
+      try await eventually { gate.waiting == 1 }
+      running.cancel()
+      gate.open()
+      await running.value
+      #expect(keeper.totals.refreshed == 1 && !keeper.isRenewing)
+      #expect(
+        try await accounts.open().load("a")?.token.expirationDate ?? .distantPast > Date() + 1000)
+      // A second call returns at once.
+      await keeper.run()
+    }
+  }
+
   @Test(arguments: KeptAccounts.Store.allCases)
   func `an account is renewed repeatedly`(store: KeptAccounts.Store) async throws {
     try await KeptAccounts.running(store, lifetime: .seconds(2)) { accounts in

@@ -41,11 +41,16 @@ struct SessionLeaseTests {
 
   let store = LeasingStore()
   let clock = ManualClock()
+  var environment: ClientEnvironment {
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    return environment
+  }
 
   /// Waits for the lease in a task, and cancels the task.
   func givesUp(_ lease: SessionLease) async throws {
     let asked = store.state.withLock(\.asked)
-    let waiter = Task { [store, clock] in await lease.acquire(from: store, clock) }
+    let waiter = Task { [store, environment] in await lease.acquire(from: store, environment) }
     try await eventually { [store] in store.state.withLock(\.asked) > asked }
     waiter.cancel()
     #expect(await waiter.value.error?.code == .cancelled)
@@ -57,7 +62,7 @@ struct SessionLeaseTests {
     try await givesUp(lease)
     store.answering.open()
     try await eventually { [store] in store.state.withLock { $0.given == 1 && $0.held == 0 } }
-    #expect(await lease.acquire(from: store, clock).error == nil)
+    #expect(await lease.acquire(from: store, environment).error == nil)
     #expect(store.state.withLock { $0.given == 2 && $0.held == 1 })
     lease.release()
     #expect(store.state.withLock(\.held) == 0)
@@ -81,7 +86,7 @@ struct SessionLeaseTests {
       store.state.withLock { $0.isFree = false }
       try await givesUp(lease)
       store.state.withLock { $0.isFree = true }
-      #expect(await lease.acquire(from: store, clock).error == nil)
+      #expect(await lease.acquire(from: store, environment).error == nil)
       #expect(store.state.withLock(\.held) == 1)
       lease.release()
       #expect(store.state.withLock(\.held) == 0)

@@ -1,0 +1,33 @@
+import SQFoundation
+import SequencingOAuth
+
+extension Option {
+  static let verbose = Option(
+    "--verbose",
+    help: "Tell on standard error what the program does: each request, refresh, wait and call of "
+      + "the store, without secrets.")
+}
+
+extension Console {
+  /// Returns this console with an observer that prints each event of the SDK on standard error.
+  ///
+  /// A line begins with the time since the start of the program.
+  var tellingEvents: Console {
+    let start = Date()
+    let errors = errors
+    var console = self
+    console.observer = ClientObserver { event in
+      let time = Int((event.date.timeIntervalSince(start) * 1000).rounded())
+      try? errors.write("+\(time) ms \(event)".linesOnScreen + "\n")
+    }
+    return console
+  }
+
+  /// An environment with the program's page and this console's observer.
+  var environment: ClientEnvironment {
+    var environment = ClientEnvironment()
+    environment.landingPage = .demo
+    environment.observer = observer
+    return environment
+  }
+}

@@ -1,0 +1,85 @@
+public import SQFoundation
+
+/// Something that the SDK does or meets: for logs, metrics and traces.
+///
+/// No event contains a secret, a path or a query of a URL, or anything of a user; an account's id is
+/// in it only if the observer asks for that. A later version may add subjects and cases, so write a
+/// `default` in a `switch`.
+///
+/// - SeeAlso: ``ClientObserver``
+public struct ClientEvent: Sendable, Hashable {
+  /// Whether an operation begins or ends, or the event takes no time.
+  public enum Phase: Sendable, Hashable {
+    /// An operation begins.
+    case begin
+    /// An operation has ended, with an error's code if it failed.
+    ///
+    /// The time of the operation is that of a clock that no one sets.
+    case end(after: Duration, error: SQOAuthError.Code?)
+    /// The event takes no time.
+    case moment
+  }
+
+  /// What an event is about.
+  public enum Subject: Sendable, Hashable {
+    /// A user signs in, or a grant without a browser gets an account's first token.
+    case signIn(SignIn)
+    /// A request to a server.
+    case request(Request)
+    /// A session gets a new token.
+    case refresh(Refresh)
+    /// A session waits for its account, which another session or process has locked.
+    ///
+    /// The holder is the process, as the store names it; `nil` if it does not know.
+    case leaseWait(holder: String?)
+    /// A call of the token store for an account.
+    case store(StoreCall)
+    /// The SDK gives a page of the authorization server to the browser.
+    case pageOpened
+    /// The user has got a code for another device.
+    case codeShown
+    /// The redirect of a sign-in was accepted.
+    case redirectAccepted
+    /// A redirect was refused, and the sign-in still waits.
+    case redirectRefused(RedirectOutcome)
+    /// A session took over the token that another process had refreshed.
+    case takenOver
+    /// A session took over the token of a sign-in in another process.
+    case replaced
+    /// After a failure, no request for a token is sent for this time.
+    case backOff(Duration, after: SQOAuthError.Code)
+    /// The sign-in ends soon, and only the user can continue it.
+    case endsSoon(Date)
+    /// A session has ended.
+    case ended(End)
+    /// The observer was too slow, and this number of events before this one are lost.
+    case lost(Int)
+  }
+
+  /// What the event is about.
+  public let subject: Subject
+  /// Whether it begins, ends, or takes no time.
+  public let phase: Phase
+  /// The number of the operation, the same at its begin and its end; `nil` for a moment.
+  public let operation: UInt64?
+  /// The number of the operation during which this happens; `nil` if it is part of none.
+  ///
+  /// Callers that join a sign-in or a refresh under way are not among its parents.
+  public let parent: UInt64?
+  /// The id of the account, if the observer asks for ids and the event is about an account.
+  public let accountID: String?
+  /// The time of the event by the system's clock.
+  public let date: Date
+
+  init(
+    _ subject: Subject, _ phase: Phase = .moment, operation: UInt64? = nil, parent: UInt64? = nil,
+    accountID: String? = nil
+  ) {
+    self.subject = subject
+    self.phase = phase
+    self.operation = operation
+    self.parent = parent
+    self.accountID = accountID
+    date = Date()
+  }
+}

@@ -1,0 +1,113 @@
+import SQBasics
+
+/// An observer of what the SDK does, for ``ClientEnvironment/observer``.
+///
+/// The closure gets the events one after the other, in their order, on a thread of the observer's
+/// own. The SDK never waits for it. If it is slower than the events come, a limited number of them
+/// waits; the next ones are lost, and ``ClientEvent/Subject/lost(_:)`` says how many.
+public final class ClientObserver: Sendable {
+  /// A closure that returns further fields for a request, such as `traceparent`.
+  public typealias RequestFields = @Sendable (_ begin: ClientEvent) -> HeaderFields
+
+  private struct State {
+    var waiting = 0
+    var lost = 0
+    var operations: UInt64 = 0
+  }
+
+  private let namesAccounts: Bool
+  private let limit: Int
+  private let requestFields: RequestFields?
+  private let receive: @Sendable (ClientEvent) -> Void
+  private let state = Locked(State())
+  private let queue = BlockingQueue("ClientObserver")
+
+  /// Creates an observer.
+  ///
+  /// With `namesAccounts`, events have the ids of accounts. At most `limit` events wait for the
+  /// closure. `requestFields` gets the event of each request before it is sent; it is called in the
+  /// request's task, before or after `receive` gets the event, so it must be quick. A field that the
+  /// request has already is not replaced, and a field that could change what the request means is
+  /// not added.
+  public init(
+    namesAccounts: Bool = false, limit: Int = 1000, requestFields: RequestFields? = nil,
+    _ receive: @escaping @Sendable (ClientEvent) -> Void
+  ) {
+    self.namesAccounts = namesAccounts
+    self.limit = max(1, limit)
+    self.requestFields = requestFields
+    self.receive = receive
+  }
+
+  /// Waits until the closure has got all events so far; call it before the program ends.
+  ///
+  /// It returns after `limit` in any case.
+  public func flush(within limit: Duration = .seconds(5)) async {
+    let end = OneShot<Void>()
+    queue.start { end.resolve(()) }
+    _ = await end.wait(until: .now + limit)
+  }
+
+  /// Passes an event on.
+  func tell(_ event: ClientEvent) {
+    let isLost = state.withLock { state in
+      guard state.waiting < limit else {
+        state.lost += 1
+        return true
+      }
+      state.waiting += 1
+      return false
+    }
+    guard !isLost else { return }
+    queue.start { [self] in
+      receive(event)
+      let lost = state.withLock { state in
+        state.waiting -= 1
+        defer { if state.waiting == 0 { state.lost = 0 } }
+        return state.waiting == 0 ? state.lost : 0
+      }
+      if lost > 0 { receive(ClientEvent(.lost(lost))) }
+    }
+  }
+
+  /// Creates the event of something that takes no time.
+  func event(
+    _ subject: ClientEvent.Subject, _ phase: ClientEvent.Phase = .moment, of scope: Observation?,
+    accountID: String? = nil
+  ) -> ClientEvent {
+    let isMoment = phase == .moment
+    let id = accountID ?? scope?.accountID
+    return ClientEvent(
+      subject, phase, operation: isMoment ? nil : scope?.operation,
+      parent: isMoment ? scope?.operation : scope?.parent, accountID: namesAccounts ? id : nil)
+  }
+
+  /// Returns the scope of a new operation within another one.
+  func begin(within parent: Observation?, accountID: String? = nil) -> Observation {
+    let number = state.withLock { state in
+      state.operations += 1
+      return state.operations
+    }
+    return Observation(
+      operation: number, parent: parent?.operation, accountID: accountID ?? parent?.accountID)
+  }
+
+  /// Returns a request's fields with those of the observer.
+  func adding(to fields: HeaderFields, _ begin: ClientEvent) -> HeaderFields {
+    guard let requestFields else { return fields }
+    var fields = fields
+    for field in requestFields(begin)
+    where fields[field.name] == nil && !Self.isReserved(field.name) {
+      fields[field.name] = field.value
+    }
+    return fields
+  }
+
+  /// Returns whether a field is the SDK's or the transport's own affair.
+  private static func isReserved(_ name: String) -> Bool {
+    [
+      "authorization", "dpop", "proxy-authorization", "cookie", "host", "content-length",
+      "content-type", "transfer-encoding", "connection", "expect", "te", "upgrade",
+    ].contains(name.asciiLowercased())
+  }
+}

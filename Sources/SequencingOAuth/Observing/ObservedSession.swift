@@ -1,0 +1,64 @@
+import SQBasics
+import SQFoundation
+
+// What an observer learns of a session.
+extension TokenSession {
+  /// Runs a renewal, and tells the observer of it.
+  func observing(
+    _ renewal: Renewal, _ reason: ClientEvent.Refresh.Reason,
+    _ run: () async -> Renewal.Outcome
+  ) async -> Renewal.Outcome {
+    guard let observer = context.environment.observer else { return await run() }
+    let before = refreshes
+    var details = ClientEvent.Refresh(reason: reason)
+    let observed = Optional(observer)
+    do throws(SQOAuthError) {
+      return .success(
+        try await observed.observing(
+          .refresh(details), accountID: account.id,
+          result: { outcome in
+            details.callers = renewal.change.callers.count
+            let hasToken = (try? outcome.get()) != nil
+            details.result = refreshes > before ? .refreshed : hasToken ? .takenOver : ClientEvent.Refresh.Result.none
+            return .refresh(details)
+          }
+        ) { () throws(SQOAuthError) in try await run().get() })
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Tells the observer how long no request for a token is sent.
+  func tellBackOff(after error: SQOAuthError) {
+    let now = now
+    guard let pause = decide({ $0.pause(at: now) }) else { return }
+    context.environment.tell(.backOff(pause, after: error.code), accountID: account.id)
+  }
+}
+
+extension SessionState.Need {
+  /// Why a renewal begins.
+  var reason: ClientEvent.Refresh.Reason {
+    switch self {
+    case .valid: .caller
+    case .replacing: .refusal
+    case .new: .app
+    case .kept: .keeper
+    case .due: .timer
+    case .narrowed: .narrowing
+    }
+  }
+}
+
+extension ClientEvent.Subject {
+  /// Creates the subject of a session's event; `nil` if an operation's end tells of it.
+  init?(_ event: SessionEvent) {
+    switch event {
+    case .takenOver: self = .takenOver
+    case .replaced: self = .replaced
+    case .endsSoon(let date): self = .endsSoon(date)
+    case .ended(let end): self = .ended(ClientEvent.End(end))
+    case .refreshed, .refreshFailed, .idTokenIgnored: return nil
+    }
+  }
+}
