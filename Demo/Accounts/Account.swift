@@ -9,6 +9,8 @@ struct Account: Sendable {
   var place: String?
   /// The command that signs the account in again, to show to the user.
   var signInCommand = "sq-demo login"
+  /// The command that signs the account in again with more scopes.
+  var widerSignInCommand = "sq-demo login"
   /// The built-in sandbox; `nil` at any other server.
   var sandbox: EmbeddedSandbox?
   /// Whether the user listed the servers that may get its token.

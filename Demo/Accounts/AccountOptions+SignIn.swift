@@ -80,7 +80,10 @@ extension AccountOptions {
           try await work(
             Account(
               oauth: oauth, server: server.address, place: place,
-              signInCommand: self.store.signInCommand(choice.newID), sandbox: sandbox,
+              signInCommand: self.store.signInCommand(choice.newID),
+              widerSignInCommand: await widerSignInCommand(
+                choice.newID, configuration.clientID, at: configuration.provider.issuer, in: store),
+              sandbox: sandbox,
               hasListedResources: !options.resources.isEmpty, store: store, signIn: signIn)))
       } catch {
         outcome = .failure(error)

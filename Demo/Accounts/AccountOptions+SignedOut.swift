@@ -26,6 +26,24 @@ extension AccountOptions {
     ).withHint(Failure.signInAgain).naming(signInCommand(record))
   }
 
+  /// Returns the command that signs an account in again with more scopes.
+  ///
+  /// If this program has registered the account's client itself, the command names the issuer: only then
+  /// the registration is widened, too.
+  func widerSignInCommand(
+    _ id: String, _ clientID: String, at issuer: String?, in opened: OpenStore
+  ) async -> String {
+    let command = store.signInCommand(id)
+    guard let issuer, let registration = try? await opened.registrations.registration(at: issuer),
+      registration.clientID == clientID
+    else { return command }
+    return "\(command) \(Option.issuer.name) \(ShellWords.quote(issuer.onScreen))"
+  }
+
+  func widerSignInCommand(_ record: AccountRecord, in opened: OpenStore) async -> String {
+    await widerSignInCommand(record.id, record.clientID, at: record.issuer, in: opened)
+  }
+
   /// Returns the advice for a server that refuses a client that this program has registered itself;
   /// `nil` for any other failure.
   func forgottenHint(
@@ -47,13 +65,29 @@ extension AccountOptions {
 }
 
 extension Failure {
-  /// Returns the failure with the command that signs the account in again in its hint.
+  /// Returns the failure with the command that signs the account in again in its hint, or the one for
+  /// more scopes.
   ///
   /// Other hints stay unchanged.
-  func naming(_ command: String?) -> Failure {
+  func naming(_ command: String?, forMore: String? = nil) -> Failure {
     guard let command, let hint, [Self.signInAgain, Self.signInForMore].contains(hint) else {
       return self
     }
-    return withHint(hint.replacing("'sq-demo login'", with: "'\(command)'"))
+    let words = hint == Self.signInForMore ? forMore ?? command : command
+    return withHint(hint.replacing("'sq-demo login'", with: "'\(words)'"))
+  }
+
+  /// Returns the failure of an account whose token may not go to a server, with advice that fits the
+  /// account.
+  ///
+  /// Other failures stay unchanged.
+  func naming(resourceOf record: AccountRecord) -> Failure {
+    let resources = KeptClient(record).identifiers.map(\.onScreen).joined(separator: " ")
+    guard code == SQOAuthError.Code.originNotAllowed.rawValue, !resources.isEmpty else {
+      return self
+    }
+    return withHint(
+      "The account \"\(record.id.onScreen)\" is for \(resources) only. Name another \(Option.account.name), "
+        + "or leave it out, so that the command finds the server of this address.")
   }
 }

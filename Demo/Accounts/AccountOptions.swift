@@ -85,9 +85,12 @@ struct AccountOptions: Sendable {
   /// An account that `--account` names is signed in at its previous server, unless the options name
   /// another server.
   func withNewAccount(_ console: Console, _ work: Work) async throws(Failure) {
-    guard signIn.server == nil, !signIn.usesSandbox, choice.id != nil || store.areGiven,
+    guard !signIn.usesSandbox, choice.id != nil || store.areGiven && signIn.server == nil,
       let opened = try await store.openIfThere(console)
     else { return try await self.signIn(signIn, nil, console, work) }
+    guard signIn.server == nil else {
+      return try await self.signIn(try await forSameResource(in: opened), opened, console, work)
+    }
     guard let record = try await lastingAccount(in: opened) else {
       return try await self.signIn(signIn, opened, console, work)
     }
@@ -120,6 +123,22 @@ extension AccountOptions {
     return options
   }
 
+  /// Returns the options of a sign-in at a named server; an account of a resource stays one if its
+  /// server is the same.
+  private func forSameResource(in opened: OpenStore) async throws(Failure) -> SignInArguments {
+    guard let record = try await lastingAccount(in: opened),
+      KeptClient(record).server == signIn.server
+    else { return signIn }
+    return try signIn.forResource(of: KeptClient(record))
+  }
+
+  /// Returns these options with the passphrase of the key that they name.
+  func unlocked(_ console: Console) async throws(Failure) -> AccountOptions {
+    var options = self
+    options.signIn = try await signIn.unlocked(console)
+    return options
+  }
+
   /// What a command does with an account in the store.
   private enum Purpose { case use, revocation, logout }
 
@@ -149,11 +168,16 @@ extension AccountOptions {
           Account(
             oauth: oauth, server: server, place: options.configuration?.provider.name,
             signInCommand: self.store.signInCommand(record.id),
+            widerSignInCommand: await widerSignInCommand(record, in: opened),
             hasListedResources: !options.resources.isEmpty, store: opened, signIn: signIn))
       }
     } catch {
       if let hint = await forgottenHint(error, record, in: opened) { throw error.withHint(hint) }
-      guard !oauth.module.hasAccessToken else { throw error.naming(signInCommand(record)) }
+      guard !oauth.module.hasAccessToken else {
+        throw error.naming(resourceOf: record)
+          .naming(
+            signInCommand(record), forMore: await widerSignInCommand(record, in: opened))
+      }
       // If another program signed the account out, it also removed the information about its
       // sign-in.
       guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }

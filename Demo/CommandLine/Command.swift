@@ -62,7 +62,9 @@ enum Invocation {
         words, forms: command.forms, options: command.options, secrets: secrets)
       self = arguments.wantsHelp ? .print(Help.page(command)) : .run(try command.init(arguments))
     } catch {
-      throw error.status == .wrongUsage ? error.withHint(Help.pointer(to: command)) : error
+      guard error.status == .wrongUsage else { throw error }
+      let hints = [error.hint, Help.pointer(to: command)].compactMap(\.self)
+      throw error.withHint(hints.joined(separator: "\n"))
     }
   }
 

@@ -35,7 +35,8 @@ struct Failure: Error, Equatable {
       return
     }
     self.init(
-      error.code.rawValue, error.message, status: error.isCancellation ? .cancelled : .notAuthorized
+      error.code.rawValue, Self.message(error),
+      status: error.isCancellation ? .cancelled : .notAuthorized
     )
     challenge = error.challenge?.inWords
     hint = Self.option(for: error) ?? Self.hint(error)
@@ -51,6 +52,15 @@ struct Failure: Error, Equatable {
 
   /// The failure of a command that a signal interrupted.
   static let interrupted = Failure("cancelled", "it was interrupted", status: .cancelled)
+
+  /// Returns the message of an SDK error, without advice that only an app can follow.
+  private static func message(_ error: SQOAuthError) -> String {
+    guard error.code == .originNotAllowed,
+      let advice = error.message.firstRange(of: ". If that server may see")
+    else { return error.message }
+    return String(error.message[..<advice.lowerBound]).replacing(
+      "the client's resourceOrigins do not list", with: "the account is for other servers than")
+  }
 
   private static func hint(_ error: SQOAuthError) -> String? {
     switch error.code {
@@ -95,6 +105,17 @@ struct Failure: Error, Equatable {
   /// Returns the failure for a well-formed command line with a value that the SDK rejects.
   static func refused(_ error: SQOAuthError) -> Failure {
     Failure(error.code.rawValue, error.message, status: .wrongUsage)
+  }
+
+  /// Returns the failure for an address that the SDK rejects, with the scheme that it lacks.
+  static func refused(_ error: SQOAuthError, address: String) -> Failure {
+    let failure = refused(error)
+    guard !address.contains("://"), address.contains(/[.:\/]/),
+      let scheme = ["http", "https"].first(where: {
+        (try? ResourceOrigin("\($0)://\(address)")) != nil
+      })
+    else { return failure }
+    return failure.withHint("Did you mean \(scheme)://\(address.onScreen)?")
   }
 
   /// Runs code of the SDK, and converts its error to a failure.

@@ -1,4 +1,5 @@
 import Glibc
+import SQFiles
 
 /// Functions that read files and standard input, with an error in words.
 enum FileReading {
@@ -22,15 +23,41 @@ enum FileReading {
 
   /// Reads at most `limit` bytes from the start of a file that may have no end.
   ///
-  /// If `isSecret` says so of these bytes, the file is checked like one with a secret.
+  /// If `isKey` says so of these bytes, the file is checked like one with a key.
   static func start(
-    of path: String, atMost limit: Int, isSecret: ([UInt8]) -> Bool = { _ in false }
+    of path: String, atMost limit: Int, isKey: ([UInt8]) -> Bool = { _ in false }
   ) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
     let content = try bytes(of: file, atMost: limit)
-    if isSecret(content) { try checkReaders(of: file) }
+    if isKey(content) { try checkTrust(in: file) }
     return content
+  }
+
+  /// Reads the start of a file with a private key, by the rules for the key files of a store.
+  ///
+  /// A pipe is read without a check.
+  static func key(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
+    try start(of: path, atMost: limit) { _ in true }
+  }
+
+  /// Rejects a key's file if it may be the work, or in the hands, of other users than root.
+  private static func checkTrust(in file: Int32) throws(ReadError) {
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw .last }
+    guard status.st_mode & S_IFMT == S_IFREG else { return }
+    let user = geteuid()
+    guard [user, 0].contains(status.st_uid) else {
+      throw ReadError(
+        "it belongs to user \(status.st_uid), who may change it, and this program runs as user "
+          + "\(user): run it as that user, or change the owner with chown")
+    }
+    do throws(FileFailure) {
+      _ = try FileTrust.key.needsMending(
+        FileStatus(owner: status.st_uid, mode: UInt32(status.st_mode & 0o7777)), user: user)
+    } catch {
+      throw ReadError(error.description)
+    }
   }
 
   /// Reads the start of a file with a secret, and rejects this user's own file if other users can
@@ -101,7 +128,8 @@ enum FileReading {
 
   /// Reads standard input to its end.
   static func input(atMost limit: Int) throws(ReadError) -> [UInt8] {
-    try whole(0, atMost: limit)
+    guard !StandardStreams.inputWasClosed else { throw ReadError("standard input is closed") }
+    return try whole(0, atMost: limit)
   }
 
   private static func whole(_ file: Int32, atMost limit: Int) throws(ReadError) -> [UInt8] {

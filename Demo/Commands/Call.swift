@@ -73,12 +73,17 @@ struct Call: Command {
     case .resource(let access):
       let http = try request.http(
         body: body, at: nil, answerLimit: account.signIn.answerLimit)
-      if let (response, token) = try await access.send(http, console) {
-        return try show(response, to: http, token, console)
+      switch try await access.send(http, console) {
+      case .answered(let response, let token): try show(response, to: http, token, console)
+      case .undescribed(let reason):
+        // The server says nothing about itself, so the user must say whose token it gets.
+        if let failure = access.accountIsOpen { throw failure }
+        do throws(Failure) {
+          try await send(body, by: access.options, console)
+        } catch {
+          throw error.missing(reason, of: access.address)
+        }
       }
-      // The server says nothing about itself, so the user must say whose token it gets.
-      if let failure = access.accountIsOpen { throw failure }
-      try await send(body, by: access.options, console)
     }
   }
 

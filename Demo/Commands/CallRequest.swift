@@ -72,7 +72,7 @@ struct CallRequest: Sendable {
     do throws(SQOAuthError) {
       _ = try ResourceOrigin(text)
     } catch {
-      throw .refused(error)
+      throw .refused(error, address: text)
     }
     guard let url = URL(string: text) else { throw .usage("the URL cannot be used") }
     return url

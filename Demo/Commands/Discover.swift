@@ -50,10 +50,16 @@ struct Discover: Command {
       report = try await search(options, records, asked, console)
     } catch {
       // The steps so far say where the search ended.
+      let store: any TokenStore = options.opened?.store ?? MemoryTokenStore()
+      let account = try await candidates(
+        of: ResourceAccess(address, nil, options, records), in: store)
       if printsJSON {
-        try console.result(try oneLineOfJSON(DiscoveryReport(address, nil, asked.steps)))
+        try console.result(try oneLineOfJSON(DiscoveryReport(address, nil, asked.steps, account)))
       } else {
         for step in asked.steps { console.progress(step.lines) }
+        if account.isOfLogin, !account.ids.isEmpty {
+          console.progress(account.words(needsToken: true))
+        }
       }
       throw error
     }
@@ -74,6 +80,7 @@ struct Discover: Command {
     environment.transport = asked
     let store: any TokenStore = options.opened?.store ?? MemoryTokenStore()
     let access = ResourceAccess(address, nil, options, records)
+    let account = try await candidates(of: access, in: store)
     return try await Failure.translating { () throws(SQOAuthError) in
       let client = try ResourceClient(
         address, as: access.identity(in: options.opened),
@@ -82,13 +89,27 @@ struct Discover: Command {
       request.timeout = options.signIn.answerLimit
       let response = try await environment.exchange(request, for: .resource)
       let plan = try await client.plan(after: response)
-      // A record whose session has ended has no token.
-      var kept: [String] = []
-      for id in target.resources(among: records).map(\.id)
-      where (try? await store.load(id)) != nil {
-        kept.append(id)
-      }
-      return DiscoveryReport(address, plan, asked.steps, accounts: kept)
+      return DiscoveryReport(address, plan, asked.steps, account)
     }
+  }
+
+  /// Returns the accounts that a call without `--account` uses, or from which it lets the user choose.
+  private func candidates(
+    of access: ResourceAccess, in store: any TokenStore
+  ) async throws(Failure) -> DiscoveryReport.Account {
+    let (candidates, isOfLogin): ([AccountRecord], Bool)
+    switch target.choice(among: access.records) {
+    case .resource(let record): (candidates, isOfLogin) = ([record], false)
+    case .login(let record): (candidates, isOfLogin) = ([record], true)
+    case .open(let several):
+      (candidates, isOfLogin) = (several, KeptClient(several[0]).identifiers.isEmpty)
+    case .new:
+      try access.checkName()
+      (candidates, isOfLogin) = ([], false)
+    }
+    // A record whose session has ended has no token.
+    var kept: [String] = []
+    for id in candidates.map(\.id) where (try? await store.load(id)) != nil { kept.append(id) }
+    return DiscoveryReport.Account(ids: kept, isOfLogin: isOfLogin)
   }
 }

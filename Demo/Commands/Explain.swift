@@ -11,7 +11,8 @@ struct Explain: Command {
 
     The text is the article "Troubleshooting" of the documentation,
     Sources/SequencingOAuth/SequencingOAuth.docc/Troubleshooting.md. It has the codes that
-    the SDK knows. What another code means, only the server's documentation says.
+    the SDK knows; the command also knows those of this program. What another code means,
+    only the server's documentation says.
 
     Examples: 'sq-demo explain invalid_grant'; 'sq-demo explain | less'.
     """
@@ -29,10 +30,10 @@ struct Explain: Command {
       text = article.text(width: Self.width)
       return
     }
-    guard let section = article.explanation(of: code) else {
+    guard let section = article.explanation(of: code) ?? ProgramCodes.explanation(of: code) else {
       throw .usage(
-        "the article explains no code \"\(code.onScreen)\""
-          + Suggestion.question(code, among: article.codes))
+        "nothing explains the code \"\(code.onScreen)\""
+          + Suggestion.question(code, among: article.codes + ProgramCodes.all))
     }
     text = section.text(width: Self.width)
   }

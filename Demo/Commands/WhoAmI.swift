@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// The command `whoami`: says who is signed in.
@@ -63,7 +64,11 @@ struct WhoAmI: Command {
       return failure.withHint(
         "Sign in again with the provider's --issuer and --jwks, and --authorize and --token.")
     }
+    let scopes = account.oauth.currentToken?.scopes ?? []
+    let scope = (["openid"] + (scopes.isEmpty ? ["profile"] : scopes.filter { $0 != "openid" }))
+      .joined(separator: " ")
     return failure.withHint(
-      "Sign in again and ask for it: '\(account.signInCommand) --scope \"openid profile\"'.")
+      "Sign in again and ask for it: '\(account.widerSignInCommand) --scope "
+        + "\(ShellWords.quote(scope.onScreen))'.")
   }
 }

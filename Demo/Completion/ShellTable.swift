@@ -52,7 +52,7 @@ extension ShellTable.Entry {
   /// The words that an operand can be.
   private static let choices = [
     "METHOD": ["GET", "POST", "PUT", "PATCH", "DELETE"],
-    Explain.operand: Article.troubleshooting.codes,
+    Explain.operand: Article.troubleshooting.codes + ProgramCodes.all,
     Completion.operand: Completion.Shell.allCases.map(\.rawValue),
   ]
 }

@@ -26,20 +26,16 @@ extension AccountOptions {
       guard record.map(target.isNamed) ?? true else { return .account(options) }
       return .resource(ResourceAccess(url, id, options, records))
     }
-    let kept = target.resources(among: records)
-    guard kept.count <= 1 else { throw AccountChoice.isOpen(among: kept) }
-    if let record = kept.first {
+    switch target.choice(among: records) {
+    case .open(let several): throw AccountChoice.isOpen(among: several)
+    case .resource(let record):
       return .resource(ResourceAccess(url, record.id, options, records))
+    case .login(let record):
+      var chosen = options
+      chosen.choice = AccountChoice(id: record.id)
+      return .account(chosen)
+    case .new: return .resource(ResourceAccess(url, nil, options, records))
     }
-    let fitting = records.filter(target.isReached)
-    guard let first = fitting.first(where: { $0.id == AccountChoice.defaultID }) ?? fitting.first
-    else { return .resource(ResourceAccess(url, nil, options, records)) }
-    guard fitting.count == 1 || first.id == AccountChoice.defaultID else {
-      throw AccountChoice.isOpen(among: fitting)
-    }
-    var chosen = options
-    chosen.choice = AccountChoice(id: first.id)
-    return .account(chosen)
   }
 
   /// Opens the store if it is there, and returns these options with it and the records of all
@@ -71,7 +67,42 @@ struct CallTarget: Sendable {
     do throws(SQOAuthError) {
       try self.init(url)
     } catch {
-      throw .refused(error)
+      throw .refused(error, address: url)
+    }
+  }
+
+  /// The account of a call without `--account`.
+  enum Choice {
+    /// An account that is kept for the resource.
+    case resource(AccountRecord)
+    /// An account of `login` that fits the URL.
+    case login(AccountRecord)
+    /// One of several, so that the call must name it.
+    case open([AccountRecord])
+    /// A new account for the resource.
+    case new
+  }
+
+  /// Returns the account of a call that names none.
+  func choice(among records: [AccountRecord]) -> Choice {
+    let kept = resources(among: records)
+    guard kept.count <= 1 else { return .open(kept) }
+    if let record = kept.first { return .resource(record) }
+    let fitting = records.filter(isReached)
+    guard let first = fitting.first(where: { $0.id == AccountChoice.defaultID }) ?? fitting.first
+    else { return .new }
+    guard fitting.count == 1 || first.id == AccountChoice.defaultID else { return .open(fitting) }
+    return .login(first)
+  }
+
+  /// Returns an account that has the name of one for the resource, and is another one.
+  ///
+  /// `id` is the name of the account that a call uses; without one, the resource's own names count.
+  func namesake(of id: String?, among records: [AccountRecord]) -> AccountRecord? {
+    let names = id.map { [$0] } ?? identifiers
+    return records.first { record in
+      names.contains(record.id)
+        && !KeptClient(record).identifiers.contains(where: identifiers.contains)
     }
   }
 

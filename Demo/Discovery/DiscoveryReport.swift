@@ -32,6 +32,13 @@ struct DiscoveryReport: Encodable {
     }
   }
 
+  /// The accounts that a call without `--account` uses, or from which the user must choose.
+  struct Account {
+    let ids: [String]
+    /// Whether they come from `login`, and not from a call to the resource.
+    let isOfLogin: Bool
+  }
+
   private let address: String
   private let steps: [AskedAddresses.Step]
   /// The resource's identifier; `nil` if it does not describe itself.
@@ -45,8 +52,9 @@ struct DiscoveryReport: Encodable {
   private let binding: String?
   /// The name of the account that a call uses; `nil` if there is none, or if it must name one.
   private let account: String?
-  /// The names of the accounts that are kept for the resource.
+  /// The names of the accounts that are kept for the resource or fit its address.
   private let accounts: [String]
+  private let choice: Account
   /// Why no server can be used, from the first server; `nil` if one can be.
   let problem: SQOAuthError?
   /// Whether the address itself demanded a token.
@@ -60,13 +68,14 @@ struct DiscoveryReport: Encodable {
   /// Creates the report of a search; without a `plan`, it ended before a server was known.
   init(
     _ address: String, _ plan: AccessPlan?, _ steps: [AskedAddresses.Step],
-    accounts: [String] = []
+    _ choice: Account
   ) {
     let metadata = plan?.resource.metadata
     self.address = address
     self.steps = steps
+    self.choice = choice
+    accounts = choice.ids
     account = accounts.count == 1 ? accounts.first : nil
-    self.accounts = accounts
     resource = metadata?.resource
     resourceName = metadata?.name
     scopesSupported = metadata?.scopes
@@ -99,21 +108,10 @@ struct DiscoveryReport: Encodable {
       ("A sign-in would ask for", question),
       (
         "Account",
-        Self.wrapped(accountText)
+        Self.wrapped(choice.words(needsToken: needsToken))
       ),
     ]
     return sections.filter { !$0.1.isEmpty }.map { "\($0):\n\($1)" }.joined(separator: "\n\n")
-  }
-
-  private var accountText: String {
-    if let account { return "\(account.onScreen) is kept, so a call needs no sign-in." }
-    guard accounts.isEmpty else {
-      let names = accounts.map(\.onScreen).joined(separator: ", ")
-      return "Several are kept, so a call needs --account: \(names)."
-    }
-    return needsToken
-      ? "None is kept; 'sq-demo call' signs in."
-      : "None is kept. This request needed no token, so 'sq-demo call' sends it as it is."
   }
 
   private var question: String {
@@ -127,6 +125,24 @@ struct DiscoveryReport: Encodable {
   /// Returns a sentence with a margin, in several lines if it is long.
   fileprivate static func wrapped(_ text: String, margin: String = "  ") -> String {
     TextLayout.wrap(text, width: 80 - margin.count).map { margin + $0 }.joined(separator: "\n")
+  }
+}
+
+extension DiscoveryReport.Account {
+  /// The accounts, in words.
+  func words(needsToken: Bool) -> String {
+    guard ids.count <= 1 else {
+      let names = ids.map(\.onScreen).joined(separator: ", ")
+      return "Several are kept, so a call needs --account: \(names)."
+    }
+    guard let id = ids.first?.onScreen else {
+      return needsToken
+        ? "None is kept; 'sq-demo call' signs in."
+        : "None is kept. This request needed no token, so 'sq-demo call' sends it as it is."
+    }
+    return isOfLogin
+      ? "\(id), from 'sq-demo login', fits the address, so a call uses it as it is."
+      : "\(id) is kept, so a call needs no sign-in."
   }
 }
 

@@ -11,7 +11,7 @@ struct ResourceAccess: Sendable {
   let accountID: String?
   let options: AccountOptions
   /// The records of all accounts, which may have a client at the resource's server.
-  private let records: [AccountRecord]
+  let records: [AccountRecord]
 
   init(
     _ address: String, _ accountID: String?, _ options: AccountOptions, _ records: [AccountRecord]
@@ -22,19 +22,30 @@ struct ResourceAccess: Sendable {
     self.records = records
   }
 
-  private var signIn: SignInArguments { options.signIn }
+  var signIn: SignInArguments { options.signIn }
 
   /// The name that the user gives to a new account.
   private var newID: String? {
     accountID.flatMap { id in records.contains { $0.id == id } ? nil : id }
   }
 
+  /// The end of a request.
+  enum Outcome {
+    /// The server answered, and the request had the token, if any.
+    case answered(WebResponse, SQToken?)
+    /// The server demands a sign-in and does not say where, for the reason of the error.
+    case undescribed(SQOAuthError)
+  }
+
   /// Sends a request, and signs the user in as the server demands it.
-  ///
-  /// Returns `nil` if the server demands a sign-in and does not say where.
-  func send(
-    _ request: WebRequest, _ console: Console
-  ) async throws(Failure) -> (response: WebResponse, token: SQToken?)? {
+  func send(_ request: WebRequest, _ console: Console) async throws(Failure) -> Outcome {
+    try checkName()
+    try checkKept()
+    guard signIn.key?.isLocked != true else {
+      let unlocked = ResourceAccess(
+        address, accountID, try await options.unlocked(console), records)
+      return try await unlocked.send(request, console)
+    }
     let opened =
       if let opened = options.opened { opened } else {
         try await options.store.open(console)
@@ -60,11 +71,22 @@ struct ResourceAccess: Sendable {
     let account = try? await client.account()
     try await keep(account, of: accounts, screens, opened, console)
     switch outcome {
-    case .success(let response): return (response, account?.currentToken)
-    case .failure(let error) where error.isWithoutDescription: return nil
+    case .success(let response): return .answered(response, account?.currentToken)
+    case .failure(let error) where error.isWithoutDescription: return .undescribed(error)
     case .failure(let error):
-      throw screens.failure(error, account: accountID).hiding(account?.currentToken)
+      let id = account?.accountID ?? accountID
+      throw screens.failure(
+        error, signIn: await signInCommand(id, in: opened),
+        login: options.store.signInCommand("NAME")
+      ).hiding(account?.currentToken)
     }
+  }
+
+  /// Returns the command that signs the account of the resource in again with more scopes; `nil` without
+  /// an account.
+  private func signInCommand(_ id: String?, in opened: OpenStore) async -> String? {
+    guard let id, let record = try? await opened.store.load(id) else { return nil }
+    return await options.widerSignInCommand(record, in: opened)
   }
 
   /// The failure for a server that demands a token and does not say whose; `nil` without an account
@@ -89,7 +111,7 @@ struct ResourceAccess: Sendable {
   ) throws(Failure) -> ResourceClient {
     var settings = settings
     settings.interaction = .signInAndStepUp
-    settings.accountID = accountID.flatMap { isIdentifier($0) ? nil : $0 }
+    settings.accountID = accountID
     settings.signInTimeout = signIn.timeout
     settings.usesCode = { issuer, server async throws(SQOAuthError) -> Bool in
       try checkOptions(at: issuer)
@@ -115,34 +137,6 @@ struct ResourceAccess: Sendable {
     settings.timeout = signIn.answerLimit
     settings.tokenBinding = signIn.protections.usesDPoP ? .dpop() : nil
     return settings
-  }
-
-  /// Returns whether the library finds an account by its name, since that is the resource's own.
-  private func isIdentifier(_ id: String) -> Bool {
-    (try? ResourceClient.identifiers(of: address))?.contains(id) == true
-  }
-
-  /// Throws if a sign-in at an authorization server would not do what the options demand.
-  private func checkOptions(at issuer: String) throws(SQOAuthError) {
-    try checkListed()
-    // The account's own client follows all options.
-    let isByHand = records.contains {
-      let client = KeptClient($0)
-      return client.identifiers.isEmpty && client.server == .issuer(issuer)
-    }
-    guard !isByHand, let option = signIn.providerOption else { return }
-    throw SQOAuthError(
-      .invalidConfiguration, "the program's own client cannot follow the options",
-      cause: SignInArguments.needsProvider(option))
-  }
-
-  /// Throws if the user lists servers for the token, and the resource's is not among them.
-  private func checkListed() throws(SQOAuthError) {
-    let origin = try ResourceOrigin(address)
-    guard !signIn.resources.isEmpty, !signIn.resources.contains(origin) else { return }
-    throw SQOAuthError(
-      .originNotAllowed,
-      "\(Option.resource.name) does not list \(origin), so no token may go there")
   }
 
   /// Returns who the program is at any server: a client of another account, its document, or a
@@ -179,6 +173,20 @@ struct ResourceAccess: Sendable {
     if accountID == nil || newID != nil, let place = await opened.place {
       console.progress("The account is kept in \(place), as \(id.onScreen).")
     }
+  }
+}
+
+extension Failure {
+  /// Returns this failure to find an account with the reason why the command knows no server for one.
+  ///
+  /// Other failures stay unchanged.
+  func missing(_ error: SQOAuthError, of address: String) -> Failure {
+    guard code == "no_account" else { return self }
+    let reason = error.message.replacing("; configure the client by hand", with: "")
+    let place = ShellWords.quote(String(address.prefix { $0 != "?" }).onScreen)
+    return Failure(code, "\(message), and \(reason)", status: status).withHint(
+      ["'sq-demo discover \(place)' shows the search.", hint].compactMap(\.self)
+        .joined(separator: "\n"))
   }
 }
 

@@ -123,7 +123,10 @@ final class ResourceScreens: Sendable {
   // MARK: A failure
 
   /// Returns the failure for an error of the resource's client.
-  func failure(_ error: SQOAuthError, account: String?) -> Failure {
+  ///
+  /// `signIn` is the command that signs the account in again, if there is one; `login` is that for an
+  /// account of another name.
+  func failure(_ error: SQOAuthError, signIn: String?, login: String) -> Failure {
     if let failure = error.cause as? Failure { return failure }
     if Task.isCancelled, error.code == .cancelled { return .interrupted }
     let failure = Failure(error)
@@ -132,13 +135,34 @@ final class ResourceScreens: Sendable {
       return failure.withHint(
         "Register a client there by hand, and sign it in with 'sq-demo login', its --issuer and "
           + "--client-id; or give the address of a document about it with --client-id.")
-    case .insufficientScope, .insufficientUserAuthentication:
-      let name = account.map { " --account \(ShellWords.quote($0.onScreen))" } ?? ""
-      return failure.withHint("Sign in again with 'sq-demo login\(name)' and a wider --scope.")
+    case .insufficientScope:
+      return failure.withHint(Failure.signInForMore).naming(signIn)
+    case .insufficientUserAuthentication:
+      return failure.withHint(
+        "The server does not accept the way in which you logged in, or that it is long ago. Log in at its "
+          + "page as it asks for; 'challenge' says what it wants, if the server tells it.")
     case .resourceMetadataInvalid:
       return failure.withHint("'sq-demo discover \(ShellWords.quote(address.onScreen))' says more.")
     default:
-      return hasSignedIn ? failure.ofSignIn : failure
+      return (hasSignedIn ? failure.ofSignIn : failure).naming(login, ofOptionsAt: issuer)
     }
+  }
+
+  private var issuer: String { state.withLock(\.issuer) }
+}
+
+extension Failure {
+  /// Returns this failure with the sign-in that can follow the option in its hint, if a call that finds
+  /// its server cannot.
+  fileprivate func naming(_ login: String, ofOptionsAt issuer: String) -> Failure {
+    let words = hint?.split { " .,;".contains($0) } ?? []
+    let refused = ServerExceptions.options + [.auth, .key, .par, .profile, .redirectURI]
+    guard let hint, hint.hasPrefix("In sq-demo, use "), !issuer.isEmpty,
+      let option = refused.first(where: { words.contains($0.name[...]) })
+    else { return self }
+    let quoted = ShellWords.quote(issuer.onScreen)
+    return withHint(
+      "\(hint)\nOnly a sign-in at a named server can: sign in with '\(login) \(Option.issuer.name) \(quoted)' "
+        + "and \(option.name), and call again: the call then uses the client of that account.")
   }
 }

@@ -7,14 +7,14 @@ enum KeyText {
   /// The maximum length of a key's text in bytes.
   private static let longest = 64 * 1024
 
-  /// Reads the text of a private key, and rejects a file that other users can read.
+  /// Reads the text of a private key, and rejects a file that other users can read or change.
   static func read(at path: String) throws(FileReading.ReadError) -> String {
-    try text(of: try FileReading.secret(of: path, atMost: longest + 1))
+    try text(of: try FileReading.key(of: path, atMost: longest + 1))
   }
 
   /// Reads the text of a key that may be public.
   ///
-  /// If it is private, the file must not be readable by other users.
+  /// If it is private, other users must not be able to read or change the file.
   static func readAny(at path: String) throws(FileReading.ReadError) -> String {
     try text(
       of: try FileReading.start(of: path, atMost: longest + 1) { start in

@@ -78,16 +78,34 @@ struct DeviceCodeScreen: Sendable {
       return console.progress("Waiting for you, \(Self.left(until: end)). Ctrl-C cancels.")
     }
     while !Task.isCancelled, deadline.map({ .now < $0 }) ?? true {
-      try? stream.write("\rWaiting for you, \(Self.left(until: end)) left. Ctrl-C cancels.\u{1B}[K")
+      let text = Self.countdown(
+        Int(max(0, end.timeIntervalSinceNow).rounded()), columns: stream.size.columns)
+      try? stream.write("\r\(text)\u{1B}[K")
       let next = ContinuousClock.now + .seconds(1)
       try? await Task.sleep(until: min(next, deadline ?? next))
     }
     try? stream.write("\r\u{1B}[K")
   }
 
-  /// Returns the time until a date in minutes and seconds.
+  /// Returns the line with the seconds that are left, short enough for one row of a terminal.
+  ///
+  /// A line that wraps would scroll the code away. The last column stays free, because some terminals
+  /// wrap there already.
+  static func countdown(_ seconds: Int, columns: Int) -> String {
+    let left = left(seconds)
+    let forms = [
+      "Waiting for you, \(left) left. Ctrl-C cancels.", "\(left) left. Ctrl-C cancels.",
+      "\(left) left", left, "\(seconds / 60)",
+    ]
+    return forms.first { $0.count < columns } ?? ""
+  }
+
   private static func left(until end: Date) -> String {
-    let seconds = Int(max(0, end.timeIntervalSinceNow).rounded())
+    left(Int(max(0, end.timeIntervalSinceNow).rounded()))
+  }
+
+  /// Returns a time in minutes and seconds.
+  private static func left(_ seconds: Int) -> String {
     let rest = String(seconds % 60)
     return "\(seconds / 60):\(rest.count < 2 ? "0" : "")\(rest)"
   }

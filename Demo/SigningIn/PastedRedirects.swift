@@ -11,8 +11,20 @@ final class PastedRedirects: Sendable {
   private let console: Console
   private let isReading = Atomic(false)
   private let isOver = Atomic(false)
-  /// The end of the reading: whether a redirect was the answer.
-  private let end = OneShot<Bool>()
+  private let end = OneShot<End>()
+
+  /// Why the reading ended.
+  private enum End: Sendable {
+    /// A redirect was the answer.
+    case answered
+    /// Standard input ended, or the sign-in did.
+    case over
+    /// Too many lines were not the answer.
+    case refused
+  }
+
+  /// The number of lines that may be wrong, so that an input without an end has one.
+  static let maximumRefusals = 20
 
   init(_ signIn: PendingSignIn, _ console: Console) {
     self.signIn = signIn
@@ -58,11 +70,18 @@ final class PastedRedirects: Sendable {
   ///
   /// With `isNeeded`, no other way leads to the redirect.
   ///
-  /// - Throws: `SQOAuthError.Code.cancelled` if standard input ended without the redirect.
+  /// - Throws: `SQOAuthError.Code.cancelled` if standard input ended without the redirect, or if
+  ///   too many lines were not the redirect.
   func finish(isNeeded: Bool) async throws(SQOAuthError) {
-    guard isReading.load(ordering: .acquiring) else { return }
-    guard await end.value() == false, isNeeded else { return }
-    throw SQOAuthError(.cancelled, "standard input ended before the redirect was pasted")
+    guard isReading.load(ordering: .acquiring), let end = await end.value() else { return }
+    switch end {
+    case .over where isNeeded:
+      throw SQOAuthError(.cancelled, "standard input ended before the redirect was pasted")
+    case .refused:
+      throw SQOAuthError(
+        .cancelled, "\(Self.maximumRefusals) lines of standard input were not the redirect")
+    case .over, .answered: return
+    }
   }
 
   /// Returns the address in a line, without blanks, quotation marks, and the marks with which a
@@ -80,22 +99,38 @@ final class PastedRedirects: Sendable {
   /// Ends the reading, so that later lines stay for other parts of the program.
   func stop() { isOver.store(true, ordering: .releasing) }
 
+  /// Reads lines until one is the answer.
+  private func readLines() -> End {
+    var lines = InputLines()
+    var refusals = 0
+    while let line = lines.next(while: { !isOver.load(ordering: .acquiring) }) {
+      let redirect = Self.redirect(in: line)
+      guard !redirect.isEmpty else { continue }
+      let refusal: String
+      if InputLines.isCutOff(line) {
+        refusal = Self.cutOff
+      } else {
+        let outcome = signIn.receiveRedirect(redirect)
+        guard outcome != .answered else { return .answered }
+        refusal = self.refusal(of: outcome)
+      }
+      console.progress(refusal)
+      refusals += 1
+      guard refusals < Self.maximumRefusals else { return .refused }
+    }
+    return .over
+  }
+
+  /// The message for a line whose end the terminal has dropped.
+  private static let cutOff =
+    "The terminal has cut that address off: it keeps \(InputLines.maximumOfTerminal) bytes of a "
+    + "line. End this with Ctrl-C, enter 'stty -icanon', and sign in again; 'stty icanon' undoes it."
+
   private func startReading() {
     isReading.store(true, ordering: .releasing)
     // The read gets its own thread, because it waits for the user.
     DispatchQueue(label: "sq-demo.redirects").async { [self] in
-      var lines = InputLines()
-      while let line = lines.next(while: { !isOver.load(ordering: .acquiring) }) {
-        let redirect = Self.redirect(in: line)
-        guard !redirect.isEmpty else { continue }
-        let outcome = signIn.receiveRedirect(redirect)
-        if outcome == .answered {
-          end.resolve(true)
-          break
-        }
-        console.progress(refusal(of: outcome))
-      }
-      end.resolve(false)
+      end.resolve(readLines())
     }
   }
 }

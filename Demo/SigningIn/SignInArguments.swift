@@ -155,6 +155,15 @@ struct SignInArguments: Sendable {
     return options
   }
 
+  /// Returns these options for the resource of an account, if it is one of a resource.
+  func forResource(of kept: KeptClient) throws(Failure) -> SignInArguments {
+    guard !kept.identifiers.isEmpty else { return self }
+    var options = self
+    options.identifiers = kept.identifiers
+    if resources.isEmpty { options.resources = kept.resources }
+    return try options.rebuilt()
+  }
+
   /// Returns these options with another scope.
   func requesting(scope: String) throws(Failure) -> SignInArguments {
     var options = self

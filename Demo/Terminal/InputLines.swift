@@ -13,6 +13,20 @@ struct InputLines {
   /// Whether standard input is a terminal.
   static var isTerminal: Bool { isatty(0) == 1 }
 
+  /// The maximum length of a line in bytes on a terminal that lets the user edit lines.
+  ///
+  /// The system drops the rest of a longer line.
+  ///
+  /// - SeeAlso: termios(3), "Canonical and noncanonical mode"
+  static let maximumOfTerminal = 4095
+
+  /// Returns whether standard input is a terminal that has cut a line off.
+  static func isCutOff(_ line: String) -> Bool {
+    var settings = termios()
+    guard line.utf8.count >= maximumOfTerminal, tcgetattr(0, &settings) == 0 else { return false }
+    return settings.c_lflag & tcflag_t(ICANON) != 0
+  }
+
   /// Waits for the next line; returns `nil` at the end or when the line is no longer wanted.
   ///
   /// It blocks its thread, and calls `isWanted` several times per second.

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A file descriptor for output; each write is immediate and complete.
 struct TextStream: Sendable {
@@ -63,12 +64,18 @@ private func systemWrite(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
 
 /// Functions that prepare standard input, output and error at the start of the program.
 enum StandardStreams {
+  private static let isInputMissing = Atomic(false)
+
+  /// Whether standard input was closed when the program started; it is empty then.
+  static var inputWasClosed: Bool { isInputMissing.load(ordering: .relaxed) }
+
   /// Makes sure that all three are open, and that writing to a closed pipe is only an error.
   static func prepare() {
     // Otherwise a file that is opened later could get the number, and the output, of a closed one.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
       // Open it for reading only, so that printing to it still fails.
       _ = open("/dev/null", O_RDONLY)
+      if descriptor == 0 { isInputMissing.store(true, ordering: .relaxed) }
     }
     // Use a handler, because the browser's process would inherit SIG_IGN.
     signal(SIGPIPE, ignore)

@@ -193,6 +193,7 @@ import Testing
     let refused = try await call(["GET", other.url(.me).absoluteString])
     #expect(refused.status == 1 && refused.output.isEmpty)
     #expect(refused.firstError.hasPrefix("error: origin_not_allowed: "), "\(refused.errors)")
+    #expect(refused.firstError.hasSuffix("so the token was not sent"), "no code in Swift")
     #expect(
       refused.errors.hasSuffix(
         "\nName the server with --resource, as well as the servers that you gave to 'login'.\n"

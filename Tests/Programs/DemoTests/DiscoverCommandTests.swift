@@ -69,6 +69,32 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(arguments: [true, false])
+  func `the discover command shows the account of login that a call would use`(
+    describesItself: Bool
+  ) async throws {
+    var options = SandboxOptions()
+    options.resources.describesItself = describesItself
+    let sandbox = try await SandboxServer.start(options)
+    let login = try await DemoProcess.run(
+      [
+        "login", "--issuer", sandbox.issuer.absoluteString, "--browser", "sandbox", "--store",
+        store,
+      ], in: folder)
+    #expect(login.status == 0, "\(login.errors)")
+    let outcome = try await discover(sandbox)
+    let text = (outcome.output + outcome.errors).split(whereSeparator: \.isWhitespace)
+      .joined(separator: " ")
+    #expect(text.contains("default, from 'sq-demo login', fits the address, so a call uses it"))
+    #expect(!text.contains("None is kept"))
+    let found = try json(try await discover(sandbox, "--json"))
+    #expect(found["account"] == "default" && found["accounts"] == ["default"])
+    let call = try await DemoProcess.run(
+      ["call", sandbox.url(.me).absoluteString, "--store", store], in: folder)
+    #expect(call.status == 0, "\(call.errors)")
+    await sandbox.stop()
+  }
+
   @Test func `the discover command says why a server is passed over`() async throws {
     let useless = try await SandboxServer.start()
     useless.misbehave(at: .metadata, .member("registration_endpoint", nil), times: nil)

@@ -34,8 +34,19 @@ import Testing
     let outcome = try await DemoProcess.run(["explain", "invalid_grand"], in: folder)
     #expect(outcome.status == 2 && outcome.output.isEmpty)
     #expect(
-      outcome.firstError == "error: usage: the article explains no code \"invalid_grand\""
+      outcome.firstError == "error: usage: nothing explains the code \"invalid_grand\""
         + "; did you mean invalid_grant?")
+  }
+
+  @Test(arguments: [
+    ("no_account", "sq-demo accounts"), ("usage", "sq-demo help"), ("http_404", "404"),
+  ])
+  func `explain knows the codes of the program itself`(code: String, words: String) async throws {
+    let outcome = try await DemoProcess.run(["explain", code], in: folder)
+    #expect(outcome.status == 0 && outcome.lines.first == code[...], "\(outcome.errors)")
+    let text = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(text.contains(words), "\(text)")
+    #expect(outcome.lines.allSatisfy { $0.count <= 80 })
   }
 
   @Test func `an error names the command that explains it, which works as printed`() async throws {

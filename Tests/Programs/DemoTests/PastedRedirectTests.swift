@@ -85,6 +85,49 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a pasted redirect is not looked for without an end`() async throws {
+    let uri = "com.example.app:/callback"
+    let sandbox = try await sandbox(uri)
+    let demo = try start(at: sandbox, uri)
+    for _ in 0..<30 { try write("nonsense") }
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 3 && outcome.errors.contains("\nerror: cancelled: 20 lines "))
+    #expect(outcome.errors.components(separatedBy: "That is not the answer").count == 21)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `a pasted redirect that the terminal cuts off is not used`(isCutOff: Bool) async throws {
+    let uri = "com.example.app:/callback"
+    let sandbox = try await sandbox(uri)
+    let terminal = try PseudoTerminal(columns: 200)
+    if !isCutOff {
+      var modes = termios()
+      tcgetattr(terminal.handle.fileDescriptor, &modes)
+      modes.c_lflag &= ~tcflag_t(ICANON)
+      tcsetattr(terminal.handle.fileDescriptor, TCSANOW, &modes)
+    }
+    let demo = try DemoProcess(
+      [
+        "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "app",
+        "--redirect-uri", uri, "--store", "memory", "--browser", "print",
+      ], in: folder, input: terminal.handle)
+    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
+    let url = try #require(URL(string: String(demo.output.dropLast())))
+    let redirect = try await SandboxVisitor().visit(url).redirect
+    try terminal.press(redirect + "&more=" + String(repeating: "a", count: 5000) + "\n")
+    if isCutOff {
+      try await eventually("it is refused") {
+        demo.errors.contains("keeps 4095 bytes of a line") && demo.errors.contains("stty -icanon")
+      }
+      #expect(sandbox.requests(to: .token).isEmpty)
+      demo.send(SIGINT)
+    }
+    let outcome = await demo.outcome()
+    #expect(outcome.status == (isCutOff ? 3 : 0), "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
   @Test func `a pasted redirect is passed on by the sandbox's visitor`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)

@@ -181,6 +181,7 @@ import Testing
     let outcome = try await call(sandbox.url(.me), "--browser", "sandbox")
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("\nerror: insufficient_user_authentication"))
+    #expect(!outcome.errors.contains("--scope"), "\(outcome.errors)")
     #expect(sandbox.requests(to: .authorization).count == 3)
     await sandbox.stop()
   }

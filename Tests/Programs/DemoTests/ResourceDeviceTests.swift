@@ -50,6 +50,24 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `the time left fits a narrow terminal, so that the code stays in its place`()
+    async throws
+  {
+    let sandbox = try await sandbox()
+    let terminal = try PseudoTerminal(columns: 20, rows: 50)
+    let demo = try DemoProcess(
+      ["call", sandbox.url(.me).absoluteString] + storeOption, in: folder, errors: terminal.handle)
+    let line = try await eventually {
+      terminal.everything.firstMatch(of: /\r([^\r\n]*left[^\r\n]*)\u{1B}\[K/).map {
+        String($0.output.1)
+      }
+    }
+    #expect(line.count < 20, "\(line)")
+    demo.send(SIGINT)
+    #expect(await demo.outcome().status == 3)
+    await sandbox.stop()
+  }
+
   @Test func `a sign-in by a page follows a refused code, unless --device asks for a code`()
     async throws
   {

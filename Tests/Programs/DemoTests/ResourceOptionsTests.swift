@@ -57,6 +57,59 @@ import Testing
     await resource.stop()
   }
 
+  @Test(arguments: [
+    ["--par"], ["--auth", "post"], ["--redirect-uri", "http://127.0.0.1:7777/callback"],
+  ])
+  func `an option that the client of a kept account cannot follow ends the call`(
+    options: [String]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await call(sandbox, []).status == 0)
+    sandbox.forgetRequests()
+    let outcome = try await call(sandbox, options)
+    #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome.errors)")
+    #expect(outcome.firstError.hasPrefix("error: usage: \(options[0]) needs a provider: "))
+    #expect(sandbox.requests.isEmpty)
+    await sandbox.stop()
+  }
+
+  @Test func `a call with the client of a login follows an option, or refuses it`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let login = [
+      "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.app.id,
+      "--browser", "sandbox",
+    ]
+    #expect(try await DemoProcess.run(login + storeOption, in: folder).status == 0)
+    sandbox.forgetRequests()
+    for options in [["--profile", "fapi2"], ["--auth", "key"]] {
+      let refused = try await call(sandbox, ["--account", "z"] + options)
+      #expect(refused.status == 2 && refused.output.isEmpty, "\(refused.errors)")
+    }
+    #expect(sandbox.requests(to: .authorization).isEmpty)
+    #expect(sandbox.requests(to: .registration).isEmpty)
+    let pushed = try await call(sandbox, ["--account", "z", "--par"])
+    #expect(pushed.status == 0, "\(pushed.errors)")
+    #expect(sandbox.requests(to: .pushedAuthorization).count == 1)
+    #expect(try await call(sandbox, ["--account", "z", "--par"]).status == 0)
+    let auth = try await call(sandbox, ["--account", "z", "--auth", "key"])
+    #expect(auth.status == 2 && auth.output.isEmpty, "\(auth.errors)")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [["--dpop"], ["--profile", "fapi2"]], [[], ["--account", "alice"]])
+  func `a call that demands bound tokens refuses an account with others`(
+    options: [String], account: [String]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await call(sandbox, account).status == 0)
+    sandbox.forgetRequests()
+    let outcome = try await call(sandbox, account + options)
+    #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome.errors)")
+    #expect(outcome.firstError.hasPrefix("error: token_not_bound: "), "\(outcome.errors)")
+    #expect(sandbox.requests.isEmpty)
+    await sandbox.stop()
+  }
+
   @Test func `a token goes to a listed server only`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = ["--resource", "https://api.example.com"]

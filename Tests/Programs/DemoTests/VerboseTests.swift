@@ -52,7 +52,8 @@ import Testing
     let lines = login.errors.split(separator: "\n")
     let error = try #require(lines.firstIndex { $0.hasPrefix("error: ") })
     let last = try #require(lines.lastIndex { $0.contains("ms end: ") })
-    #expect(last < error && lines[..<error].contains { $0.contains("503, retry after 60.0 seconds") })
+    #expect(
+      last < error && lines[..<error].contains { $0.contains("503, retry after 60.0 seconds") })
     await sandbox.stop()
   }
 

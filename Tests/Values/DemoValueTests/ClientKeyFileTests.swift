@@ -1,3 +1,4 @@
+import Foundation
 import OAuthSandbox
 import SQBasics
 import SequencingOAuth
@@ -28,6 +29,26 @@ import Testing
     var members = try #require(key.publicJWK?.object)
     change(&members)
     return try oneLineOfJSON(.object(members))
+  }
+
+  @Test(arguments: [0o602, 0o620, 0o622])
+  func `a key that others can change is refused, whoever runs the program`(mode: mode_t) throws {
+    try folder.write(KeyPair.p256.privatePEM, to: "key")
+    #expect(chmod(folder.file("key"), mode) == 0)
+    let failure = try #require(throws: Failure.self) {
+      try KeyFile(folder.file("key"), passphrase: nil)
+    }
+    #expect(failure.code == "usage" && failure.message.contains("other users can write to it"))
+  }
+
+  @Test(.requires("root", geteuid() == 0))
+  func `a key of another user than root is refused`() throws {
+    try folder.write(KeyPair.p256.privatePEM, to: "key")
+    #expect(chown(folder.file("key"), 65534, 65534) == 0)
+    let failure = try #require(throws: Failure.self) {
+      try KeyFile(folder.file("key"), passphrase: nil)
+    }
+    #expect(failure.code == "usage" && failure.message.contains("it belongs to user 65534"))
   }
 
   @Test(arguments: KeyPair.all)

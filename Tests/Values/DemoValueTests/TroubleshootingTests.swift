@@ -97,6 +97,48 @@ import Testing
 
   // MARK: The demo's errors
 
+  /// The codes with which the program's own sources make failures.
+  private static func codesOfProgram() throws -> Set<String> {
+    let folder = PackageSources.root.appending(path: "Demo")
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+    let texts = try paths.filter { $0.hasSuffix(".swift") && !$0.hasPrefix("Examples/") }.map {
+      try String(contentsOf: folder.appending(path: $0), encoding: .utf8)
+    }
+    let patterns = [
+      #/Failure\(\s*"([a-z_]+)",/#, #/static let keyUnavailable = "([a-z_]+)"/#,
+      #/self\.init\(\s*"([a-z_]+)",/#,
+    ]
+    return Set(
+      texts.flatMap { text in
+        patterns.flatMap { text.matches(of: $0).map { String($0.output.1) } }
+      })
+  }
+
+  @Test func `each code of the program itself has an explanation, and no other has one`() throws {
+    let codes = try Self.codesOfProgram()
+    try #require(codes.count > 20)
+    let ofSDK = Set(Article.troubleshooting.codes)
+    let own = codes.subtracting(ofSDK)
+    #expect(Set(ProgramCodes.all) == own.union(["http_4xx"]))
+    #expect(ProgramCodes.all == ProgramCodes.all.sorted())
+    #expect(ofSDK.isDisjoint(with: ProgramCodes.all))
+    for code in own {
+      let text = try #require(ProgramCodes.explanation(of: code)?.paragraphs.first)
+      #expect(text.count > 50 && text.hasSuffix("."), "\(code)")
+    }
+    #expect(ProgramCodes.explanation(of: "http_503")?.heading == "http_503")
+    #expect(ProgramCodes.explanation(of: "http_5030") == nil)
+  }
+
+  @Test func `the demo has each option and command that an explanation names`() throws {
+    let texts = ProgramCodes.all.compactMap { ProgramCodes.explanation(of: $0)?.paragraphs.first }
+    let text = texts.joined(separator: "\n")
+    let options = Set(SQDemo.commands.flatMap { $0.options }.map(\.name))
+    let commands = Set(SQDemo.commands.map { $0.name } + ["help"])
+    #expect(options.isSuperset(of: text.matches(of: #/(--[a-z][a-z-]*)/#).map { String($0.1) }))
+    #expect(commands.isSuperset(of: text.matches(of: #/`sq-demo ([a-z]+)/#).map { String($0.1) }))
+  }
+
   @Test(arguments: [SQOAuthError.Code.invalidGrant, .storeFailed, .timedOut, .accessDenied])
   func `the last line of an error with a code of the SDK says where to read more`(
     code: SQOAuthError.Code

@@ -1,0 +1,77 @@
+import SQBasics
+import SequencingOAuth
+import SequencingOAuthDiscovery
+
+// What must be right before a request goes to a resource: the account and the options.
+extension ResourceAccess {
+  /// Throws if another account has the name of the resource's account.
+  ///
+  /// The library keeps an account under the name of its resource. Neither may the token of another
+  /// account go to the resource because of its name, nor may a sign-in replace that account.
+  func checkName() throws(Failure) {
+    guard let target = try? CallTarget(address),
+      let record = target.namesake(of: accountID, among: records)
+    else { return }
+    let kept = KeptClient(record)
+    let owner =
+      kept.identifiers.first.map { "of the resource \($0.onScreen)" }
+      ?? "from 'sq-demo login' at \((kept.server?.address ?? record.issuer ?? "a server").onScreen)"
+    let resource = String(address.prefix { $0 != "?" }).onScreen
+    throw Failure(
+      SQOAuthError.Code.duplicateName.rawValue,
+      "the account \"\(record.id.onScreen)\" is one \(owner), not of \(resource), so its token may not go "
+        + "there, and no sign-in there may replace it", status: .wrongUsage
+    ).withHint("Choose another \(Option.account.name) for \(resource).")
+  }
+
+  /// Throws if the account that is kept for the resource is not what the options demand.
+  func checkKept() throws(Failure) {
+    guard let record = records.first(where: { $0.id == accountID }) else { return }
+    // The account of an ended session gets new tokens.
+    if !record.token.accessToken.isEmpty { try options.checkBinds(record) }
+    guard let option = signIn.providerOption else { return }
+    guard let client = try record.issuer.flatMap(clientByHand), client.clientID == record.clientID
+    else { throw SignInArguments.needsProvider(option) }
+  }
+
+  /// Throws if a sign-in at an authorization server would not do what the options demand.
+  func checkOptions(at issuer: String) throws(SQOAuthError) {
+    try checkListed()
+    guard let option = signIn.providerOption else { return }
+    let failure: Failure
+    do throws(Failure) {
+      guard try clientByHand(at: issuer) == nil else { return }
+      failure = SignInArguments.needsProvider(option)
+    } catch {
+      failure = error
+    }
+    throw SQOAuthError(
+      .invalidConfiguration, "the program's own client cannot follow the options", cause: failure)
+  }
+
+  /// Throws if the user lists servers for the token, and the resource's is not among them.
+  func checkListed() throws(SQOAuthError) {
+    let origin = try ResourceOrigin(address)
+    guard !signIn.resources.isEmpty, !signIn.resources.contains(origin) else { return }
+    throw SQOAuthError(
+      .originNotAllowed,
+      "\(Option.resource.name) does not list \(origin), so no token may go there")
+  }
+
+  /// Returns the client of an account from `login` at an issuer, which follows the options; `nil`
+  /// without such an account.
+  ///
+  /// - Throws: The reason if that client cannot follow the options. A profile also has rules for the
+  ///   search, which a call does not follow.
+  private func clientByHand(at issuer: String) throws(Failure) -> ClientConfiguration? {
+    guard signIn.protections.profile == .standard else {
+      throw SignInArguments.needsProvider(.profile)
+    }
+    let record = records.first {
+      let client = KeptClient($0)
+      return client.identifiers.isEmpty && client.server == .issuer(issuer)
+    }
+    guard let record else { return nil }
+    return try signIn.completed(by: record).configuration
+  }
+}

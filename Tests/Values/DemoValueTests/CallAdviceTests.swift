@@ -1,0 +1,26 @@
+import SequencingOAuth
+import Testing
+
+@testable import sq_demo
+
+/// What a failed call advises, without a server.
+@Suite struct `The advice of a call` {
+  private func failure(_ error: SQOAuthError, signIn: String?) throws -> Failure {
+    let options = try SignInArguments(Arguments([], options: []), orAccount: true)
+    return ResourceScreens("https://api.example.com/x?y", options, Console())
+      .failure(error, signIn: signIn, login: "sq-demo login --account NAME")
+  }
+
+  @Test func `too few scopes lead to the command for the account that the call has kept`() throws {
+    let command = "sq-demo login --account https://api.example.com --issuer https://id.example.com"
+    let error = SQOAuthError(.insufficientScope, "more")
+    let hint = try #require(try failure(error, signIn: command).hint)
+    #expect(hint.contains("'\(command)' and a wider --scope"))
+  }
+
+  @Test func `a login that does not suffice leads to no other scope`() throws {
+    let error = SQOAuthError(.insufficientUserAuthentication, "stronger")
+    let hint = try #require(try failure(error, signIn: "sq-demo login").hint)
+    #expect(!hint.contains("scope") && hint.contains("Log in"))
+  }
+}
