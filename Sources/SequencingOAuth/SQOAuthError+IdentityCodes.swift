@@ -27,7 +27,8 @@ extension SQOAuthError.Code {
   public static let idTokenSignature = Self(rawValue: "id_token_signature")
   /// The ID token names an unexpected issuer.
   public static let idTokenIssuer = Self(rawValue: "id_token_issuer")
-  /// The ID token of a refresh names a different user than the ID token of the sign-in.
+  /// The ID token of a refresh, or of a sign-in that must be by the same user, names another user
+  /// than the ID token of the sign-in.
   public static let idTokenSubject = Self(rawValue: "id_token_subject")
   /// The ID token is not for this client, or is also for an audience that the client does not
   /// trust.

@@ -53,7 +53,9 @@ extension ResourceClient {
       scope: chosen.flatMap { server in
         scope(
           challenges, found.metadata, server.metadata,
-          identity.client(at: server.issuer), after: nil)
+          identity.client(at: server.issuer).map {
+            IdentifiedClient(configuration: $0, redirectURIs: [])
+          }, after: nil)
       },
       binding: try binding(challenges, found.metadata))
   }

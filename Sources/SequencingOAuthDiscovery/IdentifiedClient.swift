@@ -8,6 +8,8 @@ struct IdentifiedClient: Sendable, Redacted {
   let configuration: ClientConfiguration
   /// The redirect URIs to try, in order; empty for a client that signs no users in.
   let redirectURIs: [String]
+  /// The scopes that the server has registered the client for; `nil` if it did not say.
+  var registeredScopes: [String]?
   /// Whether an earlier sign-in registered the client, so that the server may have forgotten it.
   var isKept = false
 
@@ -165,9 +167,11 @@ struct ClientIdentification: Sendable {
     // Without a scope, each sign-in asks for the scopes of its resource, not for all registered.
     let configuration = try registration.configuration(
       scope: scope ?? "", clientKey: identity.metadata?.keys.first)
-    return IdentifiedClient(
+    var client = IdentifiedClient(
       configuration: try redirectURIs.first.map(configuration.redirecting) ?? configuration,
       redirectURIs: redirectURIs)
+    client.registeredScopes = registration.scope.flatMap { $0.words.isEmpty ? nil : $0.words }
+    return client
   }
 
   private func unknown(at issuer: String, _ server: ProviderMetadata) -> SQOAuthError {

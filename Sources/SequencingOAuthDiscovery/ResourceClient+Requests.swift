@@ -139,8 +139,12 @@ extension ResourceClient {
       error = error.demanding(scopes)
     }
     guard
-      let signIn = try access.module.stepUpOptions(answering: error, with: SignInOptions())
+      var signIn = try access.module.stepUpOptions(answering: error, with: SignInOptions())
     else { return false }
+    // Some servers leave this scope out of what they say that they granted.
+    let server = try? await access.module.providerMetadata()
+    signIn.scope = signIn.scope.map { addingOffline(to: $0.words, server, access.client) }
+      .map { $0.joined(separator: " ") }
     try await self.signIn(signIn, access)
     return true
   }

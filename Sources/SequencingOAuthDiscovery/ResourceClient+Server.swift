@@ -25,10 +25,15 @@ extension ResourceClient {
     }
     var firstError: SQOAuthError?
     let end = ContinuousClock.now + options.timeout
-    // A long list of silent servers must not add up their time limits.
-    for issuer in preferred(issuers) where firstError == nil || .now < end {
+    let candidates = preferred(issuers)
+    // A long list of silent servers must not add up their time limits, and each of them leaves time
+    // for the next one.
+    for (index, issuer) in candidates.enumerated() where firstError == nil || .now < end {
+      let left = candidates.count - index
       do throws(SQOAuthError) {
-        return try await server(issuer, scopes)
+        return try await server(
+          issuer, scopes,
+          within: candidates.count == 1 ? options.timeout : (end - .now) / min(left, 3))
       } catch {
         guard error.code != .cancelled else { throw error }
         firstError = firstError ?? error
@@ -46,18 +51,20 @@ extension ResourceClient {
     return byHand + issuers.filter { !byHand.contains($0) }
   }
 
-  func metadata(of issuer: String) async throws(SQOAuthError) -> ProviderMetadata {
+  func metadata(
+    of issuer: String, within limit: Duration? = nil
+  ) async throws(SQOAuthError) -> ProviderMetadata {
     let metadata = try await environment.providerMetadata(
-      of: issuer, timeout: options.timeout,
+      of: issuer, timeout: limit ?? options.timeout,
       insertsWellKnownFirst: options.profile.insertsWellKnownFirst)
     if !resource.isLocal { try metadata.checkIsElsewhere() }
     return metadata
   }
 
   private func server(
-    _ issuer: String, _ scopes: [String]
+    _ issuer: String, _ scopes: [String], within limit: Duration? = nil
   ) async throws(SQOAuthError) -> Server {
-    let metadata = try await metadata(of: issuer)
+    let metadata = try await metadata(of: issuer, within: limit)
     // A sign-in that cannot take place needs no registration.
     let usesCode = try await options.usesCode?(issuer, metadata) ?? (options.showsCode != nil)
     try check(metadata, of: issuer, forCode: usesCode)
@@ -96,19 +103,34 @@ extension ResourceClient {
   /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
   func scope(
     _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata,
-    _ server: ProviderMetadata?, _ configured: ClientConfiguration?, after token: SQToken?
+    _ server: ProviderMetadata?, _ client: IdentifiedClient?, after token: SQToken?
   ) -> String? {
     var scopes = askedScopes(challenges, resource)
-    if scopes.isEmpty, options.scope == nil { scopes = (configured?.scope ?? "").words }
+    if options.scope == nil, let registered = client?.registeredScopes {
+      // The server would refuse a scope that it did not register the client for.
+      scopes = scopes.filter(registered.contains)
+    }
+    if scopes.isEmpty, options.scope == nil {
+      scopes = (client?.configuration.scope ?? "").words
+    }
     scopes += (token?.scopes ?? []).filter { !scopes.contains($0) }
     guard !scopes.isEmpty else { return nil }
+    return addingOffline(to: scopes, server, client).joined(separator: " ")
+  }
+
+  /// Returns the scopes of a user's sign-in with the scope for a refresh token, if the server lists
+  /// it and has not registered the client without it.
+  func addingOffline(
+    to scopes: [String], _ server: ProviderMetadata?, _ client: IdentifiedClient?
+  ) -> [String] {
+    let offline = "offline_access"
+    let configured = client?.configuration
     let isMachine =
       configured?.usesClientCredentials == true || configured?.grantAssertionSource != nil
-    let offline = "offline_access"
-    if !isMachine, server?.scopes?.contains(offline) == true, !scopes.contains(offline) {
-      scopes.append(offline)
-    }
-    return scopes.joined(separator: " ")
+    guard !isMachine, !scopes.contains(offline), server?.scopes?.contains(offline) == true,
+      client?.registeredScopes?.contains(offline) != false
+    else { return scopes }
+    return scopes + [offline]
   }
 
   /// The scopes of the app, of the challenge or of the resource; empty if none of them names any.

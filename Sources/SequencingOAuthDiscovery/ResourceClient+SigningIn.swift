@@ -80,8 +80,10 @@ extension ResourceClient {
     // Another process may have signed in meanwhile.
     if demand.accepts(account.token) { return access }
     var signIn = SignInOptions()
+    // A request that waits belongs to the account's user; a sign-in by the app may be anyone's.
+    signIn.requiresSameUser = !demand.isSignIn
     signIn.scope = scope(
-      demand.challenges, found.metadata, server.metadata, server.client.configuration,
+      demand.challenges, found.metadata, server.metadata, server.client,
       after: account.token)
     do throws(SQOAuthError) {
       try await self.signIn(signIn, access, account, demand)
@@ -103,10 +105,19 @@ extension ResourceClient {
     guard account.isKept, account.token == nil else { return try await self.signIn(signIn, access) }
     // A token of another server may still be in memory.
     let before = account.module.currentToken
-    try await account.module.alone { () throws(SQOAuthError) in
+    let limit = options.signInTimeout ?? access.module.configuration?.signInTimeout
+    try await account.module.alone(within: limit ?? .seconds(300)) {
+      hasWaited throws(SQOAuthError) in
       _ = try? await account.module.restore()
       let found = account.module.currentToken
       guard found == before || !demand.accepts(found) else { return }
+      // A user who has refused one program does not want to be asked by the next one.
+      guard !hasWaited else {
+        throw SQOAuthError(
+          .notAuthorized,
+          "another process signed a user in to this account meanwhile, and brought no token; try "
+            + "again to sign in here")
+      }
       try await self.signIn(signIn, access)
     }
   }

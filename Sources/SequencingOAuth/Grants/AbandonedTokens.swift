@@ -40,6 +40,13 @@ package final class AbandonedTokens: Sendable {
     while let request = requests.withLock({ $0.values.first }) { await request.value }
   }
 
+  /// Revokes a token that no one may use, in the background.
+  func revoke(_ token: SQToken, of client: RegisteredClient) {
+    let answer = OneShot<Answer>()
+    answer.resolve(.success(IssuedToken(token)))
+    revoke(answer, of: client)
+  }
+
   private func revoke(_ answer: OneShot<Answer>, of client: RegisteredClient) {
     let id = last.withLock { last in
       last += 1

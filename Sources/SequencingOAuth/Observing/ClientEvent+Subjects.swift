@@ -1,30 +1,18 @@
 // The subjects of events that have more than a name.
 extension ClientEvent {
-  /// A sign-in, or another way to an account's first token.
-  public struct SignIn: Sendable, Hashable {
-    /// The way in which the token is gotten.
-    public enum Way: Sendable, Hashable {
-      /// The authorization code grant, with a browser.
-      case browser
-      /// The authorization code grant of a web application, from the redirect on.
-      case webApplication
-      /// The device authorization grant, with a code on another device.
-      case otherDevice
-      /// A grant without a browser.
-      ///
-      /// The value is the grant's type, such as `client_credentials`.
-      case grant(String)
-    }
-
-    /// The way in which the token is gotten.
-    public let way: Way
-    /// Whether the user is asked nothing (`prompt=none`).
-    public let isSilent: Bool
-
-    package init(_ way: Way, isSilent: Bool = false) {
-      self.way = way
-      self.isSilent = isSilent
-    }
+  /// A way to an account's first token.
+  public enum SignInWay: Sendable, Hashable {
+    /// The authorization code grant, with a browser; a silent one asks the user nothing
+    /// (`prompt=none`).
+    case browser(isSilent: Bool)
+    /// The authorization code grant of a web application, from the redirect on.
+    case webApplication
+    /// The device authorization grant, with a code on another device.
+    case otherDevice
+    /// A grant without a browser.
+    ///
+    /// The value is the grant's type, such as `client_credentials`.
+    case grant(String)
   }
 
   /// A request to a server.
@@ -124,6 +112,16 @@ extension ClientEvent {
     case erase
   }
 
+  /// Why a redirect was refused.
+  public enum RedirectRefusal: String, Sendable, Hashable {
+    /// It is for another redirect URI.
+    case foreignAddress
+    /// It has no `state` or a wrong one, or it cannot be read.
+    case wrongState
+    /// The sign-in has had another response.
+    case tooLate
+  }
+
   /// Why a session ended.
   public enum End: String, Sendable, Hashable {
     /// The app signed the user out, or another process that shares the store did.
@@ -134,15 +132,5 @@ extension ClientEvent {
     case loggedOut
     /// The authorization server refused the refresh token.
     case refused
-
-    init(_ end: SessionEnd) {
-      self =
-        switch end {
-        case .signedOut: .signedOut
-        case .revoked: .revoked
-        case .loggedOut: .loggedOut
-        case .refused: .refused
-        }
-    }
   }
 }

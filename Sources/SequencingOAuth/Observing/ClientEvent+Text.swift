@@ -17,7 +17,7 @@ extension ClientEvent: CustomStringConvertible {
 extension ClientEvent.Subject {
   fileprivate var words: String {
     switch self {
-    case .signIn(let signIn): signIn.words
+    case .signIn(let way): way.words
     case .request(let request): request.words
     case .refresh(let refresh): refresh.words
     case .leaseWait(let holder):
@@ -26,7 +26,7 @@ extension ClientEvent.Subject {
     case .pageOpened: "the browser gets the page"
     case .codeShown: "the user has a code"
     case .redirectAccepted: "the redirect was accepted"
-    case .redirectRefused(let outcome): "a redirect was refused: \(outcome.reason)"
+    case .redirectRefused(let reason): "a redirect was refused: \(reason.words)"
     case .takenOver: "another process refreshed the token"
     case .replaced: "another process signed a user in"
     case .backOff(let pause, let code):
@@ -38,16 +38,15 @@ extension ClientEvent.Subject {
   }
 }
 
-extension ClientEvent.SignIn {
+extension ClientEvent.SignInWay {
   fileprivate var words: String {
-    let name =
-      switch way {
-      case .browser: "sign-in in a browser"
-      case .webApplication: "sign-in in a web application"
-      case .otherDevice: "sign-in on another device"
-      case .grant(let type): "sign-in by \(type.printable)"
-      }
-    return isSilent ? name + " without a question" : name
+    switch self {
+    case .browser(isSilent: false): "sign-in in a browser"
+    case .browser(isSilent: true): "sign-in in a browser without a question"
+    case .webApplication: "sign-in in a web application"
+    case .otherDevice: "sign-in on another device"
+    case .grant(let type): "sign-in by \(type.printable)"
+    }
   }
 }
 
@@ -96,11 +95,9 @@ extension ClientEvent.Refresh {
   }
 }
 
-extension RedirectOutcome {
-  fileprivate var reason: String {
+extension ClientEvent.RedirectRefusal {
+  fileprivate var words: String {
     switch self {
-    case .answered: "it answered the sign-in"
-    case .noSignIn: "no sign-in waits"
     case .foreignAddress: "it has another address"
     case .wrongState: "it has no state or a wrong one, or cannot be read"
     case .tooLate: "the sign-in has had another response"

@@ -23,7 +23,7 @@ public struct ClientEvent: Sendable, Hashable {
   /// What an event is about.
   public enum Subject: Sendable, Hashable {
     /// A user signs in, or a grant without a browser gets an account's first token.
-    case signIn(SignIn)
+    case signIn(SignInWay)
     /// A request to a server.
     case request(Request)
     /// A session gets a new token.
@@ -41,7 +41,7 @@ public struct ClientEvent: Sendable, Hashable {
     /// The redirect of a sign-in was accepted.
     case redirectAccepted
     /// A redirect was refused, and the sign-in still waits.
-    case redirectRefused(RedirectOutcome)
+    case redirectRefused(RedirectRefusal)
     /// A session took over the token that another process had refreshed.
     case takenOver
     /// A session took over the token of a sign-in in another process.

@@ -115,9 +115,9 @@ extension AuthorizationModule {
     _ kind: AccountRecord.Grant? = nil, by grantType: String? = nil,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
-    let way = ClientEvent.SignIn.Way.grant(kind?.grantType ?? grantType ?? "")
+    let way = ClientEvent.SignInWay.grant(kind?.grantType ?? grantType ?? "")
     return try await environment.observing(
-      .signIn(ClientEvent.SignIn(way)), accountID: accountID
+      .signIn(way), accountID: accountID
     ) { () throws(SQOAuthError) in try await obtain(kind, grant) }
   }
 

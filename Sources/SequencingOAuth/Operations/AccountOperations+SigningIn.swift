@@ -94,7 +94,7 @@ extension AuthorizationModule {
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
     do throws(SQOAuthError) {
       return .success(
-        try await environment.observing(.signIn(signIn.observed), accountID: accountID) {
+        try await environment.observing(.signIn(signIn.way), accountID: accountID) {
           () throws(SQOAuthError) in try await result(of: signIn).get()
         })
     } catch {
@@ -111,11 +111,26 @@ extension AuthorizationModule {
       let client = try await context.client(isFresh: true)
       return .success(
         try await run(signIn, by: client) { token throws(SQOAuthError) in
+          try self.checkUser(of: token, signIn.options, from: client)
           try await self.take(token, from: client, since: appEndCount)
         })
     } catch {
       return .failure(Task.isCancelled ? signIn.cancellation : error)
     }
+  }
+
+  /// Throws if another user has signed in than the options demand, and revokes that user's tokens.
+  private func checkUser(
+    of token: SQToken, _ options: SignInOptions, from client: RegisteredClient
+  ) throws(SQOAuthError) {
+    guard options.requiresSameUser, let user = session.token?.idToken, let found = token.idToken,
+      found.subject != user.subject || found.issuer != user.issuer
+    else { return }
+    abandoned.revoke(token, of: client)
+    throw SQOAuthError(
+      .idTokenSubject,
+      "another user signed in than the one of the account; the account was not changed: sign in as "
+        + "the same user, or use another account")
   }
 
   private func run(

@@ -5,11 +5,19 @@ import SQCrypto
 extension AuthorizationModule {
   /// Runs work while no other session changes the account, in this process or another.
   ///
-  /// After two minutes of waiting for another process, it runs nevertheless.
-  package func alone<Value, Failure>(
-    _ work: () async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    try await session.account.leased { _ throws(Failure) in try await work() }
+  /// The work learns whether another session had the account before, for longer than a write takes.
+  ///
+  /// - Throws: ``SQOAuthError/Code/accountInUse`` if the wait for another one takes longer than
+  ///   `limit`; ``SQOAuthError/Code/cancelled`` if the task is cancelled before.
+  package func alone<Value>(
+    within limit: Duration, _ work: (_ hasWaited: Bool) async throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    let clock = environment.clock
+    let start = clock.steadyTime
+    return try await session.account.leased(within: limit) { noLease throws(SQOAuthError) in
+      if let noLease, [.accountInUse, .cancelled].contains(noLease.code) { throw noLease }
+      return try await work(clock.steadyTime - start > .seconds(1))
+    }
   }
 
   /// Returns whether the authorization server says that it does not know the client.

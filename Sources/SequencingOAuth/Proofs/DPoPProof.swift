@@ -64,13 +64,6 @@ package struct DPoPProof: Sendable {
     return url(of: target, path: path)
   }
 
-  /// Returns the header of all proofs by a key, in base64url, and a dot.
-  static func header(algorithm: String, publicMembers: [String: String]) -> String {
-    let publicJWK = JWKThumbprint.text(of: publicMembers)
-    let header = "{\"alg\":\"\(algorithm)\",\"jwk\":\(publicJWK),\"typ\":\"dpop+jwt\"}"
-    return Base64URL.encode(header) + "."
-  }
-
   /// Returns the text to sign, with the header of the key's proofs.
   func signingInput(header: String) -> String { header + Base64URL.encode(claims) }
 

@@ -71,7 +71,7 @@ package struct Prover: Sendable {
       throw .unusableClientKey("it has no public half")
     }
     let input = claims.signingInput(
-      header: DPoPProof.header(algorithm: key.algorithm, publicMembers: members))
+      header: ProofKey.header(algorithm: key.algorithm, publicMembers: members))
     return input + "." + Base64URL.encode(try await appKey.signature(of: Data(input.utf8)))
   }
 
@@ -114,7 +114,10 @@ package struct Prover: Sendable {
       let nonce = servers.known(proof.server).nonce
       return nonce != nil && nonce != proof.nonce
     case .invalidDPoPProof:
+      // Some servers say so if they want a nonce, and send it.
+      let nonce = servers.known(proof.server).nonce
       return servers.learnTime(fields, from: proof.server, at: clock.now) || mayHaveBeenRepeated
+        || fields[ProofAdvice.nonceField] != nil && nonce != proof.nonce
     default:
       return false
     }

@@ -57,6 +57,9 @@ public struct ClientMetadata: Sendable, Hashable {
   /// Members without a property in this type, such as `logo_uri` or `software_statement`.
   public var additionalMembers: [String: JSONValue] = [:]
 
+  /// Whether a registration with some of the redirect URIs is enough; not sent.
+  var acceptsFewerRedirectURIs = false
+
   /// The kinds of programs that servers tell apart by their redirect URIs.
   public enum ApplicationType: String, Sendable, Hashable {
     /// A program on its user's machine, with redirects to a loopback address or a scheme of its own.

@@ -22,7 +22,8 @@ extension ClientRegistration {
       }
     }
     try require(
-      hasRedirectURIs(metadata.redirectURIs),
+      hasRedirectURIs(metadata.redirectURIs)
+        || metadata.acceptsFewerRedirectURIs && isRedirecting(within: metadata.redirectURIs),
       "other redirect URIs than the requested ones, so users might be sent elsewhere")
     try require(
       Self.supported.contains(clientAuthentication),
@@ -66,7 +67,12 @@ extension ClientRegistration {
   /// since it was registered.
   func fits(_ metadata: ClientMetadata) -> Bool {
     let isAsked = askedGrants.map { Set(metadata.grantTypes).isSubset(of: $0) } ?? true
-    return isAsked && hasScopes(of: metadata) && (try? check(against: metadata)) != nil
+    // A server that registered fewer redirect URIs than the client asked for would do so again.
+    let isWhole =
+      hasRedirectURIs(metadata.redirectURIs)
+      || askedRedirectURIs.map { Set($0) == Set(metadata.redirectURIs) } == true
+    return isAsked && isWhole && hasScopes(of: metadata)
+      && (try? check(against: metadata)) != nil
   }
 
   /// Returns whether the client was registered for all scopes of a description.
@@ -91,6 +97,12 @@ extension ClientRegistration {
       texts.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
     }
     return sorted(redirectURIs) == sorted(uris)
+  }
+
+  /// Returns whether there is a redirect URI, and all are among these.
+  private func isRedirecting(within uris: [String]) -> Bool {
+    !redirectURIs.isEmpty
+      && redirectURIs.allSatisfy { uri in uris.contains { $0.utf8.elementsEqual(uri.utf8) } }
   }
 
   /// Returns whether the client sent these keys, and the server confirms them or does not mention

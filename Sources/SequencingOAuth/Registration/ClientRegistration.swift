@@ -38,6 +38,8 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   ///
   /// It is `nil` in a registration that was stored by an older version of the SDK.
   var askedGrants: [String]?
+  /// The redirect URIs that the client asked for; the server may have registered fewer.
+  var askedRedirectURIs: [String]?
   /// The scopes that the app has asked for; `nil` if it left them to the server, or an older version
   /// of the SDK stored the registration.
   var askedScope: String?

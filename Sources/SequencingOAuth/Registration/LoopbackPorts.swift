@@ -19,9 +19,10 @@ package enum LoopbackPorts {
   static func uris(
     _ asked: [String], after kept: ClientRegistration?, fixesPorts: Bool
   ) -> [String] {
-    if let kept, isEnough(kept.redirectURIs, for: asked, fixesPorts: fixesPorts) {
+    let known = kept.map { $0.askedRedirectURIs ?? $0.redirectURIs }
+    if let known, isEnough(known, for: asked, fixesPorts: fixesPorts) {
       // The app's order counts, because a client uses the first one.
-      return asked + kept.redirectURIs.filter { uri in !asked.contains { $0 == uri } }
+      return asked + known.filter { uri in !asked.contains { $0 == uri } }
     }
     return fixesPorts ? asked.flatMap(withPorts) : asked
   }

@@ -35,6 +35,8 @@ struct RegistrationKeeping: Sendable {
     var wanted = metadata
     wanted.redirectURIs = LoopbackPorts.uris(
       metadata.redirectURIs, after: kept, fixesPorts: options.fixesPorts)
+    // A server may keep only one of the URIs that differ in their ports.
+    wanted.acceptsFewerRedirectURIs = options.fixesPorts
     guard let kept, let scope = metadata.scope else { return wanted }
     if !kept.isManageable, options.keepsScopes {
       wanted.scope = nil
@@ -62,6 +64,16 @@ struct RegistrationKeeping: Sendable {
     registration.fits(metadata) && registration.isUsable(at: registrar.environment.clock.now)
   }
 
+  /// Returns whether a client works on without the renewal: if it was only to be verified, or if it
+  /// lacks nothing but scopes and other accounts need it.
+  private func staysUsable(_ registration: ClientRegistration, isUpdate: Bool) -> Bool {
+    guard registration.isUsable(at: registrar.environment.clock.now) else { return false }
+    guard isUpdate else { return registration.fits(metadata) }
+    var withoutScope = metadata
+    withoutScope.scope = nil
+    return options.keepsScopes && registration.fits(withoutScope)
+  }
+
   /// Returns whether a registration still works now, although it should be renewed.
   private func isBearable(_ registration: ClientRegistration) -> Bool {
     registration.fits(metadata)
@@ -87,7 +99,7 @@ struct RegistrationKeeping: Sendable {
           isUpdate
           ? try await registrar.update(latest, to: metadata) : try await registrar.read(latest)
       } catch {
-        return try await renewal(of: latest, after: error)
+        return try await renewal(of: latest, isUpdate: isUpdate, after: error)
       }
       // The result is stored even if it does not fit, because the old secret and token may be
       // invalid.
@@ -101,8 +113,12 @@ struct RegistrationKeeping: Sendable {
   }
 
   private func renewal(
-    of latest: ClientRegistration, after error: SQOAuthError
+    of latest: ClientRegistration, isUpdate: Bool, after error: SQOAuthError
   ) async throws(SQOAuthError) -> RenewalOutcome {
+    // Only 401 says that there is no such client. A server that does not let a client read or change
+    // its record still knows it (RFC 7592, section 2.1), and a new client would make the accounts
+    // of the old one unusable.
+    if error.status != 401, staysUsable(latest, isUpdate: isUpdate) { return .renewed(latest) }
     // A server that now refuses the metadata that it registered earlier does not allow a renewal.
     guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
       guard isBearable(latest) else { throw error }

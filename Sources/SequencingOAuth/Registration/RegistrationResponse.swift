@@ -67,6 +67,7 @@ struct RegistrationResponse {
       management: management(reader, after: earlier), members: shown,
       sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys,
       askedGrants: metadata?.grantTypes ?? earlier?.askedGrants,
+      askedRedirectURIs: metadata?.redirectURIs ?? earlier?.askedRedirectURIs,
       askedScope: metadata?.scope ?? earlier?.askedScope
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }

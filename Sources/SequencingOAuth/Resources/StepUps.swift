@@ -32,6 +32,8 @@ struct StepUpDemand: Sendable, Hashable {
     _ options: SignInOptions, after token: SQToken?, _ client: ClientConfiguration?
   ) -> SignInOptions {
     var options = options
+    // Another user's token must not complete this user's request.
+    options.requiresSameUser = true
     let known = [options.scope ?? client?.scope, token?.scope].compactMap(\.self).flatMap(\.words)
     let wanted = (known + scopes).withoutRepeats()
     if !wanted.isEmpty { options.scope = wanted.joined(separator: " ") }

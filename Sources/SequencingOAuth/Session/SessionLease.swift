@@ -9,10 +9,10 @@ import SQFoundation
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 
-  /// How long the session waits for another holder of the lease, in seconds.
+  /// How long the session usually waits for another holder of the lease.
   ///
   /// The holder may be waiting for a slow server. If the holder was suspended, the wait must end.
-  static let longestWait = 120.0
+  static let longestWait = Duration.seconds(120)
   /// How long the end of a program waits for an abandoned call of the store.
   private static let lastCalls = Duration.seconds(5)
 
@@ -21,6 +21,12 @@ final class SessionLease: Sendable {
     let outcome = OneShot<Outcome>()
     /// The end of the wait for another holder; a free lease is still acquired.
     let interruption = Interruption()
+    /// How long it waits for another holder.
+    let limit: Duration
+
+    init(limit: Duration) {
+      self.limit = limit
+    }
   }
 
   private struct State {
@@ -51,14 +57,15 @@ final class SessionLease: Sendable {
   /// A cancelled task stops waiting and gets an error. If `waits` is `false`, the caller also
   /// gets an error when another holder has the lease during ``hurrying(_:)``.
   func acquire(
-    from store: any TokenStore, _ environment: ClientEnvironment, waits: Bool = true
+    from store: any TokenStore, _ environment: ClientEnvironment, waits: Bool = true,
+    within limit: Duration = SessionLease.longestWait
   ) async -> Outcome {
     let (attempt, isFirst) = state.withLock { state -> (Attempt?, Bool) in
       state.users += 1
       if state.lease != nil { return (nil, false) }
       if waits { state.waitingUsers += 1 }
       if let attempt = state.attempt, !waits || !state.isHurried { return (attempt, false) }
-      let attempt = Attempt()
+      let attempt = Attempt(limit: limit)
       state.attempt = attempt
       state.isHurried = state.hurries > 0 && state.waitingUsers == 0
       state.attempts[ObjectIdentifier(attempt)] = attempt
@@ -140,6 +147,7 @@ final class SessionLease: Sendable {
     of store: any TokenStore, _ environment: ClientEnvironment, _ attempt: Attempt
   ) async throws(SQOAuthError) -> AccountLease {
     let id = accountID
+    let end = environment.clock.steadyTime + attempt.limit
     if let lease = try await store.attempt("lock the account", { try await $0.shared.lease(id) }) {
       return lease
     }
@@ -147,21 +155,20 @@ final class SessionLease: Sendable {
     let holder = observer == nil ? nil : await store.shared.leaseHolder(id)
     return try await observer.observing(.leaseWait(holder: holder), accountID: id) {
       () throws(SQOAuthError) in
-      try await wait(for: store, environment.clock, attempt)
+      try await wait(for: store, environment.clock, until: end, attempt)
     }
   }
 
   private func wait(
-    for store: any TokenStore, _ clock: any WallClock, _ attempt: Attempt
+    for store: any TokenStore, _ clock: any WallClock, until end: Duration, _ attempt: Attempt
   ) async throws(SQOAuthError) -> AccountLease {
     let id = accountID
-    let end = clock.steadyTime + .seconds(Self.longestWait)
     var pause = Duration.milliseconds(1)
     while true {
       guard state.withLock({ $0.attempt === attempt }) else { throw .waitCancelled }
       guard !Task.isCancelled else { throw inUse("the wait for it was ended", by: nil) }
       guard clock.steadyTime < end else {
-        let time = "the SDK waited \(Int(Self.longestWait)) s; if that process hangs, end it"
+        let time = "the SDK waited \(attempt.limit.text); if that process hangs, end it"
         throw inUse(time, by: await store.shared.leaseHolder(id))
       }
       try? await Task.sleep(for: pause)

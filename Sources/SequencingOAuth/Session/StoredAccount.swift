@@ -102,17 +102,22 @@ extension StoredAccount {
   ///
   /// If `waits` is `false` and another process has the lease, the work gets the reason
   /// immediately while the session is ``hurrying(_:)``.
+  ///
+  /// The wait for another process ends after `limit`.
   func leased<Value, Failure>(
-    waits: Bool = true, _ work: (SQOAuthError?) async throws(Failure) -> Value
+    waits: Bool = true, within limit: Duration = SessionLease.longestWait,
+    _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    try await leased(from: store, waits: waits, work)
+    try await leased(from: store, waits: waits, within: limit, work)
   }
 
   private func leased<Value, Failure>(
     from store: any TokenStore, waits: Bool = true,
+    within limit: Duration = SessionLease.longestWait,
     _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    let leased = await lease.acquire(from: store, context.environment, waits: waits)
+    let leased = await lease.acquire(
+      from: store, context.environment, waits: waits, within: limit)
     defer { if case .success = leased { lease.release() } }
     return try await work(leased.error)
   }

@@ -38,8 +38,8 @@ final class SignIn: Sendable {
   }
 
   /// What an observer learns of the sign-in.
-  var observed: ClientEvent.SignIn {
-    ClientEvent.SignIn(place == .browser ? .browser : .otherDevice, isSilent: options.isSilent)
+  var way: ClientEvent.SignInWay {
+    place == .browser ? .browser(isSilent: options.isSilent) : .otherDevice
   }
 
   init(_ request: Request) {

@@ -80,6 +80,15 @@ public struct SignInOptions: Sendable, Hashable {
   /// random nonce each time.
   public var nonce: String?
 
+  /// Whether the user must be the one of the account's current ID token; `false` by default.
+  ///
+  /// If the new ID token names another user, the sign-in fails with
+  /// ``SQOAuthError/Code/idTokenSubject``. The account then keeps its token, and the other user's
+  /// tokens are revoked. A sign-in that a resource server demands
+  /// (``AccountOperations/requestAccess(answering:with:)``) always requires it, because the request
+  /// belongs to that user. Without an ID token of both sign-ins, nothing is compared.
+  public var requiresSameUser = false
+
   /// Creates options that add nothing to the configuration.
   public init() {}
 

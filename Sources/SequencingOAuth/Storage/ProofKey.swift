@@ -22,7 +22,14 @@ package struct ProofKey: Sendable {
     let members = key.publicMembers
     self.algorithm = algorithm
     thumbprint = JWKThumbprint.of(members)
-    pair = (key, DPoPProof.header(algorithm: algorithm, publicMembers: members))
+    pair = (key, Self.header(algorithm: algorithm, publicMembers: members))
+  }
+
+  /// Returns the header of all proofs by a key, in base64url, and a dot.
+  static func header(algorithm: String, publicMembers: [String: String]) -> String {
+    let publicJWK = JWKThumbprint.text(of: publicMembers)
+    let header = "{\"alg\":\"\(algorithm)\",\"jwk\":\(publicJWK),\"typ\":\"dpop+jwt\"}"
+    return Base64URL.encode(header) + "."
   }
 
   /// Creates the name of a key that the app keeps itself.

@@ -59,7 +59,7 @@ extension AccountManager {
       signIn: signIn, redirect: redirect, configuration: configuration)
     return try await webSignIns.run(for: answer) { () throws(SQOAuthError) in
       let finish = WebSignInFinish(manager: self, signIn: signIn, configuration: configuration)
-      return try await environment.observing(.signIn(ClientEvent.SignIn(.webApplication))) {
+      return try await environment.observing(.signIn(.webApplication)) {
         () throws(SQOAuthError) in
         let (token, client) = try await finish.token(redirect: redirect, hasID: id != nil)
         return try await finish.store(token, from: client, id: id.map { $0(token) })

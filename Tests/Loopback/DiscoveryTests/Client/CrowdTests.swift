@@ -57,6 +57,41 @@ import Testing
     #expect(party.redeemed.count == 1)
   }
 
+  /// Otherwise a user who says no would be asked once for each program that waits.
+  @Test func `a program that waited for a sign-in without a token does not ask the user again`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let clock = ManualClock()
+    var environment = ClientEnvironment()
+    environment.userAgent = party.browser
+    environment.clock = clock
+    let isWaiting = OneShot<Void>()
+    environment.observer = ClientObserver { event in
+      if case .leaseWait = event.subject { isWaiting.resolve(()) }
+    }
+    let clients = try (0..<2).map { _ in
+      try party.client(
+        manager: AccountManager(
+          store: FileTokenStore(path: folder.file("tokens")), environment: environment))
+    }
+    party.browser.refuse()
+    party.browser.gate.close()
+    let request = try party.request()
+    let first = begin { try await clients[0].send(request) }
+    try await party.browser.gate.isHolding()
+    let second = begin { try await clients[1].send(request) }
+    _ = await isWaiting.wait()
+    clock.advance(by: 2)
+    party.browser.gate.open()
+    await failure(.cancelled) { try await first.value }
+    let error = await failure(.notAuthorized) { try await second.value }
+    #expect(error?.message.contains("brought no token") == true)
+    #expect(party.browser.opened.count == 1)
+    party.browser.refuse(false)
+    try await party.works(clients[1])
+  }
+
   /// As in several processes: nothing is shared but the two stores.
   ///
   /// Each process signs in with a port of its own, and three ports are registered; another program

@@ -47,6 +47,40 @@ import Testing
     #expect(party.asked == [["a"], ["a", "b"]])
   }
 
+  /// Some servers issue a refresh token for this scope only, and do not say that they granted it.
+  @Test func `the scope for a refresh token is asked for again with more scopes`() async throws {
+    party.first.change {
+      $0.members["scopes_supported"] = ["a", "b", "offline_access"]
+      $0.grantedScope = "a b"
+    }
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.demand = { _ in (["c"], #"error="insufficient_scope", scope="b""#) }
+    }
+    await failure(.insufficientScope) { try await party.client().send(party.request()) }
+    #expect(party.asked.first == ["a", "offline_access"])
+    #expect(party.asked.dropFirst().allSatisfy { $0 == ["a", "b", "offline_access"] })
+    #expect(party.asked.count > 1)
+  }
+
+  /// Otherwise the server would refuse the whole request.
+  ///
+  /// - SeeAlso: RFC 7591, section 2
+  @Test func `a scope that the server did not register is not asked for`() async throws {
+    party.first.change {
+      $0.members["scopes_supported"] = ["a", "b", "offline_access"]
+      $0.registration["scope"] = "a"
+    }
+    party.resource.change { $0.members["scopes_supported"] = ["a", "b"] }
+    try await party.works()
+    #expect(party.asked == [["a"]])
+    let own = try party.client(
+      manager: Party.manager(MemoryTokenStore(), party.browser)
+    ) { $0.scope = "a b" }
+    try await party.works(own)
+    #expect(party.asked.last == ["a", "b"], "the app's own word counts")
+  }
+
   @Test func `a demand without anything new is the error itself`() async throws {
     party.resource.change {
       $0.challenge = #"scope="a""#

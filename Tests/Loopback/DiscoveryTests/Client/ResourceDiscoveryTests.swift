@@ -60,7 +60,8 @@ struct ResourceDiscoveryTests {
         ? WebResponse(status: 404) : try await answer(request)
     }
     let found = try await ResourceDiscovery(
-      resource: ResourceAddress("https://api.example/mcp"), environment: environment, timeout: .seconds(10)
+      resource: ResourceAddress("https://api.example/mcp"), environment: environment,
+      timeout: .seconds(10)
     ).find(named: nil)
     #expect(
       found.steps.map(\.address) == [

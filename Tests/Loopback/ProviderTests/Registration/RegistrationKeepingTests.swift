@@ -88,6 +88,70 @@ import Testing
     #expect(second.clientID != first.clientID && kept() == second)
   }
 
+  /// A server that does not let a client read its record still knows it (RFC 7592, section 2.1).
+  @Test(arguments: [400, 403, 404, 405, 429, 500, 501])
+  func `a client that the server does not show stays`(status: Int) async throws {
+    var options = RegistrationOptions()
+    options.verifies = true
+    let first = try await registrar.registration(of: app, in: store, options)
+    sandbox.misbehave(at: .clientConfiguration, .status(status), times: nil)
+    let second = try await registrar.registration(of: app, in: store, options)
+    #expect(second == first && kept() == first && methods() == ["POST", "GET"])
+  }
+
+  /// A new client would make the accounts of the old one unusable.
+  @Test(arguments: [400, 403, 404, 405, 500])
+  func `a client that may not get another scope stays without it`(status: Int) async throws {
+    var options = RegistrationOptions()
+    (options.verifies, options.keepsScopes) = (true, true)
+    var narrow = app
+    narrow.scope = "profile"
+    let first = try await registrar.registration(of: narrow, in: store, options)
+    sandbox.misbehave(at: .clientConfiguration, .status(status), times: nil)
+    var wide = app
+    wide.scope = "demo"
+    let second = try await registrar.registration(of: wide, in: store, options)
+    #expect(second == first && kept() == first && methods() == ["POST", "PUT"])
+  }
+
+  /// RFC 8252, section 7.3: the port of a loopback redirect does not count.
+  @Test(arguments: [true, false])
+  func `a server may keep some of the redirect URIs that differ in their ports`(
+    keepsPortless: Bool
+  ) async throws {
+    let portless = "http://127.0.0.1/callback"
+    let ports = ["http://127.0.0.1:25001/callback", "http://127.0.0.1:25002/callback"]
+    var plain = app
+    plain.redirectURIs = [portless]
+    var options = RegistrationOptions()
+    options.fixesPorts = true
+    sandbox.misbehave(
+      at: .registration,
+      .members([
+        (
+          "redirect_uris",
+          .array((keepsPortless ? [portless] : ports).map(SandboxJSON.string))
+        )
+      ]), times: nil)
+    guard keepsPortless else {
+      // These ports are not those that were asked for.
+      await failure(.registrationMismatch) {
+        try await registrar.registration(of: plain, in: store, options)
+      }
+      return
+    }
+    let first = try await registrar.registration(of: plain, in: store, options)
+    #expect(first.redirectURIs == [portless])
+    #expect(try await registrar.registration(of: plain, in: store, options) == first)
+    #expect(methods() == ["POST"])
+    // An app that names its own URIs needs all of them.
+    store.eraseRegistration(at: sandbox.issuer.absoluteString)
+    plain.redirectURIs.append("com.example.app:/callback")
+    await failure(.registrationMismatch) {
+      try await registrar.registration(of: plain, in: store)
+    }
+  }
+
   /// Programs with and without ports of their own share the client.
   @Test func `a registration with ports serves programs that use any port`() async throws {
     var plain = app

@@ -37,7 +37,7 @@ import Testing
     #expect(
       recorder.requests == ["serverMetadata 200", "keys 200", "token(\"authorization_code\") 200"])
     let begin = try #require(recorder.events.first)
-    #expect(begin.subject == .signIn(ClientEvent.SignIn(.browser)) && begin.phase == .begin)
+    #expect(begin.subject == .signIn(.browser(isSilent: false)) && begin.phase == .begin)
     let end = try #require(recorder.events.last { $0.operation == begin.operation })
     guard case .end(_, error: nil) = end.phase else {
       Issue.record("\(end.phase)")
@@ -163,7 +163,7 @@ import Testing
     try await fixture.oauth.module.requestAccessToken(
       username: alice.name, password: alice.password)
     await observer.flush()
-    #expect(recorder.events.first?.subject == .signIn(ClientEvent.SignIn(.grant("password"))))
+    #expect(recorder.events.first?.subject == .signIn(.grant("password")))
     await fixture.sandbox.stop()
   }
 }

@@ -206,6 +206,24 @@ import Testing
     #expect(world.requests("/token").count == 1)
   }
 
+  @Test func `a nonce with another error than the standard's is used once`() async throws {
+    let world = try await ProofWorld().signedIn()
+    world.fixture.http.answer { request in
+      let nonce = try SentProof(request)?.nonce
+      return nonce == "n"
+        ? WebResponse(status: 200)
+        : WebResponse(
+          status: 401,
+          headers: [
+            "WWW-Authenticate": #"DPoP error="invalid_dpop_proof""#, "DPoP-Nonce": "n",
+          ])
+    }
+    let url = try #require(URL(string: "https://api.example/x"))
+    let answer = try await world.module.send(WebRequest(method: "POST", url: url))
+    let sent = world.fixture.http.requests.filter { $0.url.path() == "/x" }
+    #expect(answer.status == 200 && sent.count == 2)
+  }
+
   @Test func `a proof that the server has seen is replaced, and the request succeeds`() async throws
   {
     let world = try await ProofWorld().signedIn()

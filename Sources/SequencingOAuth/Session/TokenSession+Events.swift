@@ -19,7 +19,9 @@ extension TokenSession {
           result: { outcome in
             details.callers = renewal.change.callers.count
             let hasToken = (try? outcome.get()) != nil
-            details.result = refreshes > before ? .refreshed : hasToken ? .takenOver : ClientEvent.Refresh.Result.none
+            details.result =
+              refreshes > before
+              ? .refreshed : hasToken ? .takenOver : ClientEvent.Refresh.Result.none
             return .refresh(details)
           }
         ) { () throws(SQOAuthError) in try await run().get() })
@@ -60,5 +62,17 @@ extension ClientEvent.Subject {
     case .ended(let end): self = .ended(ClientEvent.End(end))
     case .refreshed, .refreshFailed, .idTokenIgnored: return nil
     }
+  }
+}
+
+extension ClientEvent.End {
+  fileprivate init(_ end: SessionEnd) {
+    self =
+      switch end {
+      case .signedOut: .signedOut
+      case .revoked: .revoked
+      case .loggedOut: .loggedOut
+      case .refused: .refused
+      }
   }
 }

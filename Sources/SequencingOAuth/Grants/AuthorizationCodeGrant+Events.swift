@@ -23,7 +23,9 @@ extension ClientEvent.Subject {
     switch result {
     case .taken: self = .redirectAccepted
     case .repeated: return nil
-    case .notAddressed, .wrongState, .tooLate: self = .redirectRefused(RedirectOutcome(result))
+    case .notAddressed: self = .redirectRefused(.foreignAddress)
+    case .wrongState: self = .redirectRefused(.wrongState)
+    case .tooLate: self = .redirectRefused(.tooLate)
     }
   }
 }

@@ -1,0 +1,20 @@
+import SQFoundation
+
+extension RequestAuthorization {
+  /// Runs a call that carries these fields and the observer's, and tells the observer of it.
+  ///
+  /// The call has no response with a status; `code` returns the code of its error.
+  package func observing<Value, Failure>(
+    code: (Failure) -> SQOAuthError.Code, _ call: (HeaderFields) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let environment = environment
+    guard let observer = environment.observer else { return try await call(fields) }
+    let subject = ClientEvent.Subject.request(
+      ClientEvent.Request(method, url, observed, at: environment.clock.now))
+    return try await Optional(observer).observing(
+      subject, accountID: observed.accountID, code: code, result: { _ in nil }
+    ) { () throws(Failure) in
+      try await call(observer.adding(to: fields, observer.event(subject, .begin, of: .current)))
+    }
+  }
+}
