@@ -153,7 +153,9 @@ final class SessionLease: Sendable {
     }
     let observer = environment.observer
     let holder = observer == nil ? nil : await store.shared.leaseHolder(id)
-    return try await observer.observing(.leaseWait(holder: holder), accountID: id) {
+    // What follows the process is a path, which may have the user's name.
+    let process = holder.map { String($0.prefix { $0 != "," }) }
+    return try await observer.observing(.leaseWait(holder: process), accountID: id) {
       () throws(SQOAuthError) in
       try await wait(for: store, environment.clock, until: end, attempt)
     }

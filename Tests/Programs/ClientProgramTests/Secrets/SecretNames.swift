@@ -18,6 +18,7 @@ enum SecretNames {
     "Arguments: var values: [String : [String]]": "secrets are never among the words",
     "CallReport: let body: String?": "an answer, which the command prints",
     "CallReport: let headers: [String : String]": "an answer, which the command prints",
+    "ClientEvent.Request.Purpose: case token(String)": "the name of a grant",
     "ClientAuthentication: let rawValue: String": "the name of a method",
     "Endpoints: var token: String": "the address of an endpoint",
     "Failure: let code: String": "an error's code",

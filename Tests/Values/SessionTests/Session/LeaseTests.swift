@@ -230,13 +230,23 @@ import Testing
     #expect(try await content() == "T2 R2")
   }
 
-  @Test func `the error names the process that holds the lease`() async throws {
+  @Test func `the error and an event name the process that holds the lease`() async throws {
     let other = try await lease()
     let module = fixture.module
+    let holders = Locked<[String?]>([])
+    let observer = ClientObserver { event in
+      guard case .leaseWait(let holder) = event.subject else { return }
+      holders.withLock { $0.append(holder) }
+    }
+    module.environment.observer = observer
     let caller = begin { try await module.refresh() }
     fixture.clock.advance(by: 121)
     let error = await failure(.accountInUse) { try await caller.value }
     #expect(error?.message.contains("process \(getpid()) (") == true, "\(error?.message ?? "")")
+    await observer.flush()
+    let holder = holders.withLock { $0.first ?? nil }
+    #expect(holder?.hasPrefix("process \(getpid()) (") == true)
+    #expect(holder?.contains("/") == false, "it tells no path")
     #expect(error?.message.contains(store.path + ".locks/") == true)
     other.release()
   }
