@@ -65,7 +65,8 @@ extension AccountOptions {
     let lasting = KeptClient(configuration, at: server, keyFile: options.key?.path)
     let client = sandbox == nil ? lasting : lasting.ofBuiltInSandbox
     oauth.module.attributes = client.attributes
-    let signIn = CommandLineSignIn(oauth, options, at: place, console)
+    var signIn = CommandLineSignIn(oauth, options, at: place, console)
+    signIn.registeredURIs = await store.registeredURIs(of: configuration)
     // The built-in sandbox ends with the program, so its client is of no use later.
     let remember: () async -> Void = { [self] in
       guard sandbox == nil, oauth.module.hasAccessToken else { return }

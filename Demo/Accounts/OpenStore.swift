@@ -40,6 +40,16 @@ struct OpenStore: Sendable {
     get async { await findPlace()?.onScreen }
   }
 
+  /// Returns the redirect URIs with a port that the program has registered for a client; none if
+  /// the client is another one, or uses another redirect.
+  func registeredURIs(of client: ClientConfiguration) async -> [String] {
+    guard let issuer = client.provider.issuer, let uri = client.redirectURI?.string,
+      let registration = try? await registrations.registration(at: issuer),
+      registration.clientID == client.clientID, registration.redirectURIs.contains(uri)
+    else { return [] }
+    return LoopbackPorts.usable(registration.redirectURIs).filter { $0 != uri }
+  }
+
   /// Calls the store, and converts its error to a failure.
   func attempt<Value: Sendable>(
     _ body: @Sendable (any TokenStore) async throws -> Value

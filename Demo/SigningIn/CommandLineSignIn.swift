@@ -10,6 +10,9 @@ struct CommandLineSignIn: Sendable {
   /// The server's name or address, to show to the user.
   private let place: String
   private let console: Console
+  /// The redirect URIs to try before the client's own: those that the program has registered with a
+  /// port.
+  var registeredURIs: [String] = []
 
   init(_ oauth: SQOAuth, _ options: SignInArguments, at place: String, _ console: Console) {
     self.oauth = oauth
@@ -41,10 +44,27 @@ struct CommandLineSignIn: Sendable {
     useBrowser {}
     announceServer()
     do throws(SQOAuthError) {
-      try await oauth.signIn()
+      try await signInWithFreePort()
     } catch {
       throw failure(error).ofSignIn
     }
+  }
+
+  /// Signs in with the first registered port that is free, because many servers compare the port.
+  private func signInWithFreePort() async throws(SQOAuthError) {
+    if let configuration = oauth.module.configuration {
+      for uri in registeredURIs {
+        oauth.register(try configuration.redirecting(to: uri))
+        do throws(SQOAuthError) {
+          try await oauth.signIn()
+          return
+        } catch {
+          guard error.code == .portInUse else { throw error }
+        }
+      }
+      oauth.register(configuration)
+    }
+    try await oauth.signIn()
   }
 
   /// Makes the SDK sign in when a request needs a token, and announces the sign-in then.

@@ -47,6 +47,19 @@ import Testing
     #expect(who.status == 0 && who.output.contains("Alice Liddell"), "\(who.errors)")
   }
 
+  /// Many servers compare the port of a redirect with the registered ones.
+  @Test func `a login without a client redirects to a registered port`() async throws {
+    for account in ["a", "b"] {
+      let login = try await DemoProcess.run(
+        arguments("login", "--browser", "sandbox", "--account", account), in: folder)
+      #expect(login.status == 0, "\(login.errors)")
+      let registered = try #require(sandbox.clients.last?.redirectURIs)
+      let used = sandbox.requests(to: .authorization).last?.query("redirect_uri")
+      #expect(used.map(registered.contains) == true && used != "http://127.0.0.1/callback")
+    }
+    #expect(sandbox.requests(to: .registration).count == 1)
+  }
+
   @Test func `a command names the login that registers anew after the server forgot the program`()
     async throws
   {
