@@ -219,7 +219,7 @@ import Testing
     changed.redirectURIs = ["com.example.app:/other"]
     let updated = try await registrar.update(first, to: changed)
     sandbox.misbehave(at: .clientConfiguration, .error("invalid_token", status: 401))
-    let late = LateStore(registrations: store, loads: 3) { $0.save(updated) }
+    let late = LateStore(registrations: store, loads: 4) { $0.save(updated) }
     let found = try await registrar.registration(of: changed, in: late)
     #expect(found.clientID == first.clientID && found == kept())
     #expect(methods() == ["POST", "PUT", "PUT"])
