@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: MIT
 import PackageDescription
 
 /// The parts to build: names of targets and of the lists of tests below, separated by spaces.

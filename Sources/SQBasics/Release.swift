@@ -1,5 +1,5 @@
 /// The release of this package that a program uses.
 package enum Release {
   /// The version number that the package's programs print and its requests send.
-  package static let version = "0.1.0"
+  package static let version = "0.9.0"
 }
