@@ -15,10 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = ROOT / "Sources/SequencingOAuth/SequencingOAuth.docc"
 
-# The sections of the main page whose articles are not about using the libraries.
-INNER = {"Working on the SDK"}
+# The sections of the main page whose articles are not about writing a new program.
+OTHER = {"Coming from another library", "Working on the SDK"}
 # Articles that no program is written from.
-LEFT_OUT = {"Changelog", "Specifications", "Troubleshooting"}
+LEFT_OUT = {"Changelog", "Specifications", "TheProgram", "Troubleshooting"}
 
 LINK = re.compile(r"\[([^\]]+)\]\((?:doc:)?([A-Za-z]+)(?:\.md)?(?:#[^)]*)?\)|<doc:([A-Za-z]+)>")
 
@@ -34,13 +34,16 @@ def abstract(article: str) -> str:
 
 
 def topics() -> dict[str, list[str]]:
-    """Returns the names of the articles by the headings of the main page's topics."""
+    """Returns the names of the articles by the headings of the main page's topics.
+
+    A section that begins with a text is about names in the code.
+    """
     page = (MAIN / "SequencingOAuth.md").read_text(encoding="utf-8")
     found: dict[str, list[str]] = {}
     for section in page.partition("## Topics")[2].split("\n### ")[1:]:
         heading, _, body = section.partition("\n")
         names = [link[1] or link[2] for link in LINK.findall(body)]
-        if names:
+        if body.lstrip().startswith("- ") and names:
             found[heading] = names
     return found
 
@@ -82,6 +85,7 @@ def digest(article: str) -> str:
 
 
 def main(site: Path) -> None:
+    """Writes both files, and the articles as they stand in the sources."""
     index = ["# SequencingOAuth", "> " + abstract((MAIN / "SequencingOAuth.md").read_text())]
     index.append("[All that follows for users of the libraries in one page](llms-full.txt)")
     whole: list[str] = []
@@ -98,7 +102,8 @@ def main(site: Path) -> None:
             text = path.read_text(encoding="utf-8")
             (places / path.name).write_text(text, encoding="utf-8")
             lines.append(f"- [{title(text)}](articles/{path.name}): {abstract(text)}")
-            if heading not in INNER and path.stem not in LEFT_OUT:
+            is_guide = heading in OTHER or path.stem.startswith("MigratingFrom")
+            if not is_guide and path.stem not in LEFT_OUT:
                 whole.append(digest(text))
         index.append(f"## {heading}\n\n" + "\n".join(lines))
     (site / "llms.txt").write_text("\n\n".join(index) + "\n", encoding="utf-8")
