@@ -105,9 +105,12 @@ func call(
   return try await answer.lines()
 }
 
+/// Prints a line to standard error, because standard output is for the tool's answer.
+func complain(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
+
 let arguments = CommandLine.arguments.dropFirst()
 guard let url = arguments.first else {
-  print("usage: mcp URL [TOOL [ARGUMENTS]]")
+  complain("usage: mcp URL [TOOL [ARGUMENTS]]")
   exit(2)
 }
 
@@ -137,6 +140,6 @@ do {
   // If a refresh is in progress, its token must be stored before the program ends.
   try await accounts.flush()
 } catch {
-  print("Failed: \(error)")
+  complain("Failed: \(error)")
   exit(1)
 }

@@ -33,28 +33,27 @@ struct ResourceDiscovery: Sendable {
   /// The largest number of authorization servers that a document may list.
   static let maximumServers = 20
 
-  /// Finds the metadata: at the address in the challenge or, without one, at the resource's own
-  /// addresses.
+  /// Finds the metadata: at the address in the challenge, and at the resource's own addresses.
   ///
+  /// With an address in the challenge, the own ones are asked only if the server has nothing there.
   /// A document that is there and wrong ends the search, because a server that describes another
   /// resource cannot be trusted.
   ///
   /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`; the errors of the transport.
   func find(named address: String?) async throws(SQOAuthError) -> DiscoveredResource {
+    var candidates = try resource.candidates()
+    var named: ResourceAddress.Candidate?
+    if let address {
+      let candidate = try resource.candidate(named: address)
+      candidates = [candidate] + candidates.filter { $0.url != candidate.url }
+      named = candidate
+    }
     var steps: [DiscoveredResource.Step] = []
-    let candidates =
-      if let address { [try resource.candidate(named: address)] } else { try resource.candidates() }
     for candidate in candidates {
       let response = try await response(at: candidate)
-      guard response.status == 200 else {
-        // At a server in trouble, the next address could describe another resource by mistake.
-        guard !WebResponse.isOfServerInTrouble(response.status) else {
-          throw SQOAuthError(
-            .serverError,
-            "\(candidate.place) answered with status \(response.status), so the resource's "
-              + "metadata could not be read", status: response.status)
-        }
-        steps.append(.init(candidate, "status \(response.status), so no metadata here"))
+      if let absence = try absence(response, at: candidate, isNamed: candidate == named) {
+        steps.append(.init(candidate, absence))
+        if candidate == named, ![404, 410].contains(response.status) { break }
         continue
       }
       let metadata = try metadata(in: response, of: candidate)
@@ -66,6 +65,25 @@ struct ResourceDiscovery: Sendable {
       .resourceMetadataInvalid,
       "\(resource) does not say which authorization server it trusts; asked: \(tried); configure the "
         + "client by hand", status: 404)
+  }
+
+  /// Returns why there is no metadata at an address; `nil` if the response must be metadata.
+  private func absence(
+    _ response: WebResponse, at candidate: ResourceAddress.Candidate, isNamed: Bool
+  ) throws(SQOAuthError) -> String? {
+    // At a server in trouble, the next address could describe another resource by mistake.
+    guard !WebResponse.isOfServerInTrouble(response.status) else {
+      throw SQOAuthError(
+        .serverError,
+        "\(candidate.place) answered with status \(response.status), so the resource's metadata could "
+          + "not be read", status: response.status)
+    }
+    guard response.status == 200 else {
+      return "status \(response.status), so no metadata here"
+    }
+    // Many web applications answer with their first page at any address.
+    let isPage = MediaType.essence(of: response.headers["Content-Type"]) == "text/html"
+    return isPage && !isNamed ? "a web page, so no metadata here" : nil
   }
 
   private func response(

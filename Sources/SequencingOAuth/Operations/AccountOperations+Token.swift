@@ -145,16 +145,26 @@ extension AccountOperations {
 extension AccountOperations {
   /// Revokes the refresh token and the access token at the authorization server, then forgets them.
   ///
-  /// A token that the server does not know counts as revoked. If anything fails, the tokens stay
+  /// A token that the server does not know counts as revoked. If the server fails, the tokens stay
   /// and the call can be repeated. Without a token it does nothing and sends no request.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` if the provider offers
   ///   no revocation, or the server's error, with ``SQOAuthError/retryAfter`` if the server says
-  ///   how long to wait.
+  ///   how long to wait; ``SQOAuthError/Code/storeFailed`` if the server has revoked the tokens, and
+  ///   the store still has them.
   /// - SeeAlso: RFC 7009
   public func revoke() async throws(SQOAuthError) {
-    try await module.session.end(.revoked) { record throws(SQOAuthError) in
-      try await module.context.revoke(record)
+    var isRevoked = false
+    do throws(SQOAuthError) {
+      try await module.session.end(.revoked) { record throws(SQOAuthError) in
+        try await module.context.revoke(record)
+        isRevoked = true
+      }
+    } catch {
+      guard isRevoked else { throw error }
+      var error = error
+      error.message = "the server has revoked the tokens, and they are still stored: \(error.message)"
+      throw error
     }
   }
 

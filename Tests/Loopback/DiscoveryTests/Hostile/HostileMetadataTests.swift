@@ -207,6 +207,58 @@ import Testing
       ])
   }
 
+  @Test(arguments: [404, 410])
+  func `an address in the challenge without metadata leads to the resource's own addresses`(
+    status: Int
+  ) async throws {
+    party.resource.change { [party] in
+      $0.namesMetadata = false
+      $0.challenge = #"resource_metadata="\#(party.resource.origin)/elsewhere""#
+      $0.replies["/elsewhere"] = { _ in .status(status) }
+    }
+    try await party.works()
+    #expect(
+      party.paths(at: "resource").prefix(3) == [
+        "/mcp", "/elsewhere", "/.well-known/oauth-protected-resource/mcp",
+      ])
+  }
+
+  @Test func `a web page at an own address is no metadata, and the next address is asked`()
+    async throws
+  {
+    party.resource.change { [party] in
+      $0.namesMetadata = false
+      $0.replies["/.well-known/oauth-protected-resource/mcp"] = { _ in
+        .text("<html></html>", type: "text/html; charset=utf-8")
+      }
+      $0.metadataPath = "/.well-known/oauth-protected-resource"
+      $0.identifier = party.resource.origin
+    }
+    try await party.works()
+    #expect(
+      party.paths(at: "resource").prefix(3) == [
+        "/mcp", "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-protected-resource",
+      ])
+  }
+
+  @Test func `web pages at all addresses stop the search`() async throws {
+    party.resource.change {
+      $0.namesMetadata = false
+      for path in ["/mcp", ""] {
+        $0.replies["/.well-known/oauth-protected-resource\(path)"] = { _ in
+          .text("<html></html>", type: "text/html")
+        }
+      }
+    }
+    try await stops(
+      "/mcp (a web page", "-resource (a web page",
+      asked: [
+        "resource /.well-known/oauth-protected-resource/mcp",
+        "resource /.well-known/oauth-protected-resource",
+      ])
+  }
+
   @Test(arguments: [500, 503, 429])
   func `a server in trouble ends the search without another address`(status: Int) async throws {
     party.resource.change {

@@ -50,6 +50,23 @@ import Testing
     #expect(fixture.endpoints.filter { $0 == .authorization }.count == 2)
   }
 
+  @Test func `an account that stays in the store after its revocation is an error that says so`()
+    async throws
+  {
+    let fixture = try await SandboxFixture()
+    let store = ScriptedStore()
+    fixture.oauth.environment.tokenStore = store
+    let token = try await signedIn(fixture)
+    store.fails(toErase: true)
+    let error = await failure(.storeFailed) { try await fixture.oauth.revoke() }
+    #expect(error?.message.hasPrefix("the server has revoked the tokens") == true)
+    #expect(!fixture.sandbox.isActive(token.accessToken))
+    #expect(fixture.oauth.currentToken == nil)
+    store.fails()
+    try await fixture.oauth.signOut()
+    #expect(await store.content() == nil)
+  }
+
   @Test func `revoking without a token sends no request`() async throws {
     let fixture = try await SandboxFixture().register()
     try await fixture.oauth.revoke()
