@@ -34,9 +34,9 @@ extension AccountOptions {
     _ id: String, _ clientID: String, at issuer: String?, in opened: OpenStore
   ) async -> String {
     let command = store.signInCommand(id)
-    guard let issuer, let registration = try? await opened.registrations.registration(at: issuer),
-      registration.clientID == clientID
-    else { return command }
+    guard let issuer, await opened.ownRegistration(clientID, at: issuer) != nil else {
+      return command
+    }
     return "\(command) \(Option.issuer.name) \(ShellWords.quote(issuer.onScreen))"
   }
 
@@ -50,8 +50,7 @@ extension AccountOptions {
     _ failure: Failure, _ record: AccountRecord, in opened: OpenStore
   ) async -> String? {
     guard failure.code == SQOAuthError.Code.invalidClient.rawValue, let issuer = record.issuer,
-      let registration = try? await opened.registrations.registration(at: issuer),
-      registration.clientID == record.clientID
+      await opened.ownRegistration(record.clientID, at: issuer) != nil
     else { return nil }
     return "The server no longer knows this program. '\(store.signInCommand(record.id)) --issuer "
       + "\(ShellWords.quote(issuer.onScreen))' registers it anew and signs you in."

@@ -114,9 +114,9 @@ extension AccountOptions {
   /// the client and can look the secret up.
   private func knowingSecret(of record: AccountRecord, in opened: OpenStore) async -> AccountOptions
   {
-    guard signIn.secret == nil, KeptClient(record).needsSecret, let issuer = record.issuer,
-      let registration = try? await opened.registrations.registration(at: issuer),
-      registration.clientID == record.clientID, let secret = registration.clientSecret
+    guard signIn.secret == nil, KeptClient(record).needsSecret,
+      let registration = await opened.ownRegistration(record.clientID, at: record.issuer),
+      let secret = registration.clientSecret
     else { return self }
     var options = self
     options.signIn = signIn.knowing(secret)

@@ -43,11 +43,20 @@ struct OpenStore: Sendable {
   /// Returns the redirect URIs with a port that the program has registered for a client; none if
   /// the client is another one, or uses another redirect.
   func registeredURIs(of client: ClientConfiguration) async -> [String] {
-    guard let issuer = client.provider.issuer, let uri = client.redirectURI?.string,
-      let registration = try? await registrations.registration(at: issuer),
-      registration.clientID == client.clientID, registration.redirectURIs.contains(uri)
+    guard let uri = client.redirectURI?.string,
+      let registration = await ownRegistration(client.clientID, at: client.provider.issuer),
+      registration.redirectURIs.contains(uri)
     else { return [] }
     return LoopbackPorts.usable(registration.redirectURIs).filter { $0 != uri }
+  }
+
+  /// Returns the registration of a client that this program has registered itself; `nil` for any other
+  /// client.
+  func ownRegistration(_ clientID: String, at issuer: String?) async -> ClientRegistration? {
+    guard let issuer, let registration = try? await registrations.registration(at: issuer),
+      registration.clientID == clientID
+    else { return nil }
+    return registration
   }
 
   /// Calls the store, and converts its error to a failure.

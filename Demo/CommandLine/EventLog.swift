@@ -23,11 +23,13 @@ extension Console {
     return console
   }
 
-  /// An environment with the program's page and this console's observer.
+  /// An environment with the program's page, and with this console's observer or, without one, a line
+  /// about each long wait.
   var environment: ClientEnvironment {
     var environment = ClientEnvironment()
     environment.landingPage = .demo
-    environment.observer = observer
+    let notice = WaitNotice(self)
+    environment.observer = observer ?? ClientObserver { notice.receive($0) }
     return environment
   }
 }

@@ -76,9 +76,16 @@ struct Tour: Command {
     if server == nil, authorities != nil { throw .usage("--ca is only for --rpc") }
   }
 
+  private var hasScreen: Bool {
+    !isPlain && RawTerminal.isAvailable(environment: ProcessInfo.processInfo.environment)
+  }
+
   func run(_ console: Console) async throws(Failure) {
+    var console = console
+    // A line about a wait would spoil the screen.
+    if hasScreen, console.observer == nil { console.observer = ClientObserver { _ in } }
     guard usesSandbox else {
-      return try await account.withAccount(console) { account throws(Failure) in
+      return try await account.withAccount(console) { [console] account throws(Failure) in
         let start = await TourStart.resuming(account.oauth, console)
         try await run(try .account(account, drive: drive), start, calling: server, console)
       }
@@ -103,8 +110,7 @@ struct Tour: Command {
         app: app, server: place.server, hasServerToCall: server != nil, start: start
       ).run(console)
     }
-    let environment = ProcessInfo.processInfo.environment
-    guard RawTerminal.isAvailable(environment: environment) else {
+    guard hasScreen else {
       // Without keys there is probably no user for a browser, unless an option asks for one.
       let isPlayed = browser == .sandbox || (browser == nil && place.server.isSandbox)
       return try await TourInLines(
@@ -113,7 +119,8 @@ struct Tour: Command {
       ).run(console)
     }
     await TourOnScreen(
-      app: app, server: place.server, appearance: Appearance(environment: environment),
+      app: app, server: place.server,
+      appearance: Appearance(environment: ProcessInfo.processInfo.environment),
       hasServerToCall: server != nil, start: start
     ).run()
   }

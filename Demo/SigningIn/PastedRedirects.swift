@@ -103,6 +103,8 @@ final class PastedRedirects: Sendable {
   private func readLines() -> End {
     var lines = InputLines()
     var refusals = 0
+    // A window may break an address into lines, and so may a mail program.
+    var part = ""
     while let line = lines.next(while: { !isOver.load(ordering: .acquiring) }) {
       let redirect = Self.redirect(in: line)
       guard !redirect.isEmpty else { continue }
@@ -110,8 +112,14 @@ final class PastedRedirects: Sendable {
       if InputLines.isCutOff(line) {
         refusal = Self.cutOff
       } else {
+        if !part.isEmpty, !redirect.hasPrefix(signIn.redirectURI.prefix { $0 != "?" }),
+          signIn.receiveRedirect(part + redirect) == .answered
+        {
+          return .answered
+        }
         let outcome = signIn.receiveRedirect(redirect)
         guard outcome != .answered else { return .answered }
+        part = outcome == .wrongState ? redirect : ""
         refusal = self.refusal(of: outcome)
       }
       console.progress(refusal)

@@ -36,10 +36,4 @@ extension PostgreSQLTokenStore: RegistrationStore {
       try await table.eraseRegistration(at: issuer)
     }
   }
-
-  /// Acquires the right to register at a server; returns `nil` while another host has it.
-  public func registrationLease(at issuer: String) async throws -> AccountLease? {
-    // The line break keeps it apart from the ids of accounts.
-    try await lease("registration\n\(issuer)")
-  }
 }

@@ -29,10 +29,4 @@ extension SQLiteTokenStore: RegistrationStore {
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.eraseRegistration(at: issuer) }
   }
-
-  /// Acquires the right to register at a server; returns `nil` while another process has it.
-  public func registrationLease(at issuer: String) async throws -> AccountLease? {
-    // The line break keeps it apart from the ids of accounts.
-    try await lease("registration\n\(issuer)")
-  }
 }

@@ -28,9 +28,17 @@ public protocol RegistrationStore: Sendable {
   ///
   /// A registrar holds it while it registers a new client. So programs that start at the same time
   /// register one client, also at a server that lets no client be deleted. The default
-  /// implementation returns a lease that excludes no other caller. The processes of one machine can
-  /// get their leases from ``AccountLocks``.
+  /// implementation of a ``SharedTokenStore`` is one of its leases. That of any other store excludes no
+  /// other caller; the processes of one machine can get their leases from ``AccountLocks``.
   func registrationLease(at issuer: String) async throws -> AccountLease?
+}
+
+extension RegistrationStore where Self: SharedTokenStore {
+  /// Acquires the right to register at a server; returns `nil` while another process has it.
+  public func registrationLease(at issuer: String) async throws -> AccountLease? {
+    // The line break keeps it apart from the ids of accounts.
+    try await lease("registration\n\(issuer)")
+  }
 }
 
 extension RegistrationStore {

@@ -85,6 +85,23 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a pasted redirect may come in two lines`() async throws {
+    let uri = "com.example.app:/callback"
+    let sandbox = try await sandbox(uri)
+    let demo = try start(at: sandbox, uri)
+    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
+    let url = try #require(URL(string: String(demo.output.dropLast())))
+    let redirect = try await SandboxVisitor().visit(url).redirect
+    // The first part ends inside the state, which no other sign-in has.
+    let state = try #require(redirect.firstRange(of: "state="))
+    let end = redirect.index(state.upperBound, offsetBy: 5)
+    try write(String(redirect[..<end]))
+    try write(String(redirect[end...]))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    await sandbox.stop()
+  }
+
   @Test func `a pasted redirect is not looked for without an end`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)

@@ -61,6 +61,22 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a call that waits for the sign-in of another program says so`() async throws {
+    let sandbox = try await sandbox()
+    let words = ["call", sandbox.url(.me).absoluteString, "--browser", "print"] + storeOption
+    let first = try DemoProcess(words, in: folder)
+    try await eventually("it waits for its user") { first.errors.contains("Waiting for you") }
+    let second = try DemoProcess(words, in: try TemporaryFolder())
+    try await eventually("it says why it waits") {
+      second.errors.contains(#/Another program, .*\d+.*, uses this account/#)
+    }
+    #expect(!first.errors.contains("Another program"), "\(first.errors)")
+    #expect(second.output.isEmpty, "\(second.errors)")
+    _ = await second.outcome(sending: SIGINT)
+    _ = await first.outcome(sending: SIGINT)
+    await sandbox.stop()
+  }
+
   @Test func `a new name makes another account for the resource`() async throws {
     let sandbox = try await sandbox()
     let me = sandbox.url(.me)

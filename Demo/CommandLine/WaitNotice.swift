@@ -1,0 +1,33 @@
+import SQBasics
+import SequencingOAuth
+
+/// A line on standard error that says why a command waits, after it has waited for a while.
+///
+/// Another program may hold the account for as long as its user takes to sign in.
+final class WaitNotice: Sendable {
+  /// The time for which a refresh of another program usually makes a command wait.
+  private static let patience = Duration.seconds(2)
+
+  private let console: Console
+  private let waits = Locked<Set<UInt64>>([])
+
+  init(_ console: Console) { self.console = console }
+
+  /// Notes the begin and the end of each wait.
+  func receive(_ event: ClientEvent) {
+    guard case .leaseWait(let holder) = event.subject, let wait = event.operation else { return }
+    guard event.phase == .begin else { return waits.withLock { _ = $0.remove(wait) } }
+    waits.withLock { _ = $0.insert(wait) }
+    Task {
+      try await Task.sleep(for: Self.patience)
+      guard waits.withLock({ $0.remove(wait) }) != nil else { return }
+      tell(of: holder)
+    }
+  }
+
+  private func tell(of holder: String?) {
+    let program = holder.map { "Another program, \($0.onScreen)," } ?? "Another program"
+    try? console.errors.write(
+      "\(program) uses this account, perhaps to sign you in; waiting for it. Ctrl-C ends this.\n")
+  }
+}

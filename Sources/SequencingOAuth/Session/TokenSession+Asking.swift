@@ -1,0 +1,79 @@
+import SQBasics
+
+// The calls that ask for a token, and their waits for a renewal.
+extension TokenSession {
+  /// Returns the token that a caller needs; the first caller that needs a renewal starts it.
+  ///
+  /// A caller stops waiting if it is cancelled or reaches the client's time limit; the renewal
+  /// continues for the others.
+  package func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
+    let end = need.isOwn ? nil : endOfWait
+    while true {
+      let now = now
+      switch decide({ $0.step(need, at: now) }) {
+      case .use(let token):
+        return token
+      case .fail(let error):
+        throw error
+      case .absent:
+        if try await restore() { continue }
+        guard try context.actsInOwnName() else { throw .notSignedIn }
+        try await obtain(until: end)
+      case .join(let change):
+        if !need.isOwn { change.callers.add() }
+        if let token = try await result(of: change, need, until: end) { return token }
+      case .start(let change, let record):
+        if !need.isOwn { change.callers.add() }
+        start(Renewal(self, change, isUse: !need.isKeeping), of: record, because: need.reason)
+        if let token = try await result(of: change, need, until: end) { return token }
+      }
+    }
+  }
+
+  func start(
+    _ renewal: Renewal, of record: AccountRecord, because reason: ClientEvent.Refresh.Reason
+  ) {
+    renewal.change.run {
+      let outcome = await self.observing(renewal, reason) { await renewal.run(record) }
+      self.changed()
+      return outcome
+    }
+  }
+
+  /// When a caller stops waiting: later than a request's own limit, because that limit's error is
+  /// more informative.
+  var endOfWait: ContinuousClock.Instant {
+    let limit = (try? context.configuration.get().timeout) ?? .zero
+    return .now + limit + TokenChange.usualTime
+  }
+
+  /// Waits for a change's outcome; throws if the caller is cancelled or reaches its time limit.
+  func outcome(
+    of change: TokenChange, until end: ContinuousClock.Instant?
+  ) async throws(SQOAuthError) -> Renewal.Outcome {
+    if let outcome = await change.outcome(until: end) { return outcome }
+    throw Task.isCancelled ? .waitCancelled : .stillUnderWay
+  }
+
+  /// Waits for a change and returns its token; returns `nil` if the caller must ask again.
+  private func result(
+    of change: TokenChange, _ need: SessionState.Need, until end: ContinuousClock.Instant?
+  ) async throws(SQOAuthError) -> SQToken? {
+    do throws(SQOAuthError) {
+      return try await outcome(of: change, until: end).get()
+    } catch {
+      // If an early renewal fails, the old token is still valid for some time, so the caller gets
+      // it.
+      let now = now
+      if case .valid = need, let token = decide({ $0.unexpiredToken(at: now) }) { return token }
+      throw error
+    }
+  }
+
+  /// Waits until no change of the token is running.
+  func waitForChange() async throws(SQOAuthError) {
+    while let change = decide(\.changeUnderWay) {
+      guard await change.work.outcome.value() != nil else { throw .waitCancelled }
+    }
+  }
+}
