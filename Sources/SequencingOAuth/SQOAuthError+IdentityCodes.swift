@@ -65,6 +65,12 @@ extension SQOAuthError.Code {
   /// An access token that a resource server received is invalid, has expired, or is for another
   /// audience.
   public static let accessTokenInvalid = Self(rawValue: "access_token_invalid")
+  /// A request that a resource server received has no access token of a scheme that the check
+  /// accepts.
+  public static let accessTokenMissing = Self(rawValue: "access_token_missing")
+  /// A request that a resource server received has several `Authorization` fields, or one that is
+  /// malformed (RFC 6750, section 3.1).
+  public static let authorizationMalformed = Self(rawValue: "authorization_malformed")
   /// The provider has no introspection endpoint.
   public static let introspectionUnsupported = Self(rawValue: "introspection_unsupported")
   /// A server's response is about a token of an unexpected type.

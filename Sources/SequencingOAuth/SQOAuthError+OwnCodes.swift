@@ -23,8 +23,9 @@ extension SQOAuthError.Code {
     .idTokenSubject, .idTokenAudience, .idTokenAuthorizedParty, .idTokenExpired,
     .idTokenNotYetValid, .idTokenNonce, .idTokenAccessToken, .idTokenCode,
     .idTokenAuthenticationDate, .idTokenAuthenticationContext, .userInfoInvalid,
-    .logoutTokenInvalid, .accessTokenInvalid, .introspectionUnsupported, .unexpectedTokenType,
-    .unexpectedAudience, .resourceMetadataInvalid, .clientUnknown, .registrationUnsupported,
+    .logoutTokenInvalid, .accessTokenInvalid, .accessTokenMissing, .authorizationMalformed,
+    .introspectionUnsupported, .unexpectedTokenType, .unexpectedAudience, .resourceMetadataInvalid,
+    .clientUnknown, .registrationUnsupported,
     .registrationMismatch,
     .endSessionUnsupported, .tokenNotBound,
   ]

@@ -12,13 +12,6 @@ struct Request: Sendable {
 
   var path: String { String(target.prefix { $0 != "?" }) }
 
-  /// The fields of a form in the body.
-  var form: [String: String] {
-    let text = String(decoding: body, as: UTF8.self).replacing("+", with: " ")
-    let fields = URLComponents(string: "?\(text)")?.queryItems ?? []
-    return Dictionary(fields.map { ($0.name, $0.value ?? "") }) { first, _ in first }
-  }
-
   /// Parses the head of a request, and fails if it is malformed.
   init?(head: String, body: Data) {
     let lines = head.split(separator: "\r\n")

@@ -1,4 +1,6 @@
 import Foundation
+import SequencingOAuth
+import SequencingOAuthBackend
 
 /// An answer to a browser.
 struct Response: Sendable {
@@ -8,6 +10,12 @@ struct Response: Sendable {
 
   init(status: Int) {
     self.status = status
+  }
+
+  /// Creates the answer to a provider that has sent a logout token.
+  init(_ answer: LogoutTokenResponse) {
+    status = answer.status
+    fields = answer.fields.map { ($0.name, $0.value) }
   }
 
   static func redirect(to place: String) -> Response {

@@ -21,7 +21,7 @@ struct WebApp: Sendable {
       case "GET /login": return try await login(request)
       case "GET /callback": return try await callback(request, &session)
       case "POST /logout": return try await logout(&session)
-      case "POST /logged-out": return try await loggedOut(request)
+      case "POST /logged-out": return await loggedOut(request)
       default: return .page(404, "Not found", "There is nothing at this address.")
       }
     } catch {
@@ -104,9 +104,14 @@ struct WebApp: Sendable {
   }
 
   /// Handles the provider's report that a user has signed out there.
-  private func loggedOut(_ request: Request) async throws -> Response {
-    try await accounts.handleLogoutToken(request.form["logout_token"] ?? "", for: client)
-    return Response(status: 200)
+  private func loggedOut(_ request: Request) async -> Response {
+    do {
+      try await accounts.handleLogoutToken(form: request.body, for: client)
+      return Response(LogoutTokenResponse())
+    } catch {
+      SmallServer.log("Failed: \(error)")
+      return Response(LogoutTokenResponse(error))
+    }
   }
 
   private static func failure(_ error: any Error) -> Response {

@@ -88,6 +88,28 @@ package struct IssuerSignatures: Sendable {
     _ = try? await environment.signingKeys.keys(of: keys, environment, isAhead: true)
   }
 
+  /// Fetches the issuer's keys if they are not in memory or no longer fresh.
+  ///
+  /// - Throws: The error of the request; ``SQOAuthError/Code/invalidResponse`` if no key fits one of
+  ///   the algorithms.
+  package func requireKeys() async throws(SQOAuthError) {
+    guard let source = keys else { return }
+    var keys = try await environment.signingKeys.keys(of: source, environment)
+    if !keys.hasKey(for: algorithms),
+      let newer = try await environment.signingKeys.keys(
+        of: source, environment, otherThan: keys, isFromIssuer: false)
+    {
+      keys = newer
+    }
+    guard keys.hasKey(for: algorithms) else {
+      throw SQOAuthError(
+        .invalidResponse,
+        "the issuer's set of keys has none for "
+          + algorithms.map(\.rawValue).sorted().joined(separator: ", ")
+          + ", so no signature can be verified")
+    }
+  }
+
   /// Verifies a signed text, and returns its claims.
   ///
   /// The issuer's keys are fetched if needed.

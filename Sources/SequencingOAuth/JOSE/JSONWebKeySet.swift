@@ -26,6 +26,11 @@ struct JSONWebKeySet: Sendable, Hashable {
     self.keys = Set(understood)
   }
 
+  /// Returns whether a key may verify signatures with one of these algorithms.
+  func hasKey(for algorithms: Set<JWSAlgorithm>) -> Bool {
+    algorithms.contains { algorithm in keys.contains { $0.fits(algorithm, keyID: nil) } }
+  }
+
   /// Returns the keys that may verify a signed text.
   ///
   /// The keys have the name in the text's header. If the header has no name, all keys are returned.

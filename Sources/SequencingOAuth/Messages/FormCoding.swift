@@ -7,8 +7,8 @@ import SQFoundation
 package enum FormCoding {
   /// The name and the value of one parameter.
   package struct Pair: Sendable, Hashable, Redacted {
-    let name: String
-    let value: String
+    package let name: String
+    package let value: String
     /// Whether name and value were decoded without repairs.
     let isExact: Bool
 

@@ -1,22 +1,41 @@
 import SQBasics
+import SQFoundation
 public import SequencingOAuth
 
-/// A resource server's answer to a request whose token it does not accept: a status and a challenge.
+/// A resource server's answer to a request whose token it does not accept: a status and fields.
+///
+/// The answer needs no content.
 ///
 /// - SeeAlso: RFC 6750, section 3; RFC 9449, section 7.1; RFC 9470, section 3; RFC 9728, section 5.1
 public struct AccessRefusal: Sendable, Hashable {
-  /// The status of the answer: 401, 403, or 503 if the authorization server could not be asked.
+  /// The status of the answer: 400, 401, 403, or 503 if the authorization server could not be asked.
   public let status: Int
   /// The value of the answer's field `WWW-Authenticate`; `nil` for status 503.
   public let challenge: String?
+  /// How long the authorization server asks to wait, with status 503; `nil` if it does not say.
+  ///
+  /// - SeeAlso: RFC 9110, section 10.2.3
+  public let retryAfter: Duration?
+
+  /// The fields of the answer: `WWW-Authenticate` for a challenge, and `Retry-After` in whole seconds.
+  public var fields: HeaderFields {
+    var fields: HeaderFields = [:]
+    fields["WWW-Authenticate"] = challenge
+    fields["Retry-After"] = retryAfter.map {
+      "\(Int(min(max($0.seconds, 0), 86_400).rounded(.up)))"
+    }
+    return fields
+  }
 
   /// Creates the answer for the error of a check, or for a request without a token.
+  ///
+  /// Without an error, or with `SQOAuthError.Code.accessTokenMissing`, the challenge names no error.
   ///
   /// With the address of the resource's metadata, clients find its authorization server by
   /// themselves; see `ProtectedResourceMetadata.address(of:)`. The challenge names the scopes or the
   /// login that ``AccessTokenClaims/require(scopes:)-(String...)`` or
-  /// ``AccessTokenClaims/requireLogin(acrValues:maxAge:at:)`` has missed. Without an error, `scopes`
-  /// are those that a first sign-in should ask for. If your service accepts only tokens that are bound
+  /// ``AccessTokenClaims/requireLogin(acrValues:maxAge:at:)`` has missed. For a request without a
+  /// token, `scopes` are those that a first sign-in should ask for. If your service accepts only tokens that are bound
   /// to a key, set `requiresProof`. A challenge with no other parameter has a `realm`.
   public init(
     _ error: SQOAuthError? = nil, resourceMetadata: String? = nil, scopes: [String] = [],
@@ -28,9 +47,12 @@ public struct AccessRefusal: Sendable, Hashable {
     }
     var scheme = requiresProof ? "DPoP" : "Bearer"
     switch error?.code {
-    case nil:
+    case nil, .accessTokenMissing?:
       status = 401
       add("scope", scopes.joined(separator: " "))
+    case .authorizationMalformed?:
+      status = 400
+      add("error", "invalid_request")
     case .insufficientScope?:
       status = 403
       add("error", "insufficient_scope")
@@ -51,8 +73,10 @@ public struct AccessRefusal: Sendable, Hashable {
       // The server could not be asked, which says nothing about the token.
       status = 503
       challenge = nil
+      retryAfter = error?.retryAfter
       return
     }
+    retryAfter = nil
     add("resource_metadata", resourceMetadata)
     // RFC 6750, section 3: at least one parameter follows the scheme.
     if parameters.isEmpty { add("realm", "api") }

@@ -66,6 +66,19 @@ public struct AccessTokenValidator: Sendable {
     proofs = ProofChecker(context)
   }
 
+  /// Fetches the issuer's metadata and its keys, unless they are in memory and fresh.
+  ///
+  /// Tokens can be checked when this call returns. A service calls it at its start, so that the
+  /// first caller does not wait, and may call it for each question of a readiness check: while the
+  /// keys are fresh, no request is sent, and after a failure at most one each second.
+  ///
+  /// - Throws: The error of a request if the metadata or the keys could not be fetched, and no known
+  ///   keys are in use; `SQOAuthError.Code.invalidConfiguration` if the provider has no issuer or no
+  ///   keys; `SQOAuthError.Code.invalidResponse` if no key fits one of the algorithms.
+  public func prepare() async throws(SQOAuthError) {
+    try await signatures(by: context.client(for: .strangers)).requireKeys()
+  }
+
   /// Validates an access token and returns its claims.
   ///
   /// `token` is the text after `Bearer` in the request's `Authorization` field. The server's
@@ -82,6 +95,20 @@ public struct AccessTokenValidator: Sendable {
     return claims
   }
 
+  /// Validates the Bearer token in a request's `Authorization` field and returns its claims.
+  ///
+  /// `authorization` is the values of all `Authorization` fields of the request. The scheme may be in
+  /// any case. A request with another scheme counts as one without a token; for tokens of the scheme
+  /// DPoP use ``validate(_:)-(ProtectedRequest)``.
+  ///
+  /// - Throws: `SQOAuthError.Code.accessTokenMissing` for a request without a Bearer token;
+  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or one without exactly one
+  ///   token; the errors of ``validate(_:)-(String)``. An ``AccessRefusal`` is the answer to each.
+  /// - SeeAlso: RFC 6750, sections 2.1 and 3.1
+  public func validate(authorization: [String]) async throws(SQOAuthError) -> AccessTokenClaims {
+    try await validate(try ReceivedToken(authorization, of: [.bearer]).text)
+  }
+
   /// Validates the access token of a request, and the proof that a bound token needs.
   ///
   /// A token that is bound to a key is valid only with a proof for this request, which can be used
@@ -90,14 +117,15 @@ public struct AccessTokenValidator: Sendable {
   /// process, 10 000 at most. A Bearer token needs no proof; if all callers must have one, call
   /// ``AccessTokenClaims/requireBound()`` too.
   ///
-  /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof; the errors of
-  ///   ``validate(_:)-(String)``. Answer the request with status 401, and for a bound token with
-  ///   a challenge of the scheme `DPoP`.
+  /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof;
+  ///   `SQOAuthError.Code.accessTokenMissing` for a request without a token;
+  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or one without exactly one
+  ///   token; the errors of ``validate(_:)-(String)``. An ``AccessRefusal`` is the answer to each.
   /// - SeeAlso: RFC 9449, sections 4.3 and 7
   public func validate(
     _ request: ProtectedRequest
   ) async throws(SQOAuthError) -> AccessTokenClaims {
-    let claims = try await claims(of: try request.token().token)
+    let claims = try await claims(of: try request.token().text)
     try await proofs.check(request, claims)
     return claims
   }
@@ -107,12 +135,16 @@ public struct AccessTokenValidator: Sendable {
     // Anyone may send a text, so a text that cannot be a token must not cause a request.
     let text = try kind.read(token)
     let client = try await context.client(for: .strangers)
-    let signatures = try IssuerSignatures(
-      ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
+    let signatures = try signatures(by: client)
     let (claims, _) = try await signatures.claims(of: text, as: kind)
     return try AccessTokenRules(
       issuer: signatures.issuer, audience: audience, profile: profile,
       clockTolerance: client.configuration.clockTolerance, now: client.environment.clock.now
     ).check(claims)
+  }
+
+  private func signatures(by client: RegisteredClient) throws(SQOAuthError) -> IssuerSignatures {
+    try IssuerSignatures(
+      ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
   }
 }

@@ -18,11 +18,7 @@ struct IntrospectionRequest: Sendable {
   init(
     _ token: String, by client: RegisteredClient, wantsSignature: Bool
   ) async throws(SQOAuthError) {
-    guard let endpoint = try client.metadata.address(of: .introspection) else {
-      throw SQOAuthError(
-        .introspectionUnsupported, "the provider has no introspection endpoint, or does not name it"
-      )
-    }
+    let endpoint = try Self.endpoint(of: client)
     self.endpoint = endpoint
     self.token = token
     self.wantsSignature = wantsSignature
@@ -30,6 +26,16 @@ struct IntrospectionRequest: Sendable {
       client.unprovenCredentials(supported: client.metadata.introspectionAuthenticationMethods),
       at: endpoint)
     timeout = client.configuration.timeout
+  }
+
+  /// Returns the introspection endpoint of a client's provider; throws if it has none.
+  static func endpoint(of client: RegisteredClient) throws(SQOAuthError) -> URL {
+    guard let endpoint = try client.metadata.address(of: .introspection) else {
+      throw SQOAuthError(
+        .introspectionUnsupported, "the provider has no introspection endpoint, or does not name it"
+      )
+    }
+    return endpoint
   }
 
   /// The media type of a signed response.

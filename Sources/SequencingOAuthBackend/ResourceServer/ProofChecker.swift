@@ -25,14 +25,14 @@ struct ProofChecker: Sendable {
   func check(
     _ request: ProtectedRequest, _ claims: AccessTokenClaims
   ) async throws(SQOAuthError) {
-    let (scheme, token) = try request.token()
+    let token = try request.token()
     try claims.requireKnownBinding()
     try claims.requireCertificate(request.certificate)
-    guard scheme == .dpop else { return try claims.requireNoKey() }
+    guard token.scheme == .dpop else { return try claims.requireNoKey() }
     let proof = try ReceivedProof(request.proofs)
     let now = context.environment.clock.now
     let tolerance = try context.configuration.get().clockTolerance
-    try proof.check(request, token: token, at: now, tolerance: tolerance)
+    try proof.check(request, token: token.text, at: now, tolerance: tolerance)
     guard let thumbprint = claims.proofKeyThumbprint, thumbprint == proof.thumbprint else {
       throw SQOAuthError(.accessTokenInvalid, "the access token is not bound to the proof's key")
     }

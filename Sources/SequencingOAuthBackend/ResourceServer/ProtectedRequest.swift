@@ -1,6 +1,5 @@
 public import SQBasics
 public import SQFoundation
-import SequencingOAuth
 
 /// A request that a resource server received, with the parts that carry the client's token.
 ///
@@ -36,26 +35,6 @@ public struct ProtectedRequest: Sendable {
     self.url = url
     self.authorization = authorization
     self.proofs = proofs
-  }
-
-  /// The scheme of the request's token.
-  enum Scheme: String { case bearer, dpop }
-
-  /// Returns the only token of the request, with its scheme.
-  func token() throws(SQOAuthError) -> (scheme: Scheme, token: String) {
-    guard authorization.count == 1, let field = authorization.first,
-      let space = field.utf8.firstIndex(of: UInt8(ascii: " ")),
-      let scheme = Scheme(rawValue: field[..<space].asciiLowercased())
-    else {
-      throw SQOAuthError(
-        .accessTokenInvalid,
-        "the request must have one Authorization field, of the scheme Bearer or DPoP")
-    }
-    let token = field[space...].drop { $0 == " " }
-    guard !token.isEmpty, !token.contains(" ") else {
-      throw SQOAuthError(.accessTokenInvalid, "the request's Authorization field has no token")
-    }
-    return (scheme, String(token))
   }
 }
 

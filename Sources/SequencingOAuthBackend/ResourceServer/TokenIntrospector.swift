@@ -15,6 +15,7 @@ public import SequencingOAuth
 /// - SeeAlso: RFC 7662
 public final class TokenIntrospector: Sendable {
   private let context: ClientContext
+  private let audience: String?
   private let cacheTime: Duration
   private let signatureAlgorithms: Set<JWSAlgorithm>?
   private let requiresTokenType: Bool
@@ -33,7 +34,13 @@ public final class TokenIntrospector: Sendable {
 
   /// Creates the introspector of a resource server; no request is sent.
   ///
-  /// `configuration` is the resource server's own client at the provider. A result is cached for
+  /// `configuration` is the resource server's own client at the provider. `audience` is the
+  /// identifier of this service: a server reports the tokens for its other services as active too,
+  /// so a token that does not name the audience is rejected. Pass `nil` only if every token of the
+  /// server may be used here, or if the server names no audience. With an empty text, each call
+  /// throws `SQOAuthError.Code.invalidConfiguration`.
+  ///
+  /// A result is cached for
   /// `cacheTime` from the start of its request, even if the token is not active. With zero, each
   /// call sends a request. The cache has at most `cacheLimit` results.
   ///
@@ -48,16 +55,41 @@ public final class TokenIntrospector: Sendable {
   ///
   /// - SeeAlso: RFC 7662, sections 2.2 and 4; RFC 9701
   public init(
-    _ configuration: ClientConfiguration, cacheTime: Duration = .seconds(30),
+    _ configuration: ClientConfiguration, audience: String?, cacheTime: Duration = .seconds(30),
     cacheLimit: Int = 10_000, signatureAlgorithms: Set<JWSAlgorithm>? = nil,
     requiresTokenType: Bool = false, environment: ClientEnvironment = ClientEnvironment()
   ) {
-    context = ClientContext(.success(configuration), environment)
+    context = ClientContext(Self.checked(configuration, audience), environment)
+    self.audience = audience
     self.cacheTime = cacheTime
     self.signatureAlgorithms = signatureAlgorithms
     self.requiresTokenType = requiresTokenType
     cache = IntrospectionCache(limit: cacheLimit)
     proofs = ProofChecker(context)
+  }
+
+  private static func checked(
+    _ configuration: ClientConfiguration, _ audience: String?
+  ) -> Result<ClientConfiguration, SQOAuthError> {
+    audience?.isEmpty == true
+      ? .failure(SQOAuthError(.invalidConfiguration, "a resource server needs an audience"))
+      : .success(configuration)
+  }
+
+  /// Fetches the server's metadata, and the keys of its responses if they must be signed, unless
+  /// they are in memory and fresh.
+  ///
+  /// A service calls it at its start, so that a wrong configuration shows before the first caller
+  /// comes, and may call it for each question of a readiness check. No request is sent about a
+  /// token, so a wrong secret of the client does not show. After a failure at most one request is
+  /// sent each second.
+  ///
+  /// - Throws: The error of a request; `SQOAuthError.Code.introspectionUnsupported` if the provider
+  ///   has no introspection endpoint; `SQOAuthError.Code.invalidConfiguration`.
+  public func prepare() async throws(SQOAuthError) {
+    let client = try await context.client(for: .strangers)
+    _ = try IntrospectionRequest.endpoint(of: client)
+    try await signatures(by: client)?.requireKeys()
   }
 
   /// Returns the claims of an access token, or `nil` if the token is not active.
@@ -69,19 +101,37 @@ public final class TokenIntrospector: Sendable {
   /// second, or for as long as the server asks, up to 30 s. Until then, calls get the error. After
   /// any other failure of the server, the pause applies only to the same token.
   ///
-  /// If the server issues tokens for several services, check the audience with
-  /// ``AccessTokenClaims/require(audience:)``. A request takes at most
-  /// `ClientConfiguration.timeout`. A token that is bound to a key is refused with
-  /// `SQOAuthError.Code.accessTokenInvalid`; for such tokens use ``claims(of:)-(ProtectedRequest)``.
+  /// A request takes at most `ClientConfiguration.timeout`. A token that is bound to a key is refused
+  /// with `SQOAuthError.Code.accessTokenInvalid`; for such tokens use
+  /// ``claims(of:)-(ProtectedRequest)``.
   ///
-  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.unexpectedTokenType` for an active token that is
-  ///   not an access token; `SQOAuthError.Code.introspectionUnsupported`; the server's error, such
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.accessTokenInvalid` for the token of another
+  ///   service; `SQOAuthError.Code.unexpectedTokenType` for an active token that is not an access
+  ///   token; `SQOAuthError.Code.introspectionUnsupported`; the server's error, such
   ///   as `SQOAuthError.Code.invalidClient`; the error of a failed request. The last two say
   ///   nothing about the token.
   /// - SeeAlso: RFC 7662, section 2
   public func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
     let claims = try await anyClaims(of: token)
     try claims?.requireUnbound()
+    return claims
+  }
+
+  /// Returns the claims of the active Bearer token in a request's `Authorization` field.
+  ///
+  /// `authorization` is the values of all `Authorization` fields of the request. The rules for them are
+  /// those of ``AccessTokenValidator/validate(authorization:)``.
+  ///
+  /// - Throws: `SQOAuthError.Code.accessTokenMissing` for a request without a Bearer token;
+  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or one without exactly one
+  ///   token; `SQOAuthError.Code.accessTokenInvalid` for a token that is not active; the errors of
+  ///   ``claims(of:)-(String)``. An ``AccessRefusal`` is the answer to each.
+  /// - SeeAlso: RFC 6750, sections 2.1 and 3.1
+  public func validate(authorization: [String]) async throws(SQOAuthError) -> AccessTokenClaims {
+    let token = try ReceivedToken(authorization, of: [.bearer])
+    guard let claims = try await claims(of: token.text) else {
+      throw SQOAuthError(.accessTokenInvalid, "the access token is not active")
+    }
     return claims
   }
 
@@ -95,12 +145,27 @@ public final class TokenIntrospector: Sendable {
   public func claims(
     of request: ProtectedRequest
   ) async throws(SQOAuthError) -> AccessTokenClaims? {
-    guard let claims = try await anyClaims(of: try request.token().token) else { return nil }
+    guard let claims = try await anyClaims(of: try request.token().text) else { return nil }
     try await proofs.check(request, claims)
     return claims
   }
 
   private func anyClaims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
+    let claims = try await claimsOfAnyAudience(of: token)
+    guard let audience, let claims else { return claims }
+    guard !claims.audience.isEmpty else {
+      throw SQOAuthError(
+        .accessTokenInvalid,
+        "the server does not say for which service the access token is; if it never does, give the "
+          + "introspector no audience")
+    }
+    try claims.require(audience: audience)
+    return claims
+  }
+
+  private func claimsOfAnyAudience(
+    of token: String
+  ) async throws(SQOAuthError) -> AccessTokenClaims? {
     guard !token.isEmpty else { return nil }
     let digest = Digest.sha256(token)
     let clock = context.environment.clock
@@ -149,14 +214,7 @@ public final class TokenIntrospector: Sendable {
 
   private func ask(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
     let client = try await context.client(for: .strangers)
-    let signatures: IssuerSignatures? =
-      if let signatureAlgorithms {
-        try IssuerSignatures(
-          ofTokensBy: signatureAlgorithms, client.configuration, client.metadata,
-          client.environment)
-      } else {
-        nil
-      }
+    let signatures = try signatures(by: client)
     let request = try await IntrospectionRequest(
       token, by: client, wantsSignature: signatures != nil)
     let answer = try await client.environment.exchange(
@@ -164,6 +222,14 @@ public final class TokenIntrospector: Sendable {
     let response = IntrospectionResponse(
       request: request, client: client, requiresTokenType: requiresTokenType)
     return try await response.read(answer, signatures: signatures)
+  }
+
+  /// Returns the verifier of signed responses; `nil` if responses need no signature.
+  private func signatures(by client: RegisteredClient) throws(SQOAuthError) -> IssuerSignatures? {
+    try signatureAlgorithms.map { algorithms throws(SQOAuthError) in
+      try IssuerSignatures(
+        ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
+    }
   }
 }
 

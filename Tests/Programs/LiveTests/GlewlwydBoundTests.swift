@@ -151,7 +151,7 @@ import Testing
         proofs: fields.values(for: "DPoP"))
     }
     let told = try #require(
-      try await TokenIntrospector(client).claims(of: try await request()))
+      try await TokenIntrospector(client, audience: nil).claims(of: try await request()))
     #expect(told.proofKeyThumbprint == thumbprint && told.username == "alice")
     let validator = try AccessTokenValidator(
       provider: client.provider, audience: try #require(told.audience.first))
@@ -181,6 +181,6 @@ import Testing
     try await account.revoke()
     #expect(sent["revoke"].allSatisfy { $0.response.status == 200 } && !sent["revoke"].isEmpty)
     #expect(account.currentToken == nil)
-    #expect(try await TokenIntrospector(client).claims(of: last.accessToken) == nil)
+    #expect(try await TokenIntrospector(client, audience: nil).claims(of: last.accessToken) == nil)
   }
 }

@@ -26,10 +26,11 @@ import Testing
       let own = try await validator.validate(token)
       #expect(own.clientID == registration.clientID && own.scopes == ["read"])
       let told = try #require(
-        try await TokenIntrospector(configuration).claims(of: token))
+        try await TokenIntrospector(configuration, audience: "read").claims(of: token))
       #expect(told.scopes == ["read"] && told.audience == ["read"])
       #expect(told.identifier == own.identifier && told.expirationDate == own.expirationDate)
-      #expect(try await TokenIntrospector(configuration).claims(of: "made-up") == nil)
+      #expect(
+        try await TokenIntrospector(configuration, audience: "read").claims(of: "made-up") == nil)
       try await manage(registration, registrar)
     }
   }
@@ -73,10 +74,11 @@ import Testing
       }
       let account = AuthorizationModule(configuration: try configuration(key))
       let token = try await account.requestAccessTokenAsClient(scope: "read").accessToken
-      let claims = try await TokenIntrospector(configuration(key)).claims(of: token)
+      let claims = try await TokenIntrospector(configuration(key), audience: nil).claims(of: token)
       #expect(claims?.scopes == ["read"])
       try await account.revoke()
-      #expect(try await TokenIntrospector(configuration(key)).claims(of: token) == nil)
+      #expect(
+        try await TokenIntrospector(configuration(key), audience: nil).claims(of: token) == nil)
       let thief = AuthorizationModule(
         configuration: try configuration(ClientKey(generating: algorithm)))
       let error = await failure(.requestRefused) {

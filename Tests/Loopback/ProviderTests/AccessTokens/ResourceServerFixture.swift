@@ -49,14 +49,15 @@ struct ResourceServerFixture {
   }
 
   func introspector(
-    cacheTime: Duration = .seconds(30), cacheLimit: Int = 10_000,
+    audience: String? = audience, cacheTime: Duration = .seconds(30), cacheLimit: Int = 10_000,
     signatureAlgorithms: Set<JWSAlgorithm>? = nil, requiresTokenType: Bool = false,
     secret: String? = SandboxClient.service.secret
   ) throws -> TokenIntrospector {
     TokenIntrospector(
       try ClientConfiguration(
         clientID: SandboxClient.service.id, clientSecret: secret, provider: provider),
-      cacheTime: cacheTime, cacheLimit: cacheLimit, signatureAlgorithms: signatureAlgorithms,
+      audience: audience, cacheTime: cacheTime, cacheLimit: cacheLimit,
+      signatureAlgorithms: signatureAlgorithms,
       requiresTokenType: requiresTokenType, environment: environment)
   }
 

@@ -35,6 +35,26 @@ import Testing
     #expect(server.questions == 3)
   }
 
+  @Test func `a token for another service, or for none, is refused, also from the cache`()
+    async throws
+  {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let foreign = server.token(audiences: ["https://other.example"])
+    for _ in 0..<2 {
+      await failure(.accessTokenInvalid) { try await introspector.claims(of: foreign) }
+    }
+    #expect(server.questions == 1)
+    server.sandbox.misbehave(at: .introspection, .member("aud", nil))
+    let error = await failure(.accessTokenInvalid) {
+      try await introspector.claims(of: server.token())
+    }
+    #expect(error?.message.contains("give the introspector no audience") == true)
+    let both = server.token(audiences: ["https://other.example", ResourceServerFixture.audience])
+    #expect(try await introspector.claims(of: both) != nil)
+    #expect(try await server.introspector(audience: nil).claims(of: foreign) != nil)
+  }
+
   @Test func `a refresh token is rejected as an access token`() async throws {
     let server = try await ResourceServerFixture(nil)
     let tokens = server.sandbox.issueTokens()
@@ -142,7 +162,7 @@ import Testing
     environment.clock = server.clock
     let other = TokenIntrospector(
       try ClientConfiguration(clientID: "x", clientSecret: "y", provider: server.provider),
-      environment: environment)
+      audience: nil, environment: environment)
     await failure(.introspectionUnsupported) { try await other.claims(of: token) }
   }
 }

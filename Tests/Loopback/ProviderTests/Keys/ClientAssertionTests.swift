@@ -37,7 +37,7 @@ import Testing
     try await account.refresh()
     _ = try await account.exchangeToken(TokenExchange(audiences: ["x"]))
     let introspector = TokenIntrospector(
-      try client.configuration(), environment: client.environment)
+      try client.configuration(), audience: nil, environment: client.environment)
     #expect(try await introspector.claims(of: try await account.token().accessToken) != nil)
     try await account.revoke()
     let requests = client.signed()
@@ -179,7 +179,7 @@ import Testing
     let account = try client.account()
     let token = try await account.requestAccessTokenAsClient().accessToken
     let introspector = TokenIntrospector(
-      try client.configuration(), environment: client.environment)
+      try client.configuration(), audience: nil, environment: client.environment)
     #expect(try await introspector.claims(of: token) != nil)
     try await account.revoke()
     #expect(

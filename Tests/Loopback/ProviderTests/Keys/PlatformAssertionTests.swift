@@ -21,7 +21,7 @@ import Testing
     try await account.refresh()
     _ = try await account.exchangeToken(TokenExchange(audiences: ["x"]))
     let introspector = TokenIntrospector(
-      try #require(account.configuration), environment: client.environment)
+      try #require(account.configuration), audience: nil, environment: client.environment)
     #expect(try await introspector.claims(of: try await account.token().accessToken) != nil)
     try await account.revoke()
     let requests = client.requests(with: parameter)

@@ -25,7 +25,8 @@ import Testing
 
   @Test(
     arguments: [
-      (nil, 401, #"Bearer realm="api""#),
+      (nil, 401, #"Bearer realm="api""#), (.accessTokenMissing, 401, #"Bearer realm="api""#),
+      (.authorizationMalformed, 400, #"Bearer error="invalid_request""#),
       (.accessTokenInvalid, 401, #"Bearer error="invalid_token""#),
       (.unexpectedTokenType, 401, #"Bearer error="invalid_token""#),
       (.invalidDPoPProof, 401, #"DPoP error="invalid_dpop_proof""#),
@@ -35,12 +36,38 @@ import Testing
         #"Bearer error="insufficient_user_authentication""#
       ),
       (.connectionFailed, 503, nil), (.serverError, 503, nil), (.storeFailed, 503, nil),
+      // An introspection endpoint's code says nothing about the caller's request.
+      (.invalidRequest, 503, nil),
     ] as [(SQOAuthError.Code?, Int, String?)])
   func `each error has its status and its challenge`(
     code: SQOAuthError.Code?, status: Int, challenge: String?
   ) {
     let refusal = AccessRefusal(code.map { SQOAuthError($0, "no") })
     #expect(refusal.status == status && refusal.challenge == challenge)
+  }
+
+  @Test(
+    arguments: [
+      (nil, nil), (.zero, "0"), (.milliseconds(1), "1"), (.seconds(30), "30"),
+      (.seconds(Int64.max), "86400"), (.seconds(-5), "0"),
+    ] as [(Duration?, String?)])
+  func `a server that cannot be asked says when to try again`(
+    asked: Duration?, field: String?
+  ) throws {
+    let error = SQOAuthError(.temporarilyUnavailable, "no", status: 503, retryAfter: asked)
+    let refusal = AccessRefusal(error, scopes: ["read"])
+    #expect(refusal.retryAfter == asked && refusal.fields["Retry-After"] == field)
+    #expect(refusal.fields.map(\.name) == (asked == nil ? [] : ["Retry-After"]))
+    // An error about the token is no reason to wait.
+    let other = AccessRefusal(SQOAuthError(.accessTokenInvalid, "no", retryAfter: asked))
+    #expect(other.retryAfter == nil && other.fields.map(\.name) == ["WWW-Authenticate"])
+    #expect(other.fields["WWW-Authenticate"] == other.challenge)
+  }
+
+  @Test func `a request without a token learns the scopes and no error`() throws {
+    let refusal = AccessRefusal(SQOAuthError(.accessTokenMissing, "no"), scopes: ["read"])
+    let challenge = try read(refusal)
+    #expect(challenge.error == nil && challenge.parameters == ["scope": "read"])
   }
 
   @Test func `a first challenge names the metadata and the scopes`() throws {

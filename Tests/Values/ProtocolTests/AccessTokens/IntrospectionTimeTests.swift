@@ -19,7 +19,7 @@ import Testing
         clientID: "service", clientSecret: "secret",
         provider: .endpoints(
           authorization: "https://id.example/authorize", token: "https://id.example/token",
-          introspection: "https://id.example/introspect")), cacheTime: cacheTime,
+          introspection: "https://id.example/introspect")), audience: nil, cacheTime: cacheTime,
       environment: environment)
   }
 

@@ -46,7 +46,7 @@ import Testing
           clientID: "service", clientSecret: "secret",
           provider: .endpoints(
             token: "https://id.example/token", introspection: "https://id.example/introspect")),
-        environment: environment)
+        audience: "api", environment: environment)
       return (
         { try await introspector.claims(of: $0) }, { try await introspector.claims(of: $0) }, "T"
       )
@@ -237,7 +237,7 @@ import Testing
         clientID: "service", clientSecret: "secret",
         provider: .endpoints(
           token: "https://id.example/token", introspection: "https://id.example/introspect")),
-      environment: environment)
+      audience: nil, environment: environment)
     await failure(.accessTokenInvalid) { try await introspector.claims(of: "T") }
     await failure(.accessTokenInvalid) {
       try await introspector.claims(of: request("T", scheme: "Bearer", proofs: []))
@@ -265,16 +265,22 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    [], ["DPoP"], ["DPoP "], ["DPoP a b"], ["Basic abc"], ["Bearer a", "DPoP a"],
-    ["DPoP a", "DPoP a"],
-  ])
-  func `a request with another form of authorization is refused`(fields: [String]) async throws {
+  @Test(
+    arguments: [
+      ([], .accessTokenMissing), (["Basic abc"], .accessTokenMissing), ([""], .accessTokenMissing),
+      (["DPoP"], .authorizationMalformed), (["DPoP "], .authorizationMalformed),
+      (["DPoP a b"], .authorizationMalformed), (["DPoP a, DPoP b"], .authorizationMalformed),
+      (["Bearer a", "DPoP a"], .authorizationMalformed),
+      (["DPoP a", "DPoP a"], .authorizationMalformed),
+    ] as [([String], SQOAuthError.Code)])
+  func `a request with another form of authorization is refused`(
+    fields: [String], code: SQOAuthError.Code
+  ) async throws {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
     let request = ProtectedRequest(
       method: "GET", url: try #require(URL(string: Self.url)), authorization: fields,
       proofs: [try await proof(token)])
-    await failure(.accessTokenInvalid) { try await check(request) }
+    await failure(code) { try await check(request) }
     #expect(!everyText(of: request).contains("files"))
   }
 

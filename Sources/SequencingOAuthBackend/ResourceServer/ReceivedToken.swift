@@ -1,0 +1,60 @@
+import SQBasics
+import SequencingOAuth
+
+/// The access token in the `Authorization` field of a request that a resource server received.
+///
+/// - SeeAlso: RFC 6750, sections 2.1 and 3.1; RFC 9449, section 7.1
+struct ReceivedToken: Redacted {
+  /// A scheme of the field.
+  enum Scheme: String { case bearer, dpop }
+
+  let scheme: Scheme
+  let text: String
+
+  /// Reads the token from the values of all `Authorization` fields.
+  ///
+  /// - Throws: `SQOAuthError.Code.accessTokenMissing` without a field of one of the schemes;
+  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or for a field that is not a
+  ///   scheme and one token.
+  init(_ fields: [String], of schemes: [Scheme]) throws(SQOAuthError) {
+    guard fields.count < 2 else {
+      throw SQOAuthError(
+        .authorizationMalformed, "the request has \(fields.count) Authorization fields")
+    }
+    let field = fields.first ?? ""
+    let space = UInt8(ascii: " ")
+    let end = field.utf8.firstIndex(of: space) ?? field.endIndex
+    let name = field[..<end].asciiLowercased()
+    guard let scheme = Scheme(rawValue: name), schemes.contains(scheme) else {
+      throw SQOAuthError(.accessTokenMissing, Self.reason(name, schemes))
+    }
+    let text = field[end...].drop { $0 == " " }
+    // A framework may join two fields with a comma and a space.
+    guard !text.isEmpty, !text.utf8.contains(space) else {
+      throw SQOAuthError(
+        .authorizationMalformed, "the request's Authorization field does not have one token")
+    }
+    self.scheme = scheme
+    self.text = String(text)
+  }
+
+  /// Returns the text of the error for a field of another scheme, or for no field.
+  private static func reason(_ name: String, _ schemes: [Scheme]) -> String {
+    guard name == Scheme.dpop.rawValue else {
+      let names = schemes.map { $0 == .bearer ? "Bearer" : "DPoP" }.joined(separator: " or ")
+      return "the request has no access token of the scheme \(names)"
+    }
+    return "the request's token is of the scheme DPoP: check the whole request, as a "
+      + "ProtectedRequest"
+  }
+
+  /// The scheme only.
+  var description: String { "token of the scheme \(scheme.rawValue)" }
+}
+
+extension ProtectedRequest {
+  /// Returns the only token of the request, with its scheme.
+  func token() throws(SQOAuthError) -> ReceivedToken {
+    try ReceivedToken(authorization, of: [.bearer, .dpop])
+  }
+}

@@ -1,0 +1,77 @@
+import OAuthSandbox
+import SequencingOAuth
+import SequencingOAuthBackend
+import Testing
+
+@testable import TestSupport
+
+/// What a service fetches at its start, and in its readiness checks.
+@Suite(.timeLimit(.minutes(1))) struct PreparationTests {
+  @Test func `a prepared validator needs no request for a token`() async throws {
+    let server = try await ResourceServerFixture()
+    let validator = try server.validator()
+    for _ in 0..<3 { try await validator.prepare() }
+    #expect(server.sandbox.requests.compactMap(\.endpoint) == [.metadata, .keys])
+    _ = try await validator.validate(server.token())
+    #expect(server.sandbox.requests.count == 2)
+  }
+
+  @Test(arguments: [SandboxEndpoint.metadata, .keys])
+  func `a server that cannot be asked is an error, with one request each second`(
+    endpoint: SandboxEndpoint
+  ) async throws {
+    let server = try await ResourceServerFixture()
+    let validator = try server.validator()
+    server.sandbox.misbehave(at: endpoint, .status(503), times: .max)
+    for _ in 0..<5 { await failure(.temporarilyUnavailable) { try await validator.prepare() } }
+    let requests = server.sandbox.requests(to: endpoint).count
+    server.clock.advance(by: 1)
+    await failure(.temporarilyUnavailable) { try await validator.prepare() }
+    #expect(server.sandbox.requests(to: endpoint).count == 2 * requests)
+    server.sandbox.behave()
+    server.clock.advance(by: 1)
+    try await validator.prepare()
+  }
+
+  @Test func `known keys are enough while the server is down`() async throws {
+    let server = try await ResourceServerFixture()
+    let validator = try server.validator()
+    try await validator.prepare()
+    server.clock.advance(by: 4000)
+    server.sandbox.misbehave(at: .keys, .status(503), times: .max)
+    server.sandbox.misbehave(at: .metadata, .status(503), times: .max)
+    try await validator.prepare()
+    server.clock.advance(by: 86_400)
+    await failure(.temporarilyUnavailable) { try await validator.prepare() }
+  }
+
+  @Test func `an issuer without a fitting key is an error until it has one`() async throws {
+    let server = try await ResourceServerFixture()
+    server.sandbox.misbehave(at: .keys, .keySet(.empty), times: 2)
+    let validator = try server.validator()
+    let error = await failure(.invalidResponse) { try await validator.prepare() }
+    #expect(error?.message.contains("RS256") == true)
+    server.clock.advance(by: 61)
+    try await validator.prepare()
+  }
+
+  @Test func `a prepared introspector has found its endpoint`() async throws {
+    let server = try await ResourceServerFixture(.es256)
+    try await server.introspector().prepare()
+    #expect(server.sandbox.requests.compactMap(\.endpoint) == [.metadata])
+    try await server.introspector(signatureAlgorithms: [.es256]).prepare()
+    #expect(server.sandbox.requests.compactMap(\.endpoint) == [.metadata, .keys])
+    let other = try await ResourceServerFixture()
+    other.sandbox.misbehave(at: .metadata, .member("introspection_endpoint", nil))
+    await failure(.introspectionUnsupported) { try await other.introspector().prepare() }
+    #expect(other.questions == 0)
+  }
+
+  @Test func `an introspector with an empty audience never works`() async throws {
+    let server = try await ResourceServerFixture()
+    let introspector = try server.introspector(audience: "")
+    await failure(.invalidConfiguration) { try await introspector.prepare() }
+    await failure(.invalidConfiguration) { try await introspector.claims(of: server.token()) }
+    #expect(server.sandbox.requests.isEmpty)
+  }
+}
