@@ -68,8 +68,8 @@ extension SQOAuthError.Code {
   /// A request that a resource server received has no access token of a scheme that the check
   /// accepts.
   public static let accessTokenMissing = Self(rawValue: "access_token_missing")
-  /// A request that a resource server received has several `Authorization` fields, or one that is
-  /// malformed (RFC 6750, section 3.1).
+  /// A request that a resource server received has several `Authorization` fields, or a malformed
+  /// field (RFC 6750, section 3.1).
   public static let authorizationMalformed = Self(rawValue: "authorization_malformed")
   /// The provider has no introspection endpoint.
   public static let introspectionUnsupported = Self(rawValue: "introspection_unsupported")

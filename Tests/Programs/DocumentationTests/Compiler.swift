@@ -6,11 +6,14 @@ import TestSupport
 struct Compiler: Sendable {
   private let options: [String]
   private let manifestOptions: [String]
+  private let otherModules: OtherModules
 
   init() async throws {
+    otherModules = try await OtherModules()
     let products = Bundle.main.bundleURL.appending(path: "Modules").path
     options =
-      ["-I", products] + PackageSources.options(for: try PackageSources.moduleMaps().values)
+      ["-I", products] + otherModules.options
+      + PackageSources.options(for: try PackageSources.moduleMaps().values)
     let compiler = try await Self.output(of: ["bash", "-c", "realpath $(command -v swiftc)"])
     let toolchain = URL(filePath: compiler).deletingLastPathComponent().deletingLastPathComponent()
     manifestOptions = [

@@ -31,6 +31,17 @@ import Testing
     ),
   ]
 
+  @Test func `each module of another package names its version, and a sample imports it`() throws {
+    let code = try Sample.all().map(\.code).joined()
+    let names = try OtherModules.names()
+    try #require(names.contains("Hummingbird"))
+    let texts = try names.map { try OtherModules.text(of: $0) }
+    for (name, text) in zip(names, texts) {
+      #expect(text.contains(#/^\/\/ .+ \d+\.\d+\.\d+\n/#), "\(name)")
+      #expect((texts + [code]).contains { $0.contains("import \(name)\n") }, "\(name)")
+    }
+  }
+
   @Test func `each do with a conditional catch ends with a general catch`() throws {
     for sample in try Sample.all() {
       #expect(sample.unfinishedCatches == [], "\(sample)")
