@@ -35,8 +35,9 @@ public struct AccessRefusal: Sendable, Hashable {
   /// themselves; see `ProtectedResourceMetadata.address(of:)`. The challenge names the scopes or the
   /// login that ``AccessTokenClaims/require(scopes:)-(String...)`` or
   /// ``AccessTokenClaims/requireLogin(acrValues:maxAge:at:)`` has missed. For a request without a
-  /// token, `scopes` are those that a first sign-in should ask for. If your service accepts only tokens that are bound
-  /// to a key, set `requiresProof`. A challenge with no other parameter has a `realm`.
+  /// token, `scopes` are those that a first sign-in should ask for. If your service accepts only
+  /// tokens that are bound to a key, set `requiresProof`. A challenge with no other parameter has a
+  /// `realm`.
   public init(
     _ error: SQOAuthError? = nil, resourceMetadata: String? = nil, scopes: [String] = [],
     requiresProof: Bool = false

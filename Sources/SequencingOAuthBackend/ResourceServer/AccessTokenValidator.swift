@@ -69,8 +69,9 @@ public struct AccessTokenValidator: Sendable {
   /// Fetches the issuer's metadata and its keys, unless they are in memory and fresh.
   ///
   /// Tokens can be checked when this call returns. A service calls it at its start, so that the
-  /// first caller does not wait, and may call it for each question of a readiness check: while the
-  /// keys are fresh, no request is sent, and after a failure at most one each second.
+  /// first caller does not wait, and may call it for each question of a readiness check. While the
+  /// keys are fresh, no request is sent. While the server fails, the call tries again once a second
+  /// at most.
   ///
   /// - Throws: The error of a request if the metadata or the keys could not be fetched, and no known
   ///   keys are in use; `SQOAuthError.Code.invalidConfiguration` if the provider has no issuer or no

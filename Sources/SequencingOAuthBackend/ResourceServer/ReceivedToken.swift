@@ -29,8 +29,9 @@ struct ReceivedToken: Redacted {
       throw SQOAuthError(.accessTokenMissing, Self.reason(name, schemes))
     }
     let text = field[end...].drop { $0 == " " }
-    // A framework may join two fields with a comma and a space.
-    guard !text.isEmpty, !text.utf8.contains(space) else {
+    // A token has only visible ASCII characters (RFC 6749, appendix A.12). A framework may join two
+    // fields with a comma and a space.
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw SQOAuthError(
         .authorizationMalformed, "the request's Authorization field does not have one token")
     }

@@ -40,9 +40,8 @@ public final class TokenIntrospector: Sendable {
   /// server may be used here, or if the server names no audience. With an empty text, each call
   /// throws `SQOAuthError.Code.invalidConfiguration`.
   ///
-  /// A result is cached for
-  /// `cacheTime` from the start of its request, even if the token is not active. With zero, each
-  /// call sends a request. The cache has at most `cacheLimit` results.
+  /// A result is cached for `cacheTime` from the start of its request, even if the token is not
+  /// active. With zero, each call sends a request. The cache has at most `cacheLimit` results.
   ///
   /// With `signatureAlgorithms`, the server must sign its responses with one of these algorithms. A
   /// response must not be older than `ClientConfiguration.timeout` and
@@ -81,8 +80,8 @@ public final class TokenIntrospector: Sendable {
   ///
   /// A service calls it at its start, so that a wrong configuration shows before the first caller
   /// comes, and may call it for each question of a readiness check. No request is sent about a
-  /// token, so a wrong secret of the client does not show. After a failure at most one request is
-  /// sent each second.
+  /// token, so a wrong secret of the client does not show. While the server fails, the call tries
+  /// again once a second at most.
   ///
   /// - Throws: The error of a request; `SQOAuthError.Code.introspectionUnsupported` if the provider
   ///   has no introspection endpoint; `SQOAuthError.Code.invalidConfiguration`.
@@ -129,9 +128,7 @@ public final class TokenIntrospector: Sendable {
   /// - SeeAlso: RFC 6750, sections 2.1 and 3.1
   public func validate(authorization: [String]) async throws(SQOAuthError) -> AccessTokenClaims {
     let token = try ReceivedToken(authorization, of: [.bearer])
-    guard let claims = try await claims(of: token.text) else {
-      throw SQOAuthError(.accessTokenInvalid, "the access token is not active")
-    }
+    guard let claims = try await claims(of: token.text) else { throw Self.isNotActive }
     return claims
   }
 
@@ -149,6 +146,21 @@ public final class TokenIntrospector: Sendable {
     try await proofs.check(request, claims)
     return claims
   }
+
+  /// Returns the claims of a request's active access token after checking the proof that a bound
+  /// token needs.
+  ///
+  /// - Throws: `SQOAuthError.Code.accessTokenInvalid` for a token that is not active; the errors of
+  ///   ``claims(of:)-(ProtectedRequest)``. An ``AccessRefusal`` is the answer to each.
+  public func validate(
+    _ request: ProtectedRequest
+  ) async throws(SQOAuthError) -> AccessTokenClaims {
+    guard let claims = try await claims(of: request) else { throw Self.isNotActive }
+    return claims
+  }
+
+  private static let isNotActive = SQOAuthError(
+    .accessTokenInvalid, "the access token is not active")
 
   private func anyClaims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
     let claims = try await claimsOfAnyAudience(of: token)

@@ -28,11 +28,15 @@ import Testing
     let introspector = try server.introspector(cacheTime: .zero)
     #expect(try await introspector.claims(of: "made-up") == nil)
     #expect(try await introspector.claims(of: "") == nil)
+    let request = ProtectedRequest(
+      method: "GET", url: server.sandbox.issuer, authorization: ["Bearer made-up"], proofs: [])
+    #expect(try await introspector.claims(of: request) == nil)
+    await failure(.accessTokenInvalid) { try await introspector.validate(request) }
     let token = server.token()
     #expect(try await introspector.claims(of: token) != nil)
     server.clock.advance(by: 3601)
     #expect(try await introspector.claims(of: token) == nil)
-    #expect(server.questions == 3)
+    #expect(server.questions == 5)
   }
 
   @Test func `a token for another service, or for none, is refused, also from the cache`()

@@ -48,7 +48,7 @@ import Testing
             token: "https://id.example/token", introspection: "https://id.example/introspect")),
         audience: "api", environment: environment)
       return (
-        { try await introspector.claims(of: $0) }, { try await introspector.claims(of: $0) }, "T"
+        { try await introspector.validate($0) }, { try await introspector.claims(of: $0) }, "T"
       )
     case .signedToken:
       let issuer = try ClientKey(generating: .es256)
