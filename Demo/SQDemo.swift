@@ -52,8 +52,9 @@ struct SQDemo {
       let secrets = try Secrets.takeFromEnvironment()
       let words = try words()
       switch try Invocation(words, commands: commands, secrets: secrets) {
-      case .run(let command):
+      case .run(let command, let network):
         try SystemRoom.check()
+        console.network = network
         if words.contains(Option.verbose.name) { console = console.tellingEvents }
         Task { [console] in await run(command, console) }
       case .print(let text):

@@ -3,7 +3,8 @@ import SequencingOAuth
 
 /// The options that select a command's account, in the store or at a sign-in.
 struct AccountOptions: Sendable {
-  static let options = [Option.account] + SignInArguments.options + StoreOptions.options
+  static let options =
+    [Option.account] + SignInArguments.options + NetworkOptions.options + StoreOptions.options
   /// The options of a command that can also use the built-in sandbox.
   static let optionsOrSandbox = options + [.sandbox]
 

@@ -34,9 +34,10 @@ struct StoreOptions: Sendable {
   init(_ arguments: Arguments) throws(Failure) {
     option = try StoreOption(arguments[.store])
     databasePassword = arguments.secrets.databasePassword
-    words = [Option.store, .passphraseFile].flatMap { option in
+    let given = [Option.store, .passphraseFile].flatMap { option in
       arguments[option].map { [option.name, $0] } ?? []
     }
+    words = given + arguments.network.words
     guard let file = arguments[.passphraseFile] else {
       passphrase = arguments.secrets.passphrase
       return

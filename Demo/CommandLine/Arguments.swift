@@ -10,6 +10,8 @@ struct Form: Sendable, Equatable {
 struct Arguments: Sendable {
   /// The secrets from the environment; they are never among the words.
   let secrets: Secrets
+  /// The settings of the network, whose files are read once, before the command is made.
+  var network = NetworkOptions()
   /// The action word of the command, if it has one.
   private(set) var action: String?
   /// The words that are not options, in order; an optional operand may be missing.
@@ -77,7 +79,7 @@ struct Arguments: Sendable {
     // Messages repeat only the name: the value may be a secret.
     let name = String(word.prefix { $0 != "=" })
     try Secrets.refuseAsArgument(name)
-    guard let option = options.first(where: { $0.name == name || $0.short == name }) else {
+    guard let option = options.first(where: { $0.isCalled(name) }) else {
       throw .usage(
         "unknown option \(name.onScreen)"
           + Suggestion.question(name, among: options.map(\.name) + [Option.helpName]))

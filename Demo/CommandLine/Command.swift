@@ -26,7 +26,7 @@ extension Command {
 
 /// The command to run or the text to print, from the words after `sq-demo`.
 enum Invocation {
-  case run(any Command)
+  case run(any Command, NetworkOptions)
   case print(String)
 
   /// Finds the command; if the words name none, it is the first command, the tour.
@@ -58,9 +58,14 @@ enum Invocation {
     _ command: any Command.Type, _ words: [String], _ secrets: Secrets
   ) throws(Failure) {
     do throws(Failure) {
-      let arguments = try Arguments(
+      var arguments = try Arguments(
         words, forms: command.forms, options: command.options, secrets: secrets)
-      self = arguments.wantsHelp ? .print(Help.page(command)) : .run(try command.init(arguments))
+      guard !arguments.wantsHelp else {
+        self = .print(Help.page(command))
+        return
+      }
+      arguments.network = try NetworkOptions(arguments)
+      self = .run(try command.init(arguments), arguments.network)
     } catch {
       guard error.status == .wrongUsage else { throw error }
       let hints = [error.hint, Help.pointer(to: command)].compactMap(\.self)

@@ -6,6 +6,8 @@ struct Console: Sendable {
   var errors = TextStream(descriptor: 2)
   /// Whether only the result is written to standard output, so that a program can read it.
   var reservesOutput = false
+  /// The settings for requests to servers.
+  var network = NetworkOptions()
   /// The observer of what the SDK does; `nil` without `--verbose`.
   var observer: ClientObserver?
 

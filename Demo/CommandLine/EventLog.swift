@@ -23,10 +23,11 @@ extension Console {
     return console
   }
 
-  /// An environment with the program's page, and with this console's observer or, without one, a line
-  /// about each long wait.
+  /// An environment with the program's HTTP client and page, and with this console's observer or,
+  /// without one, a line about each long wait.
   var environment: ClientEnvironment {
     var environment = ClientEnvironment()
+    environment.transport = network.transport
     environment.landingPage = .demo
     let notice = WaitNotice(self)
     environment.observer = observer ?? ClientObserver { notice.receive($0) }

@@ -1,10 +1,18 @@
 import SequencingOAuth
 
 extension Failure {
+  /// The message, and the option for the setting that it advises, in one line.
+  var advised: String {
+    guard let hint, hint.hasPrefix(Self.adviceStart) else { return message }
+    return "\(message). \(hint)"
+  }
+
+  private static let adviceStart = "In sq-demo, "
+
   /// Returns a hint with the option for the setting that an SDK error advises, or `nil`.
   static func option(for error: SQOAuthError) -> String? {
-    (exceptions + protections + keys).first { error.message.contains($0.advice) }
-      .map { "In sq-demo, \($0.hint)." }
+    (network + exceptions + protections + keys + app).first { error.message.contains($0.advice) }
+      .map { "\(adviceStart)\($0.hint)." }
   }
 
   /// The words of errors about a server's exceptions from the standards, with what to do.

@@ -8,19 +8,22 @@ struct Option: Sendable, Hashable {
   let help: String
   /// Whether the option may be given more than once.
   let repeats: Bool
+  /// The name in earlier versions of the program, which still works; `nil` if there was none.
+  let formerly: String?
   /// The words that the value may be or begin with; empty if any text is allowed.
   let choices: [String]
 
   /// Creates an option; a placeholder such as `a|b|NAME` gives the choices `a` and `b`.
   init(
     _ name: String, short: String? = nil, value: String? = nil, choices: [String]? = nil,
-    repeats: Bool = false, help: String
+    repeats: Bool = false, formerly: String? = nil, help: String
   ) {
     self.name = name
     self.short = short
     self.value = value
     self.help = help
     self.repeats = repeats
+    self.formerly = formerly
     self.choices = choices ?? Self.alternatives(value).filter(Self.isWord)
   }
 
@@ -29,6 +32,9 @@ struct Option: Sendable, Hashable {
 
   /// Whether its value is the path of a file.
   var takesFile: Bool { Self.alternatives(value).contains { ["FILE", "PATH"].contains($0) } }
+
+  /// Returns whether a word of the command line is the option.
+  func isCalled(_ word: String) -> Bool { [name, short, formerly].contains(word) }
 
   /// The option's entry in the help: its names, and the placeholder for its value.
   var term: String {

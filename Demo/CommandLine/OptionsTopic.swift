@@ -13,7 +13,8 @@ enum OptionsTopic: HelpTopic {
     ("Protections beyond plain OAuth 2", SignInProtections.options),
     ("A server with exceptions from the standards", ServerExceptions.options),
     ("The sign-in", [.browser, .timeout]),
-    ("Without an account", [.sandbox]), ("What happens", [.verbose]),
+    ("The network", NetworkOptions.options), ("Without an account", [.sandbox]),
+    ("What happens", [.verbose]),
   ]
 
   /// All shared options, in the order of the page.
@@ -27,6 +28,11 @@ enum OptionsTopic: HelpTopic {
     account. If a command names them and the account does not exist yet, the command signs
     in first. If the account exists, the options of the command count for that run. But only
     a login binds tokens: --dpop and --profile refuse an account whose tokens are not bound.
+
+    The options of the network count for one run, and no account keeps them: they belong to
+    the place where you are, and an account may be used at home and at work. To set them for
+    good, put the proxy into https_proxy and no_proxy, and the path of a file of authorities,
+    which then replaces the system's, into SSL_CERT_FILE.
 
     A secret is never an argument, because every user of the machine can see arguments.
     """

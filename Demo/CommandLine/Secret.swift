@@ -4,7 +4,7 @@ import SQBasics
 struct Secret: Sendable, Equatable {
   /// The purpose of a secret.
   enum Kind: Sendable {
-    case clientSecret, passphrase, keyPassphrase, accessToken, databasePassword
+    case clientSecret, passphrase, keyPassphrase, accessToken, databasePassword, proxyPassword
   }
 
   let kind: Kind
@@ -57,6 +57,7 @@ extension Secret.Kind {
     case .keyPassphrase: "key's passphrase"
     case .accessToken: "access token"
     case .databasePassword: "database password"
+    case .proxyPassword: "proxy's password"
     }
   }
 
@@ -69,6 +70,7 @@ extension Secret.Kind {
     case .accessToken: "SQ_ACCESS_TOKEN"
     // PostgreSQL's own programs read this name.
     case .databasePassword: "PGPASSWORD"
+    case .proxyPassword: "SQ_PROXY_PASSWORD"
     }
   }
 }

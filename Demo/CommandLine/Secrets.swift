@@ -8,6 +8,7 @@ struct Secrets: Sendable {
   var keyPassphrase: Secret?
   var accessToken: Secret?
   var databasePassword: Secret?
+  var proxyPassword: Secret?
 
   /// Reads the secrets and removes them from the environment, so that a browser does not inherit
   /// them.
@@ -17,7 +18,7 @@ struct Secrets: Sendable {
     Secrets(
       client: try take(.clientSecret), passphrase: try take(.passphrase),
       keyPassphrase: try take(.keyPassphrase), accessToken: try take(.accessToken),
-      databasePassword: try take(.databasePassword))
+      databasePassword: try take(.databasePassword), proxyPassword: try take(.proxyPassword))
   }
 
   private static func take(_ kind: Secret.Kind) throws(Failure) -> Secret? {
@@ -42,6 +43,8 @@ struct Secrets: Sendable {
       (what, kind, option) = ("a passphrase", .passphrase, .passphraseFile)
     case "--key-passphrase":
       (what, kind, option) = ("a passphrase", .keyPassphrase, nil)
+    case "--proxy-password":
+      (what, kind, option) = ("a password", .proxyPassword, nil)
     case "--access-token":
       (what, kind, option) = ("a token", .accessToken, nil)
     default:

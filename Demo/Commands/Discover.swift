@@ -27,7 +27,7 @@ struct Discover: Command {
     """
   static let forms = [Form(operands: ["URL"])]
   static let options: [Option] =
-    [.clientID, .scope, .dpop, .timeout] + StoreOptions.options + [.json]
+    [.clientID, .scope, .dpop, .timeout] + NetworkOptions.options + StoreOptions.options + [.json]
 
   private let address: String
   private let target: CallTarget
@@ -44,7 +44,7 @@ struct Discover: Command {
   func run(_ console: Console) async throws(Failure) {
     let console = console.reservingOutput
     let (options, records) = try await account.opening(console)
-    let asked = AskedAddresses()
+    let asked = AskedAddresses(through: console.network.transport)
     let report: DiscoveryReport
     do throws(Failure) {
       report = try await search(options, records, asked, console)

@@ -51,7 +51,7 @@ struct Login: Command {
     scope and refresh_token, as far as the server sent them, and bound, which is true for a
     token that needs proofs.
     """
-  static let options = AccountOptions.optionsOrSandbox + [.device, .json]
+  static let options = AccountOptions.optionsOrSandbox + [.device, .responseMode, .json]
 
   private let account: AccountOptions
   private let printsJSON: Bool

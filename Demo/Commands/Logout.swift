@@ -34,7 +34,7 @@ struct Logout: Command {
     --browser sandbox.
     """
   static let options =
-    [.json, .everywhere, .account, .browser] + StoreOptions.options
+    [.json, .everywhere, .account, .browser] + NetworkOptions.options + StoreOptions.options
 
   private let choice: AccountChoice
   private let store: StoreOptions

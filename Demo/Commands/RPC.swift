@@ -24,7 +24,7 @@ struct RPC: Command {
     The code is in Demo/RPC and is written to be read.
     """
   static let forms = [Form(operands: ["URL"], optional: "URL")]
-  static let options = [.authorities, .json] + AccountOptions.optionsOrSandbox
+  static let options = [.json] + AccountOptions.optionsOrSandbox
 
   /// The server that the arguments name; `nil` for the built-in sandbox's gRPC server.
   private let server: RPCServer?
@@ -50,14 +50,10 @@ struct RPC: Command {
     let url = arguments.operands.first
     guard signIn.usesSandbox else {
       guard let url else { throw needsServer }
-      return try RPCServer(
-        url, authorities: arguments[.authorities], timeout: signIn.answerLimit)
+      return try RPCServer(url, network: arguments.network, timeout: signIn.answerLimit)
     }
     // No other server accepts the tokens of a sandbox that starts now.
     guard url == nil else { throw .usage("--sandbox has a gRPC server of its own; leave URL out") }
-    guard !arguments.contains(.authorities) else {
-      throw .usage("--ca is for a server whose URL begins with https")
-    }
     return nil
   }
 

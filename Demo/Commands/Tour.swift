@@ -34,7 +34,7 @@ struct Tour: Command {
     does. With --rpc it calls that server instead, also for an account.
     """
   static let options =
-    [.plain, .rpc, .authorities, .drive]
+    [.plain, .rpc, .drive]
     // Its lines would be drawn over by the screen.
     + AccountOptions.optionsOrSandbox.filter { $0 != .verbose }
 
@@ -69,11 +69,9 @@ struct Tour: Command {
       try account.signIn.checkForSandbox()
       if drive != nil { throw .usage("--drive is for the account of a provider") }
     }
-    let authorities = arguments[.authorities]
     server = try arguments[.rpc].map { url throws(Failure) in
-      try RPCServer(url, authorities: authorities)
+      try RPCServer(url, network: arguments.network)
     }
-    if server == nil, authorities != nil { throw .usage("--ca is only for --rpc") }
   }
 
   private var hasScreen: Bool {
@@ -96,7 +94,8 @@ struct Tour: Command {
       for: signIn, tokenLifetime: .seconds(30)
     ) { sandbox throws(Failure) in
       let server = if let named = self.server { named } else { try sandbox.rpcServer() }
-      try await run(try .sandbox(sandbox, signIn), .login, calling: server, console)
+      try await run(
+        try .sandbox(sandbox, signIn, console.network), .login, calling: server, console)
     }
   }
 

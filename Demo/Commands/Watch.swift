@@ -90,14 +90,15 @@ struct Watch: Command {
       console.warn("another program signed a user in to the account")
       try report(token, "taken over", console)
     case .idTokenIgnored(let error):
-      console.warn("the new ID token is not used: \(error.message)")
+      console.warn("the new ID token is not used: \(Failure(error).advised)")
     case .endsSoon(let date):
       console.warn(
         "the sign-in ends \(date.momentInWords(from: Date())); sign in again before")
     case .refreshFailed(let error):
-      let advice = error.requiresSignIn ? "; perhaps you must sign in again" : ""
       let failure = Failure(error)
-      console.warn("\(failure.code.onScreen): \(failure.message)\(advice)")
+      let isOpen = error.requiresSignIn && failure.advised == failure.message
+      let advice = isOpen ? "; perhaps you must sign in again" : ""
+      console.warn("\(failure.code.onScreen): \(failure.advised)\(advice)")
     case .ended(let reason):
       throw Failure(reason)
     }

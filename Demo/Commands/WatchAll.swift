@@ -68,7 +68,8 @@ struct WatchAll: Sendable {
     case .takenOver(let id):
       try console.result("taken over \(now.formatted(.iso8601)), account \(id.onScreen)")
     case .failed(let id, let error):
-      console.warn("account \(id.onScreen): \(error.code.rawValue.onScreen): \(error.message)")
+      console.warn(
+        "account \(id.onScreen): \(error.code.rawValue.onScreen): \(Failure(error).advised)")
     case .ended(let id, _):
       console.warn(
         "account \(id.onScreen): the session has ended; '\(account.store.signInCommand(id))' signs "
@@ -77,7 +78,7 @@ struct WatchAll: Sendable {
       console.warn(
         "the accounts of a client at \(server.onScreen) pause for \(Self.seconds(time)) s")
     case .storeFailed(let error):
-      console.warn("\(error.code.rawValue.onScreen): \(error.message)")
+      console.warn("\(error.code.rawValue.onScreen): \(Failure(error).advised)")
     }
   }
 

@@ -14,8 +14,11 @@ final class AskedAddresses: HTTPTransport {
     let result: String
   }
 
-  private let transport: any HTTPTransport = CurlTransport.shared
+  private let transport: any HTTPTransport
   private let recorded = Locked<[Step]>([])
+
+  /// Creates a transport that sends the requests by another one.
+  init(through transport: any HTTPTransport) { self.transport = transport }
 
   /// The requests so far, in order.
   var steps: [Step] { recorded.withLock(\.self) }

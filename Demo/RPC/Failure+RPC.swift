@@ -23,7 +23,7 @@ extension Failure {
         code, "Unexpected RPC error \(error.status.rawValue): \(error.message.onScreen)",
         status: .notAuthorized)
       challenge = error.oauth2ChallengeHeader?.onScreen
-      hint = Self.hint(error)
+      hint = Self.hint(error) ?? error.oauthError.flatMap(Self.option)
     }
   }
 

@@ -2,13 +2,6 @@ import SQFoundation
 import SequencingOAuth
 import SequencingOAuthGRPC
 
-extension Option {
-  static let authorities = Option(
-    "--ca", value: "FILE",
-    help: "A file of certificates in PEM: authorities for the gRPC server's certificate, besides "
-      + "the system's.")
-}
-
 /// A server's answer about the token of a call.
 struct RPCAnswer: Encodable {
   let scope: String
@@ -26,18 +19,16 @@ struct RPCAnswer: Encodable {
 struct RPCServer: Sendable {
   /// The text shown until the call has ended.
   static let waiting = "Waiting for RPC to complete..."
-  /// The maximum size of a file of certificates, in bytes.
-  private static let limit = 1 << 20
 
   private let url: URL
   private let configuration: HTTPTransportConfiguration
   private let timeout: Duration
 
-  /// Checks the address and reads the certificates.
+  /// Checks the address.
   ///
   /// A call to the server may take `timeout`.
   init(
-    _ text: String, authorities path: String?, timeout: Duration = .seconds(60)
+    _ text: String, network: NetworkOptions = NetworkOptions(), timeout: Duration = .seconds(60)
   ) throws(Failure) {
     self.timeout = timeout
     do throws(SQOAuthError) {
@@ -48,31 +39,8 @@ struct RPCServer: Sendable {
     }
     guard let url = URL(string: text) else { throw .usage("the server's URL cannot be used") }
     self.url = url
-    var configuration = HTTPTransportConfiguration()
-    if let path {
-      guard url.scheme?.lowercased() == "https" else {
-        throw .usage("--ca is for a server whose URL begins with https")
-      }
-      configuration.additionalAuthorities = try Self.authorities(path)
-    }
-    self.configuration = configuration
+    configuration = network.configuration
     _ = try channel(.none)
-  }
-
-  private static func authorities(_ path: String) throws(Failure) -> Data {
-    let bytes: [UInt8]
-    do throws(FileReading.ReadError) {
-      bytes = try FileReading.start(of: path, atMost: limit + 1)
-      guard bytes.count <= limit else {
-        throw FileReading.ReadError("it is longer than \(limit) bytes")
-      }
-    } catch {
-      throw .unreadable("--ca \(path)", error)
-    }
-    guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
-      throw .usage("--ca \(path.onScreen) has no certificate in PEM")
-    }
-    return Data(bytes)
   }
 
   /// Calls the server and returns its answer about the token.

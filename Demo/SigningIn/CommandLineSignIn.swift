@@ -56,7 +56,7 @@ struct CommandLineSignIn: Sendable {
       for uri in registeredURIs {
         oauth.register(try configuration.redirecting(to: uri))
         do throws(SQOAuthError) {
-          try await oauth.signIn()
+          try await signInOnce()
           return
         } catch {
           guard error.code == .portInUse else { throw error }
@@ -64,7 +64,17 @@ struct CommandLineSignIn: Sendable {
       }
       oauth.register(configuration)
     }
-    try await oauth.signIn()
+    try await signInOnce()
+  }
+
+  private func signInOnce() async throws(SQOAuthError) {
+    guard let responseMode = options.responseMode else {
+      try await oauth.signIn()
+      return
+    }
+    var question = SignInOptions()
+    question.responseMode = responseMode
+    try await oauth.signIn(with: question)
   }
 
   /// Makes the SDK sign in when a request needs a token, and announces the sign-in then.

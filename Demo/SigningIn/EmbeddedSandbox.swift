@@ -86,7 +86,7 @@ final class EmbeddedSandbox: Sendable {
       rpc = started
       return started.url.absoluteString
     }
-    return try RPCServer(url, authorities: nil, timeout: timeout)
+    return try RPCServer(url, timeout: timeout)
   }
 
   /// Stops the sandbox; its tokens cannot be used after that.

@@ -90,6 +90,11 @@ extension Option {
     "--device",
     help: "Sign in on another device: the program shows an address and a code to enter there. "
       + "Without a display and a browser it does so by itself if the server can.")
+  static let responseMode = Option(
+    "--response-mode", value: "query|form_post",
+    help:
+      "How the server answers the sign-in: in the address to which it sends the browser, or in a "
+      + "form that the browser posts. Without this option, the server decides.")
   static let timeout = Option(
     "--timeout", value: "SECONDS",
     help: "How long you may take to sign in, 300 by default, or on another device until its code "

@@ -33,6 +33,17 @@ extension SignInArguments {
     }
   }
 
+  static func responseMode(_ text: String?) throws(Failure) -> SignInOptions.ResponseMode? {
+    guard let text else { return nil }
+    guard Option.responseMode.choices.contains(text) else {
+      throw .usage(
+        "\(Option.responseMode.name) takes \(Option.responseMode.choices.joined(separator: " or ")), "
+          + "not \"\(text.onScreen)\""
+          + Suggestion.question(text, among: Option.responseMode.choices))
+    }
+    return SignInOptions.ResponseMode(rawValue: text)
+  }
+
   static func timeout(_ text: String?) throws(Failure) -> Duration? {
     guard let text else { return nil }
     guard let seconds = Int(text), (1...86_400).contains(seconds) else {

@@ -28,6 +28,8 @@ struct SignInArguments: Sendable {
   let browser: BrowserOption
   /// Whether the user asks for a sign-in on another device.
   let usesDevice: Bool
+  /// How the server answers the sign-in; `nil` if the server decides.
+  let responseMode: SignInOptions.ResponseMode?
   let timeout: Duration
   /// The time limit for a sign-in on another device; `nil` for the lifetime of its code.
   let deviceTimeout: Duration?
@@ -81,6 +83,10 @@ struct SignInArguments: Sendable {
     resources = try Self.resources(arguments.all(.resource))
     exceptions = try ServerExceptions(arguments)
     protections = try SignInProtections(arguments)
+    responseMode = try Self.responseMode(arguments[.responseMode])
+    if usesDevice, responseMode != nil {
+      throw .usage("--device has no redirect; leave \(Option.responseMode.name) out")
+    }
     let limit = try Self.timeout(arguments[.timeout])
     timeout = limit ?? .seconds(300)
     deviceTimeout = limit

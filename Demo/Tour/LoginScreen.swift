@@ -31,6 +31,6 @@ final class LoginScreen: AuthorizationDelegate {
   }
 
   func userIsNotAuthorized(because error: SQOAuthError) {
-    tell(.userIsNotAuthorized(.failed(code: error.code.rawValue, message: error.message)))
+    tell(.userIsNotAuthorized(.failed(code: error.code.rawValue, message: Failure(error).advised)))
   }
 }

@@ -41,7 +41,7 @@ final class MainScreen: TokenRefreshDelegate {
         self.tell(.filesAreRead(.read(page.value.items, isAll: page.nextURL == nil)))
       case .failure(let error):
         let failure = Failure(error)
-        self.tell(.filesAreRead(.failed(code: failure.code, message: failure.message)))
+        self.tell(.filesAreRead(.failed(code: failure.code, message: failure.advised)))
       }
     }
   }
@@ -65,7 +65,7 @@ final class MainScreen: TokenRefreshDelegate {
       case .success(let answer):
         self.tell(.callHasEnded(.done(answer.sentence)))
       case .failure(let error):
-        let lines = [error.message, error.challenge].compactMap(\.self)
+        let lines = [error.advised, error.challenge].compactMap(\.self)
         self.tell(.callHasEnded(.failed(message: lines.joined(separator: "\n"))))
       }
     }
@@ -87,7 +87,8 @@ final class MainScreen: TokenRefreshDelegate {
   func revoke() {
     oauth.revoke { result in
       guard case .failure(let error) = result else { return }
-      self.tell(.revocationDidFail(code: error.code.rawValue, message: error.message, at: Date()))
+      self.tell(
+        .revocationDidFail(code: error.code.rawValue, message: Failure(error).advised, at: Date()))
     }
   }
 
@@ -103,7 +104,7 @@ final class MainScreen: TokenRefreshDelegate {
 
   func tokenRefreshDidFail(_ error: SQOAuthError) {
     tell(
-      .tokenRefreshDidFail(code: error.code.rawValue, message: error.message, at: Date()))
+      .tokenRefreshDidFail(code: error.code.rawValue, message: Failure(error).advised, at: Date()))
   }
 
   func sessionDidEnd(_ reason: SessionEnd) {
@@ -113,7 +114,7 @@ final class MainScreen: TokenRefreshDelegate {
     case .loggedOut:
       tell(.sessionDidEnd(.ended(code: "logged_out", message: "the user logged out elsewhere")))
     case .refused(let error):
-      tell(.sessionDidEnd(.ended(code: error.code.rawValue, message: error.message)))
+      tell(.sessionDidEnd(.ended(code: error.code.rawValue, message: Failure(error).advised)))
     }
   }
 }

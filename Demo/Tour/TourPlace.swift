@@ -41,9 +41,11 @@ struct TourPlace: Sendable {
 
   /// Creates the place for the built-in sandbox.
   static func sandbox(
-    _ sandbox: EmbeddedSandbox, _ options: SignInArguments, oauth: SQOAuth = .shared
+    _ sandbox: EmbeddedSandbox, _ options: SignInArguments, _ network: NetworkOptions,
+    oauth: SQOAuth = .shared
   ) throws(Failure) -> TourPlace {
     oauth.register(try sandbox.configuration(for: options))
+    oauth.environment.transport = network.transport
     oauth.environment.landingPage = .demo
     let description = sandbox.description
     return TourPlace(

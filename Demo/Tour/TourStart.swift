@@ -20,7 +20,7 @@ struct TourStart: Sendable {
       return begin(oauth, with: token)
     } catch {
       guard !error.requiresSignIn, let token = oauth.result.token else {
-        return TourStart(notice: .ended(code: error.code.rawValue, message: error.message))
+        return TourStart(notice: .ended(code: error.code.rawValue, message: Failure(error).advised))
       }
       return begin(oauth, with: token)
     }

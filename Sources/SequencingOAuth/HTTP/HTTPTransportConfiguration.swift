@@ -106,3 +106,28 @@ extension HTTPTransportConfiguration.Proxy: Redacted {
     }
   }
 }
+
+extension HTTPTransportConfiguration.Proxy {
+  /// Creates the proxy at an address that a user or a file names.
+  ///
+  /// The address is a URL, or a host and a port: `proxy.example:8080` is an HTTP proxy. A URL begins
+  /// with `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`. Without a port, it is 1080,
+  /// and 443 for `https`.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if no proxy can have the address. The
+  ///   message does not repeat it, because it may contain a password.
+  public init(address: String) throws(SQOAuthError) {
+    // Without a scheme, libcurl would guess one from the name of the host, such as ftp.
+    let text = address.contains("://") ? address : "http://" + address
+    if let fault = ProxySetting.fault(of: text) {
+      throw SQOAuthError(.invalidConfiguration, "the address of the proxy \(fault)")
+    }
+    guard let url = URL(string: text), url.host()?.isEmpty == false else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the address of the proxy has a character that must be percent-encoded, such as one in its "
+          + "user name or its password")
+    }
+    self = .url(url)
+  }
+}

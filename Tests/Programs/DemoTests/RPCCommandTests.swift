@@ -89,11 +89,13 @@ import Testing
     try await withServers(certificates: certificates) { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
       let url = server.url.absoluteString
-      let outcome = try await rpc([url, "--ca", certificates.path("ca.pem")])
+      let outcome = try await rpc([url, "--cacert", certificates.path("ca.pem")])
       #expect(outcome.output == Self.sentence, "\(outcome.errors)")
       let unknown = try await rpc([url])
       #expect(unknown.status == 1 && unknown.output.isEmpty)
       #expect(unknown.errors.contains(": Unexpected RPC error "), "\(unknown.errors)")
+      #expect(
+        unknown.errors.contains("\nIn sq-demo, name a file with the authority of the server's"))
       #expect(try await calls(server) == 1)
     }
   }
@@ -263,7 +265,7 @@ import Testing
     (
       ["https://a.example", "--sandbox"], "--sandbox has a gRPC server of its own; leave URL out"
     ),
-    (["--sandbox", "--ca", "/dev/null"], "--ca is for a server whose URL begins with https"),
+    (["--sandbox", "--ca", "/dev/null"], "--cacert /dev/null is empty"),
   ])
   func `the rpc command needs either the server's URL or --sandbox`(
     words: [String], error: String
@@ -276,9 +278,10 @@ import Testing
   @Test(arguments: [
     (["http://rpc.example:1"], "insecure_endpoint"), (["ftp://a"], "malformed"),
     (["nonsense"], "malformed"), (["https://a.example/path"], "usage: a gRPC server's URL"),
-    (["http://127.0.0.1:1", "--ca", "x"], "usage: --ca is for a server whose URL begins with"),
-    (["https://a.example", "--ca", "/no/such"], "usage: --ca /no/such cannot be read"),
-    (["https://a.example", "--ca", "/dev/null"], "usage: --ca /dev/null has no certificate"),
+    (["https://a.example", "--cacert", "/no/such"], "usage: --cacert /no/such cannot be read"),
+    (
+      ["https://a.example", "--proxy", "ftp://a"], "usage: --proxy: the address of the proxy has a"
+    ),
     (["https://a.example", "--access-token", "hunter2"], "usage: a token is never an argument"),
   ])
   func `the rpc command rejects an invalid server or option`(words: [String], error: String)

@@ -25,7 +25,9 @@ struct DemoRPCTests {
     try await GRPCServer.running(userInfo: userInfo) { server in
       try await GRPCServer.running(certificates: certificates, userInfo: userInfo) { secure in
         let url = server.url.absoluteString
-        let secureCall = ["rpc", secure.url.absoluteString, "--ca", certificates.path("ca.pem")]
+        let secureCall = [
+          "rpc", secure.url.absoluteString, "--cacert", certificates.path("ca.pem"),
+        ]
         try await signIn(callingAt: url, sandbox)
 
         // From here on no run names the provider or opens a browser.

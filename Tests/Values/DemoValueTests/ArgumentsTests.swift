@@ -169,7 +169,7 @@ import Testing
   func `a command is found by its name, and no name means the tour`(words: [String], name: String)
     throws
   {
-    guard case .run(let command) = try Invocation(words, commands: SQDemo.commands) else {
+    guard case .run(let command, _) = try Invocation(words, commands: SQDemo.commands) else {
       Issue.record("nothing is run")
       return
     }

@@ -14,6 +14,15 @@ extension SQOAuthError {
         "check HTTPTransportConfiguration.clientCertificate: the server demands a certificate of "
         + "the client, or does not accept this certificate"
     }
+    if curl == CURLE_SSL_CACERT_BADFILE {
+      return
+        "the authorities that the client trusts cannot be read: check the file in SSL_CERT_FILE or, "
+        + "without that variable, the system's, and HTTPTransportConfiguration.additionalAuthorities; "
+        + "each must have certificates in PEM"
+    }
+    if dates.contains(where: detail.contains) {
+      return "check the clock of this machine, and the dates of the certificate"
+    }
     let advice =
       "check the server's certificate and the authorities that the client trusts: the "
       + "system's, or those in SSL_CERT_FILE, and HTTPTransportConfiguration.additionalAuthorities"
@@ -34,6 +43,9 @@ extension SQOAuthError {
     curl == CURLE_SSL_CERTPROBLEM || curl == CURLE_SSL_CLIENTCERT
       || (detail.contains(" alert ") && serversWords.contains(where: detail.contains))
   }
+
+  /// OpenSSL's words for a certificate before and after its time.
+  private static let dates = ["certificate has expired", "certificate is not yet valid"]
 
   private static let serversWords = ["certificate", "unknown ca", "access denied", "decrypt error"]
 }

@@ -32,40 +32,21 @@ extension SQOAuthError {
   /// Creates the error for the caller from the code of a failed transfer.
   ///
   /// `detail` is the text of libcurl's error buffer; only errors of TLS and of HTTP/2 streams use
-  /// it. `errno` is the last error of the operating system, or 0. `proxyStatus` is the HTTP status
-  /// of a proxy's response to the request for a tunnel, or 0. `proxySetting` identifies the setting
-  /// that names the proxy, if there is one.
+  /// it. `errno` is the last error of the operating system, or 0. `proxySetting` identifies the
+  /// setting that names the proxy, if there is one.
   init(
-    _ curl: CURLcode, authority: String, detail: String, errno: Int32, proxyStatus: Int = 0,
-    proxySetting: @autoclosure () -> ProxySetting
+    _ curl: CURLcode, authority: String, detail: String, errno: Int32,
+    proxyTrace: ProxyTrace = ProxyTrace(), proxySetting: @autoclosure () -> ProxySetting
   ) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
     // For an HTTP/2 stream, the detail contains the standard's name of the reset's reason.
     let hasDetail = (isTLS || curl == CURLE_HTTP2_STREAM) && !detail.isEmpty
     let cause = CurlError(curl, text: hasDetail ? detail : nil)
-    if proxyStatus >= 300 {
-      self.init(
-        .connectionFailed,
-        "the proxy towards \(authority) refused the connection with HTTP status \(proxyStatus); "
-          + "check the proxy setting, \(proxySetting().name)", cause: cause)
-      return
-    }
-    // Without a detail, libcurl has not even created a socket.
-    if [CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY].contains(curl), detail.isEmpty,
-      case let setting = proxySetting(), let fault = setting.fault
+    if let error = Self.ofProxy(
+      curl, authority: authority, detail: detail, cause: cause, trace: proxyTrace, isTLS: isTLS,
+      setting: proxySetting)
     {
-      self.init(
-        .connectionFailed,
-        "the proxy setting, \(setting.name), \(fault); nothing was sent to \(authority)",
-        cause: cause)
-      return
-    }
-    if let proxy = Self.proxy(in: detail, besides: authority), curl == CURLE_COULDNT_CONNECT {
-      self.init(
-        .connectionFailed,
-        "the proxy \(proxy), through which requests to \(authority) go, refused the connection or is "
-          + "out of reach; check the proxy setting, \(proxySetting().name), and that the proxy runs",
-        cause: cause)
+      self = error
       return
     }
     if curl == CURLE_RECV_ERROR, Self.endsOfTCP.contains(where: detail.contains) {
@@ -92,11 +73,6 @@ extension SQOAuthError {
       self.init(
         .connectionFailed,
         "the host of \(authority) was not found; check its name and the network", cause: cause)
-    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
-      self.init(
-        .connectionFailed,
-        "the proxy towards \(authority) was not found or refused the request; "
-          + "check the proxy setting, \(proxySetting().name)", cause: cause)
     case CURLE_COULDNT_CONNECT:
       self.init(
         .connectionFailed,
@@ -143,32 +119,6 @@ extension SQOAuthError {
         .connectionFailed, "the exchange with \(authority) broke off: \(cause.text)\(because)",
         cause: cause)
     }
-  }
-
-  /// Returns the host and the port that libcurl tried to reach, or `nil` if they are the server's.
-  ///
-  /// libcurl names them only in its text: "Failed to connect to HOST port PORT after TIME: REASON".
-  private static func proxy(in detail: String, besides authority: String) -> String? {
-    let start = "Failed to connect to "
-    let words = detail.dropFirst(start.count).split(separator: " ", maxSplits: 3)
-    guard detail.hasPrefix(start), words.count > 2, words[1] == "port", let port = UInt16(words[2])
-    else { return nil }
-    let host = words[0].asciiLowercased()
-    // libcurl names an address by its own spelling.
-    guard !isSameAddress(host, as: authority) else { return nil }
-    let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    return tried == authority ? nil : tried.printable
-  }
-
-  /// Returns whether a host is the same IP address as that of a text `host:port`, in any spelling.
-  private static func isSameAddress(_ host: String, as authority: String) -> Bool {
-    let name = authority.prefix { $0 != "]" }
-    if name.hasPrefix("[") {
-      return CLibrary.ipv6(host).map { $0 == CLibrary.ipv6(String(name.dropFirst())) } ?? false
-    }
-    return CLibrary.ipv4(host).map {
-      $0 == CLibrary.ipv4(String(authority.prefix { $0 != ":" }))
-    } ?? false
   }
 
   /// The words of OpenSSL and libcurl for a connection that ended before TLS ended.

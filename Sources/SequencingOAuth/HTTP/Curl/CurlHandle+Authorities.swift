@@ -25,7 +25,7 @@ extension CurlHandle {
     bytes.map { String(cString: $0) }
   }
 
-  /// Sets the authorities that the handle trusts.
+  /// Sets the authorities that the handle trusts, also for a proxy that is reached over TLS.
   ///
   /// A blob replaces the file of authorities, so the file's content is appended to the blob. A
   /// folder of authorities stays in use; then the file is added only if `SSL_CERT_FILE` names it,
@@ -35,6 +35,9 @@ extension CurlHandle {
     trustsSystemAuthorities = configuration.trustsSystemAuthorities
     let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
     guard set(CURLOPT_CAINFO, text: file), set(CURLOPT_CAPATH, text: folder) else { return false }
+    // A libcurl without https proxies does not know these options, and then needs none of them.
+    set(CURLOPT_PROXY_CAINFO, text: file)
+    set(CURLOPT_PROXY_CAPATH, text: folder)
     guard var authorities = configuration.additionalAuthorities else { return true }
     let isNeeded = folder == nil || Self.variable("SSL_CERT_FILE") != nil
     if isNeeded, let file, let content = Self.content(of: file) {
@@ -42,7 +45,8 @@ extension CurlHandle {
     }
     self.authorities = authorities
     return authorities.withUnsafeBytes {
-      sq_set_blob(easy, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count) == CURLE_OK
+      _ = sq_set_blob(easy, CURLOPT_PROXY_CAINFO_BLOB, $0.baseAddress, $0.count)
+      return sq_set_blob(easy, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count) == CURLE_OK
     }
   }
 

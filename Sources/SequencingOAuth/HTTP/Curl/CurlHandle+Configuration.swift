@@ -68,6 +68,7 @@ extension CurlHandle {
       case .tls12: sq_tls_1_2
       case .tls13: sq_tls_1_3
       }
+    set(CURLOPT_PROXY_SSLVERSION, minimum)
     guard set(CURLOPT_HTTP_VERSION, version),
       set(CURLOPT_SSLVERSION, minimum),
       setAuthorities(configuration), try setCertificate(configuration.clientCertificate),

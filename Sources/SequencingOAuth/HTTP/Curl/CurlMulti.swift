@@ -160,7 +160,9 @@ final class CurlMulti {
       let errno = Int32(truncatingIfNeeded: sq_get_long(handle.easy, CURLINFO_OS_ERRNO))
       transfer.failure = SQOAuthError(
         code, authority: transfer.target.authority, detail: handle.errorDetail, errno: errno,
-        proxyStatus: Int(sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)),
+        proxyTrace: SQOAuthError.ProxyTrace(
+          status: Int(sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)),
+          isUntrusted: sq_get_long(handle.easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0),
         proxySetting: ProxySetting(handle.proxy, isSecure: transfer.target.isSecure))
     }
     if code == CURLE_OK { transfer.progress?.finish() }

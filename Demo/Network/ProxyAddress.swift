@@ -1,0 +1,39 @@
+import SQCrypto
+import SequencingOAuth
+
+/// The value of `--proxy`, which never contains a password.
+struct ProxyAddress: Sendable {
+  let proxy: HTTPTransportConfiguration.Proxy
+
+  /// Reads an address without a password, and adds the password from the environment if it names a
+  /// user.
+  ///
+  /// No message repeats the address, because the user may have typed a password.
+  init(_ text: String, password: Secret?) throws(Failure) {
+    guard text != "none" else {
+      proxy = .none
+      return
+    }
+    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+    let at = text[start...].lastIndex(of: "@")
+    if let at, text[start..<at].contains(":") { throw Self.hasPassword }
+    var address = text
+    if let at, let password {
+      address.insert(contentsOf: ":" + Self.encoded(password), at: at)
+    }
+    do throws(SQOAuthError) {
+      proxy = try HTTPTransportConfiguration.Proxy(address: address)
+    } catch {
+      throw .usage("\(Option.proxy.name): \(error.message)")
+    }
+  }
+
+  private static func encoded(_ password: Secret) -> String {
+    password.value.utf8.map { "%" + Hexadecimal.encode([$0]) }.joined()
+  }
+
+  private static let hasPassword = Failure.usage(
+    "a password is never an argument, because every user of the machine can see arguments; name the "
+      + "proxy as http://USER@HOST:PORT and put the password into the environment variable "
+      + "\(Secret.Kind.proxyPassword.variable), or put the whole URL into https_proxy")
+}

@@ -1,0 +1,101 @@
+import CSQCurl
+import SQBasics
+
+// Failures of the proxy between the client and the server.
+extension SQOAuthError {
+  /// What libcurl says about the proxy of a failed transfer.
+  struct ProxyTrace {
+    /// The HTTP status of the proxy's response to the request for a tunnel, or 0.
+    var status = 0
+    /// Whether the last TLS handshake with a proxy did not end in trust.
+    ///
+    /// It means nothing unless the proxy is reached over TLS.
+    var isUntrusted = false
+  }
+
+  /// Returns the error for a transfer that failed because of its proxy; `nil` if the proxy is not at
+  /// fault.
+  static func ofProxy(
+    _ curl: CURLcode, authority: String, detail: String, cause: CurlError, trace: ProxyTrace,
+    isTLS: Bool, setting proxySetting: () -> ProxySetting
+  ) -> SQOAuthError? {
+    if trace.status >= 300 {
+      return SQOAuthError(
+        .connectionFailed,
+        "the proxy towards \(authority) refused the connection with HTTP status \(trace.status); "
+          + "check the proxy setting, \(proxySetting().name)\(demand(trace.status))", cause: cause)
+    }
+    // Without a detail, libcurl has not even created a socket.
+    if [CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY].contains(curl), detail.isEmpty,
+      case let setting = proxySetting(), let fault = setting.fault
+    {
+      return SQOAuthError(
+        .connectionFailed,
+        "the proxy setting, \(setting.name), \(fault); nothing was sent to \(authority)",
+        cause: cause)
+    }
+    if let proxy = Self.proxy(in: detail, besides: authority), curl == CURLE_COULDNT_CONNECT {
+      return SQOAuthError(
+        .connectionFailed,
+        "the proxy \(proxy), through which requests to \(authority) go, refused the connection or is "
+          + "out of reach; check the proxy setting, \(proxySetting().name), and that the proxy runs",
+        cause: cause)
+    }
+    if isTLS, trace.isUntrusted, case let setting = proxySetting(), setting.isOverTLS {
+      return SQOAuthError(
+        .tlsFailed,
+        "no trusted TLS connection to the proxy towards \(authority): \(cause.text); check that the "
+          + "proxy setting, \(setting.name), rightly begins with https, and the authorities that the "
+          + "client trusts: the system's, or those in SSL_CERT_FILE, and "
+          + "HTTPTransportConfiguration.additionalAuthorities", cause: cause)
+    }
+    switch curl {
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return SQOAuthError(
+        .connectionFailed,
+        "the host of the proxy towards \(authority) was not found; "
+          + "check the proxy setting, \(proxySetting().name)", cause: cause)
+    case CURLE_PROXY:
+      return SQOAuthError(
+        .connectionFailed,
+        "the proxy towards \(authority) refused the request; "
+          + "check the proxy setting, \(proxySetting().name)", cause: cause)
+    default:
+      return nil
+    }
+  }
+
+  /// Returns what a proxy demands with a status, for the end of a sentence.
+  ///
+  /// - SeeAlso: RFC 9110, section 15.5.8 (407)
+  private static func demand(_ status: Int) -> String {
+    status == 407
+      ? ": the proxy demands a user name and a password, as in http://USER:PASSWORD@HOST:PORT" : ""
+  }
+
+  /// Returns the host and the port that libcurl tried to reach, or `nil` if they are the server's.
+  ///
+  /// libcurl names them only in its text: "Failed to connect to HOST port PORT after TIME: REASON".
+  private static func proxy(in detail: String, besides authority: String) -> String? {
+    let start = "Failed to connect to "
+    let words = detail.dropFirst(start.count).split(separator: " ", maxSplits: 3)
+    guard detail.hasPrefix(start), words.count > 2, words[1] == "port", let port = UInt16(words[2])
+    else { return nil }
+    let host = words[0].asciiLowercased()
+    // libcurl names an address by its own spelling.
+    guard !isSameAddress(host, as: authority) else { return nil }
+    let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    return tried == authority ? nil : tried.printable
+  }
+
+  /// Returns whether a host is the same IP address as that of a text `host:port`, in any spelling.
+  private static func isSameAddress(_ host: String, as authority: String) -> Bool {
+    let name = authority.prefix { $0 != "]" }
+    if name.hasPrefix("[") {
+      return CLibrary.ipv6(host).map { $0 == CLibrary.ipv6(String(name.dropFirst())) } ?? false
+    }
+    return CLibrary.ipv4(host).map {
+      $0 == CLibrary.ipv4(String(authority.prefix { $0 != ":" }))
+    } ?? false
+  }
+}
