@@ -89,7 +89,7 @@ struct `The network's options` {
     ("ftp.example:21", "http://ftp.example:21"),
     ("https://proxy.example", "https://proxy.example"), ("[::1]:8080", "http://[::1]:8080"),
     ("socks5h://proxy.example:1080", "socks5h://proxy.example:1080"),
-    ("alice@proxy.example:8080", "http://alice:p%2f%40%3a@proxy.example:8080"),
+    ("alice@proxy.example:8080", "http://alice:%70%2f%40%3a@proxy.example:8080"),
   ])
   func `a proxy is named with or without a scheme`(text: String, url: String) throws {
     let network = try network(["--proxy", text], password: "p/@:")

@@ -1,3 +1,4 @@
+import Foundation
 import OAuthSandbox
 import TestSupport
 import Testing

@@ -16,7 +16,8 @@ package final class ForwardProxy: Sendable {
     /// A server that gets the bytes of the client as they are.
     package static func at(_ port: UInt16) -> Host { Host(port: port, opened: nil) }
 
-    /// A server without TLS: the proxy shows a certificate of its own and reads the content.
+    /// A server to which the proxy itself speaks TLS: it shows the client a certificate of its own,
+    /// and reads the content.
     package static func inspected(at port: UInt16, _ name: String = "http/1.1") -> Host {
       Host(port: port, opened: name)
     }
@@ -25,6 +26,7 @@ package final class ForwardProxy: Sendable {
   private struct Options: Encodable {
     let hosts: [String: Host]
     let credentials: String?
+    let authority: String
     let chain: String
     let key: String
     let isSecure: Bool
@@ -45,7 +47,8 @@ package final class ForwardProxy: Sendable {
     let name = isSecure ? "server" : "other"
     let options = Options(
       hosts: hosts, credentials: credentials.map { Data($0.utf8).base64EncodedString() },
-      chain: certificates.path("\(name).pem"), key: certificates.path("\(name).key"),
+      authority: certificates.path("ca.pem"), chain: certificates.path("\(name).pem"),
+      key: certificates.path("\(name).key"),
       isSecure: isSecure)
     socket = try BoundSocket()
     try socket.listen()
@@ -122,6 +125,9 @@ package final class ForwardProxy: Sendable {
                 inner.set_alpn_protocols([host["opened"]])
                 client = inner.wrap_socket(client, server_side=True)
             server = socket.create_connection(("127.0.0.1", host["port"]))
+            if host.get("opened"):
+                outer = ssl.create_default_context(cafile=options["authority"])
+                server = outer.wrap_socket(server, server_hostname=target.rsplit(":", 1)[0])
         except OSError as error:
             print(error, file=sys.stderr, flush=True)
             return
@@ -134,6 +140,7 @@ package final class ForwardProxy: Sendable {
 
     threading.Thread(target=end_with_test, daemon=True).start()
     listener = socket.socket(fileno=3)
+    listener.setblocking(True)
     while True:
         threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
     """

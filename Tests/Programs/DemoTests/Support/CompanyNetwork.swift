@@ -27,9 +27,8 @@ struct CompanyNetwork {
     sandbox = try await SandboxServer.start()
     front = try SecureFront(
       before: sandbox, certificates, demandsCertificate: demandsCertificate)
-    let port = try #require(sandbox.issuer.port)
     let host: ForwardProxy.Host =
-      opensConnections ? .inspected(at: UInt16(port)) : .at(front.port)
+      opensConnections ? .inspected(at: front.port) : .at(front.port)
     proxy = try ForwardProxy(
       to: ["other.example": host], certificates, credentials: credentials, isSecure: secureProxy)
   }
