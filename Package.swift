@@ -24,7 +24,7 @@ let librarySettings =
 /// The pkg-config names of two libraries whose headers the compiler finds by itself on Linux.
 ///
 /// On Debian 13, their pkg-config files contain Kerberos flags that SwiftPM does not allow. With
-/// these names, each build of each app would show a warning.
+/// these names, each build of each app would show a warning. Homebrew's headers need the names.
 #if os(Linux)
   let curl: String? = nil
   let postgreSQL: String? = nil
@@ -124,7 +124,7 @@ let libraries: [Target] = [
     name: "SQLoopbackHTTP2", dependencies: ["SQBasics", "SQHTTP2", "SQLoopback"],
     swiftSettings: settings),
   .target(
-    name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2"],
+    name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2", "CSQSockets"],
     swiftSettings: librarySettings),
   .target(
     name: "SQCrypto", dependencies: ["SQFoundation", "SQBasics", "CSQCrypto"],
@@ -135,17 +135,23 @@ let libraries: [Target] = [
   .target(name: "SQFoundation", swiftSettings: librarySettings),
   .systemLibrary(name: "CSQSockets"),
   .systemLibrary(
-    name: "CSQCurl", pkgConfig: curl, providers: [.apt(["libcurl4-openssl-dev"])]),
+    name: "CSQCurl", pkgConfig: curl, providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
   .systemLibrary(
-    name: "CSQCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-  .systemLibrary(name: "CSQTLS", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    name: "CSQCrypto", pkgConfig: "libcrypto",
+    providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
   .systemLibrary(
-    name: "CSQNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    name: "CSQTLS", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
   .systemLibrary(
-    name: "CSQSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    name: "CSQNghttp2", pkgConfig: "libnghttp2",
+    providers: [.apt(["libnghttp2-dev"]), .brew(["nghttp2"])]),
   .systemLibrary(
-    name: "CSQPostgreSQL", pkgConfig: postgreSQL, providers: [.apt(["libpq-dev"])]),
-  .systemLibrary(name: "CSQZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    name: "CSQSQLite", pkgConfig: "sqlite3",
+    providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+  .systemLibrary(
+    name: "CSQPostgreSQL", pkgConfig: postgreSQL,
+    providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+  .systemLibrary(
+    name: "CSQZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
   .executableTarget(
     name: "sq-demo",
     dependencies: [
@@ -415,6 +421,8 @@ let benchmarks: [Target] = [
 
 let package = Package(
   name: "sequencing-oauth",
+  // The oldest system for which Scripts/checks/macos checks the types.
+  platforms: [.macOS(.v15)],
   products: parts == nil ? products : [],
   targets: targets(of: parts),
   swiftLanguageModes: [.v6]

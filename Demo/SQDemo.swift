@@ -1,6 +1,11 @@
 import Dispatch
-import Glibc
 import SequencingOAuth
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The program: finds the command in the arguments, runs it, and exits with its status.
 @main

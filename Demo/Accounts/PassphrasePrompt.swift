@@ -1,5 +1,10 @@
 import Dispatch
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A question for a passphrase on the terminal, without showing the typed characters.
 struct PassphrasePrompt: Sendable {

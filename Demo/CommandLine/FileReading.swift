@@ -1,5 +1,10 @@
-import Glibc
 import SQFiles
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// Functions that read files and standard input, with an error in words.
 enum FileReading {

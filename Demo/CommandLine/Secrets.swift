@@ -1,5 +1,10 @@
-import Glibc
 import SQBasics
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The secrets from the program's environment.
 struct Secrets: Sendable {

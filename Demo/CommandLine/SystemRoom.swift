@@ -1,5 +1,10 @@
-import Glibc
 import SQBasics
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A check for the resources that Swift's tasks need to run: threads and open files.
 ///
@@ -40,9 +45,15 @@ enum SystemRoom {
     withUnsafeMutablePointer(to: &gate) { gate in
       pthread_mutex_lock(gate)
       while started.count < threads, code == 0 {
-        var thread = pthread_t()
-        code = pthread_create(&thread, nil, waitAtGate, gate)
-        if code == 0 { started.append(thread) }
+        #if canImport(Darwin)
+          var thread: pthread_t?
+          code = pthread_create(&thread, nil, { @Sendable in waitAtGate($0) }, gate)
+          if let thread, code == 0 { started.append(thread) }
+        #else
+          var thread = pthread_t()
+          code = pthread_create(&thread, nil, waitAtGate, gate)
+          if code == 0 { started.append(thread) }
+        #endif
       }
       pthread_mutex_unlock(gate)
       for thread in started { pthread_join(thread, nil) }

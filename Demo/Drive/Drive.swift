@@ -1,9 +1,14 @@
-import Glibc
 import SQBasics
 import SQFiles
 import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The files of an account, accessed with pipes that sign the user in if necessary.
 struct Drive: Sendable {

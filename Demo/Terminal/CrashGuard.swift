@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A guard that restores the terminal if the program crashes while a screen is drawn.
 enum CrashGuard {

@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A terminal that does not show the typed characters until ``show()``.
 struct HiddenInput {

@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The lines of standard input, read only while they are wanted.
 ///
@@ -50,11 +54,15 @@ struct InputLines {
     var request = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
     guard poll(&request, 1, 200) == 1 else { return }
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = Glibc.read(0, &bytes, bytes.count)
+    let count = systemRead(&bytes)
     if count > 0 {
       buffer += bytes[..<count]
     } else if count == 0 || errno != EINTR {
       hasEnded = true
     }
   }
+}
+
+private func systemRead(_ bytes: inout [UInt8]) -> Int {
+  read(0, &bytes, bytes.count)
 }

@@ -1,5 +1,10 @@
 import CSQSockets
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A QR code for a terminal, drawn by the program `qrencode` if it is installed.
 enum QRCode {
@@ -49,7 +54,7 @@ enum QRCode {
     let isWritten = process != nil && write(inputEnds[1], bytes, bytes.count) == bytes.count
     close(inputEnds[1])
     guard let process else { return nil }
-    let output = isWritten ? read(outputEnds[0]) : nil
+    let output = isWritten ? readAll(outputEnds[0]) : nil
     if output == nil { kill(process, SIGKILL) }
     var status: Int32 = 0
     while waitpid(process, &status, 0) == -1, errno == EINTR {}
@@ -60,30 +65,37 @@ enum QRCode {
   private static func spawn(
     _ words: [String], reading input: Int32, writing output: Int32
   ) -> pid_t? {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, input, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, 1)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    var spawning = sq_spawning()
+    posix_spawn_file_actions_init(&spawning.files)
+    defer { posix_spawn_file_actions_destroy(&spawning.files) }
+    posix_spawn_file_actions_adddup2(&spawning.files, input, 0)
+    posix_spawn_file_actions_adddup2(&spawning.files, output, 1)
+    posix_spawn_file_actions_addopen(&spawning.files, 2, "/dev/null", O_WRONLY, 0)
+    posix_spawnattr_init(&spawning.attributes)
+    defer { posix_spawnattr_destroy(&spawning.attributes) }
+    #if canImport(Glibc)
+      posix_spawn_file_actions_addclosefrom_np(&spawning.files, 3)
+    #else
+      posix_spawnattr_setflags(&spawning.attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+    #endif
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
     arguments.append(nil)
     defer { arguments.forEach { free($0) } }
     var environment: [UnsafeMutablePointer<CChar>?] = [nil]
     var process: pid_t = 0
-    let result = posix_spawnp(&process, words[0], &actions, nil, arguments, &environment)
+    let result = posix_spawnp(
+      &process, words[0], &spawning.files, &spawning.attributes, arguments, &environment)
     return result == 0 ? process : nil
   }
 
   /// Reads to the end, and returns `nil` if the program sends nothing for too long.
-  private static func read(_ descriptor: Int32) -> String? {
+  private static func readAll(_ descriptor: Int32) -> String? {
     var output: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while true {
       var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&request, 1, patience) == 1 else { return nil }
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      let count = read(descriptor, &buffer, buffer.count)
       guard count > 0 else { return count == 0 ? String(decoding: output, as: UTF8.self) : nil }
       output += buffer[..<count]
     }

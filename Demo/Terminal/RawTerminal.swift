@@ -1,4 +1,8 @@
-import Glibc
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A terminal with a drawn screen; keys arrive one by one and are not shown.
 ///

@@ -1,6 +1,11 @@
 // Any thread may use Dispatch's sources, although their declarations do not say so.
 @preconcurrency import Dispatch
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The source of the terminal's events: keys, changes of its size, and its end.
 final class TerminalInput: Sendable {

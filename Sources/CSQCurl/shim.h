@@ -5,9 +5,7 @@
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
-#include <poll.h>
 #include <stdint.h>
-#include <time.h>
 #ifdef __linux__
 #include <asm/ioctls.h>
 #endif
@@ -136,6 +134,7 @@ static inline CURLcode sq_set_progress(CURL *easy, curl_xferinfo_callback callba
   return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
 }
 
+#ifdef __linux__
 // Declared here, because Swift would get all declarations of a header that this file includes from
 // this module alone.
 #ifdef __GLIBC__
@@ -143,11 +142,17 @@ extern int ioctl(int, unsigned long, ...);
 #else
 extern int ioctl(int, int, ...);
 #endif
+extern char *secure_getenv(const char *);
+#else
+#include <stdlib.h>
+#include <unistd.h>
+#endif
 
 // Returns the number of bytes that the process has read from a TCP socket, or 0 if it is not known.
 // Linux counts the received bytes since version 4.1, in the 17th 64-bit word of its tcp_info;
 // glibc's own header ends before that word.
 static inline uint64_t sq_received_bytes(int socket) {
+#ifdef __linux__
   enum { tcp = 6, tcp_info = 11, bytes_received = 16 };
   uint64_t info[bytes_received + 1] = {0};
   socklen_t size = sizeof info;
@@ -156,13 +161,21 @@ static inline uint64_t sq_received_bytes(int socket) {
   if (ioctl(socket, FIONREAD, &unread) != 0) return 0;
   uint64_t received = info[bytes_received];
   return received > (uint64_t)unread ? received - (uint64_t)unread : 0;
+#else
+  (void)socket;
+  return 0;
+#endif
 }
-
-extern char *secure_getenv(const char *);
 
 // Returns an environment variable, or NULL. In a program with the rights of another user, it always
 // returns NULL.
-static inline const char *sq_environment(const char *name) { return secure_getenv(name); }
+static inline const char *sq_environment(const char *name) {
+#ifdef __linux__
+  return secure_getenv(name);
+#else
+  return issetugid() ? NULL : getenv(name);
+#endif
+}
 
 static inline CURLMcode sq_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
@@ -182,18 +195,4 @@ static inline CURLMcode sq_multi_set_timer_callback(
 
 static inline CURLcode sq_message_result(const CURLMsg *message) {
   return message->data.result;
-}
-
-static inline uint64_t sq_nanoseconds(clockid_t clock) {
-  struct timespec now = {0, 0};
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
-
-static inline int sq_poll(struct pollfd *polled, nfds_t count, uint64_t nanoseconds) {
-  struct timespec limit = {
-      (time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
-  return ppoll(polled, count, &limit, NULL);
 }

@@ -6,6 +6,10 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#ifdef __APPLE__
+#include <fcntl.h>
+#endif
+
 #ifdef __linux__
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -17,6 +21,35 @@ int accept4(int, struct sockaddr *, socklen_t *, int);
 /// Closes all descriptors from a number on in the program to start. It is also not declared.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 #endif
+
+/// A program to start: what it does with files, and how it begins. Apple's systems declare the two
+/// types as pointers.
+struct sq_spawning {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+};
+
+/// Opens a socket that child processes do not inherit. `sq_send` raises no SIGPIPE on it.
+static inline int sq_socket(int family, int type, int protocol) {
+#ifdef __APPLE__
+  int file = socket(family, type, protocol), on = 1;
+  if (file < 0) return file;
+  fcntl(file, F_SETFD, FD_CLOEXEC);
+  setsockopt(file, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+  return file;
+#else
+  return socket(family, type | SOCK_CLOEXEC, protocol);
+#endif
+}
+
+/// Sends bytes, and raises no SIGPIPE if the other side is gone.
+static inline ssize_t sq_send(int socket, const void *bytes, size_t count) {
+#ifdef __APPLE__
+  return send(socket, bytes, count, 0);
+#else
+  return send(socket, bytes, count, MSG_NOSIGNAL);
+#endif
+}
 
 // Swift can use the fields of a C type only in files that import the module that first declares it.
 // `sigset_t`, `pollfd` and `timespec` are declared in several modules, and which module is first
@@ -55,11 +88,34 @@ static inline uint32_t sq_polled_events(struct pollfd polled) {
   return (unsigned short)polled.revents;
 }
 
-/// Returns the monotonic time in nanoseconds. A signal handler may call it.
-static inline uint64_t sq_monotonic_nanoseconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+/// Returns the time of a clock in nanoseconds. A signal handler may call it.
+static inline uint64_t sq_nanoseconds(clockid_t clock) {
+  struct timespec time = {0, 0};
+  clock_gettime(clock, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+// Apple's CLOCK_MONOTONIC is like Linux's CLOCK_BOOTTIME: it also runs while the machine is
+// suspended.
+#ifdef __APPLE__
+#define SQ_CLOCK CLOCK_UPTIME_RAW
+#define SQ_COARSE_CLOCK CLOCK_UPTIME_RAW_APPROX
+#define SQ_CLOCK_AWAKE_OR_NOT CLOCK_MONOTONIC
+#else
+#define SQ_CLOCK CLOCK_MONOTONIC
+#define SQ_COARSE_CLOCK CLOCK_MONOTONIC_COARSE
+#define SQ_CLOCK_AWAKE_OR_NOT CLOCK_BOOTTIME
+#endif
+
+/// Returns the time of the clock that stops while the machine is suspended.
+static inline uint64_t sq_monotonic_nanoseconds(void) { return sq_nanoseconds(SQ_CLOCK); }
+
+/// Returns the same time with a resolution of a few milliseconds, which is faster.
+static inline uint64_t sq_coarse_nanoseconds(void) { return sq_nanoseconds(SQ_COARSE_CLOCK); }
+
+/// Returns the time of the clock that also runs while the machine is suspended.
+static inline uint64_t sq_nanoseconds_awake_or_not(void) {
+  return sq_nanoseconds(SQ_CLOCK_AWAKE_OR_NOT);
 }
 
 /// Waits until one of two descriptors can be read or has ended. The result has bit 0 set for the

@@ -1,4 +1,10 @@
-import Glibc
+import CSQSockets
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// Reads and writes non-blocking sockets.
 package enum SocketIO {
@@ -21,7 +27,7 @@ package enum SocketIO {
 
   /// Sends bytes, and raises no SIGPIPE if the other side is gone.
   package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
-    outcome { Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+    outcome { sq_send(socket, bytes.baseAddress, bytes.count) }
   }
 
   package static func yield() { sched_yield() }

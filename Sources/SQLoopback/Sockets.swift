@@ -1,6 +1,4 @@
-#if os(Linux)
-  import CSQSockets
-#endif
+import CSQSockets
 
 #if canImport(Glibc)
   import Glibc
@@ -14,10 +12,8 @@
 package enum Sockets {
   #if canImport(Darwin)
     private static let streamType = SOCK_STREAM
-    private static let sendFlags: Int32 = 0
   #else
-    private static let streamType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    private static let sendFlags = Int32(MSG_NOSIGNAL)
+    private static let streamType = Int32(SOCK_STREAM.rawValue)
   #endif
 
   /// Opens a non-blocking socket that listens on a loopback address; returns it and its port.
@@ -45,9 +41,8 @@ package enum Sockets {
 
   /// Opens a blocking socket that is not connected yet.
   package static func stream(_ address: LoopbackAddress) throws(LoopbackError) -> Int32 {
-    let socket = socket(address == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
+    let socket = sq_socket(address == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
     guard socket >= 0 else { throw .failure(errno, port: 0) }
-    prepare(socket)
     return socket
   }
 
@@ -79,7 +74,8 @@ package enum Sockets {
     }
     guard socket >= 0 else { return nil }
     #if canImport(Darwin)
-      prepare(socket)
+      _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+      set(socket, SOL_SOCKET, SO_NOSIGPIPE)
       setNonBlocking(socket)
     #endif
     return (socket, SocketAddress.port(of: storage))
@@ -99,11 +95,7 @@ package enum Sockets {
   }
 
   package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Darwin)
-      Darwin.send(socket, bytes.baseAddress, bytes.count, sendFlags)
-    #else
-      Glibc.send(socket, bytes.baseAddress, bytes.count, sendFlags)
-    #endif
+    sq_send(socket, bytes.baseAddress, bytes.count)
   }
 
   package static func close(_ descriptor: Int32) {
@@ -143,13 +135,6 @@ package enum Sockets {
 
   static func setNonBlocking(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-  }
-
-  private static func prepare(_ socket: Int32) {
-    #if canImport(Darwin)
-      _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-      set(socket, SOL_SOCKET, SO_NOSIGPIPE)
-    #endif
   }
 }
 

@@ -1,7 +1,12 @@
 import CSQPostgreSQL
-import Glibc
 import SQBasics
 import SequencingOAuth
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A connection to the database, used by one call at a time.
 final class Connection: @unchecked Sendable {

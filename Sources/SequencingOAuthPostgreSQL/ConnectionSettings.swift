@@ -1,8 +1,13 @@
 import CSQPostgreSQL
-import Glibc
 import SQBasics
 import SQFoundation
 import SequencingOAuth
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The parameters of a connection: the app's connection string plus the store's defaults.
 ///

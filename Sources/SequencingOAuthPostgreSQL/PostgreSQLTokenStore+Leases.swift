@@ -1,7 +1,12 @@
-import Glibc
 import SQBasics
 import SQFoundation
 public import SequencingOAuth
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 // The leases of accounts, and the tokens that are saved while a lease is held.
 extension PostgreSQLTokenStore {

@@ -1,7 +1,12 @@
 import CSQPostgreSQL
 import CSQSockets
-import Glibc
 import SQBasics
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A reader of the server's answer to a statement on a connection.
 struct ResultReader: ~Copyable {

@@ -1,5 +1,10 @@
 import CSQSecret
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// A private connection to the session bus, with a separate GLib context for its "closed" signal.
 ///

@@ -1,6 +1,11 @@
 import CSQSecret
-import Glibc
 import SQBasics
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// libsecret with GLib, GObject and GIO, loaded when a keyring is used for the first time.
 ///

@@ -1,7 +1,12 @@
-import Glibc
 import SQBasics
 package import SQFoundation
 package import SQLoopback
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The client's end of a connection to a loopback port, for reading and writing bytes.
 ///

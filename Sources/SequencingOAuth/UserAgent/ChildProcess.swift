@@ -1,9 +1,9 @@
+import CSQSockets
 import Dispatch
 import SQBasics
 import SQFoundation
 
 #if canImport(Glibc)
-  import CSQSockets
   import Glibc
 #else
   import Darwin
@@ -136,49 +136,48 @@ enum ChildProcess {
   private static func spawn(
     _ words: [String], _ streams: Streams, output: Int32, _ changes: [String: String]
   ) throws(SpawnError) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    connect(&actions, streams, output)
+    var spawning = sq_spawning()
+    posix_spawn_file_actions_init(&spawning.files)
+    defer { posix_spawn_file_actions_destroy(&spawning.files) }
+    connect(&spawning, streams, output)
     #if canImport(Glibc)
       // libcurl's sockets between its own threads are not close-on-exec.
-      posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+      posix_spawn_file_actions_addclosefrom_np(&spawning.files, 3)
     #endif
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    restoreSignals(&attributes, streams)
+    posix_spawnattr_init(&spawning.attributes)
+    defer { posix_spawnattr_destroy(&spawning.attributes) }
+    restoreSignals(&spawning, streams)
     var arguments = copies(of: words)
     var variables = variables(changes)
     defer { (arguments + variables).forEach { free($0) } }
     var process: pid_t = 0
     let result = posix_spawnp(
-      &process, words[0], &actions, &attributes, &arguments, &variables)
+      &process, words[0], &spawning.files, &spawning.attributes, &arguments, &variables)
     guard result == 0 else { throw SpawnError(errno: result) }
     return process
   }
 
   /// Sets the files for the program's input and outputs.
   private static func connect(
-    _ actions: inout posix_spawn_file_actions_t, _ streams: Streams, _ output: Int32
+    _ spawning: inout sq_spawning, _ streams: Streams, _ output: Int32
   ) {
     switch streams {
     case .shown:
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-      posix_spawn_file_actions_adddup2(&actions, output, 1)
-      posix_spawn_file_actions_adddup2(&actions, output, 2)
+      posix_spawn_file_actions_addopen(&spawning.files, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_adddup2(&spawning.files, output, 1)
+      posix_spawn_file_actions_adddup2(&spawning.files, output, 2)
     case .detached:
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-      posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+      posix_spawn_file_actions_addopen(&spawning.files, 0, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_addopen(&spawning.files, 1, "/dev/null", O_WRONLY, 0)
+      posix_spawn_file_actions_addopen(&spawning.files, 2, "/dev/null", O_WRONLY, 0)
     case .terminal(let terminal):
       if let input = terminal.input {
-        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        posix_spawn_file_actions_adddup2(&spawning.files, input, 0)
       } else {
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/tty", O_RDWR, 0)
+        posix_spawn_file_actions_addopen(&spawning.files, 0, "/dev/tty", O_RDWR, 0)
       }
-      posix_spawn_file_actions_adddup2(&actions, terminal.output, 1)
-      posix_spawn_file_actions_adddup2(&actions, terminal.output, 2)
+      posix_spawn_file_actions_adddup2(&spawning.files, terminal.output, 1)
+      posix_spawn_file_actions_adddup2(&spawning.files, terminal.output, 2)
     }
   }
 
@@ -186,12 +185,10 @@ enum ChildProcess {
   ///
   /// A detached program gets a new session, so that it cannot open the terminal, and Ctrl-C does
   /// not end it.
-  private static func restoreSignals(
-    _ attributes: inout posix_spawnattr_t, _ streams: Streams
-  ) {
-    var flags = Int32(POSIX_SPAWN_SETSIGMASK)
+  private static func restoreSignals(_ spawning: inout sq_spawning, _ streams: Streams) {
+    var flags = Int32(POSIX_SPAWN_SETSIGMASK) | closingFiles
     var signals = sq_no_signals()
-    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setsigmask(&spawning.attributes, &signals)
     switch streams {
     case .shown: break
     case .detached: flags |= newSession
@@ -199,17 +196,20 @@ enum ChildProcess {
       // This process ignores these signals while another program has the terminal.
       sigaddset(&signals, SIGINT)
       sigaddset(&signals, SIGQUIT)
-      posix_spawnattr_setsigdefault(&attributes, &signals)
+      posix_spawnattr_setsigdefault(&spawning.attributes, &signals)
       flags |= Int32(POSIX_SPAWN_SETSIGDEF)
     }
-    posix_spawnattr_setflags(&attributes, Int16(flags))
+    posix_spawnattr_setflags(&spawning.attributes, Int16(flags))
   }
 
-  /// The flag `POSIX_SPAWN_SETSID`, because the module does not declare it.
+  /// The flag `POSIX_SPAWN_SETSID`, because Linux's module does not declare it, and the flag that
+  /// closes all files except those of the file actions, which only Apple's systems have.
   #if canImport(Glibc)
     private static let newSession: Int32 = 0x80
+    private static let closingFiles: Int32 = 0
   #else
-    private static let newSession: Int32 = 0x400
+    private static let newSession = Int32(POSIX_SPAWN_SETSID)
+    private static let closingFiles = Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
   #endif
 
   /// Returns this process's environment with some changes; unchanged values keep their bytes.

@@ -1,8 +1,8 @@
+import CSQSockets
 import Dispatch
 import SQBasics
 
 #if canImport(Glibc)
-  import CSQSockets
   import Glibc
 #else
   import Darwin

@@ -1,5 +1,11 @@
 import CSQCurl
-import Glibc
+import CSQSockets
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 // The functions that libcurl calls. They are global functions, because a closure that is passed to
 // C may carry the isolation of the place where it was written and trap on the loop's thread.
@@ -79,9 +85,8 @@ func curlOpenSocket(
   _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
   guard let multi = multi(context), let address else { return sq_no_socket }
-  let socket = socket(
-    address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue),
-    address.pointee.protocol)
+  let socket = sq_socket(
+    address.pointee.family, address.pointee.socktype, address.pointee.protocol)
   if socket >= 0 { multi.sockets.opened(socket) }
   return socket
 }

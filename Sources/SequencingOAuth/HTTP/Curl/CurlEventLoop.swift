@@ -1,8 +1,13 @@
 import CSQCurl
-import Glibc
 import SQBasics
 import SQCrypto
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The process's use of libcurl, on the thread of an event loop of its own.
 ///

@@ -1,6 +1,11 @@
 import CSQCurl
 import CSQTLS
-import Glibc
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// An open connection from libcurl that goes to the server itself, also through a proxy.
 ///

@@ -1,6 +1,11 @@
 import CSQCurl
-import Glibc
 import SQBasics
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
 
 /// The sockets that the event loop waits for.
 ///
@@ -82,7 +87,7 @@ struct SocketTable {
   /// It asks for these sockets apart from the event loop, which is in the middle of its work.
   func readable() -> [Int32] {
     var polled = awaited.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    guard sq_poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
+    guard poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
     return polled.filter { $0.revents != 0 }.map(\.fd)
   }
 

@@ -1,4 +1,4 @@
-import CSQCurl
+import CSQSockets
 import SQBasics
 
 /// The time limits of a transfer: in total, until it has a connection, and since the last byte.
@@ -43,7 +43,7 @@ struct TransferClock {
   /// Records that a byte was sent or received.
   mutating func touch() {
     // The coarse clock has a resolution of four milliseconds, and is five times as fast.
-    if idle != .max { lastMove = ahead(of: sq_nanoseconds(CLOCK_MONOTONIC_COARSE)) }
+    if idle != .max { lastMove = ahead(of: sq_coarse_nanoseconds()) }
   }
 
   /// Records that the app consumed or made content, which restarts the idle time.
@@ -78,10 +78,10 @@ struct TransferClock {
   /// Whether the request may still be sent, even if the machine was suspended since it began.
   func maySend(at time: UInt64 = timeAwakeOrNot()) -> Bool { time < lastSending }
 
-  static func now() -> UInt64 { sq_nanoseconds(CLOCK_MONOTONIC) }
+  static func now() -> UInt64 { Monotonic.now() }
 
   /// Returns the time since the machine started, including the time in which it was suspended.
-  static func timeAwakeOrNot() -> UInt64 { sq_nanoseconds(CLOCK_BOOTTIME) }
+  static func timeAwakeOrNot() -> UInt64 { sq_nanoseconds_awake_or_not() }
 
   private func ahead(of now: UInt64) -> UInt64 {
     guard let lead else { return now }
