@@ -163,7 +163,8 @@ extension AccountOperations {
     } catch {
       guard isRevoked else { throw error }
       var error = error
-      error.message = "the server has revoked the tokens, and they are still stored: \(error.message)"
+      error.message =
+        "the server has revoked the tokens, and they are still stored: \(error.message)"
       throw error
     }
   }
