@@ -32,6 +32,10 @@ extension Failure {
         + "connections: \(Option.authorities.name) FILE"
     ),
     (
+      "the authorities that the client trusts",
+      "name a file with the authority of the server's certificate: \(Option.authorities.name) FILE"
+    ),
+    (
       "clientCertificate cannot be used",
       "check the files of \(Option.clientCertificate.name) and \(Option.certificateKey.name)"
     ),
