@@ -43,6 +43,7 @@ let products: [Product] = [
   .library(name: "SequencingOAuthPostgreSQL", targets: ["SequencingOAuthPostgreSQL"]),
   .library(name: "SequencingOAuthSecretService", targets: ["SequencingOAuthSecretService"]),
   .library(name: "SequencingOAuthGRPC", targets: ["SequencingOAuthGRPC"]),
+  .library(name: "SequencingOAuthTesting", targets: ["SequencingOAuthTesting"]),
   .library(name: "OAuthSandbox", targets: ["OAuthSandbox"]),
   .library(name: "OAuthSandboxGRPC", targets: ["OAuthSandboxGRPC"]),
   .executable(name: "sq-demo", targets: ["sq-demo"]),
@@ -104,6 +105,13 @@ let libraries: [Target] = [
     name: "SequencingOAuthGRPC",
     dependencies: ["SQFoundation", "SequencingOAuth", "SQHTTP2", "SQBasics", "CSQTLS", "CSQZlib"],
     swiftSettings: librarySettings),
+  .target(
+    name: "SequencingOAuthTesting",
+    dependencies: [
+      "SQFoundation", "SequencingOAuth", "SequencingOAuthBackend", "SQBasics", "SQCrypto",
+      "SQLoopback",
+    ],
+    swiftSettings: settings),
   .target(
     name: "OAuthSandbox",
     dependencies: ["SQFoundation", "SQBasics", "SQLoopback", "SQLoopbackPages", "CSQCrypto"],
@@ -213,6 +221,9 @@ let values: [Target] = [
   tests(
     "Values/SequencingOAuthFoundationTests",
     ["SequencingOAuthFoundation", "SequencingOAuth", "SQBasics"]),
+  tests(
+    "Values/FakeTests",
+    ["SequencingOAuthTesting", "SequencingOAuth", "SequencingOAuthBackend", "SQBasics"]),
   tests("Values/SandboxValueTests", ["OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQBasics"]),
   tests(
     "Values/DemoValueTests",
@@ -233,7 +244,8 @@ let values: [Target] = [
 /// The dependencies of tests of `SequencingOAuth` against servers in their own process.
 let clientWithServers: [Target.Dependency] = [
   "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend", "SQFiles", "SQCrypto",
-  "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport",
+  "SequencingOAuthTesting", "OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport",
+  "LoopbackSupport",
 ]
 
 /// Tests with servers in their own process, on loopback addresses.
@@ -330,7 +342,8 @@ let programs: [Target] = [
       "SequencingOAuth", "SQBasics", "SequencingOAuthPipes", "SequencingOAuthBackend",
       "SequencingOAuthDiscovery", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
       "SequencingOAuthPostgreSQL", "SequencingOAuthSecretService", "SequencingOAuthGRPC",
-      "OAuthSandbox", "OAuthSandboxGRPC", "TestSupport", "ProgramSupport",
+      "SequencingOAuthTesting", "OAuthSandbox", "OAuthSandboxGRPC", "TestSupport",
+      "ProgramSupport",
     ]),
   tests(
     "Programs/LiveTests", exclude: ["Servers"],

@@ -82,7 +82,9 @@ public struct SandboxOptions: Sendable {
   public var deviceCodeLifetime: Duration = .seconds(600)
   /// The minimum time between two token requests of a device.
   ///
-  /// An earlier request gets `slow_down` and adds 5 seconds to the time.
+  /// An earlier request gets `slow_down` and adds 5 seconds to the time. Responses name it in whole
+  /// seconds, and a device of this package waits at least 1 s. A test whose device has a clock of its
+  /// own, such as `FakeClock` of `SequencingOAuthTesting`, waits for neither.
   ///
   /// - SeeAlso: RFC 8628, section 3.5
   public var deviceInterval: Duration = .seconds(5)

@@ -229,7 +229,7 @@ public struct SQToken: Sendable, Hashable {
   }
 
   /// Returns this token with the validated identity of its user.
-  func identifying(_ idToken: IDToken?, nonce: String?) -> SQToken {
+  package func identifying(_ idToken: IDToken?, nonce: String?) -> SQToken {
     SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: proofKey, ends: ends))
   }
 

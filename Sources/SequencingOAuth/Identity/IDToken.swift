@@ -5,7 +5,8 @@ public import SQFoundation
 ///
 /// Only the SDK creates this value, and only from an ID token that passed every rule of OpenID
 /// Connect, so an app need not check it again. It says that a user signed in. It is not a
-/// permission, and an API must not accept it as one.
+/// permission, and an API must not accept it as one. For an app's tests, the library
+/// `SequencingOAuthTesting` makes fakes.
 ///
 /// A user is identified by ``issuer`` and ``subject`` together. All other claims may change.
 ///
@@ -22,6 +23,13 @@ public struct IDToken: UserClaims, Hashable {
   init(validated claims: IDTokenClaims, compactForm: String) {
     values = Boxed(claims)
     self.compactForm = compactForm
+  }
+
+  /// Creates an ID token for an app's tests from claims that nothing has validated.
+  ///
+  /// - Throws: The error of a provider's ID token whose claims have the same types.
+  package init(unverified claims: [String: JSONValue], compactForm: String) throws(SQOAuthError) {
+    self.init(validated: try IDTokenClaims(claims), compactForm: compactForm)
   }
 
   /// The identifier of the provider that issued the token (`iss`).

@@ -3,7 +3,8 @@ import SQFoundation
 
 /// The claims about the signed-in user from the provider's UserInfo endpoint.
 ///
-/// Only the SDK creates this value, and only if the response names the user of the ID token.
+/// Only the SDK creates this value, and only if the response names the user of the ID token. For an
+/// app's tests, the library `SequencingOAuthTesting` makes fakes.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
 public struct UserInfo: UserClaims, Hashable {
@@ -27,6 +28,12 @@ public struct UserInfo: UserClaims, Hashable {
       throw SQOAuthError(
         .userInfoInvalid, "the UserInfo response is about another user than the ID token")
     }
+    self.subject = subject
+    self.claims = claims
+  }
+
+  /// Creates user information for an app's tests, which no provider has sent.
+  package init(unverified claims: [String: JSONValue], subject: String) {
     self.subject = subject
     self.claims = claims
   }

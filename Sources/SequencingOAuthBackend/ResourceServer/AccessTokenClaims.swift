@@ -5,7 +5,8 @@ public import SequencingOAuth
 /// The claims of a valid access token, for a resource server.
 ///
 /// Only the SDK creates this value: ``AccessTokenValidator`` from a signed token, and
-/// ``TokenIntrospector`` from a response of the authorization server.
+/// ``TokenIntrospector`` from a response of the authorization server. For a service's tests, the
+/// library `SequencingOAuthTesting` makes fakes.
 ///
 /// - SeeAlso: RFC 9068, section 2.2; RFC 7662, section 2.2
 public struct AccessTokenClaims: Sendable, Hashable {
@@ -129,6 +130,16 @@ public struct AccessTokenClaims: Sendable, Hashable {
     username = claims["username"]?.string
     proofKeyThumbprint = claims["cnf"]?.object?["jkt"]?.string
     certificateThumbprint = claims["cnf"]?.object?["x5t#S256"]?.string
+  }
+
+  /// Creates claims for a service's tests, which no server has issued.
+  ///
+  /// - Throws: The error of a server's access token whose claims have the same types.
+  package init(unverified claims: [String: JSONValue]) throws(SQOAuthError) {
+    try self.init(
+      ClaimReader(
+        claims: claims, subject: "access token", missing: .accessTokenInvalid,
+        malformed: .accessTokenInvalid))
   }
 }
 

@@ -70,7 +70,7 @@ struct TutorialTests {
     "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthDiscovery",
     "SequencingOAuthFoundation", "SequencingOAuthGRPC", "SequencingOAuthPipes",
     "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
-    "OAuthSandbox", "OAuthSandboxGRPC",
+    "SequencingOAuthTesting", "OAuthSandbox", "OAuthSandboxGRPC",
   ]
 
   @Test(arguments: UnusedLibraries.modules)

@@ -1,0 +1,191 @@
+public import SQBasics
+import SQFoundation
+public import SequencingOAuth
+
+/// An account for an app's tests, with answers that the test scripts and a record of the calls.
+///
+/// It sends no request and opens no browser:
+///
+/// ```swift
+/// let account = FakeAccount()
+/// account.answers { _ in WebResponse(status: 200, body: Data("[]".utf8)) }
+/// try await show(ordersOf: account)
+/// #expect(account.requests.map(\.url.path) == ["/orders"])
+/// ```
+///
+/// Several tasks may use it at the same time. It tests the code above an account, such as a screen.
+/// What happens between an account and a server needs a server: the library `OAuthSandbox`.
+public final class FakeAccount: OAuthAccount {
+  /// An operation of the account.
+  public enum Operation: Sendable, Hashable, CaseIterable {
+    /// The operation `signIn()`.
+    case signIn
+    /// The operation `requestAccess()`.
+    case requestAccess
+    /// The operation `token()`.
+    case token
+    /// The operation `send(_:)`.
+    case send
+    /// The operation `userInfo()`.
+    case userInfo
+    /// The operation `signOut()`.
+    case signOut
+  }
+
+  /// A closure that answers a request in place of a server.
+  public typealias Answer = @Sendable (WebRequest) async throws(SQOAuthError) -> WebResponse
+
+  private struct State {
+    var current: SQToken?
+    var next: [SQToken] = []
+    var user: UserInfo?
+    var answer: Answer?
+    var errors: [Operation: [SQOAuthError]] = [:]
+    var calls: [Operation] = []
+    var requests: [WebRequest] = []
+  }
+
+  private let state: Locked<State>
+  private let clock: any WallClock
+
+  /// Creates an account with a token; `nil` creates an account that is signed out.
+  ///
+  /// `userInfo()` returns `user`, or throws if that is `nil`. The clock decides when a token has
+  /// expired.
+  public init(
+    token: SQToken? = .fake(), user: UserInfo? = nil, clock: any WallClock = SystemClock()
+  ) {
+    state = Locked(State(current: token, user: user))
+    self.clock = clock
+  }
+
+  // MARK: What the account does
+
+  /// Sets the tokens that the next sign-ins and refreshes bring, one each.
+  ///
+  /// Without them, each brings ``SequencingOAuth/SQToken/fake(_:scope:refreshToken:idToken:issuedAt:lifetime:)``.
+  public func brings(_ tokens: SQToken...) {
+    state.withLock { $0.next += tokens }
+  }
+
+  /// Sets the closure that answers all requests from now on.
+  ///
+  /// Without it, `send(_:)` throws `SQOAuthError.Code.connectionFailed`.
+  public func answers(_ answer: @escaping Answer) {
+    state.withLock { $0.answer = answer }
+  }
+
+  /// Lets the next calls of an operation fail, one with each of these errors.
+  ///
+  /// The failed calls are recorded, and change nothing.
+  public func fails(_ operation: Operation, _ errors: SQOAuthError...) {
+    state.withLock { $0.errors[operation, default: []] += errors }
+  }
+
+  // MARK: What the app asked for
+
+  /// The app's calls from the first to the last.
+  public var calls: [Operation] { state.withLock(\.calls) }
+
+  /// The requests that the app sent, without the account's token.
+  public var requests: [WebRequest] { state.withLock(\.requests) }
+
+  /// The token of the account, or `nil` if it is signed out.
+  public var currentToken: SQToken? { state.withLock(\.current) }
+
+  // MARK: The operations
+
+  /// Replaces the token by the next one.
+  @discardableResult
+  public func signIn() async throws(SQOAuthError) -> SQToken {
+    try begin(.signIn)
+    return renew()
+  }
+
+  /// Returns the token if it is valid, and otherwise replaces it by the next one.
+  @discardableResult
+  public func requestAccess() async throws(SQOAuthError) -> SQToken {
+    try begin(.requestAccess)
+    do throws(SQOAuthError) {
+      return try validToken()
+    } catch {
+      return renew()
+    }
+  }
+
+  /// Returns the token; one that has expired is replaced if it has a refresh token.
+  public func token() async throws(SQOAuthError) -> SQToken {
+    try begin(.token)
+    return try validToken()
+  }
+
+  /// Records the request, and returns the test's answer to it.
+  public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
+    state.withLock { $0.requests.append(request) }
+    try begin(.send)
+    _ = try validToken()
+    guard let answer = state.withLock(\.answer) else {
+      throw SQOAuthError(
+        .connectionFailed,
+        "the fake account has no answer to \(request); set one with answers(_:)")
+    }
+    return try await answer(request)
+  }
+
+  /// Returns the claims about the user with which the account was created.
+  public func userInfo() async throws(SQOAuthError) -> UserInfo {
+    try begin(.userInfo)
+    _ = try validToken()
+    guard let user = state.withLock(\.user) else {
+      throw SQOAuthError(
+        .openIDUnsupported, "the fake account knows no claims: create it with FakeAccount(user:)")
+    }
+    return user
+  }
+
+  /// Forgets the token.
+  public func signOut() async throws(SQOAuthError) {
+    try begin(.signOut)
+    state.withLock { $0.current = nil }
+  }
+
+  // MARK: Helpers
+
+  private static let notSignedIn = SQOAuthError(
+    .notAuthorized, "no user is signed in at the fake account")
+
+  /// Records a call, and throws the next error that the test has set for it.
+  private func begin(_ operation: Operation) throws(SQOAuthError) {
+    let error: SQOAuthError? = state.withLock { state in
+      state.calls.append(operation)
+      guard state.errors[operation]?.isEmpty == false else { return nil }
+      return state.errors[operation]?.removeFirst()
+    }
+    if let error { throw error }
+  }
+
+  /// Replaces the token by the next one.
+  private func renew() -> SQToken {
+    let now = clock.now
+    return state.withLock { state in
+      let token = state.next.isEmpty ? SQToken.fake(issuedAt: now) : state.next.removeFirst()
+      state.current = token
+      return token
+    }
+  }
+
+  private func validToken() throws(SQOAuthError) -> SQToken {
+    guard let token = currentToken else { throw Self.notSignedIn }
+    guard token.isExpired(at: clock.now) else { return token }
+    guard token.refreshToken != nil else {
+      throw SQOAuthError(
+        .notAuthorized, "the fake account's token has expired and has no refresh token")
+    }
+    return renew()
+  }
+}
+
+extension FakeAccount: Redacted {
+  /// The number of calls, without tokens and requests.
+  public var description: String { "fake account after \(calls.count) calls" }
+}

@@ -1,0 +1,43 @@
+import SQCrypto
+import SQFoundation
+import SequencingOAuth
+
+/// The claims of a fake token, and its text.
+enum FakeClaims {
+  /// Returns the claims of a token that is valid from one moment to another.
+  ///
+  /// The test's own claims replace these.
+  static func timed(
+    from issueDate: Date, for lifetime: Duration, _ claims: [String: JSONValue],
+    replacedBy others: [String: JSONValue]
+  ) -> [String: JSONValue] {
+    let issued = issueDate.timeIntervalSince1970.rounded(.down)
+    let seconds = lifetime.seconds(within: 0x1_0000_0000).rounded(.down)
+    return claims.merging(
+      ["iat": .number(issued), "exp": .number(issued + seconds)]
+    ) { own, _ in own }.merging(others) { _, other in other }.filter { $0.value != .null }
+  }
+
+  /// Returns the claims as an unsecured JWT, whose signature is empty.
+  ///
+  /// - SeeAlso: RFC 7519, section 6
+  static func unsigned(_ claims: [String: JSONValue]) throws(SQOAuthError) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    do {
+      let payload = try encoder.encode(JSONValue.object(claims))
+      return "\(Base64URL.encode(Data(#"{"alg":"none"}"#.utf8))).\(Base64URL.encode(payload))."
+    } catch {
+      throw SQOAuthError(
+        .idTokenMalformed, "the claims of the fake cannot be written as JSON", cause: error)
+    }
+  }
+}
+
+extension Duration {
+  /// Returns the duration in seconds, which may be negative, limited in both directions.
+  func seconds(within limit: Double) -> Double {
+    let (seconds, attoseconds) = components
+    return min(max(Double(seconds) + Double(attoseconds) * 1e-18, -limit), limit)
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import SequencingOAuthTesting
+import Testing
+
+/// A sign-in on another device as an app's test writes it, without a wait for the server's pace.
+@Suite(.timeLimit(.minutes(1))) struct FakeClockDeviceTests {
+  @Test func `a fake clock spares a device sign-in the interval of five seconds`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let clock = FakeClock()
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    let account = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "sandbox-app", scope: "demo", provider: .issuer(sandbox.issuer.absoluteString)),
+      environment: environment)
+    let start = ContinuousClock.now
+    let token = try await account.signInWithDeviceCode { device in
+      Task {
+        try await SandboxVisitor().enterCode(device.userCode, at: device.verificationURI)
+        await clock.passNextWait()
+      }
+    }
+    #expect(sandbox.isActive(token.accessToken))
+    #expect(clock.steadyTime == .seconds(5))
+    #expect(ContinuousClock.now - start < .seconds(4))
+  }
+}

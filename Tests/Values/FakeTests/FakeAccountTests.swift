@@ -1,0 +1,108 @@
+import Foundation
+import SequencingOAuth
+import SequencingOAuthTesting
+import Testing
+
+/// The fake account, and an account of an app's own in its place.
+@Suite(.timeLimit(.minutes(1))) struct FakeAccountTests {
+  private let request = WebRequest(url: URL(filePath: "/orders"))
+
+  /// The smallest account that an app can write.
+  private struct OwnAccount: OAuthAccount {
+    func signIn() async throws(SQOAuthError) -> SQToken { .fake() }
+    func requestAccess() async throws(SQOAuthError) -> SQToken { .fake() }
+    func token() async throws(SQOAuthError) -> SQToken { .fake() }
+    func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
+      .init(status: 204)
+    }
+    func userInfo() async throws(SQOAuthError) -> UserInfo { .fake("carol") }
+    func signOut() async throws(SQOAuthError) {}
+  }
+
+  /// A function of an app, which takes an account of any kind.
+  private func orders(of account: any OAuthAccount) async throws(SQOAuthError) -> Int {
+    try await account.send(request).status
+  }
+
+  @Test func `an account of the app's own takes the place of the SDK's`() async throws {
+    #expect(try await orders(of: OwnAccount()) == 204)
+    #expect(try await OwnAccount().userInfo().subject == "carol")
+  }
+
+  @Test func `the SDK's accounts are accounts of this kind`() async throws {
+    let accounts: [any OAuthAccount] = [SQOAuth()]
+    let error = await #expect(throws: SQOAuthError.self) {
+      for account in accounts { _ = try await account.token() }
+    }
+    #expect(error?.code == .notRegistered)
+  }
+
+  @Test func `a fake account answers, and records what was asked`() async throws {
+    let account = FakeAccount()
+    account.answers { request in
+      WebResponse(status: request.method == "GET" ? 200 : 405)
+    }
+    #expect(try await orders(of: account) == 200)
+    #expect(account.requests.map(\.url) == [request.url])
+    #expect(account.calls == [.send])
+    #expect(account.requests.first?.headers["Authorization"] == nil)
+  }
+
+  @Test func `a request without an answer fails and names the request`() async throws {
+    let error = await #expect(throws: SQOAuthError.self) { try await orders(of: FakeAccount()) }
+    #expect(error?.code == .connectionFailed && error?.message.contains("/orders") == true)
+  }
+
+  @Test func `a signed-out account demands a sign-in, and then has the test's token`() async throws
+  {
+    let account = FakeAccount(token: nil)
+    account.brings(.fake("first"), .fake("second"))
+    let error = await #expect(throws: SQOAuthError.self) { try await orders(of: account) }
+    #expect(error?.requiresSignIn == true)
+    #expect(try await account.signIn().accessToken == "first")
+    #expect(try await account.requestAccess().accessToken == "first")
+    try await account.signOut()
+    #expect(account.currentToken == nil)
+    #expect(try await account.requestAccess().accessToken == "second")
+    #expect(account.calls == [.send, .signIn, .requestAccess, .signOut, .requestAccess])
+  }
+
+  @Test func `errors come once each, in order`() async throws {
+    let account = FakeAccount()
+    account.fails(.token, SQOAuthError(.serverError, "one"), SQOAuthError(.timedOut, "two"))
+    for code in [SQOAuthError.Code.serverError, .timedOut] {
+      let error = await #expect(throws: SQOAuthError.self) { try await account.token() }
+      #expect(error?.code == code)
+    }
+    #expect(try await account.token().accessToken == "fake-access-token")
+  }
+
+  @Test func `a token expires by the account's clock and is refreshed`() async throws {
+    let clock = FakeClock()
+    let account = FakeAccount(
+      token: .fake("old", issuedAt: clock.now, lifetime: .seconds(60)), clock: clock)
+    account.brings(.fake("new", refreshToken: nil, issuedAt: clock.now, lifetime: .seconds(120)))
+    #expect(try await account.token().accessToken == "old")
+    clock.advance(by: .seconds(60))
+    #expect(try await account.token().accessToken == "new")
+    clock.advance(by: .seconds(60))
+    let error = await #expect(throws: SQOAuthError.self) { try await account.token() }
+    #expect(error?.code == .notAuthorized)
+  }
+
+  @Test func `a fake account knows the user that the test gives it`() async throws {
+    let account = FakeAccount(
+      token: .fake(idToken: try .fake("u-1")), user: .fake("u-1", claims: ["name": "Alice"]))
+    #expect(try await account.token().idToken?.subject == "u-1")
+    #expect(try await account.userInfo().name == "Alice")
+    let stranger = FakeAccount()
+    let error = await #expect(throws: SQOAuthError.self) { try await stranger.userInfo() }
+    #expect(error?.code == .openIDUnsupported)
+  }
+
+  @Test func `no token is in the description of a fake account`() {
+    let account = FakeAccount(token: .fake("secret-token"))
+    #expect("\(account)" == "fake account after 0 calls")
+    #expect(!String(reflecting: account).contains("secret-token"))
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import SequencingOAuthTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct FakeClockTests {
+  private let clock = FakeClock(now: Date(timeIntervalSince1970: 1_750_000_000))
+
+  @Test func `the clock stands still until the test moves it`() {
+    clock.advance(by: .seconds(90))
+    clock.advance(by: .seconds(-30))
+    #expect(clock.now == Date(timeIntervalSince1970: 1_750_000_090))
+    #expect(clock.steadyTime == .seconds(90))
+  }
+
+  @Test func `a wait ends when the clock has moved far enough`() async throws {
+    let (clock, start) = (clock, clock.now)
+    async let first: Void = clock.sleep(for: .seconds(5))
+    await clock.passNextWait()
+    try await first
+    #expect(clock.steadyTime == .seconds(5))
+    async let second: Void = clock.sleep(until: start.addingTimeInterval(3600))
+    await clock.passNextWait()
+    try await second
+    #expect(clock.now == start.addingTimeInterval(3600))
+    try await clock.sleep(until: start)
+  }
+
+  @Test func `a cancelled wait ends at once`() async {
+    let clock = clock
+    let wait = Task { try await clock.sleep(for: .seconds(5)) }
+    wait.cancel()
+    await #expect(throws: CancellationError.self) { try await wait.value }
+    #expect(clock.steadyTime == .zero)
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import SequencingOAuth
+import SequencingOAuthBackend
+import SequencingOAuthTesting
+import Testing
+
+/// The values that an app's tests make without a server.
+@Suite struct FakeValueTests {
+  @Test func `a fake ID token has the claims of its arguments and of the test`() throws {
+    let issued = Date(timeIntervalSince1970: 1_750_000_000)
+    let token = try IDToken.fake(
+      "u-1", claims: ["name": "Alice Liddell", "amr": ["pwd"], "sid": "s"], issuedAt: issued,
+      lifetime: .seconds(60))
+    #expect(token.subject == "u-1" && token.issuer == "https://id.example.com")
+    #expect(token.audience == ["app"] && token.name == "Alice Liddell")
+    #expect(token.authenticationMethods == ["pwd"] && token.sessionID == "s")
+    #expect(token.issueDate == issued && token.expirationDate == issued.addingTimeInterval(60))
+  }
+
+  @Test func `a fake ID token of the past has expired`() throws {
+    #expect(try IDToken.fake(lifetime: .seconds(-60)).expirationDate < Date())
+  }
+
+  @Test func `the text of a fake ID token names no algorithm and has no signature`() throws {
+    let parts = try IDToken.fake("alice").compactForm.split(
+      separator: ".", omittingEmptySubsequences: false)
+    #expect(parts.count == 3 && parts[2].isEmpty)
+    let header = try #require(Data(base64Encoded: String(parts[0])))
+    #expect(String(decoding: header, as: UTF8.self) == #"{"alg":"none"}"#)
+  }
+
+  @Test func `a claim replaces an argument, and null removes it`() throws {
+    let token = try IDToken.fake("alice", claims: ["sub": "bob", "azp": "app"])
+    #expect(token.subject == "bob" && token.authorizedParty == "app")
+    let error = #expect(throws: SQOAuthError.self) { try IDToken.fake(claims: ["sub": .null]) }
+    #expect(error?.code == .idTokenIncomplete)
+  }
+
+  @Test func `claims that no ID token can have are an error`() {
+    let error = #expect(throws: SQOAuthError.self) { try IDToken.fake(claims: ["sub": 7]) }
+    #expect(error?.code == .idTokenMalformed)
+    #expect(error?.message.contains("\"sub\"") == true)
+  }
+
+  @Test func `two fake ID tokens are equal if their claims are`() throws {
+    let date = Date()
+    #expect(try IDToken.fake("a", issuedAt: date) == .fake("a", issuedAt: date))
+    #expect(try IDToken.fake("a", issuedAt: date) != .fake("b", issuedAt: date))
+  }
+
+  @Test func `fake user information is about its subject`() {
+    let info = UserInfo.fake("u-1", claims: ["email": "a@example.com", "sub": "other"])
+    #expect(info.subject == "u-1" && info.claims["sub"] == "u-1")
+    #expect(info.email == "a@example.com")
+  }
+
+  @Test func `fake claims of an access token pass their own requirements only`() throws {
+    let claims = try AccessTokenClaims.fake(
+      scopes: ["orders.read", "orders.write"], claims: ["acr": "high"])
+    try claims.require(scopes: "orders.read")
+    try claims.require(audience: "https://api.example.com")
+    try claims.requireLogin(acrValues: ["high"])
+    #expect(claims.subject == "alice" && claims.clientID == "app")
+    #expect(throws: SQOAuthError.self) { try claims.require(scopes: "admin") }
+    #expect(throws: SQOAuthError.self) { try claims.requireBound() }
+    let bound = try AccessTokenClaims.fake(claims: ["cnf": ["jkt": "thumbprint"]])
+    try bound.requireBound()
+  }
+
+  @Test func `fake claims of an access token that no server can send are an error`() {
+    let error = #expect(throws: SQOAuthError.self) {
+      try AccessTokenClaims.fake(claims: ["exp": "tomorrow"])
+    }
+    #expect(error?.code == .accessTokenInvalid)
+  }
+
+  @Test(arguments: [(10, false), (-1, true)])
+  func `a fake token expires after its lifetime`(seconds: Int, isExpired: Bool) {
+    #expect(SQToken.fake(lifetime: .seconds(seconds)).isExpired(at: Date()) == isExpired)
+    #expect(SQToken.fake(lifetime: nil).expirationDate == nil)
+  }
+
+  @Test func `a fake token knows its user`() throws {
+    let idToken = try IDToken.fake("u-1")
+    let token = SQToken.fake(scope: "openid demo", idToken: idToken)
+    #expect(token.idToken == idToken && token.scopes == ["openid", "demo"])
+    #expect(token.additionalFields["id_token"] == .string(idToken.compactForm))
+  }
+
+  @Test func `lifetimes and dates of any size make values`() throws {
+    for lifetime in [Duration.seconds(Int64.max), .seconds(Int64.min)] {
+      _ = SQToken.fake(lifetime: lifetime)
+      _ = try? IDToken.fake(lifetime: lifetime)
+      _ = try? AccessTokenClaims.fake(issuedAt: .distantFuture, lifetime: lifetime)
+    }
+  }
+}
