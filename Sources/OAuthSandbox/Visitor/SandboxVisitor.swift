@@ -9,7 +9,7 @@ import SQLoopback
 /// ```
 ///
 /// It keeps its cookies, so its second visit needs no password. It sends requests to loopback
-/// addresses only. A redirect to `https` or to an app's own scheme ends the visit and is returned.
+/// addresses only, and those of the app only if it follows redirects. A redirect to `https` or to an app's own scheme ends the visit and is returned.
 /// A redirect over `http` to another computer is an error.
 public final class SandboxVisitor: Sendable {
   /// The user's behavior during the sign-in.
@@ -38,12 +38,13 @@ public final class SandboxVisitor: Sendable {
     public let pages: [Page]
     /// The address that the sandbox sent the user back to.
     ///
-    /// If it is an `http` address, the visitor requested it, and the answer is the last page. The
-    /// visitor did not open a redirect with `https` or an app's own scheme: the caller passes it to
+    /// If it is an `http` address, the visitor requested it, and the answer is the last page, unless
+    /// the visitor was created not to. The visitor did not open a redirect with `https` or an app's own scheme: the caller passes it to
     /// the app, like the system. A user agent passes every redirect to
     /// `PendingSignIn.handleRedirect(_:)`.
     public let redirect: String
-    /// The parameters that the visitor posted to that address, with `response_mode=form_post`.
+    /// The parameters that the visitor posted to that address, or would have posted, with
+    /// `response_mode=form_post`.
     ///
     /// It is empty after a redirect, because a redirect's parameters are in the address.
     public var form: [SandboxParameter] = []
@@ -55,15 +56,23 @@ public final class SandboxVisitor: Sendable {
   private let user: SandboxUser
   private let decision: Decision
   private let triesWrongPasswordFirst: Bool
+  private let followsRedirects: Bool
   private let cookies = Locked<[String: [String: String]]>([:])
 
   /// Creates a visitor, who by default is Alice and allows everything.
+  ///
+  /// With `followsRedirects` set to `false`, the visitor requests no address of the app, and ends
+  /// with ``Visit/redirect``. Use it for a web application on a loopback address that recognizes the
+  /// user's browser by a cookie: the test's own HTTP client, which has the cookie, requests the
+  /// redirect.
   public init(
-    user: SandboxUser = .alice, decision: Decision = .allow, triesWrongPasswordFirst: Bool = false
+    user: SandboxUser = .alice, decision: Decision = .allow,
+    triesWrongPasswordFirst: Bool = false, followsRedirects: Bool = true
   ) {
     self.user = user
     self.decision = decision
     self.triesWrongPasswordFirst = triesWrongPasswordFirst
+    self.followsRedirects = followsRedirects
   }
 
   /// Opens an authorization URL and completes the sign-in, up to the page after the redirect.
@@ -172,6 +181,7 @@ public final class SandboxVisitor: Sendable {
     case .sameServer(let url): return .open(Step(url: url))
     case .app(let redirect): return .end(Visit(pages: pages, redirect: redirect))
     case .listener(let url, let redirect):
+      guard followsRedirects else { return .end(Visit(pages: pages, redirect: redirect)) }
       pages.append(Page(redirect, try await send(Step(url: url))))
       return .end(Visit(pages: pages, redirect: redirect))
     }
@@ -184,6 +194,7 @@ public final class SandboxVisitor: Sendable {
     let parameters = form.hidden.map { SandboxParameter(name: $0.name, value: $0.value) }
     switch try RedirectTarget(form.action, from: start, start: start) {
     case .app: break
+    case .listener where !followsRedirects: break
     case .sameServer(let url), .listener(let url, _):
       let answer = try await send(Step(url: url, form: form.hidden))
       pages.append(Page(form.action, answer))
