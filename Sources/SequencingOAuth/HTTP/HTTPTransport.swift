@@ -5,6 +5,20 @@ import SQBasics
 /// ``CurlTransport`` is the default on Linux. An app may implement its own client, with only the
 /// method ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns
 /// every response, with any status. Several tasks may call it at the same time.
+///
+/// `brokenDuties()` of the library `SequencingOAuthTesting` checks a client. Its duties:
+///
+/// - It sends the method, the fields and the content as they are: ``WebRequestBody`` has four kinds.
+///   It calls the closure of a stream once.
+/// - It adds `Accept-Encoding` and decompresses the content.
+/// - It brings the content to the request's ``HTTPDestination``. A file gets the mode 0600, and a
+///   link in its place is an error.
+/// - It ends with ``SQOAuthError/Code/responseTooLarge`` if the decompressed content is larger than
+///   ``WebRequest/maximumResponseBytes``.
+/// - A response that breaks off and a server that cannot be reached are errors, at once.
+/// - Without a ``WebRequest/timeout``, it ends after ``WebRequest/idleTimeout`` without a byte.
+/// - It ends soon after its task was cancelled.
+/// - It calls ``WebRequest/progress``, in the end with all bytes.
 public protocol HTTPTransport: Sendable {
   /// Sends a request and returns the complete response.
   ///

@@ -1,0 +1,69 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+
+// The duties about the end of a request that has no response in time.
+extension TransportProbe {
+  /// The longest time, in seconds, until a request ends that should end at once or within a second.
+  ///
+  /// It is far less than ``ProbeServer/longAnswer``, and enough for a busy machine.
+  private static let soon = 5.0
+
+  func checkTimeLimit() async throws {
+    var request = WebRequest(url: try server.url("/drip/time-limit"))
+    request.timeout = .milliseconds(300)
+    let (error, seconds) = try await failure(
+      of: request, instead: "it waits for a server that drips")
+    try require(
+      seconds < Self.soon, "a request with a timeout of 0.3 s took \(Self.text(seconds)) s")
+    try require(
+      error.code == .requestTimedOut, "it ends with \(error.code) and not with request_timed_out")
+  }
+
+  func checkIdleLimit() async throws {
+    var request = WebRequest(url: try server.url("/silent/idle-limit"))
+    request.timeout = nil
+    request.idleTimeout = .seconds(1)
+    let (_, seconds) = try await failure(
+      of: request, instead: "it waits for a server that is silent")
+    try require(
+      seconds < Self.soon, "a request with an idleTimeout of 1 s took \(Self.text(seconds)) s")
+  }
+
+  func checkCancellation() async throws {
+    let path = "/hold/cancellation"
+    let request = WebRequest(url: try server.url(path))
+    let task = Task { try await failure(of: request, instead: "a cancelled request goes on") }
+    server.whenReached(path) { task.cancel() }
+    try checkEnd(try await task.value)
+  }
+
+  func checkInterruption() async throws {
+    let path = "/hold/interruption"
+    let ending = Interruption()
+    server.whenReached(path) { ending.raise() }
+    try checkEnd(
+      try await failure(
+        of: WebRequest(url: try server.url(path)), ending, instead: "an ended request goes on"))
+  }
+
+  private func checkEnd(_ end: (error: SQOAuthError, seconds: Double)) throws {
+    try require(
+      end.seconds < Self.soon, "the request ended only after \(Self.text(end.seconds)) s")
+    try require(
+      end.error.code == .cancelled, "it ends with \(end.error.code) and not with cancelled")
+  }
+
+  func checkRefusedConnection() async throws {
+    let other = try ProbeServer()
+    let url = try other.url("/plain/refused")
+    await other.stop()
+    let (_, seconds) = try await failure(
+      of: WebRequest(url: url), instead: "a closed port counts as a response")
+    try require(seconds < Self.soon, "the error came only after \(Self.text(seconds)) s")
+  }
+
+  private static func text(_ seconds: Double) -> String {
+    String((seconds * 10).rounded() / 10)
+  }
+}

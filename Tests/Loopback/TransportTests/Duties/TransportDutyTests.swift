@@ -1,0 +1,93 @@
+import Foundation
+import SQBasics
+import SequencingOAuth
+import SequencingOAuthTesting
+import Testing
+
+/// The check of an app's own HTTP client, against the SDK's own client and against careless ones.
+@Suite(.timeLimit(.minutes(3))) struct TransportDutyTests {
+  @Test func `the SDK's own client keeps every duty`() async throws {
+    #expect(try await CurlTransport().brokenDuties() == [])
+  }
+
+  @Test func `a client with only one function keeps every duty if it forwards requests`()
+    async throws
+  {
+    #expect(try await NaiveTransport { try await $1.send($0) }.brokenDuties() == [])
+  }
+
+  /// A careless client, and the duties that it breaks.
+  struct Case: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let duties: Set<HTTPTransportDuty>
+    let transport: NaiveTransport
+
+    init(
+      _ testDescription: String, _ duties: Set<HTTPTransportDuty>, _ transport: NaiveTransport
+    ) {
+      (self.testDescription, self.duties, self.transport) = (testDescription, duties, transport)
+    }
+  }
+
+  private static let cases = [
+    Case("sends POST always", [.method], .changing { $0.method = "POST" }),
+    Case("drops all fields", [.fields], .changing { $0.headers = [:] }),
+    Case(
+      "knows only content in memory", [.fileBody, .streamBody],
+      .changing { request in
+        guard case .bytes = request.body else {
+          request.body = .empty
+          return
+        }
+      }),
+    Case(
+      "sends a stream twice", [.streamBody],
+      .changing { request in
+        guard case .stream(_, let makeChunks) = request.body else { return }
+        _ = makeChunks()
+      }),
+    Case(
+      "merges repeated fields", [.responseFields],
+      .changing({ _ in }, response: { $0.head.headers["Set-Cookie"] = "first=1" })),
+    Case("follows redirects", [.redirects], .followingRedirects),
+    Case("keeps cookies", [.cookies], .keepingCookies()),
+    Case("caches", [.cache], .caching()),
+    Case(
+      "accepts no compression", [.compression],
+      .changing { $0.headers["Accept-Encoding"] = "identity" }),
+    Case(
+      "reports no progress", [.progress], .changing { $0.progress = nil }),
+    Case(
+      "ignores limits and cancellation", [.timeLimit, .idleLimit, .cancellation, .interruption],
+      .endless),
+    Case(
+      "throws for refusals", [.status, .responseFields, .file, .stream], .throwingStatuses),
+    Case(
+      "collects content in memory", [.file, .fileMode, .fileLink, .stream, .responseLimit],
+      .collecting),
+  ]
+
+  @Test(arguments: cases)
+  func `each broken duty of a careless client is named`(naive: Case) async throws {
+    let broken = try await naive.transport.brokenDuties()
+    #expect(Set(broken.map(\.duty)) == naive.duties, "\(broken)")
+    #expect(broken.allSatisfy { "\($0)".hasPrefix($0.duty.rawValue + ": ") })
+  }
+
+  @Test func `a client that invents responses breaks the duties about errors`() async throws {
+    let broken = try await NaiveTransport.inventing.brokenDuties()
+    let duties = Set(broken.map(\.duty))
+    #expect(
+      duties.isSuperset(of: [
+        .truncation, .fileLink, .timeLimit, .idleLimit, .cancellation, .interruption,
+        .refusedConnection,
+      ]), "\(broken)")
+  }
+
+  @Test func `only the named duties are checked`() async throws {
+    let client = NaiveTransport.changing { $0.method = "POST" }
+    #expect(try await client.brokenDuties(among: [.fields, .cache]) == [])
+    let broken = try await client.brokenDuties(among: [.method])
+    #expect(broken.map(\.finding) == ["it sends POST in place of GET"])
+  }
+}
