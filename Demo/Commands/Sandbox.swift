@@ -37,6 +37,11 @@ struct Sandbox: Command {
 
     sq-demo call GET /api/me
 
+    With --config the sandbox has the clients, users, scopes, lifetimes and resources of a
+    JSON file. 'sq-demo sandbox --config-example' prints such a file. A list of clients or
+    users replaces the sandbox's own; the scopes are added to them. The file's secrets and
+    passwords are for tests: never put a real one into it.
+
     Its API describes itself, so 'sq-demo call' and 'sq-demo discover' need only the address.
 
     With --json it prints one object: issuer, resource, authorization_endpoint, token_endpoint, \
@@ -45,11 +50,15 @@ struct Sandbox: Command {
     client_secret) and users (user_name, password).
     """
   static let options: [Option] =
-    [.port, .rpcPort, .lifetime, .signedTokens] + SandboxRules.options + [.describeAsJSON]
+    [.config, .configExample, .port, .rpcPort, .lifetime, .signedTokens] + SandboxRules.options
+    + [.describeAsJSON]
 
-  private let port: UInt16
+  /// The settings of the file, or the defaults.
+  private let settings: SandboxOptions
+  private let printsExample: Bool
+  private let port: UInt16?
   private let rpcPort: UInt16
-  private let lifetime: Duration
+  private let lifetime: Duration?
   private let signsTokens: Bool
   private let rules: SandboxRules
   private let printsJSON: Bool
@@ -60,31 +69,43 @@ struct Sandbox: Command {
     lifetime = try Self.lifetime(arguments[.lifetime])
     rules = try SandboxRules(arguments)
     port = try Self.port(arguments, .port)
-    rpcPort = try Self.port(arguments, .rpcPort)
+    rpcPort = try Self.port(arguments, .rpcPort) ?? 0
+    printsExample = arguments.contains(.configExample)
+    settings =
+      try arguments[.config].map { path throws(Failure) in
+        try SandboxConfig(path: path).options
+      } ?? SandboxOptions()
   }
 
-  private static func port(_ arguments: Arguments, _ option: Option) throws(Failure) -> UInt16 {
-    guard let text = arguments[option] else { return 0 }
+  private static func port(_ arguments: Arguments, _ option: Option) throws(Failure) -> UInt16? {
+    guard let text = arguments[option] else { return nil }
     guard let port = UInt16(text) else {
       throw .usage("\(option.name) takes a number from 0 to 65535")
     }
     return port
   }
 
-  private static func lifetime(_ text: String?) throws(Failure) -> Duration {
-    guard let text else { return .seconds(3600) }
+  private static func lifetime(_ text: String?) throws(Failure) -> Duration? {
+    guard let text else { return nil }
     guard let seconds = Int(text), (1...86_400).contains(seconds) else {
       throw .usage("--lifetime takes whole seconds, from 1 to 86400")
     }
     return .seconds(seconds)
   }
 
-  func run(_ console: Console) async throws(Failure) {
-    var options = SandboxOptions()
-    options.port = port
-    options.accessTokenLifetime = lifetime
+  /// Returns the settings of the sandbox: the options of the command line, then those of the file.
+  func options() throws(Failure) -> SandboxOptions {
+    var options = settings
+    if let port { options.port = port }
+    if let lifetime { options.accessTokenLifetime = lifetime }
     try rules.apply(to: &options)
     if signsTokens { options.accessTokenFormat = .jwt(.rs256) }
+    return options
+  }
+
+  func run(_ console: Console) async throws(Failure) {
+    guard !printsExample else { return try console.result(SandboxConfig.example) }
+    let options = try self.options()
     let server = try await EmbeddedSandbox.start(options)
     let grpc = try EmbeddedSandbox.startRPC(of: server, port: rpcPort)
     let report = SandboxReport(server, grpc, scopes: options.scopes, rules: rules)

@@ -92,7 +92,7 @@ struct SandboxReport: Encodable {
 
     Sign in there, in your browser or, with --browser sandbox, without one:
 
-      sq-demo login --issuer \(issuer) --client-id \(clients.first?.clientId ?? "ID") \\
+      sq-demo login --issuer \(issuer) --client-id \(loginClient) \\
         \(rules.loginOptions)--scope 'openid profile email demo files'
 
     Then use the token:
@@ -103,6 +103,11 @@ struct SandboxReport: Encodable {
       sq-demo rpc \(api.grpc)
     \(fromAddress)
     """
+  }
+
+  /// The client of the login in the text: one that needs no secret, if there is one.
+  private var loginClient: String {
+    (clients.first { $0.clientSecret == nil } ?? clients.first)?.clientId ?? "ID"
   }
 
   /// The command that needs only the API's address, if the API describes itself.

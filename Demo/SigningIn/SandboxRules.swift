@@ -104,7 +104,7 @@ struct SandboxRules: Sendable {
       options.clientDocuments = SandboxClientDocuments(asksLoopbackServers: true)
     }
     // A client without a key of its own can do nothing under FAPI 2.0.
-    if needsKey { options.clients = [] }
+    if needsKey { options.clients.removeAll { $0.keys.isEmpty } }
     guard let key else { return }
     var client = SandboxClient(
       id: Self.keyClientID, key: try SandboxJSON(key.publicJWK), name: "Sandbox Key App")
@@ -116,7 +116,9 @@ struct SandboxRules: Sendable {
   /// What the report says of a client besides its identifier.
   func words(for client: SandboxClient) -> String {
     if let secret = client.secret { return "with the secret \(secret)" }
-    guard let key, client.id == Self.keyClientID else { return "a public client" }
+    guard let key, client.id == Self.keyClientID else {
+      return client.keys.isEmpty ? "a public client" : "with a key of its own"
+    }
     return "with the key of \(key.path.onScreen) (\(key.algorithm))"
   }
 

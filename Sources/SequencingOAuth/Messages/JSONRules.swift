@@ -35,6 +35,9 @@ package struct JSONRules {
   /// The rules for a key set; an editor may have saved it with a byte order mark.
   static let keySet = JSONRules(isStrict: true, mayHaveMark: true)
 
+  /// The rules for a file of settings that a person has written.
+  package static let settings = JSONRules(isStrict: true, mayHaveMark: true)
+
   /// The rules for the header of a signed text; anyone can send such a header.
   static let header = JSONRules(
     maximumBytes: 16 << 10, maximumDepth: 8, maximumValues: 100, isStrict: true)

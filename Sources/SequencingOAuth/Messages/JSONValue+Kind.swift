@@ -1,6 +1,6 @@
 extension JSONValue {
   /// The kind of the value, for a message that must not show the value itself.
-  var kind: String {
+  package var kind: String {
     switch self {
     case .null: "null"
     case .bool: "a truth value"

@@ -1,0 +1,73 @@
+import OAuthSandbox
+import SQBasics
+import SequencingOAuth
+
+// The users of a configuration file, with the claims of OpenID Connect Core 1.0, section 5.1.
+extension SandboxUser {
+  private static let names = ["user_name", "password", "sub", "claims"]
+
+  /// Returns the users of a file; `nil` if it names none.
+  static func list(in file: ConfigObject) throws(Failure) -> [SandboxUser]? {
+    var users: [SandboxUser] = []
+    guard let objects = try file.objects("users", names) else { return nil }
+    for object in objects {
+      let user = try SandboxUser(object)
+      guard !users.contains(where: { $0.name == user.name }) else {
+        throw object.wrong("user_name", "is the name of an earlier user")
+      }
+      users.append(user)
+    }
+    guard !users.isEmpty else { throw file.wrong("users", "is empty: no user could sign in") }
+    return users
+  }
+
+  private init(_ object: ConfigObject) throws(Failure) {
+    let claims = object.members["claims"]
+    let path = object.place("claims")
+    let names = claims?.object.map { Array($0.keys) } ?? []
+    let profile = try claims.map { value throws(Failure) in
+      try SandboxProfile(try ConfigObject(value, at: path, names))
+    }
+    let name = try object.required("user_name")
+    self.init(
+      name: name, password: try object.required("password"), displayName: profile?.name,
+      profile: profile)
+    if let subject = try object.text("sub") { self.subject = subject }
+    if self.profile.preferredUserName == nil { self.profile.preferredUserName = name }
+  }
+}
+
+extension SandboxProfile {
+  /// The standard claims that are texts, with their properties.
+  private static var texts: [(name: String, property: WritableKeyPath<SandboxProfile, String?>)] {
+    [
+      ("name", \.name), ("given_name", \.givenName), ("family_name", \.familyName),
+      ("nickname", \.nickname), ("preferred_username", \.preferredUserName), ("profile", \.page),
+      ("picture", \.picture), ("website", \.website), ("gender", \.gender),
+      ("birthdate", \.birthdate), ("zoneinfo", \.timeZone), ("locale", \.locale),
+      ("email", \.email), ("phone_number", \.phoneNumber),
+    ]
+  }
+  /// The standard claims that are no texts.
+  private static let withoutText = [
+    "email_verified", "phone_number_verified", "updated_at", "address",
+  ]
+
+  /// Reads the claims about a user; claims of other names belong to the scope `profile`.
+  fileprivate init(_ claims: ConfigObject) throws(Failure) {
+    self.init()
+    for (name, property) in Self.texts { self[keyPath: property] = try claims.text(name) }
+    isEmailVerified = try claims.flag("email_verified")
+    isPhoneNumberVerified = try claims.flag("phone_number_verified")
+    updatedAt = try claims.number("updated_at", in: 0...253_402_300_799)
+    if let address = claims.members["address"] {
+      guard address.object != nil else { throw claims.wrong("address", "is not an object") }
+      self.address = try SandboxJSON(address)
+    }
+    let standard = Self.texts.map(\.name) + Self.withoutText
+    for (name, value) in claims.members.sorted(by: { $0.key < $1.key })
+    where !standard.contains(name) {
+      others.append(.init(name, try SandboxJSON(value)))
+    }
+  }
+}

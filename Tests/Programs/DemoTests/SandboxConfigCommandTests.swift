@@ -1,0 +1,39 @@
+import Foundation
+import OAuthSandbox
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import sq_demo
+
+@Suite(.timeLimit(.minutes(1))) struct `The sandbox with a configuration file` {
+  @Test func `a user of the file signs in at a client of the file`() async throws {
+    let (folder, guest) = (try TemporaryFolder(), try TemporaryFolder())
+    let example = try await DemoProcess.run(["sandbox", "--config-example"], in: guest)
+    #expect(example.status == 0 && example.output == SandboxConfig.example + "\n")
+    try folder.write(example.output, to: "sandbox.json")
+    let demo = try DemoProcess(
+      ["sandbox", "--json", "--port", "0", "--config", folder.file("sandbox.json")], in: folder)
+    try await eventually("the sandbox listens") { demo.output.hasSuffix("\n") }
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(demo.output.utf8)) as? [String: Any])
+    let issuer = try #require(json["issuer"] as? String)
+    #expect(!issuer.hasSuffix(":8989"))
+    let carol = SandboxUser(name: "carol", password: "carol-password")
+    var environment = ClientEnvironment()
+    environment.userAgent = CustomUserAgent { url, signIn in
+      signIn.handleRedirect(try await SandboxVisitor(user: carol).visit(url).redirect)
+    }
+    let account = AuthorizationModule(
+      configuration: try ClientConfiguration(
+        clientID: "shop-app", redirectURI: "http://127.0.0.1/callback",
+        scope: "openid email orders.read", provider: .issuer(issuer)),
+      environment: environment)
+    let token = try await account.signIn()
+    #expect(token.scopes == ["openid", "email", "orders.read"])
+    #expect(token.idToken?.subject == "user-3")
+    #expect(try await account.userInfo().email == "carol@example.com")
+    demo.send(SIGINT)
+    #expect(await demo.outcome().status == 0)
+  }
+}
