@@ -55,6 +55,17 @@ extension SQOAuthError {
     }
   }
 
+  /// Returns this error with the standard's code for an invalid refresh token, if it has one of a
+  /// provider's own codes for that.
+  ///
+  /// - SeeAlso: RFC 6749, section 5.2
+  func ended(by codes: Set<Code>) -> SQOAuthError {
+    guard codes.contains(code), response != nil, !isOfServerInTrouble else { return self }
+    return SQOAuthError(
+      .invalidGrant, message, cause: cause, response: response, status: status,
+      challenge: challenge, retryAfter: retryAfter)
+  }
+
   /// Returns this error as the response to a refresh, with a message that says whether to sign in
   /// again.
   ///

@@ -30,7 +30,7 @@ extension ClientConfiguration {
     switch explicit {
     case nil, .publicClient?, .tlsClientAuth?, .selfSignedTLSClientAuth?:
       break
-    case .privateKeyJWT?:
+    case .privateKeyJWT?, .signedSecret?:
       guard hasKey else {
         throw SQOAuthError(
           .invalidConfiguration,

@@ -22,6 +22,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     let providerOrigins: Set<ResourceOrigin>
     var resources: [String] = []
     var requiredScopes: Set<String> = []
+    var expectedSubject: String?
     var timeout = Duration.seconds(60)
     var signInTimeout = Duration.seconds(300)
     var acceptsServersWithoutPKCE = false
@@ -76,6 +77,14 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var requiredScopes: Set<String> {
     get { values.value.requiredScopes }
     set { values.value.requiredScopes = newValue }
+  }
+  /// The user whom each token response must name in its member `sub`; `nil`, the default, for any.
+  ///
+  /// A response that names another user, or none, fails with ``SQOAuthError/Code/idTokenSubject``,
+  /// and its token is not used. AT Protocol demands this check, with the user's DID.
+  public var expectedSubject: String? {
+    get { values.value.expectedSubject }
+    set { values.value.expectedSubject = newValue }
   }
   /// The longest ``timeout``; other processes wait somewhat longer than this for an account.
   static let longestTimeout = Duration.seconds(100)
@@ -239,6 +248,7 @@ public struct ClientConfiguration: Sendable, Hashable {
         .invalidConfiguration,
         "the client identifier is empty; use the one that the server gave your app")
     }
+    if let fault = provider.fault { throw SQOAuthError(.invalidConfiguration, fault) }
     // A caller that reads the secret from a form field passes an empty text if there is no secret.
     let clientSecret = clientSecret?.isEmpty == true ? nil : clientSecret
     let redirect: RedirectURI? =

@@ -57,6 +57,32 @@ public struct Provider: Sendable, Hashable {
   public var asksConsentForOfflineAccess = true
   /// The provider's name in the assertions that its clients sign; the issuer by default.
   public var assertionAudience = AssertionAudience.issuer
+  /// The issuer (`iss`) of the assertions by which clients authenticate; `nil` for the client's
+  /// identifier.
+  ///
+  /// At Apple it is the identifier of the developer's team.
+  ///
+  /// - SeeAlso: RFC 7523, section 3
+  public var assertionIssuer: String?
+  /// Whether an authorization request has commas between the scopes; `false` by default.
+  ///
+  /// The app writes spaces between them in either case.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.3 (spaces)
+  public var separatesScopesByCommas = false
+  /// The error codes, besides `invalid_grant`, for a refresh token that is no longer valid.
+  ///
+  /// If this provider refuses a refresh with one of these codes, the session ends with
+  /// ``SQOAuthError/Code/invalidGrant``. The error's ``SQOAuthError/response`` has the provider's
+  /// code.
+  ///
+  /// - SeeAlso: RFC 6749, section 5.2
+  public var endedSessionCodes: Set<SQOAuthError.Code> = []
+  /// The issuers of ID tokens at a provider with many tenants; `nil` if the provider's own issuer
+  /// is the only one.
+  var idTokenIssuer: IssuerTemplate?
+  /// Why no client can use this provider, such as an unusable name of a host; `nil` if one can.
+  var fault: String?
   /// The hosts of the provider's APIs; they may get its tokens.
   ///
   /// A name that begins with a dot stands for all its subdomains.
@@ -169,6 +195,12 @@ extension Provider {
 
   /// Whether the hosts of this provider's APIs are known.
   var namesAPIs: Bool { !apiHosts.isEmpty }
+
+  /// Returns the scopes as an authorization request has them.
+  func scopesForRequest(_ scope: String?) -> String? {
+    guard separatesScopesByCommas else { return scope }
+    return scope?.split(separator: " ").joined(separator: ",")
+  }
 
   /// Returns whether an origin is one of this provider's APIs.
   func hasAPI(at origin: ResourceOrigin) -> Bool {

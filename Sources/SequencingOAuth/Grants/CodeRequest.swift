@@ -118,7 +118,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     let binding = proofKey.map { [FormCoding.Pair("dpop_jkt", $0.thumbprint)] } ?? []
     let request = AuthorizationRequest(
       endpoint: grant.authorizationEndpoint, clientID: clientID, redirectURI: redirectURI,
-      scope: identity.scope, state: state, nonce: identity.nonce, pkce: PKCE(verifier: verifier),
+      scope: client.configuration.provider.scopesForRequest(identity.scope), state: state,
+      nonce: identity.nonce, pkce: PKCE(verifier: verifier),
       extraParameters: grant.question.parameters(isResponseSigned: responseAlgorithms != nil)
         + binding)
     guard let endpoint = grant.pushEndpoint else {

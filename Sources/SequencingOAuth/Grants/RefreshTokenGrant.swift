@@ -31,7 +31,7 @@ struct RefreshTokenGrant: Sendable {
       return try successor(
         of: token, in: answer, by: reader, validator, isNarrowed: access != nil)
     } catch {
-      throw error.answeringRefresh()
+      throw error.ended(by: client.configuration.provider.endedSessionCodes).answeringRefresh()
     }
   }
 

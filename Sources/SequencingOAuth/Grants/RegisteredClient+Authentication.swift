@@ -29,7 +29,8 @@ extension RegisteredClient {
       }
     return ClientCredentials(
       id: configuration.clientID, secret: configuration.clientSecret, authentication: method,
-      keyID: method == .privateKeyJWT ? configuration.clientKey?.keyID : nil,
+      keyID: [.privateKeyJWT, .signedSecret].contains(method)
+        ? configuration.clientKey?.keyID : nil,
       isAudienceFixed: configuration.profile != .standard, listedMethods: methods)
   }
 
@@ -43,7 +44,7 @@ extension RegisteredClient {
     guard let names = metadata.clientAssertionAlgorithms else { return }
     let algorithm: JWSAlgorithm
     switch try unprovenCredentials(supported: nil).authentication {
-    case .privateKeyJWT:
+    case .privateKeyJWT, .signedSecret:
       guard let key = configuration.clientKey else { return }
       algorithm = key.algorithm
     case .clientSecretJWT: algorithm = .hs256
@@ -63,10 +64,11 @@ extension RegisteredClient {
     _ credentials: ClientCredentials, at endpoint: URL
   ) async throws(SQOAuthError) -> ClientCredentials {
     let assertion = JWTAssertion(
-      issuer: configuration.clientID, subject: configuration.clientID)
+      issuer: configuration.provider.assertionIssuer ?? configuration.clientID,
+      subject: configuration.clientID)
     var credentials = credentials
     switch credentials.authentication {
-    case .privateKeyJWT:
+    case .privateKeyJWT, .signedSecret:
       if let source = configuration.clientAssertionSource {
         credentials.assertion = try await source.assertion(
           for: AssertionSource.Need(audience: audience(at: endpoint)))

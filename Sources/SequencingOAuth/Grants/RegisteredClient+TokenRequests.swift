@@ -47,10 +47,11 @@ extension RegisteredClient {
         endpoint: endpoint, parameters: parameters + furtherParameters(omitting: omitted),
         client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
     }
-    let context = TokenResponseContext(
+    var context = TokenResponseContext(
       receivedAt: environment.clock.now, requestedScope: scope,
       quirks: configuration.provider.tokenResponseQuirks,
       isForBoundToken: proofKey != nil)
+    context.expectedSubject = configuration.expectedSubject
     let reader = TokenResponse(
       parser: parser ?? environment.tokenResponseParser, context: context, request: request,
       proofKey: proofKey)

@@ -54,7 +54,14 @@ struct Revocation: Sendable {
     switch style {
     case .rfc7009:
       return [refresh, request(token.accessToken, .accessToken)].compactMap(\.self)
-    case .facebookPermissions:
+    case .facebookPermissions, .slackToken:
+      return [request(token.accessToken, .accessToken)]
+    case .gitHubToken:
+      guard configuration.clientSecret != nil else {
+        throw SQOAuthError(
+          .revocationUnsupported,
+          "the provider revokes a token only for a client with a secret, and the client has none")
+      }
       return [request(token.accessToken, .accessToken)]
     case .keycloakLogout:
       guard let refresh else {

@@ -24,7 +24,7 @@ extension IDToken {
   init?(kept compactForm: String, issuer: String?, clientID: String) {
     guard let token = try? CompactJWS(compactForm), let all = try? token.claims(),
       let claims = try? IDTokenClaims(all), claims.audience.contains(clientID),
-      claims.issuer == issuer
+      IssuerTemplate.isKept(claims, of: issuer)
     else { return nil }
     self.init(validated: claims, compactForm: compactForm)
   }

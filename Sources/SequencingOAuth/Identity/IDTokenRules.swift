@@ -17,6 +17,8 @@ struct IDTokenRules {
   /// `at_hash` and `c_hash` use its digest.
   let algorithm: JWSAlgorithm?
   let now: Date
+  /// The issuers of a provider with many tenants; `nil` if ``issuer`` is the only one.
+  var tenants: IssuerTemplate?
 
   /// Throws if the claims are from another issuer, for another user or client, or belong to another
   /// sign-in.
@@ -49,6 +51,15 @@ struct IDTokenRules {
   // MARK: Who issued it, and for whom
 
   private func checkIssuer(_ claims: IDTokenClaims) throws(SQOAuthError) {
+    if let tenants {
+      guard tenants.issuer(of: claims.all) == claims.issuer else {
+        throw SQOAuthError(
+          .idTokenIssuer,
+          "the ID token names the issuer \"\(claims.issuer.printable)\", which is not the issuer "
+            + "\"\(tenants.text)\" of the tenant that it names (\"\(tenants.claim)\")")
+      }
+      return
+    }
     guard claims.issuer == issuer else {
       throw SQOAuthError(
         .idTokenIssuer,

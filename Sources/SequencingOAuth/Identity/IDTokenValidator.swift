@@ -95,6 +95,7 @@ package struct IDTokenValidator: Sendable {
     IDTokenRules(
       issuer: signatures.issuer, clientID: configuration.clientID,
       trustedAudiences: configuration.trustedAudiences,
-      clockTolerance: configuration.clockTolerance, algorithm: algorithm, now: clock.now)
+      clockTolerance: configuration.clockTolerance, algorithm: algorithm, now: clock.now,
+      tenants: configuration.provider.idTokenIssuer)
   }
 }

@@ -12,6 +12,8 @@ package struct IssuerSignatures: Sendable {
   package let issuer: String
   private let algorithms: Set<JWSAlgorithm>
   private let keys: SigningKeys.Source?
+  /// The issuers of a provider with many tenants; `nil` if ``issuer`` is the only one.
+  private let tenants: IssuerTemplate?
   private let secret: Secret?
   private let environment: ClientEnvironment
 
@@ -37,6 +39,7 @@ package struct IssuerSignatures: Sendable {
     algorithms = try configuration.algorithms(of: kind, metadata)
     self.issuer = issuer
     self.environment = environment
+    tenants = configuration.provider.idTokenIssuer
     let symmetric = algorithms.first(where: \.isSymmetric)
     secret = try symmetric.map { algorithm throws(SQOAuthError) in
       Secret(bytes: try configuration.hmacKey(for: algorithm))
@@ -76,6 +79,7 @@ package struct IssuerSignatures: Sendable {
     self.issuer = issuer
     self.algorithms = algorithms
     self.environment = environment
+    tenants = configuration.provider.idTokenIssuer
     secret = nil
     keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
   }
@@ -150,20 +154,25 @@ package struct IssuerSignatures: Sendable {
     var keys = try await environment.signingKeys.keys(of: source, environment)
     // The issuer is not expected to change its keys twice while one text is verified.
     for _ in 0..<2 {
-      guard let failure = Self.failure(text, keys, algorithm) else { return }
+      guard let failure = failure(text, keys, algorithm) else { return }
       guard failure == .noKey || failure == .badSignature,
         let newer = try await environment.signingKeys.keys(
           of: source, environment, otherThan: keys, isFromIssuer: kind.isFromIssuer)
       else { throw kind.error(failure) }
       keys = newer
     }
-    if let failure = Self.failure(text, keys, algorithm) { throw kind.error(failure) }
+    if let failure = failure(text, keys, algorithm) { throw kind.error(failure) }
   }
 
-  private static func failure(
+  private func failure(
     _ text: CompactJWS, _ keys: JSONWebKeySet, _ algorithm: JWSAlgorithm
   ) -> JWSFailure? {
     do throws(JWSFailure) {
+      var keys = keys
+      if let tenants {
+        // The text is not verified yet; its issuer only decides which keys may verify it.
+        keys = keys.keys(for: try text.claims()["iss"].string ?? "", of: tenants)
+      }
       try text.verify(with: keys, algorithm: algorithm)
       return nil
     } catch {

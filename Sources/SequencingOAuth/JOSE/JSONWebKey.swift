@@ -14,8 +14,11 @@ struct JSONWebKey: Sendable {
   /// The names of the members that determine a public key.
   static let identifyingNames: Set = ["kty", "n", "e", "crv", "x", "y"]
 
+  /// The name of a member that RFC 7517 does not define: the only issuer that signs with the key.
+  private static let issuer = "issuer"
+
   // Private members are not in this list, so they are dropped.
-  private static let names = identifyingNames.union(["use", "key_ops", "alg", "kid"])
+  private static let names = identifyingNames.union(["use", "key_ops", "alg", "kid", issuer])
 
   /// Reads a JSON Web Key; returns `nil` if it is not a public key that the SDK supports.
   ///
@@ -40,9 +43,19 @@ struct JSONWebKey: Sendable {
       && (keyID == nil || members["kid"].string == keyID)
   }
 
+  /// Returns whether this key may sign for an issuer, one of a provider's tenants.
+  ///
+  /// A key of one tenant must not sign for another. A key without a tenant signs for all.
+  func maySign(for issuer: String, of tenants: IssuerTemplate) -> Bool {
+    members[Self.issuer] == nil
+      || [issuer, tenants.text].contains(members[Self.issuer]?.string)
+  }
+
   private static func areUnderstood(_ members: [String: JSONValue]) -> Bool {
     members.allSatisfy { name, value in
       let texts = name == "key_ops" ? value.array : [value]
+      // Only Microsoft gives this member a meaning, so elsewhere it may be anything.
+      if name == issuer { return true }
       return texts?.allSatisfy { $0.string != nil } ?? false
     }
   }

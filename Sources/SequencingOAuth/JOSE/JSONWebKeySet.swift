@@ -14,6 +14,15 @@ struct JSONWebKeySet: Sendable, Hashable {
 
   private let keys: Set<JSONWebKey>
 
+  private init(keys: Set<JSONWebKey>) {
+    self.keys = keys
+  }
+
+  /// Returns the keys that may sign for an issuer, one of a provider's tenants.
+  func keys(for issuer: String, of tenants: IssuerTemplate) -> JSONWebKeySet {
+    JSONWebKeySet(keys: keys.filter { $0.maySign(for: issuer, of: tenants) })
+  }
+
   /// Reads a set of keys, and leaves out keys that the SDK does not support.
   init(_ text: Data) throws(JWSFailure) {
     guard text.count <= Self.maximumSize else { throw .tooLong }

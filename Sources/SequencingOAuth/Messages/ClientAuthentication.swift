@@ -42,6 +42,12 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let clientSecretJWT = Self(rawValue: "client_secret_jwt")
+  /// A token that the client signs with its ``ClientConfiguration/clientKey``, new for each request,
+  /// in the place of a client secret in the body.
+  ///
+  /// Apple calls it the client secret. No other secret exists. It is valid for minutes, so no one
+  /// has to renew it.
+  public static let signedSecret = Self(rawValue: "client_secret_signed")
 
   /// The certificate of the TLS connection, issued by an authority that the server trusts.
   ///
@@ -58,7 +64,9 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   public static let selfSignedTLSClientAuth = Self(rawValue: "self_signed_tls_client_auth")
 
   /// Whether the client sends an assertion.
-  var usesAssertion: Bool { self == .privateKeyJWT || self == .clientSecretJWT }
+  var usesAssertion: Bool {
+    self == .privateKeyJWT || self == .clientSecretJWT || self == .signedSecret
+  }
   /// Whether the TLS connection's certificate proves the client's identity.
   var usesCertificate: Bool { self == .tlsClientAuth || self == .selfSignedTLSClientAuth }
 }
@@ -81,6 +89,10 @@ extension ClientAuthentication {
     // The app's choice applies even if the server's metadata does not list it.
     if let explicit { return explicit }
     if let providers, providers.usesCertificate { return providers }
+    // An app may also sign the text itself, and give it as the secret.
+    if providers == .signedSecret {
+      return hasKey ? .signedSecret : hasSecret ? .post : .publicClient
+    }
     if hasKey {
       guard supported?.contains(privateKeyJWT.rawValue) ?? true else {
         throw SQOAuthError(

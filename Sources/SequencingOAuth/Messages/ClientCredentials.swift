@@ -39,6 +39,9 @@ package struct ClientCredentials: Sendable {
       pairs.append(.init("client_id", id))
       pairs.append(.init("client_assertion_type", Self.assertionType))
       pairs.append(.init("client_assertion", assertion))
+    case (.signedSecret, let assertion?):
+      pairs.append(.init("client_id", id))
+      pairs.append(.init("client_secret", assertion))
     case (.basic, let secret?):
       headers["Authorization"] = Self.basic(id: id, secret: secret)
     case (.basicUnescaped, let secret?):

@@ -12,7 +12,7 @@ package enum JSONMessage {
   }
 
   /// Returns the members of a JSON object; `nil` if the body is anything else.
-  static func members(of body: Data) -> [String: JSONValue]? {
+  package static func members(of body: Data) -> [String: JSONValue]? {
     (try? JSONReader.value(of: body))?.object
   }
 

@@ -28,17 +28,40 @@ struct RevocationRequest: ClientMessage {
         [.init("token", token), .init("token_type_hint", kind.rawValue)], to: endpoint,
         timeout: timeout)
     case .facebookPermissions:
-      var request = WebRequest(
-        method: "DELETE", url: endpoint,
-        headers: [
-          "Accept": "application/json", "Authorization": "Bearer \(token)",
-          "Cache-Control": "no-store",
-        ])
-      request.timeout = timeout
-      return request
+      return requestWithToken("DELETE")
+    case .slackToken:
+      return requestWithToken("POST")
+    case .gitHubToken:
+      return gitHubRequest()
     case .keycloakLogout:
       return client.form([.init("refresh_token", token)], to: endpoint, timeout: timeout)
     }
+  }
+
+  /// Returns a request without content that the token itself authorizes.
+  private func requestWithToken(_ method: String) -> WebRequest {
+    var request = WebRequest(
+      method: method, url: endpoint,
+      headers: [
+        "Accept": "application/json", "Authorization": "Bearer \(token)",
+        "Cache-Control": "no-store",
+      ])
+    request.timeout = timeout
+    return request
+  }
+
+  private func gitHubRequest() -> WebRequest {
+    let address = "\(endpoint.absoluteString)/\(FormCoding.encodePathSegment(client.id))/token"
+    let body = JSONValue.object(["access_token": .string(token)])
+    var request = WebRequest(
+      method: "DELETE", url: URL(string: address) ?? endpoint,
+      headers: [
+        "Accept": "application/vnd.github+json", "Content-Type": "application/json",
+        "Authorization": ClientCredentials.basic(id: client.id, secret: client.secret ?? ""),
+        "Cache-Control": "no-store",
+      ], body: .bytes((try? body.json("a revocation")) ?? Data()))
+    request.timeout = timeout
+    return request
   }
 
   /// The texts that must not appear in a description, an error or a log.

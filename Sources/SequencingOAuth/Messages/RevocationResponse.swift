@@ -14,8 +14,7 @@ struct RevocationResponse: Sendable {
     do throws(SQOAuthError) {
       try checkAnswer(response)
     } catch {
-      // Facebook's request contains no client authentication.
-      throw request.style == .facebookPermissions
+      throw request.style.sendsTokenAlone
         ? error : request.client.explaining(error, after: response, at: receivedAt)
     }
   }
@@ -25,6 +24,7 @@ struct RevocationResponse: Sendable {
     case 200..<300:
       // Section 2.2: only the status matters and the body is ignored. But Facebook's body can say
       // "no".
+      if request.style == .slackToken { return try checkSlack(response) }
       guard request.style == .facebookPermissions, Self.saysNo(response) else { return }
       throw SQOAuthError(
         .invalidResponse,
@@ -59,6 +59,26 @@ struct RevocationResponse: Sendable {
 
   private func failure(_ response: WebResponse) -> SQOAuthError {
     .failure(of: Self.endpoint, response, now: receivedAt, removing: request.secrets)
+  }
+
+  // MARK: Slack
+
+  /// The codes by which Slack says that a token has ended.
+  private static let slackEnds: Set<String> = [
+    "invalid_auth", "token_revoked", "token_expired", "account_inactive",
+  ]
+
+  /// Checks Slack's response, whose status says nothing.
+  private func checkSlack(_ response: WebResponse) throws(SQOAuthError) {
+    let answer = try? JSONReader.value(of: response.body)
+    if answer["ok"].bool == true { return }
+    guard let error = error(in: response) else {
+      throw SQOAuthError(
+        .invalidResponse, "\(Self.endpoint) did not answer that it revoked the token",
+        status: response.status)
+    }
+    guard !Self.slackEnds.contains(error.error.rawValue) else { return }
+    throw .refusal(by: Self.endpoint, error, response, now: receivedAt)
   }
 
   // MARK: Facebook's Graph API

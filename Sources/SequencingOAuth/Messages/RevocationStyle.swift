@@ -18,4 +18,20 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   /// `client_secret` if the client has one, and `refresh_token`, as described under "Logout
   /// endpoint" in Keycloak's documentation. The account needs a refresh token.
   case keycloakLogout
+  /// GitHub's request: it ends one access token of the app.
+  ///
+  /// It is a DELETE request with the token in JSON, and the client's identifier and secret by Basic,
+  /// as described under "Delete an app token" in GitHub's REST API. The endpoint is
+  /// `https://api.github.com/applications`; the SDK adds the client's identifier. The client needs
+  /// a secret.
+  case gitHubToken
+  /// Slack's request: it ends one access token.
+  ///
+  /// It is a POST request to `https://slack.com/api/auth.revoke` with the access token in
+  /// `Authorization`, as described under "auth.revoke" in Slack's documentation. Slack answers with
+  /// status 200 also if it revoked nothing; the member `ok` counts.
+  case slackToken
+
+  /// Whether the token alone authorizes the request, so that it has no client authentication.
+  var sendsTokenAlone: Bool { self == .facebookPermissions || self == .slackToken }
 }

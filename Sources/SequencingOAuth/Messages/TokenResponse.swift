@@ -27,7 +27,7 @@ struct TokenResponse: Sendable {
       let members = members(of: response)
         ?? OuterMembers.values(of: ["refresh_token", "error"], in: response.body),
       !Self.saysError(members),
-      let refreshToken = members["refresh_token"]?.string, !refreshToken.isEmpty,
+      let refreshToken = lifted(members)["refresh_token"]?.string, !refreshToken.isEmpty,
       StandardTokenResponseParser.isRefreshToken(refreshToken)
     else { return nil }
     return refreshToken
@@ -44,15 +44,31 @@ struct TokenResponse: Sendable {
           "\(Self.endpoint) sent more than the \(Self.largestBody) bytes that a token response may "
             + "have", status: response.status)
       }
-      return try bound(try token(in: response))
+      return try bound(try checked(try token(in: response)))
     } catch {
       let error = proofKey == nil ? error.namingTokenBinding : error
       throw request?.client.explaining(error, after: response, at: context.receivedAt) ?? error
     }
   }
 
+  private func lifted(_ members: [String: JSONValue]) -> [String: JSONValue] {
+    context.quirks.contains(.tokenInAuthedUser) ? AuthedUser.lifted(members) : members
+  }
+
   private func members(of response: WebResponse) -> [String: JSONValue]? {
     response.body.count <= Self.largestBody ? JSONMessage.members(of: response.body) : nil
+  }
+
+  /// Returns the token if it is for the expected user.
+  private func checked(_ token: SQToken) throws(SQOAuthError) -> SQToken {
+    guard let expected = context.expectedSubject else { return token }
+    guard token.additionalFields["sub"]?.string == expected else {
+      throw SQOAuthError(
+        .idTokenSubject,
+        "the token response names another user (\"sub\") than \(expected.printable); sign in as that "
+          + "user")
+    }
+    return token
   }
 
   /// Returns the token with the key to which the server has bound it.

@@ -13,6 +13,8 @@ public struct TokenResponseContext: Sendable {
   ///
   /// - SeeAlso: RFC 9449, section 5
   public let isForBoundToken: Bool
+  /// The user whom the response must name in `sub`; `nil` for any.
+  var expectedSubject: String?
 
   /// Creates a context for one response.
   public init(
@@ -95,13 +97,14 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     guard !isForm || [nil, ""].contains(fields["error"]) else {
       throw SQOAuthError(.invalidResponse, "the token response has an error")
     }
+    if context.quirks.contains(.tokenInAuthedUser) { fields = AuthedUser.lifted(fields) }
     guard let accessToken = fields["access_token"].string, accessToken.isSendableToken else {
       throw TokenResponseFault.accessToken(in: fields)
     }
     fields["access_token"] = nil
     let tokenType = try tokenType(
       &fields, mayBeMissing: isForm || context.quirks.contains(.missingTokenType),
-      mayBeBound: context.isForBoundToken)
+      context)
     let lifetime = try TokenLifetime.seconds(fields.removeValue(forKey: "expires_in"))
     let refreshToken = fields.takeString("refresh_token")
     if let refreshToken, !Self.isRefreshToken(refreshToken) {
@@ -136,7 +139,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   }
 
   private func tokenType(
-    _ fields: inout [String: JSONValue], mayBeMissing: Bool, mayBeBound: Bool
+    _ fields: inout [String: JSONValue], mayBeMissing: Bool, _ context: TokenResponseContext
   ) throws(SQOAuthError) -> String {
     guard let type = fields.takeString("token_type") else {
       guard mayBeMissing else { throw TokenResponseFault.tokenType }
@@ -145,9 +148,12 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     // RFC 6749, section 7.1: a client must not use a type that it does not understand.
     switch type.asciiLowercased() {
     case "bearer": return type
-    case "dpop" where mayBeBound: return type
+    case "dpop" where context.isForBoundToken: return type
     case "dpop": throw TokenResponseFault.boundTokenType
-    default: throw TokenResponseFault.tokenType(type, isForBoundToken: mayBeBound)
+    case "user" where context.quirks.contains(.userOrBotTokenType),
+      "bot" where context.quirks.contains(.userOrBotTokenType):
+      return "Bearer"
+    default: throw TokenResponseFault.tokenType(type, isForBoundToken: context.isForBoundToken)
     }
   }
 
@@ -162,7 +168,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     if fields["scope"] == .null || fields["scope"]?.scope != nil {
       fields.removeValue(forKey: "scope")
     }
-    return scope
+    guard context.quirks.contains(.commaSeparatedScopes) else { return scope }
+    return scope?.split { $0 == "," || $0 == " " }.joined(separator: " ")
   }
 }
 

@@ -17,4 +17,12 @@ public struct TokenResponseQuirks: OptionSet, Sendable, Hashable {
   public static let anyContentType = Self(rawValue: 1 << 1)
   /// The response is a form, `access_token=…&expires=…`, instead of JSON, as from old Graph APIs.
   public static let formEncoded = Self(rawValue: 1 << 2)
+  /// The member `scope` has commas between the scopes, as at GitHub.
+  public static let commaSeparatedScopes = Self(rawValue: 1 << 3)
+  /// The token is in the member `authed_user`, as Slack's tokens of users.
+  ///
+  /// A token beside that member comes first. Then ``SQToken/additionalFields`` has the member.
+  public static let tokenInAuthedUser = Self(rawValue: 1 << 4)
+  /// The `token_type` is `user` or `bot`, as at Slack; the token is treated as a Bearer token.
+  public static let userOrBotTokenType = Self(rawValue: 1 << 5)
 }

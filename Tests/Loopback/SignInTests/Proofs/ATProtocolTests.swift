@@ -86,4 +86,38 @@ struct ATProtocolTests {
     #expect(record.token.refreshToken == bound.sandbox.latestRefreshToken)
     #expect(record.serverNonce == bound.sandbox.proofNonce(of: .authorizationServer))
   }
+
+  @Test(arguments: [nil, "did:plc:someone", "", "DID:plc:me", "did:plc:me "])
+  func `a token for another user is not used`(subject: String?) async throws {
+    let bound = try await BoundFixture(
+      .public, SandboxOptions(.atProtocol), scope: "demo",
+      change: { $0.expectedSubject = "did:plc:me" })
+    bound.sandbox.misbehave(at: .token, .member("sub", subject.map { .string($0) }))
+    let error = await failure(.idTokenSubject) { try await bound.oauth.signIn() }
+    #expect(error?.message.contains("did:plc:me") == true)
+    #expect(await bound.record == nil && bound.oauth.currentToken == nil)
+  }
+
+  @Test func `a token for the expected user is used and refreshed`() async throws {
+    let bound = try await BoundFixture(
+      .public, SandboxOptions(.atProtocol), scope: "demo",
+      change: { $0.expectedSubject = "did:plc:me" })
+    bound.sandbox.misbehave(at: .token, .member("sub", "did:plc:me"), times: 8)
+    try await bound.signedIn()
+    bound.clock.advance(by: 3600)
+    #expect(try await bound.send().status == 200)
+    try await bound.oauth.revoke()
+    #expect(await bound.record == nil)
+  }
+
+  @Test func `a refresh that names another user loses no refresh token`() async throws {
+    let bound = try await BoundFixture(
+      .public, SandboxOptions(.atProtocol), scope: "demo",
+      change: { $0.expectedSubject = "did:plc:me" })
+    bound.sandbox.misbehave(at: .token, .member("sub", "did:plc:me"), times: 1)
+    try await bound.signedIn()
+    bound.clock.advance(by: 3600)
+    bound.sandbox.misbehave(at: .token, .member("sub", "did:plc:other"), times: 2)
+    await failure(.idTokenSubject) { try await bound.send() }
+  }
 }

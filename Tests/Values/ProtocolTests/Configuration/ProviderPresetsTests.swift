@@ -58,15 +58,6 @@ import Testing
     #expect(logout.revocationStyle == .keycloakLogout)
   }
 
-  @Test(arguments: [
-    Provider.sequencing, .google, .facebook, .keycloak(baseURL: "https://id.example", realm: "r"),
-  ])
-  func `every preset is a valid configuration and has a name`(provider: Provider) throws {
-    _ = try ClientConfiguration(
-      clientID: "id", clientSecret: "s", redirectURI: "http://127.0.0.1/cb", provider: provider)
-    #expect(!provider.name.isEmpty)
-  }
-
   @Test(arguments: [".", ".."])
   func `a realm that leaves its folder is rejected`(realm: String) {
     failure(.invalidConfiguration) {

@@ -42,6 +42,57 @@ import Testing
     }
   }
 
+  @Test func `only its own quirk separates scopes by commas`() throws {
+    func scopes(_ scope: String, _ quirks: TokenResponseQuirks) throws -> [String] {
+      try Answer.read(
+        #"{"access_token":"a","token_type":"bearer","scope":"\#(scope)"}"#, quirks: quirks
+      ).scopes
+    }
+    #expect(try scopes("repo,gist", .commaSeparatedScopes) == ["repo", "gist"])
+    #expect(try scopes("repo, gist user", .commaSeparatedScopes) == ["repo", "gist", "user"])
+    #expect(try scopes("", .commaSeparatedScopes) == [])
+    #expect(try scopes("repo,gist", []) == ["repo,gist"])
+  }
+
+  @Test func `only its own quirk accepts the token types of Slack`() throws {
+    for type in ["user", "bot"] {
+      let body = #"{"access_token":"a","token_type":"\#(type)"}"#
+      #expect(try Answer.read(body, quirks: .userOrBotTokenType).tokenType == "Bearer")
+      failure(.invalidResponse) { try Answer.read(body, quirks: .missingTokenType) }
+    }
+    for type in ["dpop", "mac", "app", ""] {
+      failure(.invalidResponse) {
+        try Answer.read(
+          #"{"access_token":"a","token_type":"\#(type)"}"#, quirks: .userOrBotTokenType)
+      }
+    }
+  }
+
+  @Test func `only its own quirk reads a token inside authed_user`() throws {
+    let body =
+      #"{"authed_user":{"id":"U1","access_token":"a","token_type":"bearer","refresh_token":"r"}}"#
+    let token = try Answer.read(body, quirks: .tokenInAuthedUser)
+    #expect(token.accessToken == "a" && token.refreshToken == "r")
+    #expect(token.additionalFields["authed_user"] == ["id": "U1"])
+    failure(.invalidResponse) { try Answer.read(body) }
+    failure(.invalidResponse) {
+      try Answer.read(
+        #"{"token_type":"bearer","authed_user":{"id":"U1"}}"#, quirks: .tokenInAuthedUser)
+    }
+  }
+
+  @Test func `the parts of two tokens are never mixed`() throws {
+    let user = #""authed_user":{"access_token":"u","token_type":"bearer"}"#
+    let app = try Answer.read(
+      #"{"access_token":"a","token_type":"bearer","refresh_token":"r",\#(user)}"#,
+      quirks: .tokenInAuthedUser)
+    #expect(app.accessToken == "a" && app.refreshToken == "r")
+    let own = try Answer.read(
+      #"{"token_type":"bearer","refresh_token":"r","scope":"x",\#(user)}"#,
+      quirks: .tokenInAuthedUser)
+    #expect(own.accessToken == "u" && own.refreshToken == nil && own.scope == "asked")
+  }
+
   @Test(arguments: [200, 400])
   func `a form with an error is read with any status`(status: Int) {
     let body = "error=bad_verification_code&error_description=It+has+expired."

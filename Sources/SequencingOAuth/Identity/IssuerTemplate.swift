@@ -1,0 +1,38 @@
+import SQBasics
+
+/// The issuers of a provider with many tenants: a text that contains the tenant's identifier.
+///
+/// Each ID token names its tenant, and must have that tenant's issuer.
+struct IssuerTemplate: Sendable, Hashable {
+  /// The place of the tenant's identifier in ``text``.
+  static let placeholder = "{tenantid}"
+
+  /// The issuers with the placeholder, as in the provider's metadata.
+  let text: String
+  /// The claim with the tenant's identifier.
+  let claim: String
+
+  /// Returns the issuer that an ID token with these claims must name; `nil` if they name no tenant.
+  ///
+  /// A tenant's identifier is a UUID, so it cannot add a part to the issuer.
+  func issuer(of claims: [String: JSONValue]) -> String? {
+    guard let tenant = claims[claim].string, Self.isUUID(tenant) else { return nil }
+    return text.replacing(Self.placeholder, with: tenant)
+  }
+
+  /// Returns whether an issuer from a store names one of these tenants in its claims.
+  static func isKept(_ claims: IDTokenClaims, of issuer: String?) -> Bool {
+    guard let issuer else { return false }
+    if claims.issuer == issuer { return true }
+    return Provider.tenants(of: issuer)?.issuer(of: claims.all) == claims.issuer
+  }
+
+  /// Returns whether a text is a UUID: 32 hexadecimal digits in five groups.
+  static func isUUID(_ text: String) -> Bool {
+    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+    return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
+      && groups.joined(separator: "").utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
+      }
+  }
+}

@@ -1,0 +1,23 @@
+/// The member `authed_user` of Slack's token responses, which has a user's token.
+enum AuthedUser {
+  private static let name = "authed_user"
+  /// The members of a token response that the user's object may have.
+  private static let names = [
+    "access_token", "token_type", "scope", "expires_in", "refresh_token",
+  ]
+
+  /// Returns the members of a response with the user's token in the usual place.
+  ///
+  /// The response's own token comes first, because it is the token of the app that was asked for.
+  /// Of two tokens, none of the parts are mixed.
+  static func lifted(_ members: [String: JSONValue]) -> [String: JSONValue] {
+    guard [nil, .null].contains(members["access_token"]), let user = members[name]?.object,
+      user["access_token"]?.string != nil
+    else { return members }
+    var lifted = members
+    var rest = user
+    for part in names { lifted[part] = rest.removeValue(forKey: part) }
+    lifted[name] = .object(rest)
+    return lifted
+  }
+}

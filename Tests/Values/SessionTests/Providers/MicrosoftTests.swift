@@ -1,0 +1,123 @@
+import Foundation
+import SQBasics
+import Testing
+
+@testable import SequencingOAuth
+@testable import TestSupport
+
+/// A client of Microsoft Entra ID, at servers that answer as Microsoft's documentation says.
+@Suite("At Microsoft", .timeLimit(.minutes(1))) struct MicrosoftTests {
+  private static let host = "login.microsoftonline.com"
+  private static let tenant = "8eaef023-2b34-4da1-9baa-8bc8c9d6a490"
+  private static let other = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+  private static func issuer(_ tenant: String) -> String { "https://\(host)/\(tenant)/v2.0" }
+
+  /// Creates the servers for a tenant in the addresses, with changed claims and members of the key.
+  private func party(
+    _ tenant: String = "common", claims: [String: JSONValue?] = [:],
+    key: [String: JSONValue] = ["issuer": .string(issuer(IssuerTemplate.placeholder))]
+  ) throws -> PlayedProvider {
+    let party = try PlayedProvider { party in
+      [
+        "POST \(Self.host)/\(tenant)/oauth2/v2.0/token": party.tokens(rotating: false) { count in
+          var all: [String: JSONValue] = [
+            "iss": .string(Self.issuer(Self.tenant)), "tid": .string(Self.tenant), "ver": "2.0",
+          ]
+          for (name, value) in claims { all[name] = value }
+          let idToken = try await party.idToken(all)
+          // Scopes that name no resource are missing in the response.
+          return
+            #"{"token_type":"Bearer","scope":"https://graph.microsoft.com/User.Read","expires_in":3599,"ext_expires_in":3599,"access_token":"T\#(count)","refresh_token":"R1","id_token":"\#(idToken)"}"#
+        },
+        "GET \(Self.host)/\(tenant)/discovery/v2.0/keys": party.keys(key),
+      ]
+    }
+    try party.fixture.register(
+      secret: nil, scope: "openid offline_access https://graph.microsoft.com/User.Read",
+      provider: .microsoft(tenant: tenant))
+    return party
+  }
+
+  @Test(arguments: ["common", "organizations", tenant])
+  func `a user of a tenant signs in, and the identity outlives a restart`(
+    place: String
+  ) async throws {
+    let party = try party(place)
+    let (first, second) = try await party.signInAndRefresh(after: 3_599)
+    #expect(first.idToken?.issuer == Self.issuer(Self.tenant))
+    #expect(first.scopes == ["https://graph.microsoft.com/User.Read"])
+    #expect(second.accessToken == "T2" && second.idToken?.subject == "user")
+    // An administrator may have consented for a user who cannot.
+    #expect(party.page?.parameters["prompt"] == nil)
+
+    let restarted = SQOAuth()
+    restarted.environment = party.fixture.oauth.environment
+    restarted.register(try #require(party.fixture.oauth.module.configuration))
+    #expect(try await restarted.restore())
+    #expect(restarted.currentToken?.idToken?.issuer == Self.issuer(Self.tenant))
+    await failure(.revocationUnsupported) { try await party.fixture.oauth.revoke() }
+  }
+
+  static let forgeries: [[String: JSONValue?]] = [
+    ["iss": .string(issuer(other))], ["tid": .string(other)], ["tid": nil], ["tid": ""],
+    ["tid": .string("x/../\(tenant)")], ["tid": 7], ["iss": .string(issuer("common"))],
+    ["iss": .string(issuer(IssuerTemplate.placeholder))],
+    [
+      "iss": .string(issuer(IssuerTemplate.placeholder)),
+      "tid": .string(IssuerTemplate.placeholder),
+    ],
+    ["iss": "https://login.evil.example/\(tenant)/v2.0"],
+    ["iss": .string(issuer(tenant) + "/")], ["iss": .string("https://sts.windows.net/\(tenant)/")],
+  ]
+
+  @Test(arguments: forgeries)
+  func `an ID token whose issuer is not its tenant's is refused`(
+    claims: [String: JSONValue?]
+  ) async throws {
+    let party = try party(claims: claims)
+    await failure(.idTokenIssuer) { try await party.fixture.oauth.signIn() }
+    #expect(party.fixture.oauth.currentToken == nil)
+  }
+
+  @Test func `a token of another tenant is refused at one tenant`() async throws {
+    let party = try party(
+      Self.tenant, claims: ["iss": .string(Self.issuer(Self.other)), "tid": .string(Self.other)])
+    await failure(.idTokenIssuer) { try await party.fixture.oauth.signIn() }
+  }
+
+  @Test(arguments: [nil, issuer(tenant), issuer(IssuerTemplate.placeholder)])
+  func `a key of the tenant, or of all, may sign`(issuer: String?) async throws {
+    let party = try party(key: issuer.map { ["issuer": .string($0)] } ?? [:])
+    #expect(try await party.fixture.oauth.signIn().idToken != nil)
+  }
+
+  @Test func `a key of another tenant may not sign`() async throws {
+    let party = try party(key: ["issuer": .string(Self.issuer(Self.other))])
+    await failure(.idTokenKey) { try await party.fixture.oauth.signIn() }
+  }
+
+  @Test func `the user of another tenant does not take over at a refresh`() async throws {
+    let party = try party()
+    try await party.fixture.oauth.signIn()
+    party.fixture.http.answer { request in
+      guard request.method == "POST" else { return try await party.keys()(request) }
+      let idToken = try await party.idToken([
+        "iss": .string(Self.issuer(Self.other)), "tid": .string(Self.other),
+      ])
+      return try await ScriptedTransport.token(
+        "T2", members: #""expires_in":3599,"id_token":"\#(idToken)""#)(request)
+    }
+    party.fixture.clock.advance(by: 3_599)
+    await failure(.idTokenSubject) { try await party.fixture.oauth.token() }
+  }
+
+  @Test(arguments: ["", "contoso.onmicrosoft.com", "..", "a/b", "Common", "8eaef023"])
+  func `a tenant that is no identifier is refused, with a reason`(tenant: String) {
+    let error = failure(.invalidConfiguration) {
+      try ClientConfiguration(
+        clientID: "id", redirectURI: "http://localhost/cb", provider: .microsoft(tenant: tenant))
+    }
+    #expect(error?.message.contains("Directory (tenant) ID") == true)
+  }
+}
