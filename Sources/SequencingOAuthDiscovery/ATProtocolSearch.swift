@@ -1,0 +1,128 @@
+import SQBasics
+import SQFoundation
+import SequencingOAuth
+
+/// The search for the servers of a user of AT Protocol.
+///
+/// - SeeAlso: AT Protocol, "OAuth", "Identity Authentication"
+struct ATProtocolSearch: Sendable {
+  let environment: ClientEnvironment
+  let handleResolver: String?
+  let plcDirectory: String
+  let timeout: Duration
+
+  /// The size of the largest document that is read, in bytes.
+  private static let maximumBytes: Int64 = 64 * 1024
+
+  func user(_ name: String) async throws(SQOAuthError) -> ATProtocolUser {
+    let did: String
+    var handle: String?
+    switch try ATProtocolName(name) {
+    case .did(let known): did = known
+    case .handle(let known):
+      did = try await self.did(of: known)
+      handle = known
+    }
+    let document = try await document(of: did)
+    // Otherwise the owner of any domain could name the DID of another user.
+    guard handle == nil || document.handle == handle else {
+      throw Self.fault(
+        "the document of \(did.printable) names the handle "
+          + "\"\((document.handle ?? "").printable)\" and not \"\((handle ?? "").printable)\"")
+    }
+    let server = try address(document.server, of: did)
+    let discovery = ResourceDiscovery(resource: server, environment: environment, timeout: timeout)
+    let issuers = try await discovery.find(named: nil).metadata.authorizationServers
+    guard let issuer = issuers.first, issuers.count == 1 else {
+      throw Self.fault(
+        "the server \(server) names \(issuers.count) authorization servers, and must name one")
+    }
+    return ATProtocolUser(did: did, handle: handle, server: server.text, issuer: issuer)
+  }
+
+  // MARK: From a handle to a DID
+
+  /// Returns the DID that a handle's own domain names, or else the one that the resolver names.
+  private func did(of handle: String) async throws(SQOAuthError) -> String {
+    let own = try? await answer(at: "https://\(handle)/.well-known/atproto-did")
+    if let own, own.status == 200 {
+      let text = String(decoding: own.body, as: UTF8.self)
+      let line = String(text.prefix { !$0.isNewline }).filter { $0 != " " }
+      if ATProtocolName.isDID(line) { return line }
+    }
+    if Task.isCancelled { throw SQOAuthError(.cancelled, "the request was cancelled") }
+    guard let handleResolver else {
+      throw Self.fault("the domain \(handle.printable) names no DID (/.well-known/atproto-did)")
+    }
+    let answer = try await answer(
+      at: "\(handleResolver)/xrpc/com.atproto.identity.resolveHandle?handle=\(handle)")
+    guard answer.status == 200, let did = JSONMessage.members(of: answer.body)?["did"]?.string,
+      ATProtocolName.isDID(did)
+    else {
+      throw Self.fault(
+        "there is no user with the handle \(handle.printable) (status \(answer.status))")
+    }
+    return did
+  }
+
+  // MARK: From a DID to a server
+
+  /// What a client reads in the document of a DID.
+  private struct DIDDocument {
+    /// The first handle, which the owner of the DID names.
+    let handle: String?
+    /// The address of the user's server.
+    let server: String?
+  }
+
+  private func document(of did: String) async throws(SQOAuthError) -> DIDDocument {
+    let address =
+      did.suffix(after: "did:web:").map { "https://\($0)/.well-known/did.json" }
+      ?? "\(plcDirectory)/\(did)"
+    let answer = try await answer(at: address)
+    guard answer.status == 200, let members = JSONMessage.members(of: answer.body) else {
+      throw Self.fault(
+        "\(did.printable) has no document at \(address.printable) (status \(answer.status))")
+    }
+    guard members["id"]?.string == did else {
+      throw Self.fault("the document at \(address.printable) is that of another DID")
+    }
+    let names = members["alsoKnownAs"]?.array ?? []
+    let handle = names.lazy.compactMap(\.string).compactMap { $0.suffix(after: "at://") }.first
+    let services = members["service"]?.array ?? []
+    let service = services.first { service in
+      ["#atproto_pds", "\(did)#atproto_pds"].contains(service["id"]?.string)
+        && service["type"]?.string == "AtprotoPersonalDataServer"
+    }
+    return DIDDocument(
+      handle: handle.map { String($0).asciiLowercased() },
+      server: service?["serviceEndpoint"]?.string)
+  }
+
+  private func address(_ text: String?, of did: String) throws(SQOAuthError) -> ResourceAddress {
+    guard let text, let address = try? ResourceAddress(text),
+      EndpointURL.split(address.text).tail.isEmpty
+    else {
+      throw Self.fault(
+        "the document of \(did.printable) names no usable server (#atproto_pds): "
+          + "\"\((text ?? "").printable)\"")
+    }
+    // A server elsewhere could otherwise make this computer send requests to itself.
+    guard !address.mayBeLocal else {
+      throw Self.fault("the document of \(did.printable) names a server on this computer")
+    }
+    return address
+  }
+
+  private func answer(at address: String) async throws(SQOAuthError) -> WebResponse {
+    var request = WebRequest(url: try EndpointURL.check(address, name: "address of a directory"))
+    request.headers["Accept"] = "application/json, text/plain"
+    request.timeout = timeout
+    request.maximumResponseBytes = Self.maximumBytes
+    return try await environment.exchange(request, for: .resourceMetadata)
+  }
+
+  private static func fault(_ text: String) -> SQOAuthError {
+    SQOAuthError(.resourceMetadataInvalid, text)
+  }
+}

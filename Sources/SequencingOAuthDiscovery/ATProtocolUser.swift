@@ -1,0 +1,82 @@
+import SQBasics
+public import SequencingOAuth
+
+/// A user of AT Protocol, for example of Bluesky, with the servers of the user's account.
+///
+/// Anyone may run such servers, so a client begins with the user's name, and finds the authorization
+/// server of that user. ``configuration(clientID:clientKey:redirectURI:scope:)`` then follows the
+/// protocol's rules: a pushed request, tokens bound to a key, and a token for this user alone.
+///
+/// - SeeAlso: AT Protocol, "OAuth"
+public struct ATProtocolUser: Sendable, Hashable {
+  /// The user's permanent identifier, a DID; keep accounts under it.
+  public let did: String
+  /// The user's handle; `nil` if the search began with a DID, because a handle must be verified.
+  public let handle: String?
+  /// The address of the user's server, the PDS, which is the API that gets the tokens.
+  public let server: String
+  /// The issuer identifier of the authorization server.
+  public let issuer: String
+
+  /// Finds a user by a handle, such as `alice.bsky.social`, or a DID.
+  ///
+  /// A handle leads to a DID by the address `/.well-known/atproto-did` of its own domain. If that has
+  /// no answer, the `handleResolver` is asked, because the SDK makes no DNS request for `TXT` records
+  /// of its own; it learns which handle the user entered. `nil` asks no one else. The DID's document,
+  /// from the `plcDirectory` or from the domain in a `did:web`, must name the same handle.
+  ///
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is no name;
+  ///   `SQOAuthError.Code.resourceMetadataInvalid` if the user or a server is not found, or if two of
+  ///   them disagree; the errors of the transport.
+  public static func find(
+    _ name: String, environment: ClientEnvironment = ClientEnvironment(),
+    handleResolver: String? = "https://public.api.bsky.app",
+    plcDirectory: String = "https://plc.directory", timeout: Duration = .seconds(20)
+  ) async throws(SQOAuthError) -> ATProtocolUser {
+    try await ATProtocolSearch(
+      environment: environment, handleResolver: handleResolver, plcDirectory: plcDirectory,
+      timeout: timeout
+    ).user(name)
+  }
+
+  /// Returns the configuration of a client for this user's sign-in.
+  ///
+  /// `clientID` is the address of the client's metadata document (`ClientMetadata.document`), or
+  /// ``loopbackClientID(redirectURI:scope:)`` during development. With a `clientKey` the client is
+  /// confidential. The `scope` must contain `atproto`.
+  ///
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration`; the message says what to change.
+  public func configuration(
+    clientID: String, clientKey: ClientKey? = nil, redirectURI: String, scope: String = "atproto"
+  ) throws(SQOAuthError) -> ClientConfiguration {
+    guard scope.split(separator: " ").contains("atproto") else {
+      throw SQOAuthError(
+        .invalidConfiguration, "a sign-in by AT Protocol needs the scope \"atproto\"")
+    }
+    var configuration = try ClientConfiguration(
+      clientID: clientID, clientKey: clientKey, redirectURI: redirectURI, scope: scope,
+      provider: .issuer(issuer),
+      clientAuthentication: clientKey == nil ? .publicClient : .privateKeyJWT,
+      authorizationParameters: ["login_hint": handle ?? did])
+    configuration.tokenBinding = .dpop()
+    configuration.pushesAuthorizationRequests = true
+    configuration.requiredScopes = ["atproto"]
+    // The server that the DID names must be the one that vouches for the user.
+    configuration.expectedSubject = did
+    configuration.resourceOrigins = [try ResourceOrigin(server)]
+    return configuration
+  }
+
+  /// Returns the identifier of a client without a metadata document, for development.
+  ///
+  /// A server reads the client's description from it. Users see no name of an app, and some servers
+  /// may refuse it.
+  ///
+  /// - SeeAlso: AT Protocol, "OAuth", "Localhost Client Development"
+  public static func loopbackClientID(
+    redirectURI: String = "http://127.0.0.1/callback", scope: String = "atproto"
+  ) -> String {
+    "http://localhost?redirect_uri=\(FormCoding.encodePathSegment(redirectURI))"
+      + "&scope=\(FormCoding.encodePathSegment(scope))"
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import SequencingOAuth
+import Testing
+
+@testable import SequencingOAuthDiscovery
+@testable import TestSupport
+
+/// The search for a user of AT Protocol, with a scripted transport.
+struct ATProtocolUserTests {
+  private static let did = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
+  private static let otherDID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
+
+  private static func document(
+    _ did: String = did, handle: String = "alice.bsky.social",
+    server: String = "https://pds.example.com"
+  ) -> String {
+    ##"{"id":"\##(did)","alsoKnownAs":["at://\##(handle)"],"service":[{"id":"#other","type":"X","serviceEndpoint":"https://x.example.com"},{"id":"#atproto_pds","type":"AtprotoPersonalDataServer","serviceEndpoint":"\##(server)"}]}"##
+  }
+
+  /// The answers of honest servers, by the address.
+  private static let honest: [String: String] = [
+    "https://alice.bsky.social/.well-known/atproto-did": did + "\n",
+    "https://plc.directory/\(did)": document(),
+    "https://pds.example.com/.well-known/oauth-protected-resource":
+      #"{"resource":"https://pds.example.com","authorization_servers":["https://bsky.social"]}"#,
+  ]
+
+  private let http = ScriptedTransport()
+
+  private func find(
+    _ name: String, _ changes: [String: String?] = [:], resolver: String? = nil
+  ) async throws -> ATProtocolUser {
+    var answers = Self.honest
+    for (address, answer) in changes { answers[address] = answer }
+    http.answer { [answers] request in
+      guard let body = answers[request.url.absoluteString] else { return WebResponse(status: 404) }
+      let type = body.hasPrefix("{") ? "application/json" : "text/plain"
+      return WebResponse(
+        status: 200, headers: ["Content-Type": type], body: Data(body.utf8))
+    }
+    var environment = ClientEnvironment()
+    environment.transport = http
+    return try await ATProtocolUser.find(
+      name, environment: environment, handleResolver: resolver)
+  }
+
+  @Test(arguments: ["alice.bsky.social", "@Alice.Bsky.Social"])
+  func `a handle leads to the user's servers`(name: String) async throws {
+    let user = try await find(name)
+    #expect(user.did == Self.did && user.handle == "alice.bsky.social")
+    #expect(user.server == "https://pds.example.com" && user.issuer == "https://bsky.social")
+  }
+
+  @Test func `a DID leads there too, without a handle`() async throws {
+    let user = try await find(Self.did)
+    #expect(user.handle == nil && user.issuer == "https://bsky.social")
+    #expect(http.requests.count == 2)
+  }
+
+  @Test func `a domain that does not answer is looked up by the resolver`() async throws {
+    let changes: [String: String?] = [
+      "https://alice.bsky.social/.well-known/atproto-did": nil,
+      "https://r.example.com/xrpc/com.atproto.identity.resolveHandle?handle=alice.bsky.social":
+        #"{"did":"\#(Self.did)"}"#,
+    ]
+    #expect(
+      try await find("alice.bsky.social", changes, resolver: "https://r.example.com").did
+        == Self.did)
+    await failure(.resourceMetadataInvalid) { try await find("alice.bsky.social", changes) }
+  }
+
+  @Test func `a DID of the domain's own document works`() async throws {
+    let did = "did:web:alice.example.com"
+    let user = try await find(
+      did, ["https://alice.example.com/.well-known/did.json": Self.document(did)])
+    #expect(user.did == did)
+  }
+
+  static let frauds: [[String: String?]] = [
+    // The owner of a domain names the DID of another user.
+    ["https://plc.directory/\(did)": document(handle: "bob.bsky.social")],
+    ["https://plc.directory/\(did)": document(otherDID)],
+    ["https://plc.directory/\(did)": document(server: "https://127.0.0.1")],
+    ["https://plc.directory/\(did)": document(server: "https://localhost")],
+    ["https://plc.directory/\(did)": document(server: "http://pds.example.com")],
+    ["https://plc.directory/\(did)": document(server: "https://pds.example.com/path")],
+    ["https://plc.directory/\(did)": document(server: "https://a@pds.example.com")],
+    ["https://plc.directory/\(did)": #"{"id":"\#(did)","alsoKnownAs":["at://alice.bsky.social"]}"#],
+    ["https://plc.directory/\(did)": "[]"], ["https://plc.directory/\(did)": nil],
+    ["https://alice.bsky.social/.well-known/atproto-did": "<html>"],
+    ["https://alice.bsky.social/.well-known/atproto-did": "did:plc:../../x"],
+    [
+      "https://pds.example.com/.well-known/oauth-protected-resource":
+        #"{"resource":"https://pds.example.com","authorization_servers":["https://a.example.com","https://b.example.com"]}"#
+    ],
+    [
+      "https://pds.example.com/.well-known/oauth-protected-resource":
+        #"{"resource":"https://other.example.com","authorization_servers":["https://bsky.social"]}"#
+    ],
+  ]
+
+  @Test(arguments: frauds.indices)
+  func `documents that disagree lead nowhere`(index: Int) async throws {
+    await failure(.resourceMetadataInvalid) {
+      try await find("alice.bsky.social", Self.frauds[index])
+    }
+  }
+
+  @Test(arguments: [
+    "", "alice", "@", "alice..social", "-a.social", "alice.local", "a.localhost", "127.0.0.1",
+    "alice.bsky.social/x", "al\u{E9}.social", "did:plc:short", "did:web:127.0.0.1",
+    "did:web:a.example.com:443", "did:key:z6Mk", "did:web:../x", "https://alice.bsky.social",
+  ])
+  func `a text that is no name is asked nowhere`(name: String) async throws {
+    await failure(.invalidConfiguration) { try await find(name) }
+    #expect(http.requests.isEmpty)
+  }
+
+  @Test func `the configuration follows the protocol's rules`() async throws {
+    let user = try await find("alice.bsky.social")
+    let configuration = try user.configuration(
+      clientID: "https://app.example.com/client.json", redirectURI: "http://127.0.0.1/callback")
+    #expect(configuration.provider.identifier == "https://bsky.social")
+    #expect(configuration.tokenBinding == .dpop() && configuration.pushesAuthorizationRequests)
+    #expect(configuration.expectedSubject == Self.did)
+    #expect(configuration.requiredScopes == ["atproto"])
+    #expect(configuration.resourceOrigins == [try ResourceOrigin("https://pds.example.com")])
+    failure(.invalidConfiguration) {
+      try user.configuration(
+        clientID: "https://app.example.com/client.json", redirectURI: "http://127.0.0.1/callback",
+        scope: "openid")
+    }
+  }
+
+  @Test func `a client for development describes itself in its identifier`() {
+    #expect(
+      ATProtocolUser.loopbackClientID()
+        == "http://localhost?redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback&scope=atproto")
+  }
+}
