@@ -25,7 +25,12 @@ extension AccountOptions {
     if options.server != nil, options.configuration == nil {
       let opened = try await orOpen(opened, console)
       try await options.checkKeyLasts(in: opened)
-      let options = try await options.registering(in: opened.registrations, console)
+      let options =
+        if let handle = options.wantedHandle {
+          try await options.findingServer(of: handle, console)
+        } else {
+          try await options.registering(in: opened.registrations, console)
+        }
       return try await signIn(options, opened, console, work)
     }
     if let configuration = options.configuration, let server = options.server {
@@ -105,7 +110,7 @@ extension AccountOptions {
       let metadata = try? await oauth.providerMetadata(), metadata.issuer != nil,
       metadata.jwksURI != nil
     else { return configuration }
-    let offered = metadata.scopes ?? ["openid", "profile", "email"]
+    let offered = metadata.scopes ?? options.identityScopes
     let scope = ["openid", "profile", "email"].filter { offered.contains($0) }
     guard scope.contains("openid") else { return configuration }
     let asking = try? options.requesting(scope: scope.joined(separator: " "))

@@ -7,7 +7,8 @@ import SequencingOAuth
 /// `token_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
 /// `token_endpoint_auth_method` (RFC 7591). The record itself contains the client's identifier.
 /// `provider` is a value of `--provider`, and `name` is the name of the account's user, if it is
-/// known. `resource` is the identifier of the resource that the tokens are for (RFC 8707), and
+/// known. `tenant`, `team_id` and `audience` are details of the provider, and `expected_subject` is the
+/// user that the server's responses must name. `resource` is the identifier of the resource that the tokens are for (RFC 8707), and
 /// `resource_origins` lists the only servers that may get the tokens, separated by spaces.
 /// The exceptions for the server have the program's own names, except
 /// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). So does
@@ -22,6 +23,10 @@ struct KeptClient: Sendable, Equatable, Redacted {
   enum Key: String {
     case provider
     case issuer
+    case tenant
+    case team = "team_id"
+    case audience
+    case subject = "expected_subject"
     case authorizationEndpoint = "authorization_endpoint"
     case tokenEndpoint = "token_endpoint"
     case revocationEndpoint = "revocation_endpoint"
@@ -61,6 +66,10 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case .known(let known):
       values[.provider] = known.name
       values[.issuer] = known.issuer
+      let details = known.details
+      values[.tenant] = details.tenant
+      values[.team] = details.team
+      values[.audience] = details.audience
     case .issuer(let issuer):
       values[.issuer] = issuer
     case .endpoints(let endpoints):
@@ -79,6 +88,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values.merge(ServerExceptions(client, beyond: server.provider).attributes) { $1 }
     values.merge(SignInProtections(client).attributes) { $1 }
     values[.keyFile] = keyFile
+    values[.subject] = client.expectedSubject
     let resources = client.resourceOrigins.map(\.description).sorted()
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
     values[.resource] = client.resources.isEmpty ? nil : client.resources.joined(separator: " ")
@@ -132,7 +142,11 @@ struct KeptClient: Sendable, Equatable, Redacted {
   /// The provider, if the SDK knows it by name.
   private var known: KnownProvider? {
     guard let name = values[.provider] else { return nil }
-    return try? KnownProvider(name, issuer: name == "keycloak" ? values[.issuer] : nil)
+    return try? KnownProvider(
+      name,
+      ProviderDetails(
+        issuer: KnownProvider.takesIssuer(name) ? values[.issuer] : nil, tenant: values[.tenant],
+        team: values[.team], audience: values[.audience]))
   }
 
   /// The address of the provider, if the SDK knows it by name.
@@ -160,5 +174,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
   var identifiers: [String] {
     values[.resource]?.split(separator: " ").map(String.init) ?? []
   }
+  /// The user whom the server's token responses must name.
+  var subject: String? { values[.subject] }
   var name: String? { values[.name] }
 }

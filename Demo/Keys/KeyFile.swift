@@ -83,6 +83,29 @@ struct KeyFile: Sendable, Equatable, Redacted {
   }
 }
 
+extension KeyFile {
+  /// Returns the key as the server knows it.
+  ///
+  /// Apple names its files after the identifiers of the keys.
+  func clientKey(for profile: SecurityProfile, at server: Server) throws(Failure) -> ClientKey {
+    let key = try clientKey(for: profile)
+    guard case .known(.apple) = server, let keyID = Self.appleKeyID(in: path) else { return key }
+    do throws(SQOAuthError) {
+      return try ClientKey(pem: try key.pem(), keyID: keyID)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  /// Returns the identifier in the name of a file of Apple's, `AuthKey_ID.p8`.
+  static func appleKeyID(in path: String) -> String? {
+    let name = path.split(separator: "/").last ?? ""
+    guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
+    let id = name.dropFirst("AuthKey_".count).dropLast(".p8".count)
+    return id.isEmpty ? nil : String(id)
+  }
+}
+
 extension SQOAuthError {
   /// The failure of the key that the program itself gave to the SDK; `nil` for any other error.
   var failureOfKey: Failure? {

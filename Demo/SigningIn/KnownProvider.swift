@@ -9,33 +9,24 @@ enum KnownProvider: Sendable, Equatable {
   case facebook
   /// A realm of a Keycloak server.
   case keycloak(baseURL: String, realm: String)
+  case gitHub
+  /// GitLab.com, or a GitLab elsewhere.
+  case gitLab(baseURL: String)
+  case microsoft(tenant: String)
+  /// Apple, for the clients of a developer's team.
+  case apple(teamID: String)
+  /// An authorization server of an Okta organization; `nil` for the organization's own.
+  case okta(domain: String, server: String?)
+  case auth0(domain: String, audience: String?)
+  case slack
+  /// The server of a user of Bluesky, or of another app on AT Protocol, which is not found yet.
+  case bluesky(handle: String)
 
   /// The values of `--provider`.
-  static let names = ["sequencing", "google", "facebook", "keycloak"]
-
-  /// Finds a provider by its name.
-  ///
-  /// Keycloak needs an issuer, and no other provider accepts one.
-  init(_ name: String, issuer: String?) throws(Failure) {
-    switch name {
-    case "sequencing": self = .sequencing
-    case "google": self = .google
-    case "facebook": self = .facebook
-    case "keycloak":
-      guard let realm = Self.realm(issuer) else {
-        throw .usage(
-          "--provider keycloak needs the realm: --issuer https://HOST/realms/REALM, or "
-            + "https://HOST/auth/realms/REALM before version 17")
-      }
-      self = realm
-      return
-    default:
-      throw .usage(
-        "--provider takes sequencing, google, facebook or keycloak, not \"\(name.onScreen)\""
-          + Suggestion.question(name, among: Self.names))
-    }
-    guard issuer == nil else { throw Self.hasItsOwnEndpoints(name) }
-  }
+  static let names = [
+    "sequencing", "google", "facebook", "keycloak", "github", "gitlab", "microsoft", "apple",
+    "okta", "auth0", "slack", "bluesky",
+  ]
 
   static func hasItsOwnEndpoints(_ name: String) -> Failure {
     .usage(
@@ -49,6 +40,14 @@ enum KnownProvider: Sendable, Equatable {
     case .google: "google"
     case .facebook: "facebook"
     case .keycloak: "keycloak"
+    case .gitHub: "github"
+    case .gitLab: "gitlab"
+    case .microsoft: "microsoft"
+    case .apple: "apple"
+    case .okta: "okta"
+    case .auth0: "auth0"
+    case .slack: "slack"
+    case .bluesky: "bluesky"
     }
   }
 
@@ -59,39 +58,41 @@ enum KnownProvider: Sendable, Equatable {
     case .google: .google
     case .facebook: .facebook
     case .keycloak(let baseURL, let realm): .keycloak(baseURL: baseURL, realm: realm)
+    case .gitHub: .gitHub
+    case .gitLab(let baseURL): .gitLab(baseURL: baseURL)
+    case .microsoft(let tenant): .microsoft(tenant: tenant)
+    case .apple(let teamID): .apple(teamID: teamID)
+    case .okta(let domain, let server): .okta(domain: domain, authorizationServer: server)
+    case .auth0(let domain, let audience): .auth0(domain: domain, audience: audience)
+    case .slack: .slack
+    case .bluesky: .issuer(Self.blueskyIssuer)
     }
   }
 
+  /// The authorization server of most users of Bluesky.
+  private static let blueskyIssuer = "https://bsky.social"
+
   /// The issuer in the records of the provider's accounts; `nil` for a provider without one.
   var issuer: String? {
-    switch self {
-    case .sequencing, .facebook: nil
-    case .google: "https://accounts.google.com"
-    case .keycloak(let baseURL, let realm): "\(baseURL)/realms/\(realm)"
-    }
+    if case .bluesky = self { nil } else { provider.issuer }
   }
 
   /// The address of the provider's authorization server.
   var address: String {
     switch self {
     case .sequencing: "https://sequencing.com"
-    case .google: "https://accounts.google.com"
     case .facebook: "https://www.facebook.com"
+    case .gitHub: "https://github.com"
+    case .slack: "https://slack.com"
+    case .bluesky: Self.blueskyIssuer
     case .keycloak(let baseURL, _): baseURL
+    case .google, .gitLab, .microsoft, .apple, .okta, .auth0: provider.issuer ?? ""
     }
   }
 
-  /// Parses a realm's issuer: a URL that ends in `/realms/REALM`.
-  private static func realm(_ issuer: String?) -> KnownProvider? {
-    guard let issuer, let marker = issuer.firstRange(of: "/realms/") else { return nil }
-    let realm = issuer[marker.upperBound...].prefix { $0 != "/" }
-    // A realm whose name needs escapes works with `--issuer` and without `--provider`.
-    let isPlain = realm.utf8.allSatisfy { byte in
-      let letter = Character(UnicodeScalar(byte))
-      return letter.isASCII && (letter.isLetter || letter.isNumber || "-_.".contains(letter))
-    }
-    let rest = issuer[marker.upperBound...].dropFirst(realm.count)
-    guard isPlain, !realm.isEmpty, rest.isEmpty || rest == "/" else { return nil }
-    return .keycloak(baseURL: String(issuer[..<marker.lowerBound]), realm: String(realm))
+  /// The scopes that ask who the user is.
+  var identityScopes: [String] {
+    // Apple has no profile, and posts the redirect of a sign-in that asks for the address.
+    if case .apple = self { ["openid"] } else { ["openid", "profile", "email"] }
   }
 }

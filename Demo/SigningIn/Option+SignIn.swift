@@ -2,8 +2,27 @@
 extension Option {
   static let provider = Option(
     "--provider", value: KnownProvider.names.joined(separator: "|"),
-    help: "A provider whose endpoints and special rules the SDK knows; keycloak also needs "
-      + "--issuer https://HOST/realms/REALM.")
+    help: "A provider whose endpoints and special rules the SDK knows. Some also need its address: "
+      + "keycloak needs --issuer https://HOST/realms/REALM, okta --issuer "
+      + "https://DOMAIN/oauth2/default, auth0 --issuer https://DOMAIN; gitlab takes the --issuer of "
+      + "a GitLab of your own. apple needs --team, and bluesky --handle.")
+  static let tenant = Option(
+    "--tenant", value: "ID",
+    help: "With --provider microsoft: the \"Directory (tenant) ID\" of the only tenant whose users "
+      + "may sign in, or organizations, consumers or common, the default.")
+  static let team = Option(
+    "--team", value: "ID",
+    help:
+      "With --provider apple: the identifier of the developer's team. The key of --key signs the "
+      + "client's secret; the identifier of the key is in the name of Apple's file, "
+      + "AuthKey_ID.p8.")
+  static let audience = Option(
+    "--audience", value: "NAME",
+    help: "With --provider auth0: the identifier of the API that the token is for.")
+  static let handle = Option(
+    "--handle", value: "NAME",
+    help: "With --provider bluesky: the handle of the user, such as alice.bsky.social, or the DID. "
+      + "The program finds the user's server, and needs no --client-id for a first try.")
   static let issuer = Option(
     "--issuer", value: "URL",
     help: "The issuer identifier of any other authorization server that publishes its metadata. "
@@ -64,7 +83,8 @@ extension Option {
     help: "The profile FAPI 2.0: the client signs with --key, the request is pushed and the tokens "
       + "are bound to a key. With fapi2-signed the request and its answer are signed, too.")
   static let quirk = Option(
-    "--quirk", value: "missing-token-type|any-content-type|form-encoded", repeats: true,
+    "--quirk", value: ServerExceptions.quirkNames.map(\.option).joined(separator: "|"),
+    repeats: true,
     help: "A violation of the standard by the server's token endpoint that you accept; "
       + "may be given more than once.")
   static let trustAudience = Option(

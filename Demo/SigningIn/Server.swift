@@ -8,15 +8,18 @@ enum Server: Sendable, Equatable {
   case endpoints(Endpoints)
 
   /// The options that name a server.
-  static let options: [Option] = [.provider, .issuer] + Endpoints.options
+  static let options: [Option] =
+    [.provider, .issuer] + ProviderDetails.options + Endpoints.options
 
   /// Creates the server that the options name, and returns `nil` if they name none.
   init?(_ arguments: Arguments) throws(Failure) {
     let namesEndpoint = Endpoints.options.contains { arguments.contains($0) }
     if let name = arguments[.provider] {
-      let known = try KnownProvider(name, issuer: arguments[.issuer])
+      let known = try KnownProvider(name, ProviderDetails(arguments))
       guard !namesEndpoint else { throw KnownProvider.hasItsOwnEndpoints(known.name) }
       self = .known(known)
+    } else if let stray = ProviderDetails.options.first(where: { arguments.contains($0) }) {
+      throw .usage("\(stray.name) belongs to a --provider; name the provider, or leave it out")
     } else if let endpoints = Endpoints(arguments) {
       self = .endpoints(endpoints)
     } else if let issuer = arguments[.issuer] {

@@ -23,6 +23,9 @@ struct ServerExceptions: Sendable, Equatable {
     ("missing-token-type", "missingTokenType", .missingTokenType),
     ("any-content-type", "anyContentType", .anyContentType),
     ("form-encoded", "formEncoded", .formEncoded),
+    ("comma-separated-scopes", "commaSeparatedScopes", .commaSeparatedScopes),
+    ("token-in-authed-user", "tokenInAuthedUser", .tokenInAuthedUser),
+    ("user-or-bot-token-type", "userOrBotTokenType", .userOrBotTokenType),
   ]
 
   /// Reads the exceptions from the options.

@@ -43,8 +43,30 @@ extension SignInArguments {
         + "the key into a file, or use --store memory for this run only")
   }
 
+  /// The scopes that ask the server of the options who the user is.
+  var identityScopes: [String] {
+    guard case .known(let known)? = server else { return ["openid", "profile", "email"] }
+    return known.identityScopes
+  }
+
+  /// Fails if Apple would refuse the sign-in after the user has come back, or before.
+  private func checkForApple() throws(Failure) {
+    guard key != nil || secret != nil else {
+      throw Failure(
+        "secret_needed", "Apple requires a key with which the client signs its secret",
+        status: .wrongUsage
+      ).withHint("Name the file that Apple gave you: \(Option.key.name) AuthKey_ID.p8.")
+    }
+    guard redirectURI.string.hasPrefix("https:") else {
+      throw .usage(
+        "Apple redirects only to https: give the client's return URL with \(Option.redirectURI.name), "
+          + "and paste the address of the page at which your browser stops")
+    }
+  }
+
   /// Fails if a sign-in would fail at its end because the client's secret is missing.
   func checkSecret() throws(Failure) {
+    if case .known(.apple)? = server { return try checkForApple() }
     guard server == .known(.sequencing), secret == nil, authentication == nil else { return }
     throw Failure(
       "secret_needed", "Sequencing.com requires the secret of every client", status: .wrongUsage

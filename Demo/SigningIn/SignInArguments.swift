@@ -21,6 +21,8 @@ struct SignInArguments: Sendable {
   private(set) var resources: Set<ResourceOrigin>
   /// The identifiers of the resources that the tokens are for, from an account.
   private(set) var identifiers: [String] = []
+  /// The user whom the server's token responses must name, from an account.
+  private(set) var subject: String?
   /// The exceptions from the standards that the server needs.
   private(set) var exceptions: ServerExceptions
   /// The protections of the sign-in beyond plain OAuth 2.
@@ -99,6 +101,10 @@ struct SignInArguments: Sendable {
     key = try KeyFile(arguments[.key], passphrase: keyPassphrase)
     authentication = try Self.authentication(arguments[.auth])
     guard let server else { return }
+    if wantedHandle != nil {
+      try checkForHandle()
+      return
+    }
     guard let clientID else {
       // At a server with an issuer, the program can register itself.
       guard case .issuer = server, secret == nil else {
@@ -132,6 +138,7 @@ struct SignInArguments: Sendable {
     options.scope = scope ?? kept.scope
     options.resources = resources.isEmpty ? kept.resources : resources
     options.identifiers = kept.identifiers
+    options.subject = kept.subject
     options.exceptions = exceptions.completed(by: kept.exceptions)
     options.protections = protections.completed(by: kept.protections)
     if key == nil { options.key = try keyFile(of: kept, record.id, signInCommand) }
@@ -168,6 +175,22 @@ struct SignInArguments: Sendable {
     options.identifiers = kept.identifiers
     if resources.isEmpty { options.resources = kept.resources }
     return try options.rebuilt()
+  }
+
+  /// Returns these options with a client at a server that the program has found.
+  func signingIn(
+    _ configuration: ClientConfiguration, at issuer: String
+  ) throws(Failure) -> SignInArguments {
+    var options = self
+    options.server = .issuer(issuer)
+    options.scope = configuration.scope
+    options.subject = configuration.expectedSubject
+    options.resources.formUnion(configuration.resourceOrigins)
+    options.protections.pushRequest()
+    options.protections.bindTokens()
+    options.authentication = key == nil ? .publicClient : .privateKeyJWT
+    options.configuration = try options.client(configuration.clientID, of: .issuer(issuer))
+    return options
   }
 
   /// Returns these options with another scope.
@@ -225,7 +248,7 @@ struct SignInArguments: Sendable {
     _ clientID: String, of server: Server
   ) throws(Failure) -> ClientConfiguration {
     let isLocked = key?.isLocked == true
-    let clientKey = try isLocked ? nil : key?.clientKey(for: protections.profile)
+    let clientKey = try isLocked ? nil : key?.clientKey(for: protections.profile, at: server)
     do throws(SQOAuthError) {
       var client = try ClientConfiguration(
         clientID: clientID, clientSecret: secret?.value, clientKey: clientKey,
@@ -237,6 +260,7 @@ struct SignInArguments: Sendable {
       client.signInTimeout = timeout
       client.resourceOrigins = resources
       client.resources = identifiers
+      client.expectedSubject = subject
       return client
     } catch {
       throw .refused(error)

@@ -47,6 +47,9 @@ struct SignInProtections: Sendable, Equatable {
   /// Pushes the requests of sign-ins, because the server demands it of the program's client.
   mutating func pushRequest() { pushesRequest = true }
 
+  /// Binds the tokens to a key, because the server demands it.
+  mutating func bindTokens() { usesDPoP = true }
+
   /// Whether the tokens are bound to a key, also because the profile demands it.
   var bindsTokens: Bool { usesDPoP || profile != .standard }
 

@@ -16,6 +16,40 @@ import Testing
     (["google"], .google, "https://accounts.google.com/o/oauth2/v2/auth?"),
     (["facebook"], .facebook, "https://www.facebook.com/dialog/oauth?"),
     (["keycloak", "--issuer", realm], keycloak, "\(realm)/protocol/openid-connect/auth?"),
+    (["github"], .gitHub, "https://github.com/login/oauth/authorize?"),
+    (["gitlab"], .gitLab, "https://gitlab.com/oauth/authorize?"),
+    (
+      ["gitlab", "--issuer", "https://git.example.com"],
+      .gitLab(baseURL: "https://git.example.com"), "https://git.example.com/oauth/authorize?"
+    ),
+    (
+      ["microsoft"], .microsoft(), "https://login.microsoftonline.com/common/oauth2/v2.0/authorize?"
+    ),
+    (
+      ["microsoft", "--tenant", "consumers"], .microsoft(tenant: "consumers"),
+      "https://login.microsoftonline.com/consumers/oauth2/v2.0/authorize?"
+    ),
+    (
+      ["apple", "--team", "TEAM456789", "--redirect-uri", "https://app.example.com/callback"],
+      .apple(teamID: "TEAM456789"), "https://appleid.apple.com/auth/authorize?"
+    ),
+    (["slack"], .slack, "https://slack.com/oauth/v2_user/authorize?"),
+  ]
+
+  /// Providers whose endpoints are in their metadata.
+  private static let discovered: [(words: [String], provider: Provider, address: String)] = [
+    (
+      ["okta", "--issuer", "https://example.okta.com/oauth2/default"],
+      .okta(domain: "https://example.okta.com"), ""
+    ),
+    (
+      ["okta", "--issuer", "https://example.okta.com/"],
+      .okta(domain: "https://example.okta.com", authorizationServer: nil), ""
+    ),
+    (
+      ["auth0", "--issuer", "https://example.eu.auth0.com/", "--audience", "api"],
+      .auth0(domain: "https://example.eu.auth0.com/", audience: "api"), ""
+    ),
   ]
 
   private let folder: TemporaryFolder
@@ -37,7 +71,7 @@ import Testing
     return known.issuer
   }
 
-  @Test(arguments: all)
+  @Test(arguments: all + discovered)
   func `known providers use the SDK's complete provider settings`(
     words: [String], provider: Provider, address: String
   ) throws {
@@ -83,7 +117,7 @@ import Testing
   }
 
   /// The account stores its provider, so that a refresh goes to the right server of Sequencing.
-  @Test(arguments: all)
+  @Test(arguments: all + discovered)
   func `known providers are stored with the account`(
     words: [String], provider: Provider, address: String
   ) throws {
@@ -106,6 +140,57 @@ import Testing
         options: SignInArguments.options)
     )
     #expect(try other.completed(by: record).configuration?.clientSecret == nil)
+  }
+
+  @Test(arguments: [
+    (["okta"], "--issuer https://DOMAIN/oauth2/default"), (["auth0"], "--issuer https://DOMAIN"),
+    (["apple"], "--team ID"), (["bluesky"], "--handle alice.bsky.social"),
+    (["github", "--issuer", "https://github.com"], "knows its endpoints"),
+    (["github", "--tenant", "common"], "takes no --tenant"),
+    (["google", "--handle", "alice.bsky.social"], "takes no --handle"),
+    (["slack", "--team", "T1"], "takes no --team"), (["okta", "--audience", "a"], "--issuer"),
+    (["githup"], "github"), (["microsoft", "--tenant", "contoso.com"], "Directory (tenant) ID"),
+    (["okta", "--issuer", "https://x.okta.com/oauth2/a/b"], "--issuer https://DOMAIN"),
+  ])
+  func `known providers say what they need and what they do not take`(
+    words: [String], message: String
+  ) throws {
+    let failure = try #require(throws: Failure.self) { try Self.options(words) }
+    #expect(failure.message.contains(message), "\(failure.message)")
+  }
+
+  @Test func `a detail of a provider needs the provider`() throws {
+    let failure = try #require(throws: Failure.self) {
+      try SignInArguments(
+        Arguments(
+          ["--issuer", "https://id.example.com", "--client-id", "app", "--tenant", "common"],
+          options: SignInArguments.options))
+    }
+    #expect(failure.message.contains("--tenant belongs to a --provider"))
+  }
+
+  @Test(arguments: [
+    ("/home/a/AuthKey_ABC123DEFG.p8", "ABC123DEFG"), ("AuthKey_.p8", nil), ("key.pem", nil),
+    ("AuthKey_ABC.pem", nil),
+  ])
+  func `a key of Apple has its identifier in the name of its file`(path: String, id: String?) {
+    #expect(KeyFile.appleKeyID(in: path) == id)
+  }
+
+  @Test(arguments: [
+    (["apple", "--team", "T", "--client-id", "app"], "key with which the client signs"),
+    (
+      ["bluesky", "--handle", "127.0.0.1"],
+      "neither a handle, such as alice.bsky.social, nor a DID"
+    ),
+  ])
+  func `known providers reject a sign-in that cannot work before it begins`(
+    words: [String], message: String
+  ) async throws {
+    let outcome = try await DemoProcess.run(
+      ["login", "--browser", "print", "--provider"] + words, in: folder)
+    #expect(outcome.status == 2 && outcome.output.isEmpty)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
   }
 
   @Test func `known providers reject a sign-in without a required secret before it begins`()

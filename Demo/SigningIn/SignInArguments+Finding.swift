@@ -1,0 +1,40 @@
+import SQBasics
+import SequencingOAuth
+import SequencingOAuthDiscovery
+
+// Users whose server is found by their name.
+extension SignInArguments {
+  /// The user in the options whose server must be found; `nil` if the options name the server.
+  var wantedHandle: String? {
+    guard case .known(.bluesky(let handle))? = server else { return nil }
+    return handle
+  }
+
+  /// Fails if the options do not fit a user of AT Protocol.
+  func checkForHandle() throws(Failure) {
+    guard secret == nil else {
+      throw .usage(
+        "a client of --provider bluesky has no secret; leave it out, or name a key with --key")
+    }
+  }
+
+  /// Returns these options with the server of the user and a client for the sign-in there.
+  func findingServer(of handle: String, _ console: Console) async throws(Failure) -> SignInArguments
+  {
+    let user: ATProtocolUser
+    let configuration: ClientConfiguration
+    do throws(SQOAuthError) {
+      user = try await ATProtocolUser.find(
+        handle, environment: console.environment, timeout: answerLimit)
+      let scope = scope ?? "atproto"
+      configuration = try user.configuration(
+        clientID: clientID
+          ?? ATProtocolUser.loopbackClientID(redirectURI: redirectURI.string, scope: scope),
+        redirectURI: redirectURI.string, scope: scope)
+    } catch {
+      throw Failure(error)
+    }
+    console.progress("\(handle.onScreen) is \(user.did.onScreen), at \(user.server.onScreen).")
+    return try signingIn(configuration, at: user.issuer)
+  }
+}
