@@ -171,7 +171,7 @@ package struct IssuerSignatures: Sendable {
       var keys = keys
       if let tenants {
         // The text is not verified yet; its issuer only decides which keys may verify it.
-        keys = keys.keys(for: try text.claims()["iss"].string ?? "", of: tenants)
+        keys = keys.keys(for: [try text.claims()["iss"].string ?? "", tenants.text])
       }
       try text.verify(with: keys, algorithm: algorithm)
       return nil

@@ -43,12 +43,12 @@ struct JSONWebKey: Sendable {
       && (keyID == nil || members["kid"].string == keyID)
   }
 
-  /// Returns whether this key may sign for an issuer, one of a provider's tenants.
+  /// Returns whether this key may sign for one of these issuers.
   ///
-  /// A key of one tenant must not sign for another. A key without a tenant signs for all.
-  func maySign(for issuer: String, of tenants: IssuerTemplate) -> Bool {
-    members[Self.issuer] == nil
-      || [issuer, tenants.text].contains(members[Self.issuer]?.string)
+  /// A key that names another issuer must not. A key that names none signs for all.
+  func maySign(for issuers: [String]) -> Bool {
+    guard let issuer = members[Self.issuer] else { return true }
+    return issuer.string.map(issuers.contains) ?? false
   }
 
   private static func areUnderstood(_ members: [String: JSONValue]) -> Bool {

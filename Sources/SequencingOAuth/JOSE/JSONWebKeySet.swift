@@ -18,9 +18,9 @@ struct JSONWebKeySet: Sendable, Hashable {
     self.keys = keys
   }
 
-  /// Returns the keys that may sign for an issuer, one of a provider's tenants.
-  func keys(for issuer: String, of tenants: IssuerTemplate) -> JSONWebKeySet {
-    JSONWebKeySet(keys: keys.filter { $0.maySign(for: issuer, of: tenants) })
+  /// Returns the keys that may sign for one of these issuers.
+  func keys(for issuers: [String]) -> JSONWebKeySet {
+    JSONWebKeySet(keys: keys.filter { $0.maySign(for: issuers) })
   }
 
   /// Reads a set of keys, and leaves out keys that the SDK does not support.

@@ -110,7 +110,7 @@ struct ATProtocolTests {
     #expect(await bound.record == nil)
   }
 
-  @Test func `a refresh that names another user loses no refresh token`() async throws {
+  @Test func `the token of a refresh that names another user is not used`() async throws {
     let bound = try await BoundFixture(
       .public, SandboxOptions(.atProtocol), scope: "demo",
       change: { $0.expectedSubject = "did:plc:me" })
