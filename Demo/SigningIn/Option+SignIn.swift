@@ -83,9 +83,10 @@ extension Option {
     help: "The profile FAPI 2.0: the client signs with --key, the request is pushed and the tokens "
       + "are bound to a key. With fapi2-signed the request and its answer are signed, too.")
   static let quirk = Option(
-    "--quirk", value: "missing-token-type|any-content-type|form-encoded", repeats: true,
-    help: "A violation of the standard by the server's token endpoint that you accept; "
-      + "may be given more than once.")
+    "--quirk", value: "NAME", choices: ServerExceptions.quirkNames.map(\.option), repeats: true,
+    help: "A violation of the standard by the server's token endpoint that you accept: "
+      + ServerExceptions.quirkNames.map(\.option).joined(separator: ", ")
+      + "; may be given more than once.")
   static let trustAudience = Option(
     "--trust-audience", value: "ID", repeats: true,
     help: "An audience other than your client that an ID token may name; may be given repeatedly.")
