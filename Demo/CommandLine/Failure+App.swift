@@ -58,6 +58,7 @@ extension Failure {
       "name it with \(Option.redirectURI.name) URI"
     ),
     ("; if the server showed an error page", "\(Option.timeout.name) SECONDS gives you more time"),
+    ("team (teamID)", "name the team with \(Option.team.name) ID"),
     ("requestAccess(answering:)", "sign in again with 'sq-demo login'"),
     (
       "a TokenResponseParser of your own",

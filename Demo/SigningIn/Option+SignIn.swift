@@ -1,8 +1,9 @@
 /// The options for the server, the client and the sign-in.
 extension Option {
   static let provider = Option(
-    "--provider", value: KnownProvider.names.joined(separator: "|"),
-    help: "A provider whose endpoints and special rules the SDK knows. Some also need its address: "
+    "--provider", value: "NAME", choices: KnownProvider.names,
+    help: "A provider whose endpoints and special rules the SDK knows: "
+      + KnownProvider.names.joined(separator: ", ") + ". Some also need its address: "
       + "keycloak needs --issuer https://HOST/realms/REALM, okta --issuer "
       + "https://DOMAIN/oauth2/default, auth0 --issuer https://DOMAIN; gitlab takes the --issuer of "
       + "a GitLab of your own. apple needs --team, and bluesky --handle.")

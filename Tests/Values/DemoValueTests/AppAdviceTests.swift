@@ -10,7 +10,7 @@ import Testing
   /// The names in messages that are no settings.
   private static let words: Set = [
     "OpenSSL", "PostgreSQL", "OpenID", "UserInfo", "EdDSA", "DPoP", "SequencingOAuth",
-    "StateDirectory", "kB", "gRPC",
+    "StateDirectory", "kB", "gRPC", "GitHub", "GitLab",
   ]
 
   /// Messages that the demo never shows, each by a part of its text, with the reason.

@@ -34,7 +34,7 @@ import Testing
     let error = await #expect(throws: SQOAuthError.self) {
       for account in accounts { _ = try await account.token() }
     }
-    #expect(error?.code == .notRegistered)
+    #expect(error?.code == .notAuthorized)
   }
 
   @Test func `a fake account answers, and records what was asked`() async throws {

@@ -9,9 +9,12 @@ import Testing
 /// A web application on a loopback address, which knows a browser by its cookie.
 private final class LoopbackWebApp: Sendable {
   private let server: LoopbackServer
+  /// The provider, which runs as long as this application.
+  private let sandbox: SandboxServer
 
   /// Starts the application; `/callback` without the cookie of `/login` is refused.
   init(at sandbox: SandboxServer, responseMode: SignInOptions.ResponseMode? = nil) throws {
+    self.sandbox = sandbox
     let manager = AccountManager(store: MemoryTokenStore())
     let issuer = sandbox.issuer.absoluteString
     let signIns = Locked<[String: WebSignIn]>([:])
@@ -69,7 +72,9 @@ private final class LoopbackWebApp: Sendable {
   private func begin(_ app: LoopbackWebApp) async throws -> (url: URL, cookie: String) {
     let answer = try await browser.send(try WebRequest(url: app.login))
     return (
-      try #require(answer.headers["Location"].flatMap { URL(string: $0) }),
+      try #require(
+        answer.headers["Location"].flatMap { URL(string: $0) },
+        "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"),
       try #require(answer.headers["Set-Cookie"])
     )
   }

@@ -91,7 +91,8 @@ import Testing
       contentsOf: PackageSources.root.appending(
         path: "Sources/SequencingOAuth/SequencingOAuth.docc/Providers.md"), encoding: .utf8)
     for section in Set(Self.rows.map(\.section)) {
-      #expect(article.contains("\n| [\(section)](#\(section)) |"), "\(section)")
+      let anchor = section.lowercased().filter { $0 != "." }
+      #expect(article.contains("\n| [\(section)](#\(anchor)) |"), "\(section)")
       #expect(article.contains("\n### \(section)\n"), "\(section)")
     }
   }

@@ -20,13 +20,6 @@ struct IssuerTemplate: Sendable, Hashable {
     return text.replacing(Self.placeholder, with: tenant)
   }
 
-  /// Returns whether an issuer from a store names one of these tenants in its claims.
-  static func isKept(_ claims: IDTokenClaims, of issuer: String?) -> Bool {
-    guard let issuer else { return false }
-    if claims.issuer == issuer { return true }
-    return Provider.tenants(of: issuer)?.issuer(of: claims.all) == claims.issuer
-  }
-
   /// Returns whether a text is a UUID: 32 hexadecimal digits in five groups.
   static func isUUID(_ text: String) -> Bool {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -1,0 +1,9 @@
+// The issuers of a provider with many tenants, in stored ID tokens.
+extension IssuerTemplate {
+  /// Returns whether an issuer from a store names one of these tenants in its claims.
+  static func isKept(_ claims: IDTokenClaims, of issuer: String?) -> Bool {
+    guard let issuer else { return false }
+    if claims.issuer == issuer { return true }
+    return Provider.tenants(of: issuer)?.issuer(of: claims.all) == claims.issuer
+  }
+}
