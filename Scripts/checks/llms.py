@@ -12,6 +12,8 @@ import re
 import sys
 from pathlib import Path
 
+from catalog import SAMPLE
+
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = ROOT / "Sources/SequencingOAuth/SequencingOAuth.docc"
 
@@ -20,7 +22,7 @@ OTHER = {"Coming from another library", "Working on the SDK"}
 # Articles that no program is written from.
 LEFT_OUT = {"Changelog", "Specifications", "TheProgram", "Troubleshooting"}
 
-LINK = re.compile(r"\[([^\]]+)\]\((?:doc:)?([A-Za-z]+)(?:\.md)?(?:#[^)]*)?\)|<doc:([A-Za-z]+)>")
+LINK = re.compile(r"\[([^\]]+)\]\(([A-Za-z]+)\.md(?:#[^)]*)?\)")
 
 
 def title(article: str) -> str:
@@ -42,7 +44,7 @@ def topics() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for section in page.partition("## Topics")[2].split("\n### ")[1:]:
         heading, _, body = section.partition("\n")
-        names = [link[1] or link[2] for link in LINK.findall(body)]
+        names = [name for _, name in LINK.findall(body)]
         if body.lstrip().startswith("- ") and names:
             found[heading] = names
     return found
@@ -57,19 +59,9 @@ def catalogs() -> list[Path]:
 def blocks(article: str) -> list[str]:
     """Splits an article into paragraphs, tables, headings and whole samples."""
     found: list[str] = []
-    sample: list[str] | None = None
-    for part in article.split("\n\n"):
-        if sample is not None:
-            sample.append(part)
-        elif part.startswith("```"):
-            sample = [part]
-        else:
-            found.append(part.strip("\n"))
-            continue
-        if part.rstrip().endswith("```") and (len(sample) > 1 or part.count("```") > 1):
-            found.append("\n\n".join(sample))
-            sample = None
-    return found
+    for part in SAMPLE.split(article):
+        found += [part] if part.startswith("```") else part.split("\n\n")
+    return [text for block in found if (text := block.strip("\n"))]
 
 
 def digest(article: str) -> str:
@@ -81,7 +73,7 @@ def digest(article: str) -> str:
         if is_heading or fresh or block.startswith(("```", "|")):
             kept.append(block)
         fresh = is_heading
-    return LINK.sub(lambda link: link[1] or f"*{link[3]}*", "\n\n".join(kept))
+    return LINK.sub(r"\1", "\n\n".join(kept))
 
 
 def main(site: Path) -> None:

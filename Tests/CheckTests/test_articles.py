@@ -1,23 +1,22 @@
 """Articles are read most on a code host, so their links and pictures must work there."""
 
 import re
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "Scripts/checks"))
+
+from catalog import headings
+
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def prose(path: Path) -> str:
     """Returns the text of a document without its samples."""
     return re.sub(r"```.*?```|`[^`\n]+`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-
-
-def anchors(path: Path) -> set[str]:
-    """Returns the names that a code host gives to the headings of a document."""
-    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 def faults(path: Path) -> list[str]:
@@ -31,7 +30,7 @@ def faults(path: Path) -> list[str]:
         file = path.parent / place if place else path
         if not file.exists():
             found.append(f"{path}: no file {target}")
-        elif anchor and anchor not in anchors(file):
+        elif anchor and anchor not in headings(file.read_text(encoding="utf-8")):
             found.append(f"{path}: no heading {target}")
     return found
 
