@@ -34,22 +34,13 @@ package final class Nginx: Sendable {
       "PORT": "\(sockets[0].port)", "SECURE_PORT": "\(sockets[1].port)",
       "SANDBOX": "127.0.0.1:\(sandbox.issuer.port ?? 0)", "TOKEN_CHECK": check.path,
       "REQUESTS": "\(requests)",
-      // Otherwise its worker would run as the user nobody, who may not read this folder.
-      "USER": geteuid() == 0 ? "user root;" : "",
+      "USER": NginxProcess.user,
     ]
     let text = try values.reduce(String(contentsOfFile: Self.template, encoding: .utf8)) {
       $0.replacing("@\($1.key)@", with: $1.value)
     }
     try text.write(toFile: folder.file("nginx.conf"), atomically: true, encoding: .utf8)
-    // nginx inherits the sockets. It also ends with the test's process, whose end closes the input.
-    let script = """
-      exec 9<&0
-      (trap '' TERM; cat <&9 >/dev/null; kill -TERM 0) &
-      PATH=$PATH:/usr/sbin exec nginx -p "$0" -c nginx.conf -e error.log 9<&-
-      """
-    process = try ChildProcess(
-      ["sh", "-c", script, folder.path], environment: ["NGINX": "3;4;"],
-      sockets: sockets.map(\.descriptor), input: .open)
+    process = try NginxProcess.start(in: folder, sockets)
   }
 
   private static let template = URL(filePath: #filePath).deletingLastPathComponent()

@@ -26,7 +26,7 @@ package final class SecureFront: Sendable {
       worker_processes 1;
       pid nginx.pid;
       error_log stderr;
-      \(geteuid() == 0 ? "user root;" : "")
+      \(NginxProcess.user)
       events { worker_connections 64; }
       http {
         access_log off;
@@ -48,15 +48,7 @@ package final class SecureFront: Sendable {
         }
       }
       """, to: "nginx.conf")
-    // It ends with the test's process, whose end closes the input.
-    let script = """
-      exec 9<&0
-      (trap '' TERM; cat <&9 >/dev/null; kill -TERM 0) &
-      PATH=$PATH:/usr/sbin exec nginx -p "$0" -c nginx.conf -e error.log 9<&-
-      """
-    process = try ChildProcess(
-      ["sh", "-c", script, folder.path], environment: ["NGINX": "3;"],
-      sockets: [socket.descriptor], input: .open)
+    process = try NginxProcess.start(in: folder, [socket])
   }
 
   /// The port of 127.0.0.1 on which it listens.

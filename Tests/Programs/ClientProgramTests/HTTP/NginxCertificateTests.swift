@@ -11,51 +11,16 @@ import Testing
 /// A sandbox behind an nginx that lets only clients with a certificate through.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxCertificateTests {
   private let certificates: Certificates
-  private let folder: TemporaryFolder
 
   init() async throws {
     certificates = try await Certificates()
-    folder = try TemporaryFolder()
-  }
-
-  private func configuration(port: UInt16, sandbox: SandboxServer) -> String {
-    """
-    daemon off;
-    worker_processes 1;
-    pid nginx.pid;
-    error_log stderr;
-    events { worker_connections 64; }
-    http {
-      access_log off;
-      client_body_temp_path body;
-      proxy_temp_path proxied;
-      fastcgi_temp_path fastcgi;
-      uwsgi_temp_path uwsgi;
-      scgi_temp_path scgi;
-      server {
-        listen 127.0.0.1:\(port) ssl;
-        ssl_certificate \(certificates.path("server.pem"));
-        ssl_certificate_key \(certificates.path("server.key"));
-        ssl_client_certificate \(certificates.path("ca.pem"));
-        ssl_verify_client on;
-        location / {
-          proxy_pass http://127.0.0.1:\(sandbox.issuer.port ?? 0);
-          proxy_set_header X-Client-Name $ssl_client_s_dn;
-        }
-      }
-    }
-    """
   }
 
   /// Runs nginx in front of a sandbox.
   private func running(_ body: (SandboxServer, UInt16) async throws -> Void) async throws {
     let sandbox = try await SandboxServer.start()
-    let nginx = try await Program.serving { port in
-      let path = folder.file("nginx.conf")
-      // A file that is missing ends nginx, and the test with its words.
-      try? Data(configuration(port: port, sandbox: sandbox).utf8).write(to: URL(filePath: path))
-      return ["nginx", "-p", folder.path, "-c", path]
-    }
+    let nginx = try SecureFront(
+      before: sandbox, certificates, certificate: "server", demandsCertificate: true)
     try await body(sandbox, nginx.port)
     withExtendedLifetime(nginx) {}
     await sandbox.stop()

@@ -1,0 +1,26 @@
+import Foundation
+import LoopbackSupport
+import TestSupport
+
+/// The process of an nginx, and what each of its configurations needs.
+enum NginxProcess {
+  /// The line of a configuration without which nginx's worker would run as the user nobody, who may
+  /// not read a test's folder.
+  static var user: String { geteuid() == 0 ? "user root;" : "" }
+
+  /// Starts nginx with the file `nginx.conf` of a folder.
+  ///
+  /// It inherits the sockets. It also ends with the test's process, whose end closes the input.
+  static func start(in folder: TemporaryFolder, _ sockets: [BoundSocket]) throws -> ChildProcess {
+    let script = """
+      exec 9<&0
+      (trap '' TERM; cat <&9 >/dev/null; kill -TERM 0) &
+      PATH=$PATH:/usr/sbin exec nginx -p "$0" -c nginx.conf -e error.log 9<&-
+      """
+    // A child gets its sockets from descriptor 3 on.
+    let descriptors = sockets.indices.map { "\($0 + 3);" }.joined()
+    return try ChildProcess(
+      ["sh", "-c", script, folder.path], environment: ["NGINX": descriptors],
+      sockets: sockets.map(\.descriptor), input: .open)
+  }
+}
