@@ -60,7 +60,8 @@ struct SQDemo {
       case .run(let command, let network):
         try SystemRoom.check()
         console.network = network
-        if words.contains(Option.verbose.name) { console = console.tellingEvents }
+        let isVerbose = words.contains(Option.verbose.name)
+        console = isVerbose ? console.tellingEvents : console.tellingWaits
         Task { [console] in await run(command, console) }
       case .print(let text):
         try console.result(text)

@@ -8,7 +8,7 @@ struct Console: Sendable {
   var reservesOutput = false
   /// The settings for requests to servers.
   var network = NetworkOptions()
-  /// The observer of what the SDK does; `nil` without `--verbose`.
+  /// The observer of what the SDK does; `nil` if no line may appear.
   var observer: ClientObserver?
 
   /// A copy of this console that writes only the result to standard output.

@@ -23,14 +23,20 @@ extension Console {
     return console
   }
 
-  /// An environment with the program's HTTP client and page, and with this console's observer or,
-  /// without one, a line about each long wait.
+  /// Returns this console with an observer that says on standard error why a command waits.
+  var tellingWaits: Console {
+    let notice = WaitNotice(errors)
+    var console = self
+    console.observer = ClientObserver { notice.receive($0) }
+    return console
+  }
+
+  /// An environment with the program's HTTP client and page, and with this console's observer.
   var environment: ClientEnvironment {
     var environment = ClientEnvironment()
     environment.transport = network.transport
     environment.landingPage = .demo
-    let notice = WaitNotice(self)
-    environment.observer = observer ?? ClientObserver { notice.receive($0) }
+    environment.observer = observer
     return environment
   }
 }

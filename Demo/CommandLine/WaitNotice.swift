@@ -8,10 +8,10 @@ final class WaitNotice: Sendable {
   /// The time for which a refresh of another program usually makes a command wait.
   private static let patience = Duration.seconds(2)
 
-  private let console: Console
+  private let errors: TextStream
   private let waits = Locked<Set<UInt64>>([])
 
-  init(_ console: Console) { self.console = console }
+  init(_ errors: TextStream) { self.errors = errors }
 
   /// Notes the begin and the end of each wait.
   func receive(_ event: ClientEvent) {
@@ -27,7 +27,7 @@ final class WaitNotice: Sendable {
 
   private func tell(of holder: String?) {
     let program = holder.map { "Another program, \($0.onScreen)," } ?? "Another program"
-    try? console.errors.write(
+    try? errors.write(
       "\(program) uses this account, perhaps to sign you in; waiting for it. Ctrl-C ends this.\n")
   }
 }

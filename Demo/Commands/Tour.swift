@@ -81,7 +81,7 @@ struct Tour: Command {
   func run(_ console: Console) async throws(Failure) {
     var console = console
     // A line about a wait would spoil the screen.
-    if hasScreen, console.observer == nil { console.observer = ClientObserver { _ in } }
+    if hasScreen { console.observer = nil }
     guard usesSandbox else {
       return try await account.withAccount(console) { [console] account throws(Failure) in
         let start = await TourStart.resuming(account.oauth, console)
