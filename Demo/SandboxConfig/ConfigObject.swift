@@ -38,6 +38,17 @@ struct ConfigObject: Sendable, Redacted {
     return text
   }
 
+  /// Returns one of some words; `nil` if the member is missing.
+  func choice(_ name: String, among words: [String]) throws(Failure) -> String? {
+    guard let word = try text(name) else { return nil }
+    guard words.contains(word) else {
+      throw wrong(
+        name,
+        "is not one of \(words.joined(separator: ", "))" + Suggestion.question(word, among: words))
+    }
+    return word
+  }
+
   /// Returns the text of a member that must not be missing.
   func required(_ name: String) throws(Failure) -> String {
     guard let text = try text(name) else { throw wrong(name, "is missing") }

@@ -41,7 +41,8 @@ extension SandboxClient {
     grantTypes = try object.texts("grant_types").map { Set($0) }
     keys = try Self.keys(object)
     if !keys.isEmpty { authentication = [.privateKeyJWT] }
-    if let method = try Self.method(object) { authentication = [method] }
+    let method = try object.choice("token_endpoint_auth_method", among: Self.methods)
+    if let method = method.flatMap(Authentication.init(rawValue:)) { authentication = [method] }
     try checkAuthentication(object)
   }
 
@@ -90,18 +91,6 @@ extension SandboxClient {
       throw set.wrong("keys", "is not a list of JSON Web Keys")
     }
     return try keys.map { key throws(Failure) in try SandboxJSON(key) }
-  }
-
-  private static func method(_ object: ConfigObject) throws(Failure) -> Authentication? {
-    let name = "token_endpoint_auth_method"
-    guard let text = try object.text(name) else { return nil }
-    guard let method = Authentication(rawValue: text) else {
-      throw object.wrong(
-        name,
-        "is not one of \(methods.joined(separator: ", "))"
-          + Suggestion.question(text, among: methods))
-    }
-    return method
   }
 
   /// Throws if the client could never authenticate.

@@ -65,7 +65,9 @@ struct SandboxConfig: Sendable {
       options.scopes += scopes
     }
     if let resources = try file.texts("resources") { options.audiences = Set(resources) }
-    if try Self.format(file) == "jwt" { options.accessTokenFormat = .jwt(.rs256) }
+    if try file.choice("access_token_format", among: Self.formats) == "jwt" {
+      options.accessTokenFormat = .jwt(.rs256)
+    }
     if let clients = try SandboxClient.list(in: file, scopes: options.scopes.map(\.name)) {
       options.clients = clients
     }
@@ -112,16 +114,5 @@ struct SandboxConfig: Sendable {
       scopes.append(SandboxScope(name, try object.text("summary") ?? name))
     }
     return scopes
-  }
-
-  private static func format(_ file: ConfigObject) throws(Failure) -> String? {
-    guard let format = try file.text("access_token_format") else { return nil }
-    guard formats.contains(format) else {
-      throw file.wrong(
-        "access_token_format",
-        "is not one of \(formats.joined(separator: ", "))"
-          + Suggestion.question(format, among: formats))
-    }
-    return format
   }
 }

@@ -149,9 +149,6 @@ extension KnownProvider {
 
   private static func isPlain(_ name: Substring) -> Bool {
     !name.isEmpty
-      && name.utf8.allSatisfy { byte in
-        let letter = Character(UnicodeScalar(byte))
-        return letter.isASCII && (letter.isLetter || letter.isNumber || "-_.".contains(letter))
-      }
+      && name.utf8.allSatisfy { $0.isAlphanumeric || "-_.".utf8.contains($0) }
   }
 }

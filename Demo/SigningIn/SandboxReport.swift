@@ -105,7 +105,7 @@ struct SandboxReport: Encodable {
     """
   }
 
-  /// The client of the login in the text: one that needs no secret, if there is one.
+  /// The client of the login in the text: a client without a secret, if there is any.
   private var loginClient: String {
     (clients.first { $0.clientSecret == nil } ?? clients.first)?.clientId ?? "ID"
   }
