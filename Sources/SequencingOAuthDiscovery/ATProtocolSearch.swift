@@ -42,7 +42,7 @@ struct ATProtocolSearch: Sendable {
 
   // MARK: From a handle to a DID
 
-  /// Returns the DID that a handle's own domain names, or else the one that the resolver names.
+  /// Returns the DID that a handle's own domain names, or else the resolver's answer.
   private func did(of handle: String) async throws(SQOAuthError) -> String {
     let own = try? await answer(at: "https://\(handle)/.well-known/atproto-did")
     if let own, own.status == 200 {

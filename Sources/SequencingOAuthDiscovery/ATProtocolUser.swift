@@ -61,7 +61,7 @@ public struct ATProtocolUser: Sendable, Hashable {
     configuration.tokenBinding = .dpop()
     configuration.pushesAuthorizationRequests = true
     configuration.requiredScopes = ["atproto"]
-    // The server that the DID names must be the one that vouches for the user.
+    // The server that the DID names must vouch for the user.
     configuration.expectedSubject = did
     configuration.resourceOrigins = [try ResourceOrigin(server)]
     return configuration

@@ -113,7 +113,7 @@ public final class FakeAccount: OAuthAccount {
     }
   }
 
-  /// Returns the token; one that has expired is replaced if it has a refresh token.
+  /// Returns the token; an expired token with a refresh token is replaced first.
   public func token() async throws(SQOAuthError) -> SQToken {
     try begin(.token)
     return try validToken()

@@ -2,7 +2,7 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// An HTTP client that breaks some duties, around one that keeps all.
+/// An HTTP client that breaks some duties, and passes everything else to a good client.
 struct NaiveTransport: HTTPTransport {
   typealias Send = @Sendable (WebRequest, CurlTransport) async throws -> WebResponse
 
