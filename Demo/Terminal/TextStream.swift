@@ -27,10 +27,12 @@ struct TextStream: Sendable {
 
   /// The current number of columns and rows of the terminal.
   var size: (columns: Int, rows: Int) {
-    var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+    // The numbers of a `winsize`: rows, columns, and two numbers of pixels. Swift can use the type's
+    // own fields only where it imports the module that declares it first, which differs.
+    var numbers: [UInt16] = [0, 0, 0, 0]
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &numbers) == 0, numbers[0] > 0, numbers[1] > 0
     else { return (80, 24) }
-    return (Int(size.ws_col), Int(size.ws_row))
+    return (Int(numbers[1]), Int(numbers[0]))
   }
 
   /// Writes a whole text, and ends the program silently if the reader has closed the pipe.

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import interfaces
+import typecheck
 
 FILES = Path(__file__).resolve().parent / "darwin"
 # The modules of the standard library, each after those that it imports.
@@ -35,33 +36,38 @@ OTHERS = ["curl", "libpq-fe.h", "nghttp2", "openssl", "postgresql", "sqlite3.h"]
 INCLUDED = ["inttypes.h", "limits.h", "stdint.h"]
 
 
-class Obstacle(Exception):
-    """A reason why the check cannot run here."""
-
-
 class DarwinLibrary:
     """The modules, and the compiler's arguments to use them."""
 
+    name = "macOS"
+    # It needs URLRequest, which this check's Foundation lacks.
+    left_out = {"SequencingOAuthFoundation"}
+
     def __init__(self, folder: Path, version: str) -> None:
-        """Prepares a build for a version of macOS, in a folder with Apple's headers."""
-        self._headers = folder / "headers"
+        """Prepares a build for a version of macOS, with the headers in a folder."""
+        self._headers = folder / "macos"
         if not (self._headers / "sys/types.h").exists():
-            raise Obstacle(f"Apple's headers are missing in {self._headers}")
+            raise typecheck.Obstacle(f"Apple's headers are missing in {self._headers}")
         if not shutil.which("swift-synthesize-interface"):
-            raise Obstacle("the toolchain has no swift-synthesize-interface")
+            raise typecheck.Obstacle("the toolchain has no swift-synthesize-interface")
         text = _run(["swiftc", "-print-target-info"])
         information = json.loads(text)
         self.target = f"arm64-apple-macosx{version}"
         self._resources = Path(information["paths"]["runtimeResourcePath"])
         self._host = information["target"]["moduleTriple"]
-        self.folder = folder / "library"
+        self.folder = folder / "macos-modules"
         self._modules = self.folder / "modules"
         self._others = dict(_headers_of_others())
         # A libcurl that is newer than this machine's, if Scripts/install has got its headers.
-        self._others |= {f"curl/{file.name}": file for file in sorted((folder / "curl").glob("*.h"))}
+        newer = sorted((folder / "trixie/usr/include").glob("*-linux-gnu/curl/*.h"))
+        self._others |= {f"curl/{file.name}": file for file in newer}
         inputs = [Path(__file__), Path(interfaces.__file__), *sorted(FILES.iterdir())]
         self._state = "\n".join([
             text, self.target, repr(self._others), *(file.read_text() for file in inputs)])
+
+    def roots(self, package: dict) -> list[str]:
+        """Returns the targets of the products."""
+        return typecheck.products(package)
 
     @property
     def c_arguments(self) -> list[str]:
@@ -127,7 +133,7 @@ class DarwinLibrary:
         try:
             return path.read_text()
         except OSError as error:
-            raise Obstacle(f"the toolchain has no interface of {name}: {error}") from error
+            raise typecheck.Obstacle(f"the toolchain has no interface of {name}: {error}") from error
 
     def _compile(self, name: str, interface: str) -> None:
         """Builds a module with the arguments in its interface's head."""
@@ -159,5 +165,5 @@ def _run(command: list[str]) -> str:
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if result.returncode:
         start = "\n".join(result.stderr.split("\n")[:20])
-        raise Obstacle(f"{' '.join(command[:4])} failed:\n{start}")
+        raise typecheck.Obstacle(f"{' '.join(command[:4])} failed:\n{start}")
     return result.stdout

@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "Scripts/checks"))
 
 import interfaces
-from darwin_library import DarwinLibrary, Obstacle
+import typecheck
+from darwin_library import DarwinLibrary
 
 
 class InterfaceTests(unittest.TestCase):
@@ -73,9 +74,9 @@ class DarwinLibraryTests(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         try:
-            cls.library = DarwinLibrary(ROOT / ".build/macos", "15.0")
+            cls.library = DarwinLibrary(typecheck.FOLDER, "15.0")
             cls.library.build()
-        except Obstacle as obstacle:
+        except typecheck.Obstacle as obstacle:
             if os.environ.get("CI") == "true":
                 raise
             raise unittest.SkipTest(str(obstacle)) from obstacle

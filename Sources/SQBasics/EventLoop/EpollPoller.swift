@@ -39,9 +39,10 @@
 
     func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool {
       withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.mostReported) { reported in
+        // Since 2.41, glibc declares that the address is never null.
+        guard let first = reported.baseAddress else { return false }
         let count = epoll_wait(
-          epoll, reported.baseAddress, Int32(Self.mostReported),
-          Monotonic.timeout(until: deadline))
+          epoll, first, Int32(Self.mostReported), Monotonic.timeout(until: deadline))
         var isWoken = false
         for event in reported.prefix(Int(max(count, 0))) {
           if event.data.fd == wakeUpDescriptor {

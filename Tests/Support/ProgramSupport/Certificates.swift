@@ -38,7 +38,7 @@ private struct Authority {
     folder = try TemporaryFolder()
     try await openssl(
       "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=Authority "
-        + "-keyout @ca.key -out @ca.pem")
+        + "-addext keyUsage=critical,keyCertSign,cRLSign -keyout @ca.key -out @ca.pem")
     try await issue("server", "subjectAltName=IP:127.0.0.1,DNS:localhost")
     try await issue("other", "subjectAltName=DNS:other.example")
     try await issue("client", "extendedKeyUsage=clientAuth")
@@ -56,7 +56,9 @@ private struct Authority {
   }
 
   private func issue(_ name: String, _ extensions: String) async throws {
-    try Data(extensions.utf8).write(to: URL(filePath: folder.file("\(name).ext")))
+    // Python 3.13 verifies as RFC 5280, section 4.2.1.1, demands.
+    let all = "authorityKeyIdentifier=keyid\n\(extensions)"
+    try Data(all.utf8).write(to: URL(filePath: folder.file("\(name).ext")))
     try await openssl(
       "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=\(name) "
         + "-keyout @\(name).key -out @\(name).csr")

@@ -46,8 +46,9 @@ package final class PseudoTerminal: Sendable {
   }
 
   package func resize(columns: UInt16, rows: UInt16) {
-    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-    _ = ioctl(person.fileDescriptor, UInt(TIOCSWINSZ), &size)
+    // The numbers of a `winsize`, which Swift cannot name on every Linux.
+    var numbers = [rows, columns, 0, 0]
+    _ = ioctl(person.fileDescriptor, UInt(TIOCSWINSZ), &numbers)
     shown.withLock { $0.picture.columns = Int(columns) }
   }
 
