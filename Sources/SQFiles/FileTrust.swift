@@ -64,11 +64,15 @@ package struct FileTrust: Sendable {
     return true
   }
 
-  /// Throws if an open file violates the rules, and gives it the mode 0600 if needed.
-  func check(_ file: FileDescriptor) throws(FileFailure) {
-    guard try needsMending(file.status(), isReadOnly: file.isReadOnly) else { return }
+  /// Throws if an open file violates the rules; returns whether it needs the mode 0600.
+  func check(_ file: FileDescriptor) throws(FileFailure) -> Bool {
+    try needsMending(file.status(), isReadOnly: file.isReadOnly)
+  }
+
+  /// Gives an open file the mode 0600.
+  static func mend(_ file: FileDescriptor) throws(FileFailure) {
     do throws(FileFailure) {
-      try Self.closeToOthers(file)
+      try closeToOthers(file)
     } catch {
       // On a read-only file system the administrator has chosen the permissions.
       guard error.code == EROFS else { throw error }

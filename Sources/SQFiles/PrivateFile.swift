@@ -24,7 +24,12 @@ package struct PrivateFile: Sendable {
   }
 
   /// Reads the content; returns `nil` if the file does not exist.
-  package func read() throws(FileFailure) -> Data? {
+  ///
+  /// A file of another program, whose path was given by mistake, keeps its mode: only a file whose
+  /// content is recognized is closed to other users.
+  package func read(
+    recognizing isOwn: (Data) -> Bool = { _ in true }
+  ) throws(FileFailure) -> Data? {
     try refuseFolder()
     let file: FileDescriptor
     do throws(FileFailure) {
@@ -38,10 +43,11 @@ package struct PrivateFile: Sendable {
       }
     }
     defer { file.close() }
-    try trust.check(file)
+    let needsMending = try trust.check(file)
     // The file may grow while it is read.
     let content = try file.content(atMost: Int(trust.maximumBytes) + 1)
     guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
+    if needsMending, isOwn(content) { try FileTrust.mend(file) }
     return content
   }
 

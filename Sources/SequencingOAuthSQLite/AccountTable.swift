@@ -14,13 +14,16 @@ final class AccountTable {
   ///
   /// If the key comes from a passphrase, deriving it takes a large part of a second.
   init(path: String, key: StoreKey?, busyTimeout: Duration) throws(SQOAuthError) {
-    let file = try DatabaseFile(path: path).find { empty throws(SQOAuthError) in
+    let databaseFile = DatabaseFile(path: path)
+    let file = try databaseFile.find { empty throws(SQOAuthError) in
       try DatabaseFormat.make(
         try Connection(empty), header: try RecordCoding.make(key).header)
     }
     connection = try Connection(file)
     writeAheadCopies = WriteAheadCopies(store: file)
     try DatabaseFormat.check(header: try connection.header())
+    // Before the first statement, because SQLite gives its log the mode of the database.
+    try databaseFile.keepToOwner(file)
     // Set before the first statement that may have to wait for another process.
     connection.setBusyTimeout(busyTimeout)
     // A cache of 8 MB keeps the IDs of 100,000 accounts, even while records pass through it.

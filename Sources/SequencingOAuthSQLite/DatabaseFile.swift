@@ -11,6 +11,8 @@ struct DatabaseFile {
 
   /// Returns the path of the database without symbolic links, after creating it if necessary.
   ///
+  /// It throws for files that other users can write.
+  ///
   /// If the database is missing, the closure gets the path of an empty file and turns it into a
   /// database.
   func find(
@@ -23,7 +25,8 @@ struct DatabaseFile {
     let folder = try making { () throws(FileFailure) in try file.realFolder() }
     let place = "\(folder)/\(path.split(separator: "/").last ?? "")"
     if try !isThere(place) { try put(make, place) }
-    try keepToOwner(place)
+    // SQLite trusts the log and the journal as much as the database.
+    for path in Self.files(of: place) { _ = try status(path) }
     return place
   }
 
@@ -70,12 +73,17 @@ struct DatabaseFile {
     }
   }
 
-  /// Rejects files that other users can write, and removes other users' access from the rest.
+  /// The files of a database at a path, as far as they exist.
+  private static func files(of place: String) -> [String] {
+    ["", "-wal", "-shm", "-journal"].map { place + $0 }
+  }
+
+  /// Removes other users' access from the files of a database that is known to be the SDK's.
   ///
-  /// SQLite trusts the log and the journal as much as the database. This method opens no file: if a
-  /// process closes a descriptor for one of SQLite's files, it loses all its locks on that file.
-  private func keepToOwner(_ place: String) throws(SQOAuthError) {
-    for path in ["", "-wal", "-shm", "-journal"].map({ place + $0 }) {
+  /// This method opens no file: if a process closes a descriptor for one of SQLite's files, it loses
+  /// all its locks on that file.
+  func keepToOwner(_ place: String) throws(SQOAuthError) {
+    for path in Self.files(of: place) {
       guard try status(path)?.needsMending == true else { continue }
       try making { () throws(FileFailure) in try PrivateFile(path: path).closeToOthers() }
     }

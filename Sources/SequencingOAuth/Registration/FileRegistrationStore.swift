@@ -93,7 +93,11 @@ public final class FileRegistrationStore: RegistrationStore {
   }
 
   private func read() throws(SQOAuthError) -> (content: Registrations, sealer: RecordSealer?)? {
-    let bytes = try reported { () throws(FileFailure) in try file.read() }
+    let bytes = try reported { () throws(FileFailure) in
+      try file.read { bytes in
+        key == nil ? (try? decode(bytes)) != nil : SealHeader.begins(bytes)
+      }
+    }
     guard let bytes else { return nil }
     guard let key else { return (try decode(bytes), nil) }
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw damaged }

@@ -32,6 +32,13 @@ struct SealHeader: Sendable {
     bytes = try fields.encoded()
   }
 
+  /// Returns whether a text begins with a header, even if the header is damaged.
+  static func begins(_ bytes: Data) -> Bool {
+    let line = String(
+      decoding: bytes.prefix(2000).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return line.hasPrefix("{") && line.contains("\"verifier\"")
+  }
+
   /// Parses an existing header, and checks the passphrase or key against it.
   ///
   /// - Throws: ``SQOAuthError/Code/storeTooNew``, ``SQOAuthError/Code/storeDamaged`` or

@@ -31,6 +31,8 @@ final class SealedFormat: TokenFileFormat {
     return SealedDocument(sealer)
   }
 
+  func recognizes(_ bytes: Data) -> Bool { SealHeader.begins(bytes) }
+
   func decode(_ bytes: Data) throws(SQOAuthError) -> SealedDocument {
     guard let file = SealedFile(bytes) else {
       throw SQOAuthError(

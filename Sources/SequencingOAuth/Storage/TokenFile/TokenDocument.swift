@@ -58,6 +58,11 @@ extension TokenDocument {
 
     func create() -> TokenDocument { TokenDocument() }
 
+    func recognizes(_ bytes: Data) -> Bool {
+      let start = bytes.prefix(200).filter { !" \t\r\n".utf8.contains($0) }
+      return [#"{"accounts":{"#, #"{"version":"#].contains { start.starts(with: $0.utf8) }
+    }
+
     func decode(_ bytes: Data) throws(SQOAuthError) -> TokenDocument {
       guard let document = try JSONDecoder.stored(TokenDocument.self, from: bytes),
         document.version == currentVersion

@@ -22,6 +22,8 @@ protocol TokenFileFormat: Sendable {
   func checkKey() throws(SQOAuthError)
   /// Creates the content of a new file.
   func create() throws(SQOAuthError) -> Content
+  /// Returns whether a content begins like one of this format, even if it is damaged.
+  func recognizes(_ bytes: Data) -> Bool
   func decode(_ bytes: Data) throws(SQOAuthError) -> Content
   func encode(_ content: Content) throws(SQOAuthError) -> Data
 }
@@ -185,7 +187,9 @@ extension TokenFile {
 
   /// Reads and decodes the file; returns `nil` if the file does not exist.
   func content() throws(SQOAuthError) -> Format.Content? {
-    let bytes = try reported("be read") { () throws(FileFailure) in try file.read() }
+    let bytes = try reported("be read") { () throws(FileFailure) in
+      try file.read(recognizing: format.recognizes)
+    }
     guard let bytes else { return nil }
     if let latest = latest.withLock({ $0 }), latest.bytes == bytes { return latest.content }
     let content = try naming("be read") { () throws(SQOAuthError) in try format.decode(bytes) }
