@@ -9,6 +9,15 @@ extension Failure {
         + "into the environment variable \(Secret.Kind.proxyPassword.variable)"
     ),
     (
+      "the proxy refused the user name or the password",
+      "name the proxy's user with \(Option.proxy.name) http://USER@HOST:PORT, and put the right "
+        + "password into the environment variable \(Secret.Kind.proxyPassword.variable)"
+    ),
+    (
+      "with socks5h or socks4a, the proxy looks it up",
+      "name the proxy with another scheme: \(Option.proxy.name) socks5h://HOST:PORT"
+    ),
+    (
       "such a proxy cannot pass on calls",
       "name a proxy that is reached over http: \(Option.proxy.name) http://HOST:PORT"
     ),

@@ -10,7 +10,8 @@ extension Option {
       + "socks4a, socks5 or socks5h. none: no proxy. By default the variables https_proxy, "
       + "all_proxy and no_proxy name it, as for curl. If the proxy demands a password, name its "
       + "user, as in http://USER@HOST:PORT, and put the password into the environment variable "
-      + "\(Secret.Kind.proxyPassword.variable). A server on this machine is reached without a proxy."
+      + "\(Secret.Kind.proxyPassword.variable), which only this option uses. A server on this "
+      + "machine is reached without a proxy."
   )
   static let clientCertificate = Option(
     "--client-cert", value: "FILE",

@@ -13,6 +13,12 @@ enum PEMFile {
     guard CertificateFlaw(in: content) != .noCertificate else {
       throw hasNoCertificate(content, path, option)
     }
+    if let position = CertificateFlaw.firstDamaged(in: content) {
+      throw .usage(
+        "\(name(of: option, path)) cannot be read from certificate \(position) on; it may be cut "
+          + "off"
+      )
+    }
     return content
   }
 

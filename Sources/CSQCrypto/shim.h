@@ -214,6 +214,23 @@ static inline int sq_pair_flaw(const void *text, int size) {
   return flaw;
 }
 
+// Returns the number of certificates in a PEM text that can be read, up to the end or the first that
+// cannot be read; `is_whole` says whether it is the end.
+static inline int sq_count_certificates(const void *text, int size, int *is_whole) {
+  BIO *source = BIO_new_mem_buf(text, size);
+  int count = 0;
+  X509 *certificate;
+  *is_whole = 0;
+  if (source == NULL) return 0;
+  while ((certificate = PEM_read_bio_X509_AUX(source, NULL, sq_pem_passphrase, NULL)) != NULL) {
+    X509_free(certificate);
+    count += 1;
+  }
+  *is_whole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  BIO_free(source);
+  return count;
+}
+
 // Reads a public key (SubjectPublicKeyInfo) in PEM; returns NULL if the text has none.
 static inline EVP_PKEY *sq_read_public_pem(const void *text, int size) {
   BIO *source = BIO_new_mem_buf(text, size);

@@ -21,4 +21,17 @@ package enum CertificateFlaw: Int32, Error, Sendable {
     guard flaw != 0 else { return nil }
     self = Self(rawValue: flaw) ?? .noKey
   }
+
+  /// Returns the position of the first certificate of a PEM text that cannot be read, from 1; `nil`
+  /// if all can.
+  package static func firstDamaged(in text: Data) -> Int? {
+    OpenSSL.begin()
+    var isWhole: Int32 = 0
+    let count = OpenSSL.leavingNoErrors {
+      text.withUnsafeBytes {
+        sq_count_certificates($0.baseAddress, Int32(clamping: $0.count), &isWhole)
+      }
+    }
+    return isWhole == 1 ? nil : Int(count) + 1
+  }
 }

@@ -12,6 +12,38 @@ struct ProxySetting {
   let fault: String?
   /// Whether the connection to the proxy itself uses TLS.
   let isOverTLS: Bool
+  /// The port of the proxy; `nil` if the setting names no usable proxy.
+  let port: Int?
+  /// Whether the setting contains a user name for the proxy.
+  let namesUser: Bool
+
+  /// The variables that name the proxy of a request, in libcurl's order.
+  ///
+  /// libcurl omits HTTP_PROXY, which in a CGI program is a field of the web request.
+  private static func variables(isSecure: Bool) -> [String] {
+    (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+  }
+
+  /// Throws if libcurl would ignore the proxy of a request and connect to the server directly.
+  static func checkIsFollowed(
+    _ proxy: HTTPTransportConfiguration.Proxy, for target: RequestTarget
+  ) throws(SQOAuthError) {
+    let text: String?
+    switch proxy {
+    case .none: return
+    case .url(let url): text = url.absoluteString
+    case .environment:
+      text = variables(isSecure: target.isSecure).lazy
+        .compactMap { EnvironmentVariable.bytes($0) }.first { $0.count > 1 }
+        .map { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+    }
+    // Without a user, there is nothing that libcurl could ignore.
+    guard let text, text.contains("@"), let fault = faultOfUser(in: text) else { return }
+    throw SQOAuthError(
+      .connectionFailed,
+      "the proxy setting, \(ProxySetting(proxy, isSecure: target.isSecure).name), \(fault); nothing was "
+        + "sent to \(target.authority)")
+  }
 
   /// Finds the setting that applies to a request, even if it names no proxy.
   init(
@@ -25,39 +57,76 @@ struct ProxySetting {
     case .none:
       (name, text) = ("HTTPTransportConfiguration.proxy", nil)
     case .environment:
-      // libcurl's order. It omits HTTP_PROXY, which in a CGI program is a field of the web request.
-      let names =
-        (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+      let names = Self.variables(isSecure: isSecure)
       let variable = names.first { environment[$0]?.isEmpty == false }
       name = "the variable \(variable ?? names[0])"
       text = variable.flatMap { environment[$0] }
     }
     fault = text.flatMap(Self.fault)
     isOverTLS = text.flatMap(Self.scheme) == "https"
+    port = fault == nil ? text.map(Self.port) : nil
+    namesUser = text.flatMap { Self.part(CURLUPART_USER, of: $0) } != nil
+  }
+
+  /// Returns the port of a proxy that libcurl can use: by default, 443 for https and 1080 otherwise.
+  private static func port(of proxy: String) -> Int {
+    part(CURLUPART_PORT, of: proxy).flatMap { Int($0) }
+      ?? (scheme(of: proxy) == "https" ? 443 : 1080)
   }
 
   /// Returns what is wrong with a proxy's URL; `nil` if libcurl can use it.
   static func fault(of proxy: String) -> String? {
     guard let scheme = scheme(of: proxy) else {
       return "is not the URL of a proxy: it must have the form http://HOST:PORT"
+        + (proxy.contains("@")
+          ? ", and in a user name or a password %40 stands for @, %3A for :, %2F for / and %23 for #"
+          : "")
     }
     guard schemes.contains(scheme) else {
       return "has a scheme that no proxy has: use http, https, socks4, socks4a, socks5 or socks5h"
     }
-    return nil
+    return faultOfUser(in: proxy)
+  }
+
+  /// Returns what is wrong with the user name or the password in a proxy's URL; `nil` if nothing is.
+  ///
+  /// If libcurl cannot decode one of them, it goes on without a proxy.
+  private static func faultOfUser(in proxy: String) -> String? {
+    let parts = [(CURLUPART_USER, CURLUE_NO_USER), (CURLUPART_PASSWORD, CURLUE_NO_PASSWORD)]
+    let canBeDecoded = parts.allSatisfy { part, none in
+      withURL(proxy) { url in
+        var text: UnsafeMutablePointer<CChar>?
+        let code = curl_url_get(url, part, &text, UInt32(CURLU_URLDECODE))
+        curl_free(text)
+        return code == CURLUE_OK || code == none
+      } ?? true
+    }
+    return canBeDecoded
+      ? nil : "has a control character, such as the end of a line, in its user name or password"
   }
 
   /// Parses a proxy's URL as libcurl does before it connects, and returns its scheme in lower case.
   private static func scheme(of proxy: String) -> String? {
-    let url = curl_url()
-    defer { curl_url_cleanup(url) }
+    part(CURLUPART_SCHEME, of: proxy)?.asciiLowercased()
+  }
+
+  private static func part(_ part: CURLUPart, of proxy: String) -> String? {
+    withURL(proxy) { url in
+      var text: UnsafeMutablePointer<CChar>?
+      guard curl_url_get(url, part, &text, 0) == CURLUE_OK, let text else { return nil }
+      defer { curl_free(text) }
+      return String(cString: text)
+    } ?? nil
+  }
+
+  /// Returns a result for a proxy's URL; `nil` if libcurl cannot parse it.
+  private static func withURL<Result>(_ proxy: String, _ body: (OpaquePointer) -> Result) -> Result?
+  {
     let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
-    var scheme: UnsafeMutablePointer<CChar>?
-    guard curl_url_set(url, CURLUPART_URL, proxy, flags) == CURLUE_OK,
-      curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK, let scheme
-    else { return nil }
-    defer { curl_free(scheme) }
-    return String(cString: scheme).asciiLowercased()
+    guard let url = curl_url() else { return nil }
+    defer { curl_url_cleanup(url) }
+    guard curl_url_set(url, CURLUPART_URL, proxy, flags) == CURLUE_OK else { return nil }
+    return body(url)
   }
 
   private static let schemes: Set = [

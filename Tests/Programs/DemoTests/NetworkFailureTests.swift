@@ -37,6 +37,20 @@ struct NetworkFailureTests {
     await sandbox.stop()
   }
 
+  @Test func `a silent server ends a sign-in after its time limit, with one request`() async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    sandbox.misbehave(at: .metadata, .delay(.seconds(120)), times: .max)
+    let login = try await DemoProcess.run(
+      [
+        "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "sandbox-app",
+        "--browser", "print", "--timeout", "1",
+      ], in: folder)
+    #expect(login.errors.contains("request_timed_out"), "\(login.errors)")
+    #expect(sandbox.requests(to: .metadata).count == 1)
+    await sandbox.stop()
+  }
+
   @Test func `an authority that is not the server's leads to the option`() async throws {
     try await withServer { url in
       for words in [[], ["--cacert", certificates.path("other.pem")]] {

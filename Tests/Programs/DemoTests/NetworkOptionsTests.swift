@@ -58,7 +58,8 @@ struct `The network's options` {
     ("missing", "cannot be read: No such file or directory"),
     (".", "cannot be read: Is a directory"), ("empty", "is empty"),
     ("text", "has no certificate in PEM"), ("damaged", "has no certificate in PEM"),
-    ("key", "has no certificate in PEM"),
+    ("key", "has no certificate in PEM"), ("cut", "cannot be read from certificate 2 on"),
+    ("second", "cannot be read from certificate 2 on"),
     ("der", "'openssl x509 -inform der -in FILE -out FILE.pem'"),
     ("p12", "'openssl pkcs12 -nodes -in FILE -out FILE.pem'"), ("long", "is longer than"),
   ])
@@ -71,6 +72,10 @@ struct `The network's options` {
     try folder.write(String(repeating: "A", count: 5 << 20), to: "long")
     try folder.write(
       "-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n", to: "damaged")
+    let whole = String(decoding: try certificates.data("ca.pem"), as: UTF8.self)
+    try folder.write(whole + whole.prefix(200), to: "cut")
+    try folder.write(
+      whole + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", to: "second")
     try await openssl("pkey", "-in", certificates.path("client.key"), "-out", folder.file("key"))
     try await openssl("x509", "-in", authority, "-outform", "der", "-out", folder.file("der"))
     try await openssl(

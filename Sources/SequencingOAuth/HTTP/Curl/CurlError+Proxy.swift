@@ -11,6 +11,33 @@ extension SQOAuthError {
     ///
     /// It means nothing unless the proxy is reached over TLS.
     var isUntrusted = false
+    /// The port at the other end of the last connection, or 0.
+    var port = 0
+    /// Whether this computer, and not the proxy, had to look up the server's name and could not.
+    var isUnresolved = false
+    /// Whether the proxy offered Basic authentication; `nil` if it offered nothing.
+    var offersBasic: Bool?
+
+    /// Creates a trace without a proxy.
+    init() {}
+
+    /// Reads what libcurl knows after a transfer.
+    init(_ handle: CurlHandle) {
+      status = sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
+      isUntrusted = sq_get_long(handle.easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
+      port = sq_get_long(handle.easy, CURLINFO_PRIMARY_PORT)
+      isUnresolved =
+        sq_get_long(handle.easy, CURLINFO_PROXY_ERROR) == Int(CURLPX_RESOLVE_HOST.rawValue)
+      // The bits of CURLAUTH_BASIC and its siblings.
+      let offered = sq_get_long(handle.easy, CURLINFO_PROXYAUTH_AVAIL)
+      offersBasic = offered == 0 ? nil : offered & 1 != 0
+    }
+
+    /// Returns whether the connection led to the proxy of a setting, and not to the server itself.
+    func isOf(_ setting: ProxySetting, towards authority: String) -> Bool {
+      guard let proxyPort = setting.port else { return false }
+      return status > 0 || (port == proxyPort && !authority.hasSuffix(":\(proxyPort)"))
+    }
   }
 
   /// Returns the error for a transfer that failed because of its proxy; `nil` if the proxy is not at
@@ -23,7 +50,8 @@ extension SQOAuthError {
       return SQOAuthError(
         .connectionFailed,
         "the proxy towards \(authority) refused the connection with HTTP status \(trace.status); "
-          + "check the proxy setting, \(proxySetting().name)\(demand(trace.status))", cause: cause)
+          + "check the proxy setting, \(proxySetting().name)\(demand(trace, proxySetting()))",
+        cause: cause)
     }
     // Without a detail, libcurl has not even created a socket.
     if [CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_PROXY].contains(curl), detail.isEmpty,
@@ -55,6 +83,12 @@ extension SQOAuthError {
         .connectionFailed,
         "the host of the proxy towards \(authority) was not found; "
           + "check the proxy setting, \(proxySetting().name)", cause: cause)
+    case CURLE_PROXY where trace.isUnresolved:
+      return SQOAuthError(
+        .connectionFailed,
+        "the host of \(authority) was not found on this computer, which looks it up because of the proxy "
+          + "setting, \(proxySetting().name); with socks5h or socks4a, the proxy looks it up",
+        cause: cause)
     case CURLE_PROXY:
       return SQOAuthError(
         .connectionFailed,
@@ -65,12 +99,35 @@ extension SQOAuthError {
     }
   }
 
-  /// Returns what a proxy demands with a status, for the end of a sentence.
+  /// Returns what a proxy demands with its response, for the end of a sentence.
   ///
   /// - SeeAlso: RFC 9110, section 15.5.8 (407)
-  private static func demand(_ status: Int) -> String {
-    status == 407
-      ? ": the proxy demands a user name and a password, as in http://USER:PASSWORD@HOST:PORT" : ""
+  private static func demand(_ trace: ProxyTrace, _ setting: ProxySetting) -> String {
+    guard trace.status == 407 else { return "" }
+    guard trace.offersBasic != false else {
+      return
+        ": the proxy does not accept a user name and a password (Basic), the only way of signing "
+        + "in that the SDK has; a small proxy on this computer, such as px or cntlm, knows other ways"
+    }
+    return setting.namesUser
+      ? ": the proxy refused the user name or the password in it"
+      : ": the proxy demands a user name and a password, as in http://USER:PASSWORD@HOST:PORT"
+  }
+
+  /// Returns the error with the proxy through which the request went; unchanged if there was none.
+  ///
+  /// An untrusted certificate speaks for itself.
+  func namingProxy(
+    _ setting: ProxySetting, _ trace: ProxyTrace, _ authority: String, after curl: CURLcode
+  ) -> SQOAuthError {
+    guard curl != CURLE_PEER_FAILED_VERIFICATION, !message.contains("proxy"),
+      trace.isOf(setting, towards: authority)
+    else { return self }
+    var error = self
+    error.message +=
+      "; the request went through a proxy, which may be at fault: check the proxy setting, "
+      + setting.name
+    return error
   }
 
   /// Returns the host and the port that libcurl tried to reach, or `nil` if they are the server's.

@@ -15,6 +15,9 @@ extension CurlHandle {
   ) throws(SQOAuthError) {
     let target = transfer.target
     ignoreErrors()
+    if url != target.url, !target.mayBeLoopback {
+      try ProxySetting.checkIsFollowed(configuration.proxy, for: target)
+    }
     let isSet =
       setURL(target, configuration) && setMethod(transfer)
       // Waiting for a new connection is worthwhile if it turns out to carry several requests.

@@ -158,12 +158,13 @@ final class CurlMulti {
     if transfer.failure == nil, code != CURLE_OK {
       let handle = transfer.handle
       let errno = Int32(truncatingIfNeeded: sq_get_long(handle.easy, CURLINFO_OS_ERRNO))
+      let trace = SQOAuthError.ProxyTrace(handle)
+      let setting = ProxySetting(handle.proxy, isSecure: transfer.target.isSecure)
+      let authority = transfer.target.authority
       transfer.failure = SQOAuthError(
-        code, authority: transfer.target.authority, detail: handle.errorDetail, errno: errno,
-        proxyTrace: SQOAuthError.ProxyTrace(
-          status: Int(sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)),
-          isUntrusted: sq_get_long(handle.easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0),
-        proxySetting: ProxySetting(handle.proxy, isSecure: transfer.target.isSecure))
+        code, authority: authority, detail: handle.errorDetail, errno: errno, proxyTrace: trace,
+        proxySetting: setting
+      ).namingProxy(setting, trace, authority, after: code)
     }
     if code == CURLE_OK { transfer.progress?.finish() }
     remove(transfer)

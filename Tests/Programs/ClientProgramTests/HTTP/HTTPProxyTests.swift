@@ -63,6 +63,50 @@ import Testing
     #expect(proxy.requests.isEmpty)
   }
 
+  @Test(arguments: [
+    (#"Basic realm="p""#, "user:canary@", "refused the user name or the password"),
+    (#"Basic realm="p""#, "", "demands a user name and a password"),
+    ("Negotiate", "user:canary@", "does not accept a user name and a password (Basic)"),
+    ("NTLM", "", "does not accept a user name and a password (Basic)"),
+  ])
+  func `a 407 says what is wrong with the credentials`(
+    challenge: String, user: String, reason: String
+  ) async throws {
+    let proxy = try Server { _, _ in
+      .response(LoopbackResponse(status: 407, headers: [("Proxy-Authenticate", challenge)]))
+    }
+    var configuration = HTTPTransportConfiguration()
+    configuration.proxy = .url(
+      try #require(URL(string: "http://\(user)\(proxy.loopback.authority)")))
+    let client = CurlTransport(configuration: configuration)
+    let url = try #require(URL(string: "https://server.example/"))
+    let error = await failure(.connectionFailed) { try await client.send(WebRequest(url: url)) }
+    #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    #expect(error.map { !everyText(of: $0).contains("canary") } == true)
+  }
+
+  static let brokenAnswers: [(String, [LoopbackStep])] = [
+    ("nothing", []), ("half", [.send(Data("HTTP/1.1 2".utf8))]),
+    ("no HTTP", [.send(Data("<html>sign in</html>".utf8))]),
+    ("a page", [.send(Data("HTTP/1.1 200 OK\r\n\r\n<html>sign in</html>".utf8))]),
+  ]
+
+  @Test(arguments: brokenAnswers, ["http", "https"])
+  func `a proxy that breaks off or answers itself is named`(
+    answer: (name: String, steps: [LoopbackStep]), scheme: String
+  ) async throws {
+    let proxy = try Server { _, _ in .script(answer.steps) }
+    let url = try #require(URL(string: "\(scheme)://server.example/"))
+    do {
+      let response = try await client(through: proxy).send(WebRequest(url: url))
+      #expect(scheme == "http" && answer.name == "a page", "\(response.status)")
+    } catch let error as SQOAuthError {
+      #expect(
+        error.message.contains("the proxy setting, HTTPTransportConfiguration.proxy"),
+        "\(error.message)")
+    }
+  }
+
   @Test(arguments: ["http", "https"])
   func `an unreachable proxy is named in the error`(scheme: String) async throws {
     let closed = try ClosedPort()
@@ -81,6 +125,7 @@ import Testing
   static let faulty = [
     ("foo://user:canary@proxy.example", "scheme"), ("ftp://proxy.example:21", "scheme"),
     ("http://", "http://HOST:PORT"), ("http://:8080", "http://HOST:PORT"),
+    ("http://us@er@proxy.example/x y", "%40 stands for @"),
     ("http://proxy.example:99999", "http://HOST:PORT"), ("http://h:port", "http://HOST:PORT"),
   ]
 
@@ -102,6 +147,57 @@ import Testing
     let setting = ProxySetting(
       .environment, isSecure: false, environment: ["http_proxy": proxy])
     #expect(setting.fault == nil && setting.name == "the variable http_proxy")
+  }
+
+  @Test func `a host that only the proxy knows leads to another kind of proxy`() async throws {
+    // The proxy accepts the greeting, and gets no request.
+    let socket = try BoundSocket()
+    try socket.listen()
+    Thread.detachNewThread {
+      let connection = accept(socket.descriptor, nil, nil)
+      var greeting = [UInt8](repeating: 0, count: 8)
+      guard connection >= 0, read(connection, &greeting, greeting.count) > 0 else { return }
+      _ = write(connection, [5, 0] as [UInt8], 2)
+      _ = read(connection, &greeting, greeting.count)
+      close(connection)
+    }
+    var configuration = HTTPTransportConfiguration()
+    configuration.proxy = .url(try #require(URL(string: "socks5://127.0.0.1:\(socket.port)")))
+    let client = CurlTransport(configuration: configuration)
+    let url = try #require(URL(string: "http://server.invalid/"))
+    let error = await failure(.connectionFailed) { try await client.send(WebRequest(url: url)) }
+    #expect(error?.message.contains("not found on this computer") == true)
+    #expect(error?.message.contains("socks5h") == true, "\(error?.message ?? "")")
+  }
+
+  static let undecodable = [
+    "http://user:can%0aary@127.0.0.1:9", "http://user:canary%0d%0a@127.0.0.1:9",
+    "http://us%0aer:canary@127.0.0.1:9", "http://user:%00canary@127.0.0.1:9",
+    "https://user:can%1fary@127.0.0.1:9", "socks5h://user:can%09ary@127.0.0.1:9",
+  ]
+
+  @Test(.ownThreads, arguments: undecodable)
+  func `a proxy that libcurl would ignore is refused`(proxy: String) async throws {
+    for scheme in ["http", "https"] {
+      // A direct connection would fail with another error.
+      let url = try #require(URL(string: "\(scheme)://192.0.2.1/"))
+      var configuration = HTTPTransportConfiguration()
+      configuration.proxy = .url(try #require(URL(string: proxy)))
+      let client = CurlTransport(configuration: configuration)
+      let error = await failure(.connectionFailed) { try await client.send(WebRequest(url: url)) }
+      let expected = "the proxy setting, HTTPTransportConfiguration.proxy, has a control character"
+      #expect(error?.message.hasPrefix(expected) == true, "\(error?.message ?? "")")
+      #expect(error.map { !everyText(of: $0).contains("ary") } == true)
+    }
+    await #expect(processExitsWith: .success) { [proxy] in
+      setenv("ALL_PROXY", proxy, 1)
+      let url = try #require(URL(string: "https://192.0.2.1/"))
+      let error = await failure(.connectionFailed) {
+        try await CurlTransport.shared.send(WebRequest(url: url))
+      }
+      let message = try #require(error?.message)
+      try #require(message.hasPrefix("the proxy setting, the variable ALL_PROXY, has a control"))
+    }
   }
 
   @Test(.ownThreads, arguments: ["foo://user:canary@x", "ftp://x", "http://", "http://h:99999"])
