@@ -49,6 +49,12 @@ struct ATProtocolSearch: Sendable {
       let text = String(decoding: own.body, as: UTF8.self)
       let line = String(text.prefix { !$0.isNewline }).filter { $0 != " " }
       if ATProtocolName.isDID(line) { return line }
+      // Only the owner of the domain may say whose handle it is.
+      guard !line.hasPrefix("did:") else {
+        throw Self.fault(
+          "the domain \(handle.printable) names the DID \"\(line.printable)\", which is not of the kinds "
+            + "did:plc and did:web")
+      }
     }
     if Task.isCancelled { throw SQOAuthError(.cancelled, "the request was cancelled") }
     guard let handleResolver else {
@@ -119,6 +125,9 @@ struct ATProtocolSearch: Sendable {
     request.headers["Accept"] = "application/json, text/plain"
     request.timeout = timeout
     request.maximumResponseBytes = Self.maximumBytes
+    // The host may be the user's handle.
+    var environment = environment
+    if environment.observer?.namesAccounts == false { environment.observer = nil }
     return try await environment.exchange(request, for: .resourceMetadata)
   }
 

@@ -63,6 +63,7 @@ public struct ATProtocolUser: Sendable, Hashable {
     configuration.requiredScopes = ["atproto"]
     // The server that the DID names must vouch for the user.
     configuration.expectedSubject = did
+    configuration.acceptsServersOnThisComputer = false
     configuration.resourceOrigins = [try ResourceOrigin(server)]
     return configuration
   }

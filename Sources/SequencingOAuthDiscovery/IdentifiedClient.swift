@@ -22,6 +22,7 @@ struct ClientIdentification: Sendable {
   let identity: ClientIdentity
   let environment: ClientEnvironment
   let timeout: Duration
+  let acceptsServersOnThisComputer: Bool
 
   /// Who the program may be at a server.
   private enum Choice {
@@ -62,7 +63,8 @@ struct ClientIdentification: Sendable {
       // A server may let a client ask for no scope beyond its registered ones.
       let all = server.scopes.map { ($0 + scopes).withoutRepeats() }
       metadata.scope = metadata.scope ?? all?.nonEmptyList
-      let registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
+      var registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
+      registrar.acceptsServersOnThisComputer = acceptsServersOnThisComputer
       let earlier = try await identity.registrations.kept(issuer)
       var options = RegistrationOptions()
       (options.fixesPorts, options.verifies, options.keepsScopes) = (true, true, true)

@@ -200,7 +200,8 @@ public final class ResourceClient: Sendable {
 
   var identification: ClientIdentification {
     ClientIdentification(
-      identity: identity, environment: environment, timeout: options.timeout)
+      identity: identity, environment: environment, timeout: options.timeout,
+      acceptsServersOnThisComputer: resource.isLocal)
   }
 
   /// Returns the configuration of the program's client for the resource.
@@ -212,6 +213,7 @@ public final class ResourceClient: Sendable {
     configuration.scope = nil
     configuration.resources = [identifier]
     configuration.resourceOrigins = [resource.origin]
+    configuration.acceptsServersOnThisComputer = resource.isLocal
     configuration.profile = options.profile
     configuration.timeout = options.timeout
     if let limit = options.signInTimeout { configuration.signInTimeout = limit }

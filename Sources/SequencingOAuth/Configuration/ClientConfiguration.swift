@@ -23,6 +23,7 @@ public struct ClientConfiguration: Sendable, Hashable {
     var resources: [String] = []
     var requiredScopes: Set<String> = []
     var expectedSubject: String?
+    var acceptsServersOnThisComputer = true
     var timeout = Duration.seconds(60)
     var signInTimeout = Duration.seconds(300)
     var acceptsServersWithoutPKCE = false
@@ -85,6 +86,17 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var expectedSubject: String? {
     get { values.value.expectedSubject }
     set { values.value.expectedSubject = newValue }
+  }
+  /// Whether the server, and the endpoints in its metadata, may be on this computer: `true` by
+  /// default.
+  ///
+  /// Set it to `false` if a user or another server names the issuer. Otherwise any of them could make
+  /// this computer send requests to itself. A server on it then fails with
+  /// ``SQOAuthError/Code/insecureEndpoint``. Endpoints from the app are never refused for that
+  /// reason. Names that DNS resolves to this computer are not recognized.
+  public var acceptsServersOnThisComputer: Bool {
+    get { values.value.acceptsServersOnThisComputer }
+    set { values.value.acceptsServersOnThisComputer = newValue }
   }
   /// The longest ``timeout``; other processes wait somewhat longer than this for an account.
   static let longestTimeout = Duration.seconds(100)

@@ -200,11 +200,19 @@ extension ProviderMetadata {
     let urls =
       [authorizationEndpoint, tokenEndpoint, refreshEndpoint, tokenEndpointAlias?.url]
       + (Array(optionalEndpoints.values) + Array(endpointAliases.values)).map(\.url)
-    for url in urls.compactMap(\.self) where (try? RequestTarget(url))?.mayBeLoopback != false {
+    for url in urls.compactMap(\.self) {
+      try Self.checkIsElsewhere(url.absoluteString, of: issuer ?? "")
+    }
+  }
+
+  /// Throws if an address of a server is on this computer.
+  static func checkIsElsewhere(_ address: String, of issuer: String) throws(SQOAuthError) {
+    let target = URL(string: address).flatMap { try? RequestTarget($0) }
+    guard target?.mayBeLoopback == false else {
       throw SQOAuthError(
         .insecureEndpoint,
-        "the metadata of the server \"\((issuer ?? "").printable)\" names an address on this computer: "
-          + "\"\(url.absoluteString.printable)\"")
+        "the server \"\(issuer.printable)\" names an address on this computer: "
+          + "\"\(address.printable)\"")
     }
   }
 

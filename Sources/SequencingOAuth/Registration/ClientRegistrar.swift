@@ -12,6 +12,10 @@ public struct ClientRegistrar: Sendable {
   let initialAccessToken: String?
   private let timeout: Duration
   let environment: ClientEnvironment
+  /// Whether the server, and the addresses that it names, may be on this computer: `true` by default.
+  ///
+  /// It has the meaning of ``ClientConfiguration/acceptsServersOnThisComputer``.
+  public var acceptsServersOnThisComputer = true
 
   /// Creates the registrar of a server, without sending a request.
   ///
@@ -78,7 +82,15 @@ public struct ClientRegistrar: Sendable {
 
   /// Returns the server's metadata, fetched if it is unknown.
   func serverMetadata() async throws(SQOAuthError) -> ProviderMetadata {
-    try await environment.providerMetadata(of: issuer, timeout: timeout)
+    try checkIsElsewhere(issuer)
+    let metadata = try await environment.providerMetadata(of: issuer, timeout: timeout)
+    if !acceptsServersOnThisComputer { try metadata.checkIsElsewhere() }
+    return metadata
+  }
+
+  private func checkIsElsewhere(_ address: String) throws(SQOAuthError) {
+    guard !acceptsServersOnThisComputer else { return }
+    try ProviderMetadata.checkIsElsewhere(address, of: issuer)
   }
 
   // MARK: Requests
@@ -86,6 +98,7 @@ public struct ClientRegistrar: Sendable {
   func request(
     _ method: String, _ url: URL, token: String?, members: [String: JSONValue]?
   ) throws(SQOAuthError) -> WebRequest {
+    try checkIsElsewhere(url.absoluteString)
     var request = WebRequest(
       method: method, url: url, headers: ["Accept": "application/json"])
     if let token { request.headers["Authorization"] = "Bearer \(token)" }

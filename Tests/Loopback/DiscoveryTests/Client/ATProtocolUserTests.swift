@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 import Testing
 
@@ -28,7 +29,8 @@ struct ATProtocolUserTests {
   private let http = ScriptedTransport()
 
   private func find(
-    _ name: String, _ changes: [String: String?] = [:], resolver: String? = nil
+    _ name: String, _ changes: [String: String?] = [:], resolver: String? = nil,
+    observer: ClientObserver? = nil
   ) async throws -> ATProtocolUser {
     var answers = Self.honest
     for (address, answer) in changes { answers[address] = answer }
@@ -40,6 +42,7 @@ struct ATProtocolUserTests {
     }
     var environment = ClientEnvironment()
     environment.transport = http
+    environment.observer = observer
     return try await ATProtocolUser.find(
       name, environment: environment, handleResolver: resolver)
   }
@@ -116,6 +119,75 @@ struct ATProtocolUserTests {
     #expect(http.requests.isEmpty)
   }
 
+  @Test(arguments: [
+    "did:key:z6Mk", "did:web:alice.example.com%3A8443", "did:plc:short", "did:web:localhost",
+  ])
+  func `a domain's DID that cannot be used is named, and the resolver is not asked`(
+    did: String
+  ) async throws {
+    let error = await failure(.resourceMetadataInvalid) {
+      try await find(
+        "alice.bsky.social", ["https://alice.bsky.social/.well-known/atproto-did": did],
+        resolver: "https://r.example.com")
+    }
+    #expect(error?.message.contains(did) == true, "\(error?.message ?? "")")
+    #expect(http.requests.count == 1)
+  }
+
+  @Test(arguments: [
+    #"{"id":"\#(did)","service":[],"service":[{"id":"x"}]}"#,
+    #"{"id":"\#(did)","alsoKnownAs":["at://alice.bsky.social"],"alsoKnownAs":["at://eve.social"]}"#,
+    #"{"id":"\#(did)","id":"\#(otherDID)"}"#,
+  ])
+  func `a document with two members of one name leads nowhere`(text: String) async throws {
+    await failure(.resourceMetadataInvalid) {
+      try await find("alice.bsky.social", ["https://plc.directory/\(Self.did)": text])
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `an observer learns the handle only if it may`(namesAccounts: Bool) async throws {
+    let texts = Locked<[String]>([])
+    let observer = ClientObserver(namesAccounts: namesAccounts) { event in
+      texts.withLock { $0.append(event.description) }
+    }
+    _ = try await find("alice.bsky.social", observer: observer)
+    await observer.flush()
+    let found = texts.withLock(\.self)
+    #expect(found.contains { $0.contains("alice") } == namesAccounts, "\(found)")
+    #expect(found.contains { $0.contains("pds.example.com") })
+  }
+
+  @Test(arguments: [
+    ("authorization_endpoint", "https://127.0.0.1:9/a"), ("token_endpoint", "https://[::1]/t"),
+    ("pushed_authorization_request_endpoint", "https://localhost:9/t"),
+    ("jwks_uri", "https://127.1/keys"),
+  ])
+  func `a user's server names no endpoint on this computer`(
+    name: String, address: String
+  ) async throws {
+    let user = try await find("alice.bsky.social")
+    let server = "https://bsky.social"
+    var endpoints = [
+      "authorization_endpoint": "\(server)/a", "token_endpoint": "\(server)/t",
+      "pushed_authorization_request_endpoint": "\(server)/p",
+    ]
+    endpoints[name] = address
+    let members = endpoints.map { #","\#($0)":"\#($1)""# }.joined()
+    http.answer(
+      ScriptedTransport.json(
+        #"{"issuer":"\#(server)","code_challenge_methods_supported":["S256"],"response_types_supported":["code"]\#(members)}"#
+      ))
+    let oauth = SQOAuth()
+    oauth.environment.transport = http
+    oauth.register(
+      try user.configuration(
+        clientID: "https://app.example.com/client.json", redirectURI: "http://127.0.0.1/callback"))
+    let before = http.requests.count
+    await failure(.insecureEndpoint) { try await oauth.signIn() }
+    #expect(http.requests.count == before + 1, "nothing is sent there")
+  }
+
   @Test func `the configuration follows the protocol's rules`() async throws {
     let user = try await find("alice.bsky.social")
     let configuration = try user.configuration(
@@ -124,6 +196,7 @@ struct ATProtocolUserTests {
     #expect(configuration.tokenBinding == .dpop() && configuration.pushesAuthorizationRequests)
     #expect(configuration.expectedSubject == Self.did)
     #expect(configuration.requiredScopes == ["atproto"])
+    #expect(!configuration.acceptsServersOnThisComputer)
     #expect(configuration.resourceOrigins == [try ResourceOrigin("https://pds.example.com")])
     failure(.invalidConfiguration) {
       try user.configuration(

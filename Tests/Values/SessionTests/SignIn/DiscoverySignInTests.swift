@@ -66,6 +66,48 @@ import Testing
         == ["id.example", "new.example"])
   }
 
+  @Test(arguments: [
+    "https://127.0.0.1:9/t", "https://[::1]/t", "https://localhost/t", "https://0.0.0.0/t",
+    "https://a.localhost/t",
+  ])
+  func `a server that others name never leads to this computer, also later`(
+    address: String
+  ) async throws {
+    let token = ScriptedTransport.token(members: #""expires_in":60,"refresh_token":"R""#)
+    let fixture = try fixture(Self.server(token: token)) {
+      $0.acceptsServersOnThisComputer = false
+    }
+    fixture.oauth.refreshesAutomatically = false
+    _ = try await fixture.oauth.signIn()
+    // The server changes its mind.
+    let document = Self.document().replacing("https://id.example/token", with: address)
+    fixture.http.answer(Self.server(document, token: token))
+    fixture.clock.advance(by: 86_400)
+    await failure(.insecureEndpoint) { try await fixture.oauth.token() }
+    await failure(.insecureEndpoint) { try await fixture.oauth.signIn() }
+    let hosts = Set(fixture.http.requests.compactMap { $0.url.host() })
+    #expect(hosts == ["id.example"])
+    // By default, a server may be here.
+    let here = try self.fixture(Self.server(document, token: token))
+    #expect(try await here.oauth.signIn().accessToken == "T")
+  }
+
+  @Test func `an issuer on this computer is refused before a request`() async throws {
+    let fixture = OAuthFixture()
+    try fixture.register(provider: .issuer("http://127.0.0.1:9")) {
+      $0.acceptsServersOnThisComputer = false
+    }
+    await failure(.insecureEndpoint) { try await fixture.oauth.signIn() }
+    let registrar = ClientRegistrar(
+      issuer: "http://127.0.0.1:9", environment: fixture.oauth.environment)
+    var strict = registrar
+    strict.acceptsServersOnThisComputer = false
+    await failure(.insecureEndpoint) {
+      try await strict.register(ClientMetadata(redirectURIs: ["http://127.0.0.1/callback"]))
+    }
+    #expect(fixture.http.requests.isEmpty)
+  }
+
   @Test func `the next sign-in repeats a failed discovery`() async throws {
     let fixture = try fixture { _ in throw URLError(.timedOut) }
     await failure(.connectionFailed) { try await fixture.oauth.signIn() }
