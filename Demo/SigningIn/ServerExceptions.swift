@@ -25,7 +25,9 @@ struct ServerExceptions: Sendable, Equatable {
     ("form-encoded", "formEncoded", .formEncoded),
     ("comma-separated-scopes", "commaSeparatedScopes", .commaSeparatedScopes),
     ("token-in-authed-user", "tokenInAuthedUser", .tokenInAuthedUser),
-    ("user-or-bot-token-type", "userOrBotTokenType", .userOrBotTokenType),
+    ("user-token-type", "userTokenType", .userTokenType),
+    ("bot-token-type", "botTokenType", .botTokenType),
+    ("ok-member", "okMember", .okMember),
   ]
 
   /// Reads the exceptions from the options.

@@ -1,9 +1,16 @@
 import SQBasics
 
-/// The issuers of a provider with many tenants: a text that contains the tenant's identifier.
+/// The issuers of a provider with tenants: a text that contains the tenant's identifier.
 ///
 /// Each ID token names its tenant, and must have that tenant's issuer.
 struct IssuerTemplate: Sendable, Hashable {
+  /// The tenants whose users may sign in.
+  enum Tenants: Sendable, Hashable {
+    case all
+    case only(String)
+    case allBut(String)
+  }
+
   /// The place of the tenant's identifier in ``text``.
   static let placeholder = "{tenantid}"
 
@@ -11,13 +18,19 @@ struct IssuerTemplate: Sendable, Hashable {
   let text: String
   /// The claim with the tenant's identifier.
   let claim: String
+  let tenants: Tenants
 
-  /// Returns the issuer that an ID token with these claims must name; `nil` if they name no tenant.
+  /// Returns the issuer that an ID token with these claims must name; `nil` if they do not name one
+  /// of the tenants.
   ///
   /// A tenant's identifier is a UUID, so it cannot add a part to the issuer.
   func issuer(of claims: [String: JSONValue]) -> String? {
     guard let tenant = claims[claim].string, Self.isUUID(tenant) else { return nil }
-    return text.replacing(Self.placeholder, with: tenant)
+    switch tenants {
+    case .only(let only) where tenant != only: return nil
+    case .allBut(let other) where tenant == other: return nil
+    default: return text.replacing(Self.placeholder, with: tenant)
+    }
   }
 
   /// Returns whether a text is a UUID: 32 hexadecimal digits in five groups.

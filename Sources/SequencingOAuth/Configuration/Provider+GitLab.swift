@@ -9,7 +9,7 @@ extension Provider {
   /// `baseURL` is the address at which users open GitLab, such as `https://gitlab.example.com`, or
   /// `https://example.com/gitlab` for one below a path. It is the issuer in the ID tokens too.
   public static func gitLab(baseURL: String) -> Provider {
-    let base = String(baseURL.reversed().drop { $0 == "/" }.reversed())
+    let (base, fault) = ProviderHost.base(url: baseURL)
     var provider = Provider(
       name: base == "https://gitlab.com" ? "GitLab" : "GitLab \(base)",
       source: .endpoints(
@@ -20,6 +20,7 @@ extension Provider {
           introspection: "\(base)/oauth/introspect", jwks: "\(base)/oauth/discovery/keys",
           userInfo: "\(base)/oauth/userinfo", issuer: base)))
     provider.apiHosts = [String(EndpointURL.split(base).root.dropFirst("https://".count))]
+    provider.fault = fault
     return provider
   }
 }

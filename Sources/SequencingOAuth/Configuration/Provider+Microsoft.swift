@@ -10,17 +10,17 @@ extension Provider {
   /// - `organizations`: any user with a work or school account.
   /// - `consumers`: any user with a personal account.
   ///
-  /// With `common` and `organizations`, an ID token must have the issuer of the tenant that it names
-  /// (`tid`), and a key that may sign for that tenant. An app that serves some tenants only must
-  /// check that claim itself. Microsoft accepts a refresh token again, and has no endpoint for
-  /// revocations. Microsoft Graph may get the tokens.
+  /// An ID token must name one of these tenants (`tid`), and have that tenant's issuer and a key that
+  /// may sign for it. An app that serves some tenants only must check that claim itself. Microsoft
+  /// accepts a refresh token again, and has no endpoint for revocations. Microsoft Graph may get the
+  /// tokens.
   ///
   /// - SeeAlso: "OpenID Connect on the Microsoft identity platform"
   public static func microsoft(tenant: String = "common") -> Provider {
+    let tenant = IssuerTemplate.isUUID(tenant) ? tenant.asciiLowercased() : tenant
     let isTenant = IssuerTemplate.isUUID(tenant) || microsoftAudiences.contains(tenant)
-    let host = "https://login.microsoftonline.com"
-    let base = isTenant ? "\(host)/\(tenant)" : ""
-    let issuer = "\(host)/\(tenant == "consumers" ? consumers : tenant)/v2.0"
+    let base = isTenant ? "\(microsoftHost)/\(tenant)" : ""
+    let issuer = "\(microsoftHost)/\(tenant == "consumers" ? consumers : tenant)/v2.0"
     var provider = Provider(
       name: microsoftAudiences.contains(tenant) ? "Microsoft" : "Microsoft \(tenant.printable)",
       baseURL: base,
@@ -34,7 +34,7 @@ extension Provider {
     provider.apiHosts = ["graph.microsoft.com"]
     provider.idTokenIssuer = tenants(of: issuer)
     // The issuer of many tenants is no audience that Microsoft knows.
-    if provider.idTokenIssuer != nil { provider.assertionAudience = .tokenEndpoint }
+    if ["common", "organizations"].contains(tenant) { provider.assertionAudience = .tokenEndpoint }
     if !isTenant {
       provider.fault =
         "the tenant \"\(tenant.printable)\" is neither a UUID (the \"Directory (tenant) ID\" in the "
@@ -43,14 +43,24 @@ extension Provider {
     return provider
   }
 
+  private static let microsoftHost = "https://login.microsoftonline.com"
   private static let microsoftAudiences: Set = ["common", "organizations", "consumers"]
   /// The tenant of all personal accounts.
   private static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-  /// Returns the issuers of the tenants behind an issuer; `nil` if it is the issuer of one tenant.
+  /// Returns the issuers of the tenants behind an issuer; `nil` if it is not an issuer of Microsoft.
   static func tenants(of issuer: String) -> IssuerTemplate? {
-    let host = "https://login.microsoftonline.com"
-    guard ["\(host)/common/v2.0", "\(host)/organizations/v2.0"].contains(issuer) else { return nil }
-    return IssuerTemplate(text: "\(host)/\(IssuerTemplate.placeholder)/v2.0", claim: "tid")
+    let parts = (start: "\(microsoftHost)/", end: "/v2.0")
+    guard issuer.hasPrefix(parts.start), issuer.hasSuffix(parts.end) else { return nil }
+    let tenants: IssuerTemplate.Tenants
+    switch String(issuer.dropFirst(parts.start.count).dropLast(parts.end.count)) {
+    case "common": tenants = .all
+    case "organizations": tenants = .allBut(consumers)
+    case let tenant where IssuerTemplate.isUUID(tenant): tenants = .only(tenant)
+    default: return nil
+    }
+    return IssuerTemplate(
+      text: "\(parts.start)\(IssuerTemplate.placeholder)\(parts.end)", claim: "tid",
+      tenants: tenants)
   }
 }

@@ -63,7 +63,7 @@ extension Provider {
   public static func keycloak(
     baseURL: String, realm: String, revokesByLogout: Bool = false
   ) -> Provider {
-    let base = String(baseURL.reversed().drop { $0 == "/" }.reversed())
+    let (base, fault) = ProviderHost.base(url: baseURL)
     // A realm that is empty, `.` or `..` gives an empty issuer, so the configuration fails with a
     // message.
     let isRealm = !["", ".", ".."].contains(realm)
@@ -75,6 +75,7 @@ extension Provider {
       deviceAuthorizationEndpoint: "auth/device", jwksURI: "certs",
       userInfoEndpoint: "userinfo", endSessionEndpoint: "logout", issuer: issuer)
     provider.revocationStyle = revokesByLogout ? .keycloakLogout : .rfc7009
+    provider.fault = fault
     return provider
   }
 }

@@ -6,7 +6,8 @@ extension Provider {
   /// `Provider.issuer("https://slack.com")`.
   public static let slack: Provider = slackApp(
     "Slack", authorizationEndpoint: "https://slack.com/oauth/v2_user/authorize",
-    tokenEndpoint: "https://slack.com/api/oauth.v2.user.access")
+    tokenEndpoint: "https://slack.com/api/oauth.v2.user.access",
+    quirks: [.tokenInAuthedUser, .userTokenType])
 
   /// Slack, for the token of an app that a user installs in a workspace, its bot.
   ///
@@ -15,19 +16,18 @@ extension Provider {
   /// ``SQToken/additionalFields``.
   public static let slackBot: Provider = slackApp(
     "Slack bot", authorizationEndpoint: "https://slack.com/oauth/v2/authorize",
-    tokenEndpoint: "https://slack.com/api/oauth.v2.access")
+    tokenEndpoint: "https://slack.com/api/oauth.v2.access", quirks: .botTokenType)
 
   private static func slackApp(
-    _ name: String, authorizationEndpoint: String, tokenEndpoint: String
+    _ name: String, authorizationEndpoint: String, tokenEndpoint: String,
+    quirks: TokenResponseQuirks
   ) -> Provider {
     var provider = Provider(
       name: name, baseURL: "", authorizationEndpoint: authorizationEndpoint,
       tokenEndpoint: tokenEndpoint, revocationEndpoint: "https://slack.com/api/auth.revoke")
     provider.clientAuthentication = .basic
     provider.separatesScopesByCommas = true
-    provider.tokenResponseQuirks = [
-      .commaSeparatedScopes, .tokenInAuthedUser, .userOrBotTokenType,
-    ]
+    provider.tokenResponseQuirks = quirks.union([.commaSeparatedScopes, .okMember])
     provider.revocationStyle = .slackToken
     provider.endedSessionCodes = [
       SQOAuthError.Code(rawValue: "invalid_refresh_token"),

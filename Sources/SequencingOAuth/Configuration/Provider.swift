@@ -78,8 +78,8 @@ public struct Provider: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 6749, section 5.2
   public var endedSessionCodes: Set<SQOAuthError.Code> = []
-  /// The issuers of ID tokens at a provider with many tenants; `nil` if the provider's own issuer
-  /// is the only one.
+  /// The issuers of ID tokens at a provider with tenants; `nil` if the provider's own issuer is the
+  /// only one.
   var idTokenIssuer: IssuerTemplate?
   /// Why no client can use this provider, such as an unusable name of a host; `nil` if one can.
   var fault: String?

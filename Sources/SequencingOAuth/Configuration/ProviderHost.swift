@@ -14,6 +14,17 @@ enum ProviderHost {
     return EndpointURL.split(address).root.asciiLowercased()
   }
 
+  /// Returns an address without the slashes at its end, and what is wrong with it.
+  ///
+  /// The provider may be below a path of its host.
+  static func base(url: String) -> (text: String, fault: String?) {
+    let base = String(url.reversed().drop { $0 == "/" }.reversed())
+    guard !base.contains(/[?#]/) else {
+      return (base, "\"\(url.printable)\" is the address of a page; give it without the ? or the #")
+    }
+    return (base, nil)
+  }
+
   /// Returns the host for the provider's name, in messages and lists.
   static func name(_ text: String) -> String {
     let host = base(text).map { $0.drop { $0 != ":" }.dropFirst("://".count) }

@@ -17,7 +17,7 @@ struct IDTokenRules {
   /// `at_hash` and `c_hash` use its digest.
   let algorithm: JWSAlgorithm?
   let now: Date
-  /// The issuers of a provider with many tenants; `nil` if ``issuer`` is the only one.
+  /// The issuers of a provider with tenants; `nil` if ``issuer`` is the only one.
   var tenants: IssuerTemplate?
 
   /// Throws if the claims are from another issuer, for another user or client, or belong to another
@@ -52,11 +52,17 @@ struct IDTokenRules {
 
   private func checkIssuer(_ claims: IDTokenClaims) throws(SQOAuthError) {
     if let tenants {
-      guard tenants.issuer(of: claims.all) == claims.issuer else {
+      guard let expected = tenants.issuer(of: claims.all) else {
         throw SQOAuthError(
           .idTokenIssuer,
-          "the ID token names the issuer \"\(claims.issuer.printable)\", which is not the issuer "
-            + "\"\(tenants.text)\" of the tenant that it names (\"\(tenants.claim)\")")
+          "the ID token of \"\(claims.issuer.printable)\" names no tenant (\"\(tenants.claim)\") "
+            + "whose users may sign in with this provider's configuration")
+      }
+      guard claims.issuer == expected else {
+        throw SQOAuthError(
+          .idTokenIssuer,
+          "the ID token names the issuer \"\(claims.issuer.printable)\" and not \"\(expected)\", "
+            + "the issuer of the tenant that it names (\"\(tenants.claim)\")")
       }
       return
     }

@@ -12,7 +12,7 @@ package struct IssuerSignatures: Sendable {
   package let issuer: String
   private let algorithms: Set<JWSAlgorithm>
   private let keys: SigningKeys.Source?
-  /// The issuers of a provider with many tenants; `nil` if ``issuer`` is the only one.
+  /// The issuers of a provider with tenants; `nil` if ``issuer`` is the only one.
   private let tenants: IssuerTemplate?
   private let secret: Secret?
   private let environment: ClientEnvironment

@@ -1,4 +1,4 @@
-// The issuers of a provider with many tenants, in stored ID tokens.
+// The issuers of a provider with tenants, in stored ID tokens.
 extension IssuerTemplate {
   /// Returns whether an issuer from a store names one of these tenants in its claims.
   static func isKept(_ claims: IDTokenClaims, of issuer: String?) -> Bool {

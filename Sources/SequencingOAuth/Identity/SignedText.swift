@@ -73,13 +73,21 @@ package enum SignedText: Sendable {
       type = String(found.dropFirst("application/".count))
     }
     return switch self {
-    case .idToken, .userInfo, .logoutToken: true
+    // Issuers name these types in many ways.
+    case .idToken, .userInfo: type.map { !Self.otherTypes.contains($0) } ?? true
+    case .logoutToken: [nil, "", "jwt", "logout+jwt", "secevent+jwt"].contains(type)
     case .accessToken(let isTyped): type == "at+jwt" || !isTyped && [nil, "jwt"].contains(type)
     case .introspection: type == "token-introspection+jwt"
     // JARM defines no type, so only the types of other texts are refused.
     case .authorizationResponse: [nil, "jwt", "oauth-authz-res+jwt"].contains(type)
     }
   }
+
+  /// The types of texts that are neither ID tokens nor UserInfo responses.
+  private static let otherTypes: Set = [
+    "at+jwt", "client-authentication+jwt", "dpop+jwt", "logout+jwt", "oauth-authz-req+jwt",
+    "oauth-authz-res+jwt", "oauth-id-jag+jwt", "secevent+jwt", "token-introspection+jwt",
+  ]
 
   private func code(_ failure: JWSFailure) -> SQOAuthError.Code {
     switch self {

@@ -7,7 +7,7 @@ import SQFoundation
 /// Two keys are equal if all their members that the SDK understands are equal.
 ///
 /// - SeeAlso: RFC 7517, section 4
-struct JSONWebKey: Sendable {
+package struct JSONWebKey: Sendable {
   let publicKey: PublicKey
   private let members: [String: JSONValue]
 
@@ -23,7 +23,7 @@ struct JSONWebKey: Sendable {
   /// Reads a JSON Web Key; returns `nil` if it is not a public key that the SDK supports.
   ///
   /// A member that is `null` counts as missing, because some servers write every possible member.
-  init?(_ value: JSONValue) {
+  package init?(_ value: JSONValue) {
     guard
       let members = value.object?.filter({ Self.names.contains($0.key) && $0.value != .null }),
       Self.areUnderstood(members), let publicKey = Self.publicKey(members)
@@ -92,7 +92,9 @@ extension JSONWebKey {
 }
 
 extension JSONWebKey: Hashable {
-  static func == (one: JSONWebKey, other: JSONWebKey) -> Bool { one.members == other.members }
+  package static func == (one: JSONWebKey, other: JSONWebKey) -> Bool {
+    one.members == other.members
+  }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(members) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(members) }
 }

@@ -8,12 +8,11 @@ enum AuthedUser {
 
   /// Returns the members of a response with the user's token in the usual place.
   ///
-  /// The response's own token comes first, because it is the token of the app that was asked for.
-  /// Of two tokens, none of the parts are mixed.
+  /// The token beside it is that of the app. None of its parts are mixed with the user's.
   static func lifted(_ members: [String: JSONValue]) -> [String: JSONValue] {
-    guard [nil, .null].contains(members["access_token"]), let user = members[name]?.object,
-      user["access_token"]?.string != nil
-    else { return members }
+    guard let user = members[name]?.object, user["access_token"]?.string != nil else {
+      return members
+    }
     var lifted = members
     var rest = user
     for part in names { lifted[part] = rest.removeValue(forKey: part) }

@@ -121,9 +121,12 @@ package struct AuthorizationResponse: Sendable, Redacted {
 
   static func errorResponse(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
     guard let error = pairs.value("error"), !error.printable.isEmpty else { return nil }
+    // A server may repeat them in its texts.
+    let secrets = SentSecrets(["state", "code"].compactMap(pairs.value))
     return ErrorResponse(
-      error: error, errorDescription: pairs.value("error_description"),
-      errorURI: pairs.value("error_uri"))
+      error: secrets.removed(from: error),
+      errorDescription: pairs.value("error_description").map(secrets.removed),
+      errorURI: pairs.value("error_uri").map(secrets.removed))
   }
 
   static let known = [
@@ -133,6 +136,12 @@ package struct AuthorizationResponse: Sendable, Redacted {
   /// The client's credentials, which glewlwyd sends back if they were in a pushed request.
   private static let credentials: Set = [
     "client_assertion", "client_assertion_type", "client_secret",
+  ]
+
+  /// The codes by which Apple and LinkedIn say that the user has cancelled the sign-in.
+  private static let cancellations: Set = [
+    SQOAuthError.Code(rawValue: "user_cancelled_authorize"),
+    SQOAuthError.Code(rawValue: "user_cancelled_login"),
   ]
 
   private static func checkForm(
@@ -188,10 +197,11 @@ package struct AuthorizationResponse: Sendable, Redacted {
       throw SQOAuthError(
         .invalidAuthorizationResponse, "the redirect has an empty \"error\" parameter")
     }
+    let isDenial = response.error == .accessDenied || cancellations.contains(response.error)
     var refusal = SQOAuthError(
-      SQOAuthError.Code(sentByServer: response.error),
+      isDenial ? .accessDenied : SQOAuthError.Code(sentByServer: response.error),
       response.errorDescription.map { "the authorization server says: \($0)" }
-        ?? (response.error == .accessDenied
+        ?? (isDenial
           ? "the user or the authorization server denied access"
           : "the authorization server refused the request"),
       response: response)

@@ -177,10 +177,14 @@ extension SQOAuthError {
   ///
   /// A server that does not find the client's secret in the expected place may use any code, such
   /// as `invalid_request`, or no code. So the result is `false` only for a code that names another
-  /// reason.
+  /// reason. A provider that refuses with status 200 has codes of its own, which name the client if
+  /// they mean it.
   fileprivate var mayBeRefusalOfClient: Bool {
     guard !isOfServerInTrouble else { return false }
-    guard response == nil else { return !Self.otherRefusals.contains(code) }
+    if let response {
+      return !Self.otherRefusals.contains(code)
+        && (status != 200 || response.error.rawValue.contains("client"))
+    }
     return code == .requestRefused || status == 401 || status == 403
   }
 }

@@ -7,7 +7,8 @@ package enum JSONFailure: Error, Equatable {
   case tooLong
   case tooDeep
   case tooManyValues
-  case doubleName
+  /// An object has two members with this name.
+  case doubleName(String)
   /// The parsing task was cancelled.
   case cancelled
   /// The important member with this name occurs twice, with different values.

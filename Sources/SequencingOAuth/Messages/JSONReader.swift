@@ -195,8 +195,8 @@ package struct JSONReader {
     members.reserveCapacity(names.count - container.firstName)
     for (name, value) in zip(names[container.firstName...], values[container.firstValue...]) {
       if let first = members.updateValue(value, forKey: name) {
-        guard !rules.isStrict else { throw .doubleName }
-        guard first == value || !containers.isEmpty || !rules.decisive.contains(name) else {
+        guard !rules.isStrict else { throw .doubleName(name) }
+        guard first == value || !rules.decisive.contains(name) else {
           throw .ambiguous(name)
         }
         members[name] = first

@@ -21,7 +21,7 @@ package struct JSONRules {
   ///
   /// - SeeAlso: RFC 8259, section 8.1
   var mayHaveMark = false
-  /// The members of the outermost object that must not occur twice with different values.
+  /// The members that must not occur twice in an object with different values.
   ///
   /// For any other repeated member, the first value is used.
   var decisive: Set<String> = []
@@ -55,7 +55,10 @@ package struct JSONRules {
   private static let decisiveMembers: Set = [
     // Token responses and refusals.
     "access_token", "token_type", "refresh_token", "id_token", "issued_token_type", "scope",
-    "error",
+    "error", "authed_user", "ok", "revoked",
+    // Pushed requests, keys of tokens, and the users of AT Protocol.
+    "request_uri", "cnf", "jkt", "x5t#S256", "did", "id", "alsoKnownAs", "service",
+    "serviceEndpoint",
     // Users, clients and tokens.
     "iss", "sub", "aud", "active", "exp", "nbf", "client_id", "token_use", "typ",
     "email", "email_verified", "phone_number", "phone_number_verified",

@@ -14,13 +14,21 @@ struct RevocationResponse: Sendable {
     do throws(SQOAuthError) {
       try checkAnswer(response)
     } catch {
-      throw request.style.sendsTokenAlone
-        ? error : request.client.explaining(error, after: response, at: receivedAt)
+      throw request.style.hasStandardAuthentication
+        ? request.client.explaining(error, after: response, at: receivedAt) : error
     }
   }
 
   private func checkAnswer(_ response: WebResponse) throws(SQOAuthError) {
     switch response.status {
+    case 200..<300 where request.style == .gitHubToken && response.status != 204:
+      throw failure(response)
+    case 401 where request.style == .gitHubToken:
+      throw SQOAuthError(
+        .invalidClient,
+        "\(Self.endpoint) refused the client's identifier or secret"
+          + (SQOAuthError.words(of: response, removing: request.secrets) ?? ""),
+        status: response.status)
     case 200..<300:
       // Section 2.2: only the status matters and the body is ignored. But Facebook's body can say
       // "no".
@@ -64,14 +72,17 @@ struct RevocationResponse: Sendable {
   // MARK: Slack
 
   /// The codes by which Slack says that a token has ended.
+  ///
+  /// `invalid_auth` is not among them: Slack also answers it to a host that may not send requests.
   private static let slackEnds: Set<String> = [
-    "invalid_auth", "token_revoked", "token_expired", "account_inactive",
+    "token_revoked", "token_expired", "account_inactive",
   ]
 
   /// Checks Slack's response, whose status says nothing.
   private func checkSlack(_ response: WebResponse) throws(SQOAuthError) {
     let answer = try? JSONReader.value(of: response.body)
-    if answer["ok"].bool == true { return }
+    let isRevoked = answer["revoked"] == nil || answer["revoked"].bool == true
+    if answer["ok"].bool == true, isRevoked { return }
     guard let error = error(in: response) else {
       throw SQOAuthError(
         .invalidResponse, "\(Self.endpoint) did not answer that it revoked the token",

@@ -32,6 +32,8 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   /// status 200 also if it revoked nothing; the member `ok` counts.
   case slackToken
 
+  /// Whether the client authenticates as at the token endpoint.
+  var hasStandardAuthentication: Bool { self == .rfc7009 || self == .keycloakLogout }
   /// Whether the token alone authorizes the request, so that it has no client authentication.
   var sendsTokenAlone: Bool { self == .facebookPermissions || self == .slackToken }
 }

@@ -25,8 +25,8 @@ struct TokenResponse: Sendable {
   func refreshToken(in response: WebResponse) -> String? {
     guard (200..<300).contains(response.status),
       let members = members(of: response)
-        ?? OuterMembers.values(of: ["refresh_token", "error"], in: response.body),
-      !Self.saysError(members),
+        ?? OuterMembers.values(of: ["refresh_token", "error", "ok"], in: response.body),
+      !Self.saysError(members), saysOK(members),
       let refreshToken = lifted(members)["refresh_token"]?.string, !refreshToken.isEmpty,
       StandardTokenResponseParser.isRefreshToken(refreshToken)
     else { return nil }
@@ -62,7 +62,13 @@ struct TokenResponse: Sendable {
   /// Returns the token if it is for the expected user.
   private func checked(_ token: SQToken) throws(SQOAuthError) -> SQToken {
     guard let expected = context.expectedSubject else { return token }
-    guard token.additionalFields["sub"]?.string == expected else {
+    guard let subject = token.additionalFields["sub"]?.string else {
+      throw SQOAuthError(
+        .idTokenSubject,
+        "the token response names no user (\"sub\"), so the token may not be that of "
+          + "\(expected.printable)")
+    }
+    guard subject == expected else {
       throw SQOAuthError(
         .idTokenSubject,
         "the token response names another user (\"sub\") than \(expected.printable); sign in as that "
@@ -103,6 +109,11 @@ struct TokenResponse: Sendable {
         "the token response has an \"error\" that is no OAuth error code\(words(response))",
         status: response.status)
     }
+    guard members.map(saysOK) ?? true else {
+      throw SQOAuthError(
+        .invalidResponse, "the token response does not say \"ok\": true\(words(response))",
+        status: response.status)
+    }
     return try parse(response, members)
   }
 
@@ -111,6 +122,11 @@ struct TokenResponse: Sendable {
   /// Some servers write `null` or an empty text for no error.
   private static func saysError(_ members: [String: JSONValue]) -> Bool {
     ![nil, .null, ""].contains(members["error"])
+  }
+
+  /// Returns whether a message of a provider with the member `ok` says that the request succeeded.
+  private func saysOK(_ members: [String: JSONValue]) -> Bool {
+    !context.quirks.contains(.okMember) || members["ok"]?.bool == true
   }
 
   /// Returns the fields of a form: a token or an error.

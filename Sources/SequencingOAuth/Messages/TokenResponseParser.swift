@@ -150,9 +150,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     case "bearer": return type
     case "dpop" where context.isForBoundToken: return type
     case "dpop": throw TokenResponseFault.boundTokenType
-    case "user" where context.quirks.contains(.userOrBotTokenType),
-      "bot" where context.quirks.contains(.userOrBotTokenType):
-      return "Bearer"
+    case "user" where context.quirks.contains(.userTokenType): return "Bearer"
+    case "bot" where context.quirks.contains(.botTokenType): return "Bearer"
     default: throw TokenResponseFault.tokenType(type, isForBoundToken: context.isForBoundToken)
     }
   }

@@ -21,8 +21,12 @@ public struct TokenResponseQuirks: OptionSet, Sendable, Hashable {
   public static let commaSeparatedScopes = Self(rawValue: 1 << 3)
   /// The token is in the member `authed_user`, as Slack's tokens of users.
   ///
-  /// A token beside that member comes first. Then ``SQToken/additionalFields`` has the member.
+  /// Of two tokens, this one is used.
   public static let tokenInAuthedUser = Self(rawValue: 1 << 4)
-  /// The `token_type` is `user` or `bot`, as at Slack; the token is treated as a Bearer token.
-  public static let userOrBotTokenType = Self(rawValue: 1 << 5)
+  /// The `token_type` is `user`, as Slack's tokens of users; the token is treated as a Bearer token.
+  public static let userTokenType = Self(rawValue: 1 << 5)
+  /// The `token_type` is `bot`, as Slack's tokens of apps; the token is treated as a Bearer token.
+  public static let botTokenType = Self(rawValue: 1 << 6)
+  /// The member `ok` is `true` in a success, and anything else in an error, whatever the status.
+  public static let okMember = Self(rawValue: 1 << 7)
 }

@@ -40,6 +40,25 @@ import Testing
     #expect(party.oauth.isAuthorized)
   }
 
+  @Test(arguments: [
+    ("logout+jwt", true), ("JWT", true), ("application/logout+jwt", true), ("secevent+jwt", true),
+    ("at+jwt", false), ("dpop+jwt", false), ("application/at+jwt", false), ("x", false),
+  ])
+  func `a logout token has no other text's type`(type: String, isAllowed: Bool) throws {
+    let header = Data(#"{"alg":"ES256","typ":"\#(type)"}"#.utf8)
+    let text = "\(header.base64EncodedString().filter { $0 != "=" }).e30.AAAA"
+    if isAllowed {
+      _ = try SignedText.logoutToken.read(text)
+    } else {
+      failure(.logoutTokenInvalid) { try SignedText.logoutToken.read(text) }
+    }
+    // Issuers name their ID tokens in many ways, but not as another kind.
+    if !isAllowed, type != "x" {
+      failure(.idTokenMalformed) { try SignedText.idToken.read(text) }
+      failure(.userInfoInvalid) { try SignedText.userInfo.read(text) }
+    }
+  }
+
   @Test(arguments: [(179.0, true), (181.0, false)])
   func `a logout token without exp is valid for two minutes plus the tolerance`(
     age: Double, isValid: Bool

@@ -102,8 +102,13 @@ import Testing
     "{\"\u{E9}\":1,\"e\u{301}\":2}",
   ])
   func `a repeated name in an object is noticed at any depth`(text: String) {
-    #expect(throws: JSONFailure.doubleName) { try Self.read(text, Self.strict) }
-    #expect(throws: JSONFailure.doubleName) { try Self.read("[0,{\"o\":\(text)}]", Self.strict) }
+    for text in [text, "[0,{\"o\":\(text)}]"] {
+      let error = #expect(throws: JSONFailure.self) { try Self.read(text, Self.strict) }
+      guard case .doubleName = error else {
+        Issue.record("\(text) is refused for another reason: \(String(describing: error))")
+        continue
+      }
+    }
   }
 
   // MARK: Limits

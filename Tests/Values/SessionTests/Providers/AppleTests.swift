@@ -84,6 +84,16 @@ import Testing
     #expect(party.fixture.http.forms.last?["client_secret"] == "eyJ.own.text")
   }
 
+  @Test func `a user who cancels has denied access`() async throws {
+    let party = try party(try Self.key())
+    party.fixture.oauth.environment.userAgent = CustomUserAgent { url, signIn in
+      let page = try AuthorizationURL(url)
+      signIn.handleRedirect(try page.redirect("error=user_cancelled_authorize"))
+    }
+    let error = await failure(.accessDenied) { try await party.fixture.oauth.signIn() }
+    #expect(error?.response?.error.rawValue == "user_cancelled_authorize")
+  }
+
   @Test func `Apple without a team is refused`() throws {
     failure(.invalidConfiguration) {
       try ClientConfiguration(

@@ -54,6 +54,20 @@ import Testing
     #expect(party.fixture.oauth.currentToken == nil)
   }
 
+  @Test(arguments: [
+    (200, "<html>", SQOAuthError.Code.invalidResponse),
+    (401, #"{"message":"Bad credentials"}"#, .invalidClient),
+  ])
+  func `only 204 is a revocation`(status: Int, body: String, code: SQOAuthError.Code) async throws {
+    let party = try party()
+    try party.fixture.register(scope: "repo gist", provider: .gitHub)
+    try await party.fixture.oauth.signIn()
+    party.fixture.http.answer(ScriptedTransport.json(body, status: status))
+    let error = await failure(code) { try await party.fixture.oauth.revoke() }
+    #expect(error?.message.contains("sent in the body") == false, "\(error?.message ?? "")")
+    #expect(party.fixture.oauth.currentToken != nil)
+  }
+
   @Test func `a token of an OAuth app does not expire and is not refreshed`() async throws {
     let party = try party(Self.oauthApp)
     try party.fixture.register(scope: "repo gist", provider: .gitHub)

@@ -80,10 +80,25 @@ import Testing
     #expect(party.fixture.oauth.currentToken == nil)
   }
 
-  @Test func `a token of another tenant is refused at one tenant`() async throws {
-    let party = try party(
-      Self.tenant, claims: ["iss": .string(Self.issuer(Self.other)), "tid": .string(Self.other)])
+  @Test(
+    arguments: [
+      (tenant, ["iss": .string(issuer(other)), "tid": .string(other)]),
+      (tenant, ["tid": .string(other)]), (tenant, ["tid": nil]),
+      // A personal account belongs to no organization.
+      ("organizations", ["iss": .string(issuer(other)), "tid": .string(other)]),
+    ] as [(String, [String: JSONValue?])])
+  func `a token of another tenant is refused`(
+    place: String, claims: [String: JSONValue?]
+  ) async throws {
+    let party = try party(place, claims: claims)
     await failure(.idTokenIssuer) { try await party.fixture.oauth.signIn() }
+  }
+
+  @Test func `a tenant's identifier may have capital letters`() async throws {
+    let party = try party(Self.tenant)
+    try party.fixture.register(
+      secret: nil, scope: "openid", provider: .microsoft(tenant: Self.tenant.uppercased()))
+    #expect(try await party.fixture.oauth.signIn().idToken?.issuer == Self.issuer(Self.tenant))
   }
 
   @Test(arguments: [nil, issuer(tenant), issuer(IssuerTemplate.placeholder)])
@@ -92,8 +107,9 @@ import Testing
     #expect(try await party.fixture.oauth.signIn().idToken != nil)
   }
 
-  @Test func `a key of another tenant may not sign`() async throws {
-    let party = try party(key: ["issuer": .string(Self.issuer(Self.other))])
+  @Test(arguments: ["common", tenant])
+  func `a key of another tenant may not sign`(place: String) async throws {
+    let party = try party(place, key: ["issuer": .string(Self.issuer(Self.other))])
     await failure(.idTokenKey) { try await party.fixture.oauth.signIn() }
   }
 

@@ -60,12 +60,49 @@ import Testing
     #expect(request.url.query() == nil, "the secret is in no query")
   }
 
+  @Test func `a user's account takes no token of a bot`() async throws {
+    let bot = #""access_token":"xoxb-1","token_type":"bot","refresh_token":"B","expires_in":9"#
+    let user = #""access_token":"xoxp-1","token_type":"user","scope":"search:read""#
+    for own in ["{}", #"{"access_token":null}"#, "{\(user.replacing("user", with: "bot"))}"] {
+      let party = try party(#"{"ok":true,\#(bot),"authed_user":\#(own)}"#)
+      try party.fixture.register(secret: nil, scope: "search:read", provider: .slack)
+      await failure(.invalidResponse) { try await party.fixture.oauth.signIn() }
+    }
+    let party = try party(#"{"ok":true,\#(bot),"authed_user":{\#(user)}}"#)
+    try party.fixture.register(secret: nil, scope: "search:read", provider: .slack)
+    let token = try await party.fixture.oauth.signIn()
+    #expect(token.accessToken == "xoxp-1" && token.refreshToken == nil)
+    #expect(token.expirationDate == nil)
+  }
+
+  @Test func `a bot's account takes no token of a user`() async throws {
+    for body in [Self.user, Self.refreshed] {
+      let party = try party(body)
+      try party.fixture.register(scope: "commands", provider: .slackBot)
+      await failure(.invalidResponse) { try await party.fixture.oauth.signIn() }
+    }
+  }
+
+  @Test(arguments: [
+    #"{"access_token":"xoxp-1","access_token":"xoxp-2","token_type":"user"}"#,
+    #"{"access_token":"xoxp-1","token_type":"user"},"authed_user":{"access_token":"xoxp-2"}"#,
+  ])
+  func `two tokens under one name are refused`(user: String) async throws {
+    let party = try party(#"{"ok":true,"authed_user":\#(user)}"#)
+    try party.fixture.register(secret: nil, provider: .slack)
+    let error = await failure(.invalidResponse) { try await party.fixture.oauth.signIn() }
+    #expect(error?.message.contains("twice") == true, "\(error?.message ?? "")")
+  }
+
   @Test(arguments: ["invalid_code", "bad_redirect_uri"])
   func `ok false is an error, although the status is 200`(code: String) async throws {
     let party = try party()
     party.fixture.http.answer(ScriptedTransport.json(#"{"ok":false,"error":"\#(code)"}"#))
     try party.fixture.register(provider: .slack)
-    await failure(SQOAuthError.Code(rawValue: code)) { try await party.fixture.oauth.signIn() }
+    let error = await failure(SQOAuthError.Code(rawValue: code)) {
+      try await party.fixture.oauth.signIn()
+    }
+    #expect(error?.message.contains("client_secret_post") == false, "\(error?.message ?? "")")
   }
 
   @Test func `a refused refresh token ends the session`() async throws {
@@ -82,6 +119,10 @@ import Testing
     (#"{"ok":false,"error":"not_allowed"}"#, "not_allowed"),
     (#"{"ok":false}"#, "invalid_response"), ("{}", "invalid_response"), ("", "invalid_response"),
     (#"{"ok":"true"}"#, "invalid_response"), ("<html>", "invalid_response"),
+    (#"{"ok":true,"revoked":false}"#, "invalid_response"),
+    (#"{"ok":true,"revoked":null}"#, "invalid_response"),
+    // Slack also says so to a host that may not send requests, so the token may go on.
+    (#"{"ok":false,"error":"invalid_auth"}"#, "invalid_auth"),
   ])
   func `a revocation without ok is no success, although the status is 200`(
     body: String, code: String
@@ -94,7 +135,7 @@ import Testing
     #expect(party.fixture.oauth.currentToken != nil)
   }
 
-  @Test(arguments: ["invalid_auth", "token_revoked", "token_expired", "account_inactive"])
+  @Test(arguments: ["token_revoked", "token_expired", "account_inactive"])
   func `a token that has ended counts as revoked`(code: String) async throws {
     let party = try party()
     try party.fixture.register(secret: nil, provider: .slack)

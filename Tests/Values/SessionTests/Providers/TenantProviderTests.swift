@@ -60,6 +60,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    Provider.gitLab(baseURL: "https://gitlab.example.com?x"),
+    .gitLab(baseURL: "https://gitlab.example.com/#x"),
+    .keycloak(baseURL: "https://id.example.com/?x=/", realm: "r"),
+  ])
+  func `the address of a page is no address of a provider`(provider: Provider) {
+    let error = failure(.invalidConfiguration) {
+      try ClientConfiguration(
+        clientID: "id", redirectURI: "http://127.0.0.1/callback", provider: provider)
+    }
+    #expect(error?.message.contains("is the address of a page") == true, "\(error?.message ?? "")")
+  }
+
   @Test(arguments: places.indices)
   func `a user signs in, and the tokens are refreshed and revoked`(index: Int) async throws {
     let place = Self.places[index]

@@ -55,17 +55,37 @@ import Testing
   }
 
   @Test func `only its own quirk accepts the token types of Slack`() throws {
-    for type in ["user", "bot"] {
+    let types: [(String, TokenResponseQuirks)] = [
+      ("user", .userTokenType), ("bot", .botTokenType),
+    ]
+    for (type, quirk) in types {
       let body = #"{"access_token":"a","token_type":"\#(type)"}"#
-      #expect(try Answer.read(body, quirks: .userOrBotTokenType).tokenType == "Bearer")
+      #expect(try Answer.read(body, quirks: quirk).tokenType == "Bearer")
+      for others in types.map(\.1) where others != quirk {
+        failure(.invalidResponse) { try Answer.read(body, quirks: others) }
+      }
       failure(.invalidResponse) { try Answer.read(body, quirks: .missingTokenType) }
     }
     for type in ["dpop", "mac", "app", ""] {
       failure(.invalidResponse) {
         try Answer.read(
-          #"{"access_token":"a","token_type":"\#(type)"}"#, quirks: .userOrBotTokenType)
+          #"{"access_token":"a","token_type":"\#(type)"}"#,
+          quirks: [.userTokenType, .botTokenType])
       }
     }
+  }
+
+  @Test(arguments: ["false", "null", "0", #""true""#, #""false""#, "{}", nil])
+  func `with the member ok, only true is a success`(ok: String?) throws {
+    let body =
+      #"{\#(ok.map { #""ok":\#($0),"# } ?? "")"access_token":"a","token_type":"bearer"}"#
+    let error = failure(.invalidResponse) { try Answer.read(body, quirks: .okMember) }
+    #expect(error?.message.contains(#""ok": true"#) == true, "\(error?.message ?? "")")
+    #expect(try Answer.read(body).accessToken == "a")
+    #expect(
+      try Answer.read(
+        #"{"ok":true,"access_token":"a","token_type":"bearer"}"#, quirks: .okMember
+      ).accessToken == "a")
   }
 
   @Test func `only its own quirk reads a token inside authed_user`() throws {
@@ -83,9 +103,12 @@ import Testing
 
   @Test func `the parts of two tokens are never mixed`() throws {
     let user = #""authed_user":{"access_token":"u","token_type":"bearer"}"#
-    let app = try Answer.read(
-      #"{"access_token":"a","token_type":"bearer","refresh_token":"r",\#(user)}"#,
-      quirks: .tokenInAuthedUser)
+    let both =
+      #"{"access_token":"a","token_type":"bearer","refresh_token":"r","scope":"x",\#(user)}"#
+    let inside = try Answer.read(both, quirks: .tokenInAuthedUser)
+    #expect(
+      inside.accessToken == "u" && inside.refreshToken == nil && inside.scope == "asked")
+    let app = try Answer.read(both)
     #expect(app.accessToken == "a" && app.refreshToken == "r")
     let own = try Answer.read(
       #"{"token_type":"bearer","refresh_token":"r","scope":"x",\#(user)}"#,
