@@ -70,6 +70,7 @@ struct DeviceGrant: Sendable {
     let end = clock.steadyTime + device.lifetime
     var polls = DevicePolls(interval: device.interval)
     var next = clock.steadyTime + polls.interval
+    var last: SQOAuthError?
     while next < end {
       try await sleep(until: next)
       do throws(SQOAuthError) {
@@ -84,13 +85,26 @@ struct DeviceGrant: Sendable {
       } catch {
         guard !Task.isCancelled, let pause = polls.pause(after: error) else { throw error }
         next = clock.steadyTime + pause
+        last = error
       }
     }
     try await sleep(until: end)
-    throw SQOAuthError(
-      .expiredToken,
-      "the user did not finish the sign-in on another device before the code expired; sign in again "
-        + "for a new code")
+    throw Self.expired(after: last)
+  }
+
+  /// Returns the error for a code that has expired, with the reason in the last response.
+  private static func expired(after last: SQOAuthError?) -> SQOAuthError {
+    let reason =
+      switch last?.response?.error.rawValue {
+      case "authorization_pending": "the user did not finish the sign-in on another device"
+      case "slow_down": "the server asked for longer and longer pauses"
+      default:
+        last.map { "the server did not say whether the user has signed in (\($0.message))" }
+          ?? "the server allowed no request for the token"
+      }
+    return SQOAuthError(
+      .expiredToken, "\(reason) before the code expired; sign in again for a new code",
+      cause: last?.response == nil ? last : nil)
   }
 
   /// Waits until a moment of the clock's steady time.

@@ -26,7 +26,7 @@ final class PendingAuthorization: Sendable {
   private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
   /// The content of the accepted redirect; `nil` if none was accepted yet.
   private let accepted = OneShot<AuthorizationResponse.Content>()
-  /// A lock that is held while a response is accepted.
+  /// A lock that is held while a response is accepted, or the wait ends otherwise.
   ///
   /// A simultaneous response then finds the content of the accepted one.
   private let offering = Locked(())
@@ -47,7 +47,7 @@ final class PendingAuthorization: Sendable {
   /// Checks a redirect and ends the wait if it is the response; may be called on any thread.
   func offer(_ redirect: String) -> OfferResult {
     let result = judge(redirect)
-    told(result)
+    if result != .taken { told(result) }
     return result
   }
 
@@ -66,8 +66,11 @@ final class PendingAuthorization: Sendable {
     case .answer(let result):
       let content = AuthorizationResponse.Content(result)
       return offering.withLock { _ in
-        guard answer.resolve(result) else { return recall(content) }
+        guard answer.current == nil else { return recall(content) }
+        // Before the sign-in goes on, so that the observer's events are in order.
+        told(.taken)
         accepted.resolve(content)
+        answer.resolve(result)
         return .taken
       }
     }
@@ -91,7 +94,7 @@ final class PendingAuthorization: Sendable {
 
   /// Ends the wait with an error; does nothing if a response was already accepted.
   func end(_ error: SQOAuthError) {
-    answer.resolve(.failure(error))
+    offering.withLock { _ in _ = answer.resolve(.failure(error)) }
   }
 
   /// Ends the wait because of its time limit, with an error that gives the most likely reason.

@@ -105,6 +105,19 @@ import Testing
     #expect(fixture.polls.count == (serverKnowsFirst ? 1 : 2))
   }
 
+  @Test func `an expired code says that the server was out of order`() async throws {
+    let fixture = try await DeviceFixture { $0.deviceCodeLifetime = .seconds(12) }
+    fixture.sandbox.misbehave(at: .token, .status(500))
+    let (signIn, _) = try await fixture.begin()
+    try await fixture.passUntilNextPoll()
+    try await eventually("the SDK waits") { fixture.clock.sleepers > 0 }
+    fixture.clock.advance(by: 60)
+    let error = await failure(.expiredToken) { try await signIn.value }
+    #expect(
+      error?.message.hasPrefix("the server did not say whether the user has signed in") == true)
+    #expect(error?.message.contains("status 500") == true, "\(error?.message ?? "")")
+  }
+
   @Test(arguments: [
     SandboxMisbehaviour.error("invalid_grant"), .error("invalid_client", status: 401), .html,
     .member("access_token", nil),

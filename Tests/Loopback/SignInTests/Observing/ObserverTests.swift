@@ -43,6 +43,10 @@ import Testing
       Issue.record("\(end.phase)")
       return
     }
+    let accepted = try #require(recorder.events.firstIndex { $0.subject == .redirectAccepted })
+    let exchange = try #require(
+      recorder.events.firstIndex { $0.description.contains("token by authorization_code") })
+    #expect(accepted < exchange)
     for subject in [ClientEvent.Subject.pageOpened, .redirectAccepted] {
       let moments = recorder.moments { $0 == subject }
       #expect(moments.count == 1 && moments.first?.parent == begin.operation)
