@@ -1,9 +1,9 @@
-import SQFoundation
+package import SQFoundation
 
 /// A resource server's refusal of a token.
-struct ResourceRefusal {
+package struct ResourceRefusal {
   /// What may help after a refusal.
-  enum Remedy {
+  package enum Remedy {
     case none
     /// Another token, for example after a refresh.
     case token
@@ -11,13 +11,13 @@ struct ResourceRefusal {
     case proof
   }
 
-  private(set) var error: SQOAuthError
-  let remedy: Remedy
+  package private(set) var error: SQOAuthError
+  package let remedy: Remedy
 
   /// Interprets a response; `nil` if the response is not a refusal of the token.
   ///
   /// `now` is this machine's time, to compare it with the server's.
-  init?(
+  package init?(
     status: Int, fields: HeaderFields, of token: SQToken, for request: ResourceRequest, at now: Date
   ) {
     // Servers repeat what clients send, so the token is removed from the challenge.

@@ -14,7 +14,7 @@ public struct ResourceRequest: Sendable, Hashable {
     self.url = url
   }
 
-  init(_ request: WebRequest) { self.init(request.method, request.url) }
+  package init(_ request: WebRequest) { self.init(request.method, request.url) }
 
   /// Creates the request that an app will send with its own client.
   ///

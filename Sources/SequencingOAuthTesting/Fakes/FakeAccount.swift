@@ -120,16 +120,21 @@ public final class FakeAccount: OAuthAccount {
   }
 
   /// Records the request, and returns the test's answer to it.
+  ///
+  /// As at any account, an answer that refuses the token, such as one with status 401, becomes an
+  /// error. A token with a refresh token is replaced first, and the answer is asked for again, once.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     state.withLock { $0.requests.append(request) }
     try begin(.send)
-    _ = try validToken()
-    guard let answer = state.withLock(\.answer) else {
-      throw SQOAuthError(
-        .connectionFailed,
-        "the fake account has no answer to \(request); set one with answers(_:)")
-    }
-    return try await answer(request)
+    _ = try ResourceOrigin(request.url)
+    let token = try validToken()
+    let response = try await response(to: request)
+    guard let refusal = refusal(response, of: token, for: request) else { return response }
+    guard refusal.remedy == .token, token.refreshToken != nil else { throw refusal.error }
+    let next = renew()
+    let second = try await self.response(to: request)
+    if let refusal = self.refusal(second, of: next, for: request) { throw refusal.error }
+    return second
   }
 
   /// Returns the claims about the user with which the account was created.
@@ -150,6 +155,23 @@ public final class FakeAccount: OAuthAccount {
   }
 
   // MARK: Helpers
+
+  private func response(to request: WebRequest) async throws(SQOAuthError) -> WebResponse {
+    guard let answer = state.withLock(\.answer) else {
+      throw SQOAuthError(
+        .connectionFailed,
+        "the fake account has no answer to \(request); set one with answers(_:)")
+    }
+    return try await answer(request)
+  }
+
+  private func refusal(
+    _ response: WebResponse, of token: SQToken, for request: WebRequest
+  ) -> ResourceRefusal? {
+    ResourceRefusal(
+      status: response.status, fields: response.headers, of: token, for: ResourceRequest(request),
+      at: clock.now)
+  }
 
   private static let notSignedIn = SQOAuthError(
     .notAuthorized, "no user is signed in at the fake account")

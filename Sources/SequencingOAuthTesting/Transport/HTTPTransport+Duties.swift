@@ -55,6 +55,7 @@ extension TransportProbe {
   private func check(_ duty: HTTPTransportDuty) async throws {
     switch duty {
     case .method: try await checkMethod()
+    case .url: try await checkURL()
     case .fields: try await checkFields()
     case .emptyBody: try await checkEmptyBody()
     case .bytesBody: try await checkBytesBody()
@@ -68,6 +69,7 @@ extension TransportProbe {
     case .status: try await checkStatus()
     case .responseFields: try await checkResponseFields()
     case .truncation: try await checkTruncation()
+    case .once: try await checkOnce()
     case .redirects: try await checkRedirects()
     case .cookies: try await checkCookies()
     case .cache: try await checkCache()

@@ -2,6 +2,8 @@
 public enum HTTPTransportDuty: String, Sendable, Hashable, CaseIterable {
   /// The request has the method as it is written, any method.
   case method
+  /// The request has the path and the query of its URL as they are written, with each escape.
+  case url
   /// The request has each header field, with its value and as often as it is given.
   case fields
   /// A request without content is sent without content.
@@ -29,6 +31,9 @@ public enum HTTPTransportDuty: String, Sendable, Hashable, CaseIterable {
   case responseFields
   /// A response that breaks off is an error.
   case truncation
+  /// Each request is sent once, whatever becomes of it. The server may have used a code or a refresh
+  /// token although its response was lost.
+  case once
   /// A redirect is a response: the client does not follow it.
   case redirects
   /// No cookie of a response is sent with another request.

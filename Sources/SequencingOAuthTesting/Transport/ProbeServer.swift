@@ -56,6 +56,11 @@ final class ProbeServer: Sendable {
     record.requests.withLock { $0.filter { $0.path == path } }
   }
 
+  /// Returns the paths with their queries of the requests, from the first to the last.
+  func targets(beginningWith path: String) -> [String] {
+    record.requests.withLock { $0.map(\.target).filter { $0.hasPrefix(path) } }
+  }
+
   /// Sets a closure to call when a request to a path arrives.
   func whenReached(_ path: String, _ action: @escaping @Sendable () -> Void) {
     record.arrivals.withLock { $0[path] = action }
@@ -72,6 +77,7 @@ final class ProbeServer: Sendable {
         LoopbackResponse(status: 302, headers: [("Location", "/plain/redirected")]))
     case "short":
       return .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort".utf8))])
+    case "lost": return .script([])
     case "drip": return .script([.send(head)] + drops)
     case "silent":
       return .script([.send(head + Data("a".utf8)), .wait(longAnswer)])

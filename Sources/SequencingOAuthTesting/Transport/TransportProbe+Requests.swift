@@ -6,9 +6,21 @@ import SequencingOAuth
 // The duties about what a client sends.
 extension TransportProbe {
   func checkMethod() async throws {
-    for method in ["GET", "PUT", "DELETE", "PATCH", "PROPFIND"] {
+    for method in ["GET", "PUT", "DELETE", "PATCH", "PROPFIND", "Query"] {
       let found = try await received(method, "/plain/method/\(method)").method
       try require(found == method, "it sends \(found) in place of \(method)")
+    }
+  }
+
+  func checkURL() async throws {
+    // The server finds the requests of a check by their paths.
+    let path = "/plain/url"
+    for rest in ["?a=1&b=%26%2F&c=%C3%A9+d", "?", "%2Fa%20b?x=%25", "//a/./?y"] {
+      let url = try server.url(path + rest)
+      _ = try await send(WebRequest(url: url))
+      let found = server.targets(beginningWith: path).last
+      try require(
+        found == path + rest, "it sends \(found ?? "nothing") in place of \(path + rest)")
     }
   }
 

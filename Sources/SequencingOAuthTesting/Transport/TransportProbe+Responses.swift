@@ -30,6 +30,19 @@ extension TransportProbe {
       instead: "5 of 100 announced bytes count as a whole response")
   }
 
+  func checkOnce() async throws {
+    for path in ["/plain/once", "/status/429/once", "/status/503/once", "/lost/once"] {
+      let request = WebRequest(
+        method: "POST", url: try server.url(path),
+        headers: ["Content-Type": "application/x-www-form-urlencoded"],
+        body: .bytes(Data("grant_type=refresh_token".utf8)))
+      // What becomes of it is the subject of other duties.
+      _ = try? await send(request)
+      let count = server.requests(to: path).count
+      try require(count == 1, "it sends a request to \(path) \(count) times")
+    }
+  }
+
   func checkRedirects() async throws {
     let response = try await send(WebRequest(url: try server.url("/redirect/redirects")))
     try require(response.status == 302, "it returns \(response.status) for a redirect")

@@ -43,11 +43,23 @@ struct TransportProbe: Sendable {
     guard condition else { throw Finding(text: finding()) }
   }
 
+  /// The longest time that a request of the check takes.
+  private static let limit = Duration.seconds(8)
+
   /// Sends a request as an account would.
   func send(
     _ request: WebRequest, _ interruption: Interruption? = nil
   ) async throws(SQOAuthError) -> WebResponse {
-    try await transport.exchange(request, interruption)
+    var request = request
+    request.timeout = request.timeout.map { min($0, Self.limit) }
+    let end = interruption ?? Interruption()
+    // A client without a `timeout` of its own must not hold up the check either.
+    let watch = Task {
+      try await Task.sleep(for: Self.limit)
+      end.raise()
+    }
+    defer { watch.cancel() }
+    return try await transport.exchange(request, end)
   }
 
   /// Sends a request with a body, and returns the request that the server has received.

@@ -1,11 +1,13 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthTesting
 import Testing
 
 /// The fake account, and an account of an app's own in its place.
 @Suite(.timeLimit(.minutes(1))) struct FakeAccountTests {
-  private let request = WebRequest(url: URL(filePath: "/orders"))
+  private let request = WebRequest(
+    url: URL(string: "https://api.example.com/orders") ?? URL(filePath: "/"))
 
   /// The smallest account that an app can write.
   private struct OwnAccount: OAuthAccount {
@@ -75,6 +77,34 @@ import Testing
       #expect(error?.code == code)
     }
     #expect(try await account.token().accessToken == "fake-access-token")
+  }
+
+  @Test func `an answer that refuses the token is an error, after one refresh`() async throws {
+    let account = FakeAccount(token: .fake("old"))
+    account.answers { _ in WebResponse(status: 401) }
+    let url = try WebRequest(url: "https://api.example.com/orders")
+    var error = await #expect(throws: SQOAuthError.self) { try await account.send(url) }
+    #expect(error?.code == .invalidToken && account.currentToken?.accessToken != "old")
+    #expect(account.requests.count == 1)
+
+    let answers = Locked([401, 200])
+    account.answers { _ in WebResponse(status: answers.withLock { $0.removeFirst() }) }
+    #expect(try await account.send(url).status == 200)
+
+    let challenge: HeaderFields = ["WWW-Authenticate": #"Bearer error="insufficient_scope""#]
+    account.answers { _ in WebResponse(status: 403, headers: challenge) }
+    error = await #expect(throws: SQOAuthError.self) { try await account.send(url) }
+    #expect(error?.code == .insufficientScope)
+    account.answers { _ in WebResponse(status: 403) }
+    #expect(try await account.send(url).status == 403)
+  }
+
+  @Test func `a token goes only to https, as with any account`() async throws {
+    let account = FakeAccount()
+    account.answers { _ in WebResponse(status: 200) }
+    let request = try WebRequest(url: "http://api.example.com/x")
+    let error = await #expect(throws: SQOAuthError.self) { try await account.send(request) }
+    #expect(error?.code == .insecureEndpoint)
   }
 
   @Test func `a token expires by the account's clock and is refreshed`() async throws {

@@ -28,6 +28,23 @@ struct NaiveTransport: HTTPTransport {
     }
   }
 
+  /// Sends a request again if it failed, as many clients do by default.
+  static let tryingAgain = NaiveTransport { request, curl in
+    do {
+      return try await curl.send(request)
+    } catch let error as SQOAuthError where error.code == .connectionFailed {
+      guard case .bytes = request.body else { throw error }
+      return try await curl.send(request)
+    }
+  }
+
+  /// Sends a request again if the server is in trouble.
+  static let tryingAgainAfter503 = NaiveTransport { request, curl in
+    let response = try await curl.send(request)
+    guard response.status == 503, case .bytes = request.body else { return response }
+    return try await curl.send(request)
+  }
+
   /// Follows redirects, as many clients do by default.
   static let followingRedirects = NaiveTransport { request, curl in
     let response = try await curl.send(request)

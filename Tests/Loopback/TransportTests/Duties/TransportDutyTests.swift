@@ -31,6 +31,22 @@ import Testing
 
   private static let cases = [
     Case("sends POST always", [.method], .changing { $0.method = "POST" }),
+    Case(
+      "writes every method in upper case", [.method],
+      .changing { $0.method = $0.method.uppercased() }),
+    Case(
+      "drops the query", [.url],
+      .changing { request in
+        var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
+        parts?.query = nil
+        request.url = parts?.url ?? request.url
+      }),
+    Case(
+      "escapes the URL again", [.url],
+      .changing { request in
+        let text = request.url.absoluteString.replacing("%", with: "%25")
+        request.url = URL(string: text) ?? request.url
+      }),
     Case("drops all fields", [.fields], .changing { $0.headers = [:] }),
     Case(
       "knows only content in memory", [.fileBody, .streamBody],
@@ -49,6 +65,8 @@ import Testing
     Case(
       "merges repeated fields", [.responseFields],
       .changing({ _ in }, response: { $0.head.headers["Set-Cookie"] = "first=1" })),
+    Case("tries again after a failure", [.once], .tryingAgain),
+    Case("tries again after a 503", [.once], .tryingAgainAfter503),
     Case("follows redirects", [.redirects], .followingRedirects),
     Case("keeps cookies", [.cookies], .keepingCookies()),
     Case("caches", [.cache], .caching()),
