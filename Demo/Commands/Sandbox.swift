@@ -100,6 +100,10 @@ struct Sandbox: Command {
     if let lifetime { options.accessTokenLifetime = lifetime }
     try rules.apply(to: &options)
     if signsTokens { options.accessTokenFormat = .jwt(.rs256) }
+    guard rpcPort == 0 || rpcPort != options.port else {
+      throw .usage(
+        "\(Option.rpcPort.name) \(rpcPort) is the sandbox's own port; choose another one")
+    }
     return options
   }
 

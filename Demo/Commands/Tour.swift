@@ -1,3 +1,4 @@
+import OAuthSandbox
 import SQBasics
 import SQFoundation
 import SequencingOAuth
@@ -103,7 +104,8 @@ struct Tour: Command {
     _ place: TourPlace, _ start: TourStart, calling server: RPCServer?, _ console: Console
   ) async throws(Failure) {
     let app = await TourApp(
-      place, browser: (browser ?? .system).userAgent(show: { _ in }), server: server)
+      place, browser: (browser ?? .system).userAgent(show: { _ in }),
+      visitor: EmbeddedSandbox.visitor(as: browser?.playedUser ?? .alice), server: server)
     if isPlain {
       return try await TourInWords(
         app: app, server: place.server, hasServerToCall: server != nil, start: start
@@ -111,7 +113,7 @@ struct Tour: Command {
     }
     guard hasScreen else {
       // Without keys there is probably no user for a browser, unless an option asks for one.
-      let isPlayed = browser == .sandbox || (browser == nil && place.server.isSandbox)
+      let isPlayed = browser?.playedUser != nil || (browser == nil && place.server.isSandbox)
       return try await TourInLines(
         app: app, server: place.server, player: isPlayed ? .visitor : .browser,
         hasServerToCall: server != nil, start: start

@@ -71,7 +71,7 @@ final class ResourceScreens: Sendable {
 
   /// Throws if the sandbox's password would be sent to another machine.
   private func checkVisitor(_ issuer: String) throws(SQOAuthError) {
-    guard options.browser == .sandbox, !EmbeddedSandbox.canBeVisited(issuer) else { return }
+    guard options.browser.playedUser != nil, !EmbeddedSandbox.canBeVisited(issuer) else { return }
     throw SQOAuthError(
       .browserUnavailable, "the visitor is for sandboxes",
       cause: Failure.usage("--browser sandbox plays the user of a sandbox on this machine only"))

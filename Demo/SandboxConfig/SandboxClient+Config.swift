@@ -10,6 +10,12 @@ extension SandboxClient {
     "backchannel_logout_uri", "scope", "grant_types", "token_endpoint_auth_method", "jwks",
   ]
   private static let methods = Authentication.allCases.map(\.rawValue)
+  private static let grants = [
+    "authorization_code", "refresh_token", "password", "client_credentials",
+    "urn:ietf:params:oauth:grant-type:device_code",
+    "urn:ietf:params:oauth:grant-type:token-exchange",
+    "urn:ietf:params:oauth:grant-type:jwt-bearer",
+  ]
 
   /// Returns the clients of a file; `nil` if it names none.
   static func list(
@@ -38,7 +44,7 @@ extension SandboxClient {
     if let scope = try object.text("scope") {
       self.scopes = try Self.known(scope, of: object, among: scopes)
     }
-    grantTypes = try object.texts("grant_types").map { Set($0) }
+    grantTypes = try Self.grantTypes(object)
     keys = try Self.keys(object)
     if !keys.isEmpty { authentication = [.privateKeyJWT] }
     let method = try object.choice("token_endpoint_auth_method", among: Self.methods)
@@ -51,9 +57,15 @@ extension SandboxClient {
   ) throws(Failure) -> [String]? {
     let addresses = try object.texts(name)
     for (index, address) in (addresses ?? []).enumerated() {
-      guard URL(string: address)?.scheme != nil else {
+      // RFC 6749, section 3.1.2.
+      let scheme = URL(string: address)?.scheme?.lowercased()
+      guard let scheme, !address.contains("#") else {
         throw object.wrong(
-          "\(name)[\(index)]", "is no absolute URI, such as http://127.0.0.1/callback")
+          "\(name)[\(index)]",
+          "is no absolute URI without a fragment, such as http://127.0.0.1/callback")
+      }
+      guard !RedirectURIs.schemesOfBrowsers.contains(scheme) else {
+        throw object.wrong("\(name)[\(index)]", "has a scheme that belongs to browsers")
       }
     }
     return addresses
@@ -84,11 +96,27 @@ extension SandboxClient {
     return Set(names)
   }
 
+  private static func grantTypes(_ object: ConfigObject) throws(Failure) -> Set<String>? {
+    guard let names = try object.texts("grant_types") else { return nil }
+    guard !names.isEmpty else { throw object.wrong("grant_types", "is empty: no grant is left") }
+    for (index, name) in names.enumerated() where !grants.contains(name) {
+      throw object.wrong(
+        "grant_types[\(index)]",
+        "is not one of \(grants.joined(separator: ", "))" + Suggestion.question(name, among: grants)
+      )
+    }
+    return Set(names)
+  }
+
   private static func keys(_ object: ConfigObject) throws(Failure) -> [SandboxJSON] {
     guard let value = object.members["jwks"] else { return [] }
     let set = try ConfigObject(value, at: object.place("jwks"), ["keys"])
     guard let keys = set.members["keys"]?.array, keys.allSatisfy({ $0.object != nil }) else {
       throw set.wrong("keys", "is not a list of JSON Web Keys")
+    }
+    for (index, key) in keys.enumerated() where JSONWebKey(key) == nil {
+      throw set.wrong(
+        "keys[\(index)]", "is no public key that can verify a signature, or misses a member of one")
     }
     return try keys.map { key throws(Failure) in try SandboxJSON(key) }
   }
@@ -97,6 +125,17 @@ extension SandboxClient {
   private func checkAuthentication(_ object: ConfigObject) throws(Failure) {
     let needsSecret = !authentication.isDisjoint(with: [.basic, .post, .clientSecretJWT])
     let method = "token_endpoint_auth_method"
+    guard authentication != [.none] || secret == nil else {
+      throw object.wrong(method, "is none, so the client has no client_secret")
+    }
+    guard authentication != [.none] || grantTypes?.contains("client_credentials") != true else {
+      throw object.wrong(
+        "grant_types", "has client_credentials, which needs a client_secret or jwks")
+    }
+    let usesRedirect = grantTypes?.contains("authorization_code") ?? false
+    guard !usesRedirect || !redirectURIs.isEmpty else {
+      throw object.wrong("redirect_uris", "is empty, but authorization_code needs one")
+    }
     guard !needsSecret || secret != nil else {
       throw object.wrong(method, "needs a client_secret")
     }

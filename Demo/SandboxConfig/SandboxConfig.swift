@@ -64,7 +64,7 @@ struct SandboxConfig: Sendable {
       options.scopes.removeAll { own in scopes.contains { $0.name == own.name } }
       options.scopes += scopes
     }
-    if let resources = try file.texts("resources") { options.audiences = Set(resources) }
+    if let resources = try Self.resources(file) { options.audiences = resources }
     if try file.choice("access_token_format", among: Self.formats) == "jwt" {
       options.accessTokenFormat = .jwt(.rs256)
     }
@@ -77,11 +77,34 @@ struct SandboxConfig: Sendable {
 
   /// Returns the failure for a text that is not JSON, with the line of the mistake.
   private static func malformed(_ error: JSONFailure, _ text: Data) -> Failure {
-    guard case .malformed(let place) = error else { return .usage(error.description(of: "text")) }
-    let before = text.prefix(place)
+    switch error {
+    case .doubleName(let name): return .usage("an object has two members named \(name.onScreen)")
+    case .malformed(let place): return malformed(text, before: text.prefix(place))
+    default: return .usage(error.description(of: "text"))
+    }
+  }
+
+  private static func malformed(_ text: Data, before: Data) -> Failure {
     let line = before.count { $0 == UInt8(ascii: "\n") } + 1
     let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
-    return .usage("line \(line) is no JSON at byte \(column) of the line")
+    let isText = String(validating: text, as: UTF8.self) != nil
+    return .usage(
+      "line \(line) is no JSON at byte \(column) of the line"
+        + (isText ? "" : ", because the file is not written in UTF-8"))
+  }
+
+  /// Returns the identifiers of the resources; `nil` if the file names none.
+  private static func resources(_ file: ConfigObject) throws(Failure) -> Set<String>? {
+    guard let resources = try file.texts("resources") else { return nil }
+    for (index, resource) in resources.enumerated() {
+      // RFC 8707, section 2.
+      guard URL(string: resource)?.scheme != nil, !resource.contains("#") else {
+        throw file.wrong(
+          "resources[\(index)]",
+          "is no absolute URI without a fragment, such as https://api.example")
+      }
+    }
+    return Set(resources)
   }
 
   private static func read(

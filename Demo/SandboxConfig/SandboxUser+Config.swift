@@ -15,6 +15,9 @@ extension SandboxUser {
       guard !users.contains(where: { $0.name == user.name }) else {
         throw object.wrong("user_name", "is the name of an earlier user")
       }
+      guard !users.contains(where: { $0.subject == user.subject }) else {
+        throw object.wrong("sub", "is that of an earlier user, so apps would take both for one")
+      }
       users.append(user)
     }
     guard !users.isEmpty else { throw file.wrong("users", "is empty: no user could sign in") }
@@ -53,6 +56,12 @@ extension SandboxProfile {
     "email_verified", "phone_number_verified", "updated_at", "address",
   ]
 
+  /// The claims that the sandbox makes itself for each ID token.
+  private static let ownClaims: Set = [
+    "iss", "sub", "aud", "exp", "iat", "nbf", "jti", "azp", "nonce", "auth_time", "acr", "amr",
+    "sid", "at_hash", "c_hash",
+  ]
+
   /// Reads the claims about a user; claims of other names belong to the scope `profile`.
   fileprivate init(_ claims: ConfigObject) throws(Failure) {
     self.init()
@@ -67,6 +76,9 @@ extension SandboxProfile {
     let standard = Self.texts.map(\.name) + Self.withoutText
     for (name, value) in claims.members.sorted(by: { $0.key < $1.key })
     where !standard.contains(name) {
+      guard !Self.ownClaims.contains(name) else {
+        throw claims.wrong(name, "is a claim that the sandbox makes itself")
+      }
       others.append(.init(name, try SandboxJSON(value)))
     }
   }

@@ -1,3 +1,4 @@
+import OAuthSandbox
 import SQBasics
 import SQFoundation
 import SequencingOAuth
@@ -6,23 +7,24 @@ extension Option {
   static let browser = Option(
     "--browser", value: "system|print|sandbox|COMMAND",
     help: "How the server's pages are opened. system: in your browser (the default). print: not at "
-      + "all; the program prints the address for you to open. sandbox: the program plays the user "
-      + "of a sandbox. COMMAND: by a command, which is split into words as in a shell and gets "
-      + "the address as its last word.")
+      + "all; the program prints the address for you to open. sandbox: the program plays a user of a "
+      + "sandbox, alice or the one in sandbox=NAME:PASSWORD. COMMAND: by a command, which is split "
+      + "into words as in a shell and gets the address as its last word.")
 }
 
 /// The value of `--browser`: how the server's pages are opened.
 enum BrowserOption: Sendable, Equatable {
   case system
   case print
-  case sandbox
+  case sandbox(as: SandboxUser)
   case command([String])
 
   init(_ text: String?) throws(Failure) {
     switch text {
     case nil, "system": self = .system
     case "print": self = .print
-    case "sandbox": self = .sandbox
+    case "sandbox": self = .sandbox(as: .alice)
+    case let text? where text.hasPrefix("sandbox="): self = .sandbox(as: try Self.user(text))
     case let text?:
       guard let words = ShellWords.split(text) else {
         throw .usage("the command of --browser has a quote that is not closed")
@@ -32,6 +34,21 @@ enum BrowserOption: Sendable, Equatable {
       }
       self = .command(words)
     }
+  }
+
+  /// Reads the name and the password of a sandbox's user, which are for tests.
+  private static func user(_ text: String) throws(Failure) -> SandboxUser {
+    let parts = text.dropFirst("sandbox=".count).split(separator: ":", maxSplits: 1)
+    guard parts.count == 2 else {
+      throw .usage(
+        "--browser sandbox= takes a user's name and password, such as sandbox=bob:bob-password")
+    }
+    return SandboxUser(name: String(parts[0]), password: String(parts[1]))
+  }
+
+  /// The user of a sandbox whom the program plays; `nil` if it plays none.
+  var playedUser: SandboxUser? {
+    if case .sandbox(let user) = self { user } else { nil }
   }
 
   /// Whether the user's browser opens the pages.
@@ -58,7 +75,7 @@ enum BrowserOption: Sendable, Equatable {
     let name: String
     switch self {
     case .print: return []
-    case .sandbox: return ["The sandbox's visitor plays the user."]
+    case .sandbox(let user): return ["The sandbox's visitor plays \(user.name.onScreen)."]
     case .system where !SystemBrowser.isAvailable: return []
     case .system: name = "Your browser opens"
     case .command(let words): name = "\(words[0].onScreen) is started"
@@ -83,7 +100,7 @@ enum BrowserOption: Sendable, Equatable {
     switch self {
     case .system, .command: browser ?? SystemBrowser()
     case .print: CustomUserAgent { try show($0.absoluteString) }
-    case .sandbox: EmbeddedSandbox.visitor(pass: pass)
+    case .sandbox(let user): EmbeddedSandbox.visitor(as: user, pass: pass)
     }
   }
 

@@ -85,7 +85,7 @@ struct CommandLineSignIn: Sendable {
   /// Revokes the tokens, ends the user's session at the provider in the browser, and removes the
   /// account.
   func logOut() async throws(Failure) -> LogoutReach {
-    let reach = Locked(options.browser == .sandbox ? LogoutReach.done : .opened)
+    let reach = Locked(options.browser.playedUser != nil ? LogoutReach.done : .opened)
     oauth.environment.userAgent = options.browser.commandLine(
       console, for: "log out", didShow: { reach.withLock { $0 = .shown } })
     console.progress("Logging out at \(place.onScreen).")

@@ -1,3 +1,4 @@
+import OAuthSandbox
 import SQBasics
 import SQFoundation
 import SequencingOAuth
@@ -5,14 +6,14 @@ import SequencingOAuth
 /// The text for a user who signs in on another device: the address, the code and the time left.
 struct DeviceCodeScreen: Sendable {
   private let console: Console
-  /// Whether the program acts as the sandbox's user and enters the code.
-  private let isVisited: Bool
+  /// The user of a sandbox for whom the program enters the code; `nil` if it plays none.
+  private let visitor: SandboxUser?
   /// The time limit for the user; `nil` for the lifetime of the code.
   private let timeout: Duration?
 
   init(_ options: SignInArguments, _ console: Console) {
     self.console = console
-    isVisited = options.browser == .sandbox
+    visitor = options.browser.playedUser
     timeout = options.deviceTimeout
   }
 
@@ -26,9 +27,9 @@ struct DeviceCodeScreen: Sendable {
   /// Fails if the code cannot be entered, or when the user's time is over.
   func present(_ authorization: DeviceAuthorization) async throws(Failure) {
     let deadline = timeout.map { ContinuousClock.now + $0 }
-    if isVisited {
+    if let visitor {
       console.progress("The sandbox's visitor enters the code \(authorization.userCode).")
-      try await EmbeddedSandbox.enterCode(of: authorization)
+      try await EmbeddedSandbox.enterCode(of: authorization, as: visitor)
     } else {
       let limit = timeout.map { Date(timeIntervalSinceNow: $0.seconds) }
       show(authorization)

@@ -4,6 +4,12 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// The data that a user needs to sign in at a sandbox.
 struct SandboxDescription: Sendable, Equatable, Redacted {
   let issuer: String
@@ -63,7 +69,7 @@ final class EmbeddedSandbox: Sendable {
     do throws(SandboxError) {
       return try await SandboxServer.start(options)
     } catch {
-      throw Failure(notStarted: error)
+      throw Failure(notStarted: error, at: options.port)
     }
   }
 
@@ -74,7 +80,7 @@ final class EmbeddedSandbox: Sendable {
     do throws(SandboxError) {
       return try SandboxGRPCServer(of: sandbox, port: port)
     } catch {
-      throw Failure(notStarted: error)
+      throw Failure(notStarted: error, at: port)
     }
   }
 
@@ -166,14 +172,20 @@ extension SecurityProfile {
 }
 
 extension Failure {
-  /// Creates a failure from the reason why a sandbox did not start.
-  fileprivate init(notStarted error: SandboxError) {
+  /// Creates a failure from the reason why a sandbox did not start at a port.
+  fileprivate init(notStarted error: SandboxError, at port: UInt16) {
     switch error {
+    case .system(EACCES) where (1..<1024).contains(port):
+      self.init(
+        "sandbox_unavailable",
+        "port \(port) is for the system's services; choose one from 1024 on, or 0 for any",
+        status: .notAuthorized)
     case .portInUse(let port):
       self.init("port_in_use", "another program uses port \(port)", status: .notAuthorized)
     default:
       self.init(
-        "sandbox_unavailable", "the sandbox could not listen on 127.0.0.1: \(error)",
+        "sandbox_unavailable",
+        "the sandbox could not listen on 127.0.0.1: \(error)",
         status: .notAuthorized)
     }
   }

@@ -90,24 +90,40 @@ struct SandboxReport: Encodable {
 
     \(apiLines)
 
-    Sign in there, in your browser or, with --browser sandbox, without one:
+    Sign in there, in your browser or, with \(visit), without one:
 
-      sq-demo login --issuer \(issuer) --client-id \(loginClient) \\
-        \(rules.loginOptions)--scope 'openid profile email demo files'
+      sq-demo login --issuer \(issuer) --client-id \(loginClient?.id.onScreen ?? "ID") \\
+        \(rules.loginOptions)--scope '\(loginScopes.joined(separator: " "))'
 
     Then use the token:
 
       sq-demo whoami
-      sq-demo call GET /api/me
-      sq-demo files
+      sq-demo call GET /api/me\(loginScopes.contains("files") ? "\n  sq-demo files" : "")
       sq-demo rpc \(api.grpc)
     \(fromAddress)
     """
   }
 
   /// The client of the login in the text: a client without a secret, if there is any.
-  private var loginClient: String {
-    (clients.first { $0.clientSecret == nil } ?? clients.first)?.clientId ?? "ID"
+  private var loginClient: SandboxClient? {
+    registered.first { $0.secret == nil } ?? registered.first
+  }
+
+  /// The scopes of the login in the text: the usual ones and the sandbox's own, as far as the client
+  /// may request them.
+  private var loginScopes: [String] {
+    let usual = ["openid", "profile", "email", "demo", "files"]
+    let standard = SandboxOptions().scopes.map(\.name)
+    let wanted = usual + scopes.map(\.scope).filter { !standard.contains($0) }
+    return wanted.filter { loginClient?.scopes?.contains($0) ?? true }
+  }
+
+  /// The option for a sign-in without a browser, for a user whom the sandbox knows.
+  private var visit: String {
+    let hasAlice = users.contains { $0.userName == SandboxUser.alice.name }
+    guard !hasAlice, let user = users.first else { return "\(Option.browser.name) sandbox" }
+    let value = "sandbox=\(user.userName):\(user.password)"
+    return "\(Option.browser.name) \(ShellWords.quote(value.onScreen))"
   }
 
   /// The command that needs only the API's address, if the API describes itself.
@@ -123,8 +139,10 @@ struct SandboxReport: Encodable {
   }
 
   private var addresses: String {
-    let clients = registered.map { ("client", "\($0.id), \(rules.words(for: $0))") }
-    let users = users.map { ("user", "\($0.userName), with the password \($0.password)") }
+    let clients = registered.map { ("client", "\($0.id.onScreen), \(rules.words(for: $0))") }
+    let users = users.map {
+      ("user", "\($0.userName.onScreen), with the password \($0.password.onScreen)")
+    }
     return Self.lines(
       [
         ("issuer", issuer), ("authorize", authorizationEndpoint), ("token", tokenEndpoint),
@@ -140,7 +158,7 @@ struct SandboxReport: Encodable {
         ("list", "\(api.list) (sample and own files)"),
         ("drive", "\(api.drive) (the user's files)"), ("upload", "\(api.upload) (for new files)"),
         ("grpc", "\(api.grpc) (grpc.testing.TestService)"),
-      ] + scopes.map { ("scope", "\($0.scope): \($0.summary)") })
+      ] + scopes.map { ("scope", "\($0.scope): \($0.summary.onScreen)") })
   }
 
   private static func lines(_ fields: [(String, String)]) -> String {

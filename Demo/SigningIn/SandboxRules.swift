@@ -115,7 +115,7 @@ struct SandboxRules: Sendable {
 
   /// What the report says of a client besides its identifier.
   func words(for client: SandboxClient) -> String {
-    if let secret = client.secret { return "with the secret \(secret)" }
+    if let secret = client.secret { return "with the secret \(secret.onScreen)" }
     guard let key, client.id == Self.keyClientID else {
       return client.keys.isEmpty ? "a public client" : "with a key of its own"
     }

@@ -25,11 +25,12 @@ extension SignInArguments {
   }
 
   /// Whether the program gets the redirect without a user who pastes it.
-  var readsNoInput: Bool { redirectURI.isLoopback || browser == .sandbox }
+  var readsNoInput: Bool { redirectURI.isLoopback || browser.playedUser != nil }
 
   /// Fails if the sandbox's password would be sent to another machine.
   func checkVisitor() throws(Failure) {
-    guard browser == .sandbox, let server, !EmbeddedSandbox.canBeVisited(server.address) else {
+    guard browser.playedUser != nil, let server, !EmbeddedSandbox.canBeVisited(server.address)
+    else {
       return
     }
     throw .usage("--browser sandbox plays the user of a sandbox on this machine only")

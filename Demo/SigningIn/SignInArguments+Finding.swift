@@ -28,13 +28,14 @@ extension SignInArguments {
         handle, environment: console.environment, timeout: answerLimit)
       let scope = scope ?? "atproto"
       configuration = try user.configuration(
-        clientID: clientID
+        clientID: clientID ?? self.configuration?.clientID
           ?? ATProtocolUser.loopbackClientID(redirectURI: redirectURI.string, scope: scope),
         redirectURI: redirectURI.string, scope: scope)
     } catch {
       throw Failure(error)
     }
-    console.progress("\(handle.onScreen) is \(user.did.onScreen), at \(user.server.onScreen).")
+    let name = handle == user.did ? "" : "\(handle.onScreen) is "
+    console.progress("\(name)\(user.did.onScreen), at \(user.server.onScreen).")
     return try signingIn(configuration, at: user.issuer)
   }
 }

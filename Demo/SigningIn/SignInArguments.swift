@@ -23,6 +23,10 @@ struct SignInArguments: Sendable {
   private(set) var identifiers: [String] = []
   /// The user whom the server's token responses must name, from an account.
   private(set) var subject: String?
+  /// Whether the program has just found the user's server.
+  private(set) var hasFoundServer = false
+  /// The scopes that a token must have; empty if the options name the server.
+  private(set) var requiredScopes: Set<String> = []
   /// The exceptions from the standards that the server needs.
   private(set) var exceptions: ServerExceptions
   /// The protections of the sign-in beyond plain OAuth 2.
@@ -65,7 +69,7 @@ struct SignInArguments: Sendable {
     usesSandbox = arguments.contains(.sandbox)
     browser = try BrowserOption(arguments[.browser] ?? (usesSandbox ? "sandbox" : nil))
     usesDevice = arguments.contains(.device)
-    if usesDevice, arguments.contains(.browser), browser != .sandbox {
+    if usesDevice, arguments.contains(.browser), browser.playedUser == nil {
       throw .usage("--device needs no browser here; leave --browser out")
     }
     strayOption = ([Option.clientSecretFile, .auth] + ServerExceptions.options)
@@ -74,7 +78,7 @@ struct SignInArguments: Sendable {
       strayOption ?? [Option.key, .redirectURI, .par, .profile].first { arguments.contains($0) }
     if usesSandbox { try Self.checkSandboxAlone(arguments) }
     if server == nil {
-      let mayBeOfSandbox = usesSandbox || (!orAccount && browser == .sandbox)
+      let mayBeOfSandbox = usesSandbox || (!orAccount && browser.playedUser != nil)
       let isDocument = findsServer && Self.isAddress(clientID)
       if clientID != nil, !mayBeOfSandbox, !isDocument { throw Self.needsProvider(.clientID) }
       if usesSandbox || !orAccount, let strayOption { throw Self.needsProvider(strayOption) }
@@ -185,6 +189,8 @@ struct SignInArguments: Sendable {
     options.server = .issuer(issuer)
     options.scope = configuration.scope
     options.subject = configuration.expectedSubject
+    options.hasFoundServer = true
+    options.requiredScopes = configuration.requiredScopes
     options.resources.formUnion(configuration.resourceOrigins)
     options.protections.pushRequest()
     options.protections.bindTokens()
@@ -258,9 +264,15 @@ struct SignInArguments: Sendable {
       exceptions.apply(to: &client)
       protections.apply(to: &client)
       client.signInTimeout = timeout
+      client.timeout = answerLimit
       client.resourceOrigins = resources
       client.resources = identifiers
+      client.requiredScopes = requiredScopes
       client.expectedSubject = subject
+      // Only the name of a user or the address of a resource has led to the server, which anyone may
+      // run.
+      client.acceptsServersOnThisComputer =
+        subject == nil && identifiers.allSatisfy(EmbeddedSandbox.canBeVisited)
       return client
     } catch {
       throw .refused(error)

@@ -46,7 +46,7 @@ struct SignInBrowser: UserAgent {
     // A browser's command may run until the browser is closed, so start reading before it. But
     // `print` shows the address first, and nothing typed in a text browser must be read.
     let readsFirst = options.browser != .print && !takesTerminal
-    let needsPaste = !isLoopback && options.browser != .sandbox
+    let needsPaste = !isLoopback && options.browser.playedUser == nil
     if needsPaste, readsFirst { pasted.read() }
     if isLoopback, options.browser.isOfUser, Self.isOverSSH, !takesTerminal { pasted.offer() }
     try await browser.open(url)

@@ -13,14 +13,16 @@ final class TourApp {
   private let loginScreen: LoginScreen
   private let mainScreen: MainScreen
 
-  init(_ place: TourPlace, browser: any UserAgent, server: RPCServer? = nil) {
+  init(
+    _ place: TourPlace, browser: any UserAgent, visitor: any UserAgent, server: RPCServer? = nil
+  ) {
     let (events, continuation) = AsyncStream.makeStream(of: Coordinator.Event.self)
     let tell: @Sendable (Coordinator.Event) -> Void = { continuation.yield($0) }
     self.events = events
     self.tell = tell
     self.place = place
     oauth = place.oauth
-    self.browser = TourBrowser(browser, visitor: EmbeddedSandbox.visitor(), tell: tell)
+    self.browser = TourBrowser(browser, visitor: visitor, tell: tell)
 
     oauth.environment.userAgent = self.browser
     loginScreen = LoginScreen(oauth, tell: tell)

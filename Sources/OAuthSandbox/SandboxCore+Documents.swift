@@ -49,7 +49,7 @@ extension SandboxCore {
     if let answer = await source.documents(address) { return answer }
     guard source.asksLoopbackServers, let url = LoopbackURL(address),
       let answer = try? await LoopbackClient.send(
-        "GET", url, headers: [("Accept", "application/json")])
+        "GET", url, headers: [("Accept", "application/json")], within: .seconds(5))
     else { return nil }
     return SandboxClientDocuments.Answer(
       status: answer.status, contentType: answer.header("content-type"), body: answer.body)

@@ -1,5 +1,10 @@
 /// Functions that check a request's `redirect_uri` against the client's registered URIs.
-enum RedirectURIs {
+package enum RedirectURIs {
+  /// The schemes of addresses that a browser opens by itself, so that no app can own them.
+  package static let schemesOfBrowsers: Set = [
+    "about", "blob", "data", "file", "javascript", "vbscript",
+  ]
+
   /// Compares character by character, but ignores a loopback URI's port (RFC 8252, section 7.3).
   ///
   /// The port is ignored only if the registered URI has none.

@@ -79,7 +79,8 @@ struct ClientDescription {
       throw .invalidRedirect("redirect_uris is missing.")
     }
     for text in redirectURIs {
-      guard let uri = URL(string: text), let scheme = uri.scheme, !text.contains("#"),
+      guard let uri = URL(string: text), let scheme = uri.scheme?.lowercased(), !text.contains("#"),
+        !RedirectURIs.schemesOfBrowsers.contains(scheme),
         scheme != "http" || ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
       else { throw .invalidRedirect("A redirect URI must be https, app-specific or loopback.") }
     }

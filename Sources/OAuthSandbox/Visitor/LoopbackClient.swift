@@ -26,7 +26,8 @@ package enum LoopbackClient {
   ///   `LoopbackError.system(errno:)` if the connection fails.
   package static func send(
     _ method: String = "GET", _ url: LoopbackURL,
-    headers: [(name: String, value: String)] = [], body: Data = Data()
+    headers: [(name: String, value: String)] = [], body: Data = Data(),
+    within limit: Duration = .seconds(60)
   ) async throws(LoopbackError) -> LoopbackAnswer {
     let connection = try await LoopbackConnection(to: url.address, port: url.port)
     var lines = ["\(method) \(url.target) HTTP/1.1", "Host: \(url.host):\(url.port)"]
@@ -35,7 +36,7 @@ package enum LoopbackClient {
     lines.append("Connection: close")
     let head = lines.map { $0 + "\r\n" }.joined() + "\r\n"
     try await connection.send(Data(head.utf8) + body)
-    let bytes = try await connection.receiveAll()
+    let bytes = try await connection.receiveAll(within: limit)
     guard let answer = LoopbackAnswer(bytes, hasContent: method != "HEAD") else {
       throw .malformedAnswer
     }

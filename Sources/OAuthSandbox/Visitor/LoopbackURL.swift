@@ -8,9 +8,12 @@ package struct LoopbackURL: Sendable, Hashable {
   /// The path and the query, in the form of a request line.
   package let target: String
 
-  /// Parses a URL, and fails for any other scheme or host and for a URL with user information.
+  /// Parses a URL, and fails for any other scheme or host, for a URL with user information, and for
+  /// a character that would change the request line.
   package init?(_ string: String) {
-    guard string.prefix(7).lowercased() == "http://" else { return nil }
+    guard string.prefix(7).lowercased() == "http://",
+      string.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return nil }
     let authority = string.dropFirst(7).prefix { !"/?#".contains($0) }
     let rest = string.dropFirst(7 + authority.count).prefix { $0 != "#" }
     let name = authority.lowercased()

@@ -80,4 +80,25 @@ import Testing
     }
     await sandbox.stop()
   }
+
+  @Test(arguments: [
+    "javascript:alert(1)", "data:text/html,x", "JavaScript:x", "file:///etc/passwd",
+  ])
+  func `an address that a browser opens by itself is no redirect URI`(uri: String) async throws {
+    let sandbox = try await SandboxServer.start()
+    let endpoint = try #require(LoopbackURL(sandbox.issuer.absoluteString + "/register"))
+    let answer = try await LoopbackClient.send(
+      "POST", endpoint, headers: [("Content-Type", "application/json")],
+      body: Data(#"{"redirect_uris":["\#(uri)"]}"#.utf8))
+    #expect(answer.status == 400 && answer.error == "invalid_redirect_uri", "\(answer.text)")
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    "http://127.0.0.1:9/ HTTP/1.1\r\nX: y", "http://127.0.0.1:9/a b", "http://127.0.0.1:9/\u{E9}",
+    "http://127.0.0.1:9/\u{0}", "http://127.0.0.1:9/?\n",
+  ])
+  func `an address of another server never changes a request line`(address: String) {
+    #expect(LoopbackURL(address) == nil)
+  }
 }

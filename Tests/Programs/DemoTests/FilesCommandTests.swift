@@ -143,7 +143,7 @@ import Testing
     #expect(
       outcome.errors == """
         Signing in at \(sandbox.issuer.absoluteString).
-        The sandbox's visitor plays the user.
+        The sandbox's visitor plays alice.
 
         """)
     #expect(sandbox.requests(to: .authorization).count == 1)

@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import SQBasics
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -35,5 +36,33 @@ import Testing
     #expect(try await account.userInfo().email == "carol@example.com")
     demo.send(SIGINT)
     #expect(await demo.outcome().status == 0)
+  }
+
+  @Test func `the printed login works for a user of the file`() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write(SandboxConfig.example, to: "sandbox.json")
+    let demo = try DemoProcess(
+      ["sandbox", "--port", "0", "--config", folder.file("sandbox.json")], in: folder)
+    try await eventually("the sandbox listens") { demo.output.contains("sq-demo rpc") }
+    let text = demo.output
+    let visit = "--browser sandbox=carol:carol-password"
+    #expect(text.contains("with \(visit), without one"), "\(text)")
+    #expect(!text.contains("sq-demo files"))
+    let start = try #require(text.range(of: "sq-demo login"))
+    let end = try #require(text.range(of: "\n\n", range: start.lowerBound..<text.endIndex))
+    let words = try #require(ShellWords.split(String(text[start.lowerBound..<end.lowerBound])))
+    #expect(words.last == "openid profile email orders.read")
+    let login = try await DemoProcess.run(
+      Array(words.dropFirst()) + visit.split(separator: " ").map(String.init), in: folder)
+    #expect(login.status == 0, "\(login.errors)")
+    let whoami = try await DemoProcess.run(["whoami", "--json"], in: folder)
+    #expect(whoami.output.contains("carol@example.com"), "\(whoami.output)\(whoami.errors)")
+
+    // The default user is not in the file.
+    let alice = try await DemoProcess.run(
+      Array(words.dropFirst()) + ["--browser", "sandbox", "--account", "a"], in: folder)
+    #expect(alice.status != 0)
+    let advice = "the visitor is alice, and --browser sandbox=NAME:PASSWORD"
+    #expect(alice.errors.contains(advice), "\(alice.errors)")
   }
 }

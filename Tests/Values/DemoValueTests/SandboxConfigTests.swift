@@ -68,7 +68,7 @@ import Testing
   private static let mistakes = [
     ("{\n  \"port\": 1,\n  oops\n}", "line 3 is no JSON at byte 3 of the line"),
     ("[]", "the file is a list and not an object"),
-    (#"{"port": 1, "port": 2}"#, "two members with the same name"),
+    (#"{"port": 1, "port": 2}"#, "an object has two members named port"),
     (#"{"client": []}"#, "client is unknown; did you mean clients?"),
     (#"{"port": "8989"}"#, "port is a text and not a whole number"),
     (#"{"port": 70000}"#, "port is not a whole number from 0 to 65535"),
@@ -112,6 +112,41 @@ import Testing
       #"{"clients": [{"client_id": "a"}, {"client_id": "a"}]}"#,
       "clients[1].client_id is the identifier of an earlier client"
     ),
+    (
+      #"{"clients": [{"client_id": "a", "redirect_uris": ["http://127.0.0.1/cb#x"]}]}"#,
+      "clients[0].redirect_uris[0] is no absolute URI without a fragment"
+    ),
+    (
+      #"{"clients": [{"client_id": "a", "grant_types": ["refresh_token", "authorization_cod"]}]}"#,
+      "did you mean authorization_code?"
+    ),
+    (#"{"clients": [{"client_id": "a", "grant_types": []}]}"#, "clients[0].grant_types is empty"),
+    (
+      #"{"clients": [{"client_id": "a", "grant_types": ["client_credentials"]}]}"#,
+      "clients[0].grant_types has client_credentials, which needs a client_secret or jwks"
+    ),
+    (
+      #"{"clients": [{"client_id": "a", "redirect_uris": [], "grant_types": ["authorization_code"]}]}"#,
+      "clients[0].redirect_uris is empty"
+    ),
+    (
+      #"{"clients": [{"client_id": "a", "jwks": {"keys": [{"kty": "EC", "crv": "P-256"}]}}]}"#,
+      "clients[0].jwks.keys[0] is no public key"
+    ),
+    (
+      #"{"clients": [{"client_id": "a", "client_secret": "s", "token_endpoint_auth_method": "none"}]}"#,
+      "clients[0].token_endpoint_auth_method is none"
+    ),
+    (#"{"resources": ["orders"]}"#, "resources[0] is no absolute URI"),
+    (#"{"resources": ["https://a.example/#x"]}"#, "resources[0] is no absolute URI"),
+    (
+      #"{"users": [{"user_name": "a", "password": "b", "sub": "1"}, {"user_name": "c", "password": "d", "sub": "1"}]}"#,
+      "users[1].sub is that of an earlier user"
+    ),
+    (
+      #"{"users": [{"user_name": "a", "password": "b", "claims": {"exp": 1}}]}"#,
+      "users[0].claims.exp is a claim that the sandbox makes itself"
+    ),
     (#"{"users": [{"user_name": "a"}]}"#, "users[0].password is missing"),
     (
       #"{"users": [{"user_name": "a", "password": "b", "claims": {"email_verified": "yes"}}]}"#,
@@ -130,6 +165,22 @@ import Testing
     #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     #expect(error?.message.contains("sandbox.json") == true)
     #expect(error?.hint?.contains("--config-example") == true)
+  }
+
+  @Test func `a file in another encoding than UTF-8 is recognized`() throws {
+    let error = #expect(throws: Failure.self) {
+      try SandboxConfig(
+        text: Data(#"{"users": [{"user_name": ""#.utf8) + [0xE9] + Data("\"}]}".utf8))
+    }
+    #expect(error?.message.contains("line 1 is no JSON at byte 27") == true)
+    #expect(error?.message.hasSuffix("not written in UTF-8") == true)
+  }
+
+  @Test func `the two servers need two ports`() throws {
+    let error = #expect(throws: Failure.self) {
+      try sandbox("{}", ["--port", "19400", "--rpc-port", "19400"])
+    }
+    #expect(error?.message.contains("--rpc-port 19400 is the sandbox's own port") == true)
   }
 
   @Test func `a file that cannot be read is named`() throws {
