@@ -33,6 +33,11 @@ extension AccountOptions {
         }
       return try await signIn(options, opened, console, work)
     }
+    // The user may have moved to another server since the last sign-in.
+    if let user = options.subject, !options.hasFoundServer {
+      let options = try await options.findingServer(of: user, console)
+      return try await signIn(options, opened, console, work)
+    }
     if let configuration = options.configuration, let server = options.server {
       try options.checkVisitor()
       try options.checkSecret()
@@ -65,7 +70,7 @@ extension AccountOptions {
     let place = sandbox.map { "the built-in sandbox, \($0.issuer)" } ?? configuration.provider.name
     let oauth = oauth(choice.newID, keptIn: store, console)
     oauth.register(configuration)
-    let configuration = await askingWho(oauth, options, configuration)
+    let configuration = try await askingWho(oauth, options, configuration)
     oauth.register(configuration)
     let lasting = KeptClient(configuration, at: server, keyFile: options.key?.path)
     let client = sandbox == nil ? lasting : lasting.ofBuiltInSandbox
@@ -104,12 +109,20 @@ extension AccountOptions {
   /// Returns it unchanged if the provider does not support them or the user names a scope.
   private func askingWho(
     _ oauth: SQOAuth, _ options: SignInArguments, _ configuration: ClientConfiguration
-  ) async -> ClientConfiguration {
+  ) async throws(Failure) -> ClientConfiguration {
     // A store or a provider that fails also fails the sign-in, with a better message.
-    guard asksWho, configuration.scope == nil, await canReadStore(oauth),
-      let metadata = try? await oauth.providerMetadata(), metadata.issuer != nil,
-      metadata.jwksURI != nil
-    else { return configuration }
+    guard asksWho, configuration.scope == nil, await canReadStore(oauth) else {
+      return configuration
+    }
+    let metadata: ProviderMetadata
+    do throws(SQOAuthError) {
+      metadata = try await oauth.providerMetadata()
+    } catch {
+      // The sign-in would wait as long again.
+      if error.code == .requestTimedOut { throw Failure(error) }
+      return configuration
+    }
+    guard metadata.issuer != nil, metadata.jwksURI != nil else { return configuration }
     let offered = metadata.scopes ?? options.identityScopes
     let scope = ["openid", "profile", "email"].filter { offered.contains($0) }
     guard scope.contains("openid") else { return configuration }

@@ -21,10 +21,34 @@ struct SignedInUser: UserClaims {
     do throws(SQOAuthError) {
       let info = try await oauth.userInfo()
       return SignedInUser(
-        idToken: idToken, claims: idToken.claims.merging(info.claims) { $1 }, problem: nil)
+        idToken: idToken, claims: merged(idToken.claims, with: info.claims), problem: nil)
     } catch {
       return SignedInUser(idToken: idToken, claims: idToken.claims, problem: error)
     }
+  }
+
+  /// Returns the claims of an ID token with newer ones of the provider.
+  ///
+  /// A claim that is no standard claim about a user, such as that of a tenant, stays as it was
+  /// verified.
+  static func merged(
+    _ verified: [String: JSONValue], with newer: [String: JSONValue]
+  ) -> [String: JSONValue] {
+    let replacing = newer.filter {
+      verified[$0.key] == nil || OpenIDClaims.aboutUsers.contains($0.key)
+    }
+    return verified.merging(replacing) { $1 }
+  }
+
+  /// The standard claims about a user, which the provider can change later.
+  ///
+  /// - SeeAlso: OpenID Connect Core 1.0, section 5.1
+  private enum OpenIDClaims {
+    static let aboutUsers: Set = [
+      "name", "given_name", "family_name", "middle_name", "nickname", "preferred_username",
+      "profile", "picture", "website", "email", "email_verified", "gender", "birthdate", "zoneinfo",
+      "locale", "phone_number", "phone_number_verified", "address", "updated_at",
+    ]
   }
 
   /// The name for greeting the user; `nil` if the provider sent none.

@@ -15,10 +15,13 @@ extension Console {
   var tellingEvents: Console {
     let start = Date()
     let errors = errors
+    // A command may have drawn a line there, such as the time left for a code, and draws it again.
+    let canDraw = Appearance.canDraw(environment: ProcessInfo.processInfo.environment)
+    let newLine = errors.isTerminal && canDraw ? "\r\u{1B}[K" : ""
     var console = self
     console.observer = ClientObserver { event in
       let time = Int((event.date.timeIntervalSince(start) * 1000).rounded())
-      try? errors.write("+\(time) ms \(event)".linesOnScreen + "\n")
+      try? errors.write(newLine + "+\(time) ms \(event)".linesOnScreen + "\n")
     }
     return console
   }

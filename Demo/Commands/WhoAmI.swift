@@ -60,6 +60,11 @@ struct WhoAmI: Command {
     let failure = Failure(
       "no_identity", "the provider did not say who the user is\(why)", status: .notAuthorized)
     if let hint = reason.flatMap(Failure.option) { return failure.withHint(hint) }
+    if let subject = account.oauth.module.configuration?.expectedSubject {
+      return failure.withHint(
+        "At AT Protocol there is no ID token. The account is that of \(subject.onScreen), as the server "
+          + "confirmed at the sign-in.")
+    }
     guard reason?.code != .openIDUnsupported else {
       return failure.withHint(
         "Sign in again with the provider's --issuer and --jwks, and --authorize and --token.")

@@ -1,0 +1,24 @@
+import SequencingOAuth
+import Testing
+
+@testable import sq_demo
+
+/// What `sq-demo whoami` says of a user.
+@Suite struct SignedInUserTests {
+  @Test func `only claims about a user may be newer than the ID token`() {
+    let verified: [String: JSONValue] = [
+      "iss": "https://id.example", "aud": "app", "exp": 1, "tid": "t1", "email": "old@example.com",
+    ]
+    let merged = SignedInUser.merged(
+      verified,
+      with: [
+        "iss": "x", "aud": "y", "exp": 2, "tid": "t2", "email": "new@example.com",
+        "department": "genomics",
+      ])
+    #expect(
+      merged == [
+        "iss": "https://id.example", "aud": "app", "exp": 1, "tid": "t1",
+        "email": "new@example.com", "department": "genomics",
+      ])
+  }
+}
