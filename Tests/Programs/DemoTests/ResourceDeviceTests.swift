@@ -80,7 +80,7 @@ import Testing
     let demo = try DemoProcess(["call", url] + storeOption, in: folder, errors: terminal.handle)
     let address = try await eventually {
       (terminal.everything + demo.output)
-        .firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\/authorize\S+/).map { String($0.output) }
+        .firstMatch(of: /(http:\/\/127\.0\.0\.1:\d+\/authorize\S+)\s/).map { String($0.output.1) }
     }
     #expect(terminal.everything.contains("does not let this client sign in on another device"))
     _ = try await SandboxVisitor().visit(try #require(URL(string: address)))
