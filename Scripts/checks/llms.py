@@ -73,7 +73,7 @@ def digest(article: str) -> str:
         if is_heading or fresh or block.startswith(("```", "|")):
             kept.append(block)
         fresh = is_heading
-    return LINK.sub(r"\1", "\n\n".join(kept))
+    return LINK.sub(r"[\1](articles/\2.md)", "\n\n".join(kept))
 
 
 def main(site: Path) -> None:
