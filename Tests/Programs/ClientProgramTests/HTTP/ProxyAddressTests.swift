@@ -96,7 +96,8 @@ import Testing
       })
     #expect(
       error.message.hasPrefix("no trusted TLS connection to other.example:443: "), "\(error)")
-    #expect(!error.message.contains("proxy"))
+    // libcurl gives no reason here, so the proxy may be at fault too.
+    #expect(!error.message.contains("connection to the proxy"), "\(error)")
     withExtendedLifetime(front) {}
     await sandbox.stop()
   }
