@@ -100,6 +100,9 @@ static inline CURLcode sq_set_blob(
   return curl_easy_setopt(easy, option, &blob);
 }
 
+// CURLINFO_USED_PROXY, which headers before 8.7 lack; such a libcurl does not know it either.
+static const CURLINFO sq_info_used_proxy = (CURLINFO)(CURLINFO_LONG + 66);
+
 static inline long sq_get_long(CURL *easy, CURLINFO info) {
   long value = 0;
   curl_easy_getinfo(easy, info, &value);

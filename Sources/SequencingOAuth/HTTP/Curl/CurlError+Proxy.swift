@@ -13,6 +13,8 @@ extension SQOAuthError {
     var isUntrusted = false
     /// The port at the other end of the last connection, or 0.
     var port = 0
+    /// Whether libcurl says that it used a proxy; before 8.7 it does not say so.
+    var isUsed = false
     /// Whether this computer, and not the proxy, had to look up the server's name and could not.
     var isUnresolved = false
     /// Whether the proxy offered Basic authentication; `nil` if it offered nothing.
@@ -26,6 +28,7 @@ extension SQOAuthError {
       status = sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
       isUntrusted = sq_get_long(handle.easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
       port = sq_get_long(handle.easy, CURLINFO_PRIMARY_PORT)
+      isUsed = sq_get_long(handle.easy, sq_info_used_proxy) != 0
       isUnresolved =
         sq_get_long(handle.easy, CURLINFO_PROXY_ERROR) == Int(CURLPX_RESOLVE_HOST.rawValue)
       // The bits of CURLAUTH_BASIC and its siblings.
@@ -36,7 +39,7 @@ extension SQOAuthError {
     /// Returns whether the connection led to the proxy of a setting, and not to the server itself.
     func isOf(_ setting: ProxySetting, towards authority: String) -> Bool {
       guard let proxyPort = setting.port else { return false }
-      return status > 0 || (port == proxyPort && !authority.hasSuffix(":\(proxyPort)"))
+      return isUsed || status > 0 || (port == proxyPort && !authority.hasSuffix(":\(proxyPort)"))
     }
   }
 
