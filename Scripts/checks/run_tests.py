@@ -24,6 +24,8 @@ def main() -> int:
 
     arguments.log.parent.mkdir(parents=True, exist_ok=True)
     arguments.log.write_bytes(b"")
+    # Some systems let a user's group write new files; the SDK refuses such files.
+    os.umask(0o022)
     program = Program(arguments.program, dict(os.environ), arguments.log)
     start = time.monotonic()
 
