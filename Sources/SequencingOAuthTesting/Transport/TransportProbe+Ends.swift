@@ -55,9 +55,9 @@ extension TransportProbe {
   }
 
   func checkRefusedConnection() async throws {
-    let other = try ProbeServer()
-    let url = try other.url("/plain/refused")
-    await other.stop()
+    // At another address than the server's, the port is closed, and no other program gets it.
+    let open = try server.url("/plain/refused").absoluteString
+    let url = try WebRequest(url: open.replacing("127.0.0.1", with: "127.0.0.2")).url
     let (_, seconds) = try await failure(
       of: WebRequest(url: url), instead: "a closed port counts as a response")
     try require(seconds < Self.soon, "the error came only after \(Self.text(seconds)) s")

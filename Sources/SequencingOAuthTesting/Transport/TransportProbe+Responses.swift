@@ -31,13 +31,18 @@ extension TransportProbe {
   }
 
   func checkOnce() async throws {
-    for path in ["/plain/once", "/status/429/once", "/status/503/once", "/lost/once"] {
-      let request = WebRequest(
+    let paths = ["/plain/once", "/status/429/once", "/status/503/once", "/lost/once"]
+    let requests = try paths.map { path in
+      WebRequest(
         method: "POST", url: try server.url(path),
         headers: ["Content-Type": "application/x-www-form-urlencoded"],
         body: .bytes(Data("grant_type=refresh_token".utf8)))
-      // What becomes of it is the subject of other duties.
-      _ = try? await send(request)
+    }
+    await withTaskGroup { group in
+      // What becomes of them is the subject of other duties.
+      for request in requests { group.addTask { _ = try? await send(request) } }
+    }
+    for path in paths {
       let count = server.requests(to: path).count
       try require(count == 1, "it sends a request to \(path) \(count) times")
     }

@@ -44,7 +44,7 @@ struct TransportProbe: Sendable {
   }
 
   /// The longest time that a request of the check takes.
-  private static let limit = Duration.seconds(8)
+  private static let limit = Duration.seconds(30)
 
   /// Sends a request as an account would.
   func send(

@@ -155,7 +155,7 @@ struct `The network's options` {
   }
 
   @Test func `a pair that cannot be used is refused with the file at fault`() async throws {
-    for name in ["client.key", "other.key"] { try secure(name) }
+    for name in ["client.pem", "client.key", "other.key"] { try secure(name) }
     let (chain, key) = (certificates.path("client.pem"), certificates.path("client.key"))
     try await openssl(
       "pkey", "-in", key, "-aes256", "-passout", "pass:x", "-out", folder.file("sealed"))

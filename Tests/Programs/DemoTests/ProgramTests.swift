@@ -43,7 +43,7 @@ import Testing
   ) async throws {
     let outcome = try await DemoProcess.run(
       arguments, in: folder,
-      starter: SmallDisk.unshare + ["sh", "-c", "umount -l /proc && exec \"$@\"", "sh"])
+      starter: SmallDisk.unshare + ["sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"])
     #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome.output)\(outcome.errors)")
     #expect(outcome.firstError.hasPrefix("error: no_arguments: "))
     #expect(outcome.errors.contains("/proc"))
