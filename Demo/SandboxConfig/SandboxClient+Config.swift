@@ -10,12 +10,6 @@ extension SandboxClient {
     "backchannel_logout_uri", "scope", "grant_types", "token_endpoint_auth_method", "jwks",
   ]
   private static let methods = Authentication.allCases.map(\.rawValue)
-  private static let grants = [
-    "authorization_code", "refresh_token", "password", "client_credentials",
-    "urn:ietf:params:oauth:grant-type:device_code",
-    "urn:ietf:params:oauth:grant-type:token-exchange",
-    "urn:ietf:params:oauth:grant-type:jwt-bearer",
-  ]
 
   /// Returns the clients of a file; `nil` if it names none.
   static func list(
@@ -99,6 +93,7 @@ extension SandboxClient {
   private static func grantTypes(_ object: ConfigObject) throws(Failure) -> Set<String>? {
     guard let names = try object.texts("grant_types") else { return nil }
     guard !names.isEmpty else { throw object.wrong("grant_types", "is empty: no grant is left") }
+    let grants = TokenEndpoint.ownGrantTypes
     for (index, name) in names.enumerated() where !grants.contains(name) {
       throw object.wrong(
         "grant_types[\(index)]",

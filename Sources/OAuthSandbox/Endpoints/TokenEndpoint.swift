@@ -1,5 +1,5 @@
 /// The token endpoint, `/token` (RFC 6749, sections 4 to 6).
-enum TokenEndpoint {
+package enum TokenEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.method == "POST" else { return .methodNotAllowed("POST") }
     do throws(OAuthFault) {
@@ -29,12 +29,14 @@ enum TokenEndpoint {
     }
   }
 
+  /// The grants that the sandbox knows without an extension.
+  package static let ownGrantTypes = [
+    "authorization_code", "refresh_token", "password", "client_credentials", DeviceGrant.type,
+    TokenExchangeGrant.type, JWTBearerGrant.type,
+  ]
+
   static func supportedGrantTypes(_ sandbox: SandboxState) -> [String] {
-    let own = [
-      "authorization_code", "refresh_token", "password", "client_credentials", DeviceGrant.type,
-      TokenExchangeGrant.type, JWTBearerGrant.type,
-    ]
-    let accepted = own.filter { sandbox.options.grantTypes?.contains($0) ?? true }
+    let accepted = ownGrantTypes.filter { sandbox.options.grantTypes?.contains($0) ?? true }
     let more = sandbox.options.extensionGrants.keys.filter { !accepted.contains($0) }
     return accepted + more.sorted()
   }

@@ -1,0 +1,29 @@
+import SQBasics
+
+// What the client demands of its server and of each token.
+extension ClientConfiguration {
+  /// The scopes that a token must have; a sign-in that does not grant all of them fails.
+  public var requiredScopes: Set<String> {
+    get { values.value.requiredScopes }
+    set { values.value.requiredScopes = newValue }
+  }
+  /// The user whom each token response must name in its member `sub`; `nil`, the default, for any.
+  ///
+  /// A response that names another user, or none, fails with ``SQOAuthError/Code/idTokenSubject``,
+  /// and its token is not used. AT Protocol demands this check, with the user's DID.
+  public var expectedSubject: String? {
+    get { values.value.expectedSubject }
+    set { values.value.expectedSubject = newValue }
+  }
+  /// Whether the server, and the endpoints in its metadata, may be on this computer: `true` by
+  /// default.
+  ///
+  /// Set it to `false` if a user or another server names the issuer. Otherwise any of them could make
+  /// this computer send requests to itself. A server on it then fails with
+  /// ``SQOAuthError/Code/insecureEndpoint``. Endpoints from the app are never refused for that
+  /// reason. Names that DNS resolves to this computer are not recognized.
+  public var acceptsServersOnThisComputer: Bool {
+    get { values.value.acceptsServersOnThisComputer }
+    set { values.value.acceptsServersOnThisComputer = newValue }
+  }
+}
