@@ -27,13 +27,13 @@ struct Article: Sendable {
   }
 
   /// The headings that are error codes, such as `invalid_grant`, in their order.
-  var codes: [String] {
-    sections.map(\.heading).filter { $0.wholeMatch(of: #/[a-z_]+/#) != nil }
-  }
+  var codes: [String] { codeSections.map(\.heading) }
 
   /// Returns the section of an error code, or `nil` if the article has none.
-  func explanation(of code: String) -> Section? {
-    codes.contains(code) ? sections.first { $0.heading == code } : nil
+  func explanation(of code: String) -> Section? { codeSections.first { $0.heading == code } }
+
+  private var codeSections: [Section] {
+    sections.filter { $0.heading.wholeMatch(of: #/[a-z_]+/#) != nil }
   }
 
   /// Returns the whole article as text for a terminal.

@@ -54,11 +54,10 @@ extension ResourceClient {
   func metadata(
     of issuer: String, within limit: Duration? = nil
   ) async throws(SQOAuthError) -> ProviderMetadata {
-    let metadata = try await environment.providerMetadata(
+    try await environment.providerMetadata(
       of: issuer, timeout: limit ?? options.timeout,
-      insertsWellKnownFirst: options.profile.insertsWellKnownFirst)
-    if !resource.isLocal { try metadata.checkIsElsewhere() }
-    return metadata
+      insertsWellKnownFirst: options.profile.insertsWellKnownFirst,
+      acceptsServersOnThisComputer: resource.isLocal)
   }
 
   private func server(

@@ -134,19 +134,14 @@ package final class ClientContext: Sendable {
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
     // A provider without endpoints from the app has an issuer.
-    let issuer = configuration.provider.identifier
-    if !configuration.acceptsServersOnThisComputer {
-      try ProviderMetadata.checkIsElsewhere(issuer, of: issuer)
-    }
     let discovery = Discovery(
-      issuer: issuer, timeout: configuration.timeout,
+      issuer: configuration.provider.identifier, timeout: configuration.timeout,
       isForIdentity: RegisteredClient.asksWho(configuration.scope),
       insertsWellKnownFirst: configuration.profile.insertsWellKnownFirst,
+      acceptsServersOnThisComputer: configuration.acceptsServersOnThisComputer,
       clock: environment.clock, observer: environment.observer)
-    let metadata = try await environment.metadata.metadata(
+    return try await environment.metadata.metadata(
       by: discovery, environment.transport, isFresh: isFresh, for: askers)
-    if !configuration.acceptsServersOnThisComputer { try metadata.checkIsElsewhere() }
-    return metadata
   }
 
   /// Gets the next token of a session from its server; it is bound to the account's key.

@@ -15,6 +15,8 @@ struct Discovery: Sendable {
   /// Most issuers with a path have their document below the path (OpenID Connect Discovery 1.0).
   /// The Model Context Protocol asks at the address with the path at the end first.
   var insertsWellKnownFirst = false
+  /// Whether the issuer and its endpoints may be on this computer.
+  var acceptsServersOnThisComputer = true
   /// The clock for the time limit and for a date in `Retry-After`.
   var clock: any WallClock = SystemClock()
   var observer: ClientObserver?

@@ -72,6 +72,19 @@ package final class MetadataCache: Sendable {
     by discovery: Discovery, _ client: any HTTPTransport, isFresh: Bool,
     for askers: Askers = .app
   ) async throws(SQOAuthError) -> ProviderMetadata {
+    guard !discovery.acceptsServersOnThisComputer else {
+      return try await anyMetadata(by: discovery, client, isFresh: isFresh, for: askers)
+    }
+    try ProviderMetadata.checkIsElsewhere(discovery.issuer, of: discovery.issuer)
+    let metadata = try await anyMetadata(by: discovery, client, isFresh: isFresh, for: askers)
+    // Another client of the issuer may accept the endpoints, so the check is not a part of fetching.
+    try metadata.checkIsElsewhere()
+    return metadata
+  }
+
+  private func anyMetadata(
+    by discovery: Discovery, _ client: any HTTPTransport, isFresh: Bool, for askers: Askers
+  ) async throws(SQOAuthError) -> ProviderMetadata {
     let issuer = Self.key(discovery.issuer, isForIdentity: discovery.isForIdentity)
     let now = discovery.clock.steadyTime
     if fetches.known(issuer) == nil, let failed = failures.withLock({ $0.use(issuer) }),
@@ -128,11 +141,12 @@ package final class MetadataCache: Sendable {
 extension ClientEnvironment {
   /// Returns the metadata of an issuer, fetched if it is not in memory or not fresh.
   package func providerMetadata(
-    of issuer: String, timeout: Duration, insertsWellKnownFirst: Bool = false
+    of issuer: String, timeout: Duration, insertsWellKnownFirst: Bool = false,
+    acceptsServersOnThisComputer: Bool
   ) async throws(SQOAuthError) -> ProviderMetadata {
     let discovery = Discovery(
-      issuer: issuer, timeout: timeout, insertsWellKnownFirst: insertsWellKnownFirst, clock: clock,
-      observer: observer)
+      issuer: issuer, timeout: timeout, insertsWellKnownFirst: insertsWellKnownFirst,
+      acceptsServersOnThisComputer: acceptsServersOnThisComputer, clock: clock, observer: observer)
     return try await metadata.metadata(by: discovery, transport, isFresh: false)
   }
 }

@@ -196,7 +196,7 @@ extension ProviderMetadata {
   /// Throws if an endpoint is on this computer.
   ///
   /// A server elsewhere could otherwise make this computer send requests to itself.
-  package func checkIsElsewhere() throws(SQOAuthError) {
+  func checkIsElsewhere() throws(SQOAuthError) {
     let urls =
       [authorizationEndpoint, tokenEndpoint, refreshEndpoint, tokenEndpointAlias?.url]
       + (Array(optionalEndpoints.values) + Array(endpointAliases.values)).map(\.url)

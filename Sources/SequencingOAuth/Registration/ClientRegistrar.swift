@@ -82,15 +82,8 @@ public struct ClientRegistrar: Sendable {
 
   /// Returns the server's metadata, fetched if it is unknown.
   func serverMetadata() async throws(SQOAuthError) -> ProviderMetadata {
-    try checkIsElsewhere(issuer)
-    let metadata = try await environment.providerMetadata(of: issuer, timeout: timeout)
-    if !acceptsServersOnThisComputer { try metadata.checkIsElsewhere() }
-    return metadata
-  }
-
-  private func checkIsElsewhere(_ address: String) throws(SQOAuthError) {
-    guard !acceptsServersOnThisComputer else { return }
-    try ProviderMetadata.checkIsElsewhere(address, of: issuer)
+    try await environment.providerMetadata(
+      of: issuer, timeout: timeout, acceptsServersOnThisComputer: acceptsServersOnThisComputer)
   }
 
   // MARK: Requests
@@ -98,7 +91,10 @@ public struct ClientRegistrar: Sendable {
   func request(
     _ method: String, _ url: URL, token: String?, members: [String: JSONValue]?
   ) throws(SQOAuthError) -> WebRequest {
-    try checkIsElsewhere(url.absoluteString)
+    // The server names the address of a registration when it makes it.
+    if !acceptsServersOnThisComputer {
+      try ProviderMetadata.checkIsElsewhere(url.absoluteString, of: issuer)
+    }
     var request = WebRequest(
       method: method, url: url, headers: ["Accept": "application/json"])
     if let token { request.headers["Authorization"] = "Bearer \(token)" }

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (86_401.0 * 3, "259203 s ahead of"), (-86_401 * 2, "172802 s behind"), (3_600, nil),
+    (259_203.0, "259203 s ahead of"), (-172_802.0, "172802 s behind"), (3_600.0, nil),
   ])
   func `a clock that is wrong by more than a day is the reason`(lead: Double, words: String?) throws
   {
