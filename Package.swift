@@ -54,7 +54,8 @@ let libraries: [Target] = [
   .target(
     name: "SequencingOAuth",
     dependencies: [
-      "SQFoundation", "SQBasics", "SQFiles", "SQCrypto", "SQLoopback", "SQLoopbackPages", "CSQCurl",
+      "SQFoundation", "SQLibC", "SQBasics", "SQFiles", "SQCrypto", "SQLoopback", "SQLoopbackPages",
+      "CSQCurl",
       "CSQSockets",
       "CSQTLS",
     ],
@@ -63,7 +64,7 @@ let libraries: [Target] = [
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthPipes",
-    dependencies: ["SQFoundation", "SequencingOAuth", "SQCrypto", "SQBasics", "SQFiles"],
+    dependencies: ["SQFoundation", "SQLibC", "SequencingOAuth", "SQCrypto", "SQBasics", "SQFiles"],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthBackend",
@@ -86,14 +87,15 @@ let libraries: [Target] = [
   .target(
     name: "SequencingOAuthPostgreSQL",
     dependencies: [
-      "SQFoundation", "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQPostgreSQL",
+      "SQFoundation", "SQLibC", "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto",
+      "CSQPostgreSQL",
       "CSQSockets",
     ],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthSecretService",
     dependencies: [
-      "SQFoundation", "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSecret",
+      "SQFoundation", "SQLibC", "SequencingOAuth", "SQBasics", "SQFiles", "SQCrypto", "CSQSecret",
     ],
     swiftSettings: librarySettings),
   // CSecret declares libsecret's functions itself and loads the library at run time, so it needs
@@ -114,7 +116,9 @@ let libraries: [Target] = [
     swiftSettings: settings),
   .target(
     name: "OAuthSandbox",
-    dependencies: ["SQFoundation", "SQBasics", "SQLoopback", "SQLoopbackPages", "CSQCrypto"],
+    dependencies: [
+      "SQFoundation", "SQLibC", "SQBasics", "SQLoopback", "SQLoopbackPages", "CSQCrypto",
+    ],
     swiftSettings: settings),
   .target(
     name: "OAuthSandboxGRPC",
@@ -123,7 +127,7 @@ let libraries: [Target] = [
     ],
     swiftSettings: settings),
   .target(
-    name: "SQLoopback", dependencies: ["SQFoundation", "SQBasics", "CSQSockets"],
+    name: "SQLoopback", dependencies: ["SQFoundation", "SQLibC", "SQBasics", "CSQSockets"],
     swiftSettings: librarySettings),
   .target(
     name: "SQLoopbackPages", dependencies: ["SQFoundation", "SQBasics", "SQLoopback"],
@@ -132,15 +136,18 @@ let libraries: [Target] = [
     name: "SQLoopbackHTTP2", dependencies: ["SQBasics", "SQHTTP2", "SQLoopback"],
     swiftSettings: settings),
   .target(
-    name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2", "CSQSockets"],
+    name: "SQHTTP2", dependencies: ["SQLibC", "SQBasics", "CSQNghttp2", "CSQSockets"],
     swiftSettings: librarySettings),
   .target(
     name: "SQCrypto", dependencies: ["SQFoundation", "SQBasics", "CSQCrypto"],
     swiftSettings: librarySettings),
   .target(
-    name: "SQFiles", dependencies: ["SQFoundation", "SQBasics"], swiftSettings: librarySettings),
-  .target(name: "SQBasics", dependencies: ["CSQSockets"], swiftSettings: librarySettings),
+    name: "SQFiles", dependencies: ["SQFoundation", "SQLibC", "SQBasics"],
+    swiftSettings: librarySettings),
+  .target(
+    name: "SQBasics", dependencies: ["SQLibC", "CSQSockets"], swiftSettings: librarySettings),
   .target(name: "SQFoundation", swiftSettings: librarySettings),
+  .target(name: "SQLibC", swiftSettings: librarySettings),
   .systemLibrary(name: "CSQSockets"),
   .systemLibrary(
     name: "CSQCurl", pkgConfig: curl, providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
@@ -163,7 +170,7 @@ let libraries: [Target] = [
   .executableTarget(
     name: "sq-demo",
     dependencies: [
-      "SQFoundation", "SequencingOAuth", "SQCrypto", "SQFiles", "SequencingOAuthBackend",
+      "SQFoundation", "SQLibC", "SequencingOAuth", "SQCrypto", "SQFiles", "SequencingOAuthBackend",
       "SequencingOAuthPipes", "SequencingOAuthDiscovery",
       "SequencingOAuthSQLite", "SequencingOAuthPostgreSQL",
       "SequencingOAuthSecretService", "SequencingOAuthGRPC", "OAuthSandbox", "OAuthSandboxGRPC",
@@ -396,7 +403,8 @@ let helpers: [Target] = [
       "SequencingOAuth", "SequencingOAuthSecretService", "OAuthSandbox", "SQBasics", "SQLoopback",
     ],
     path: "Tests/Torture", swiftSettings: settings),
-  .target(name: "Charts", path: "Tests/Charts", swiftSettings: settings),
+  .target(
+    name: "Charts", dependencies: ["SQLibC"], path: "Tests/Charts", swiftSettings: settings),
 ]
 
 /// The benchmarks, which are built only on request, because no test needs them.

@@ -1,11 +1,6 @@
 import Dispatch
+import SQLibC
 import SequencingOAuth
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The program: finds the command in the arguments, runs it, and exits with its status.
 @main

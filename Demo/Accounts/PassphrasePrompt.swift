@@ -1,10 +1,5 @@
 import Dispatch
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A question for a passphrase on the terminal, without showing the typed characters.
 struct PassphrasePrompt: Sendable {

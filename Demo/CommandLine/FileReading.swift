@@ -1,10 +1,5 @@
 import SQFiles
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// Functions that read files and standard input, with an error in words.
 enum FileReading {

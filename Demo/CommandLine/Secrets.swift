@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The secrets from the program's environment.
 struct Secrets: Sendable {

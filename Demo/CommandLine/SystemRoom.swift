@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A check for the resources that Swift's tasks need to run: threads and open files.
 ///

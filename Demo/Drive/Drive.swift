@@ -1,14 +1,9 @@
 import SQBasics
 import SQFiles
 import SQFoundation
+import SQLibC
 import SequencingOAuth
 import SequencingOAuthPipes
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The files of an account, accessed with pipes that sign the user in if necessary.
 struct Drive: Sendable {

@@ -2,13 +2,8 @@ import OAuthSandbox
 import OAuthSandboxGRPC
 import SQBasics
 import SQFoundation
+import SQLibC
 import SequencingOAuth
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The data that a user needs to sign in at a sandbox.
 struct SandboxDescription: Sendable, Equatable, Redacted {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A guard that restores the terminal if the program crashes while a screen is drawn.
 enum CrashGuard {

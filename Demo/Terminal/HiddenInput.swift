@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A terminal that does not show the typed characters until ``show()``.
 struct HiddenInput {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The waits for the readers of standard output and standard error; a signal can end the waits.
 ///

@@ -1,10 +1,5 @@
 import CSQSockets
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A QR code for a terminal, drawn by the program `qrencode` if it is installed.
 enum QRCode {

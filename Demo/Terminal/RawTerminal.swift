@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A terminal with a drawn screen; keys arrive one by one and are not shown.
 ///

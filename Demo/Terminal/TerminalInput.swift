@@ -1,11 +1,7 @@
 // Any thread may use Dispatch's sources, although their declarations do not say so.
 @preconcurrency import Dispatch
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The source of the terminal's events: keys, changes of its size, and its end.
 final class TerminalInput: Sendable {

@@ -1,10 +1,5 @@
+import SQLibC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// A file descriptor for output; each write is immediate and complete.
 struct TextStream: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// Functions of the C library, for modules that make no system calls themselves.
 package enum CLibrary {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// Functions that read the process's environment variables as text or as bytes.
 package enum EnvironmentVariable {

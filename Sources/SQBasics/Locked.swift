@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  public import Glibc
-#else
-  public import Darwin
-#endif
+public import SQLibC
 
 /// A value that only one thread at a time can read or change.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A lock for changes that read a value, compute and write it back; its thread may take it again.
 ///

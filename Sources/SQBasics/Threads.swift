@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// Functions that start threads for work that would block Swift's cooperative thread pool.
 package enum Threads {

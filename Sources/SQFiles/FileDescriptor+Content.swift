@@ -1,10 +1,5 @@
 package import SQFoundation
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// Methods that read and write the content of an open file.
 extension FileDescriptor {

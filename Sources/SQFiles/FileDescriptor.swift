@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// An open file, with every system call that the SDK makes on open files.
 ///

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The reason why a file cannot be used: a system call failed, or the file violates a rule of the
 /// SDK.

@@ -1,11 +1,6 @@
 import SQBasics
 import SQFoundation
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A search in the kernel's list of locks for the process that has a file locked.
 ///

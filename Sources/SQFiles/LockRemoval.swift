@@ -1,11 +1,6 @@
 import Dispatch
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The release of the lock on a removed lock file, delayed until no other program has that file
 /// open.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// Operations for files that are written in place, such as a database or a download.
 extension PrivateFile {

@@ -1,10 +1,5 @@
 package import SQFoundation
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A file with secrets, checked before it is read, and always replaced as a whole.
 ///

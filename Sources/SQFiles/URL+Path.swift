@@ -1,11 +1,6 @@
 import SQBasics
 package import SQFoundation
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 extension URL {
   /// The path of a file for a system call.

@@ -1,10 +1,5 @@
 import CSQSockets
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// Reads and writes non-blocking sockets.
 package enum SocketIO {

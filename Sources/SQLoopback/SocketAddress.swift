@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  package import Glibc
-#else
-  package import Darwin
-#endif
+package import SQLibC
 
 /// A loopback address and a port, in the form that socket functions take.
 package struct SocketAddress {

@@ -1,10 +1,5 @@
 import CSQSockets
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The socket functions of this module, which hide the differences between operating systems.
 ///
@@ -25,12 +20,7 @@ package enum Sockets {
       try setUp(socket, address)
       let isBound = SocketAddress(address, port: port).withPointer { bind(socket, $0, $1) == 0 }
       guard isBound else { throw .failure(errno, port: port) }
-      #if canImport(Darwin)
-        let isListening = Darwin.listen(socket, 128) == 0
-      #else
-        let isListening = Glibc.listen(socket, 128) == 0
-      #endif
-      guard isListening else { throw .failure(errno, port: port) }
+      guard SQLibC.listen(socket, 128) == 0 else { throw .failure(errno, port: port) }
       setNonBlocking(socket)
       return (socket, try SocketAddress.localPort(of: socket))
     } catch {
@@ -65,7 +55,7 @@ package enum Sockets {
     let socket = withUnsafeMutablePointer(to: &storage) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         #if canImport(Darwin)
-          Darwin.accept(listener, address, &length)
+          SQLibC.accept(listener, address, &length)
         #else
           accept4(
             listener, address, &length, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
@@ -99,11 +89,7 @@ package enum Sockets {
   }
 
   package static func close(_ descriptor: Int32) {
-    #if canImport(Darwin)
-      _ = Darwin.close(descriptor)
-    #else
-      _ = Glibc.close(descriptor)
-    #endif
+    _ = SQLibC.close(descriptor)
   }
 
   /// Closes a listener and frees its port at once.

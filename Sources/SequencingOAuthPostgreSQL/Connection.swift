@@ -1,12 +1,7 @@
 import CSQPostgreSQL
 import SQBasics
+import SQLibC
 import SequencingOAuth
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// A connection to the database, used by one call at a time.
 final class Connection: @unchecked Sendable {

@@ -1,13 +1,8 @@
 import CSQPostgreSQL
 import SQBasics
 import SQFoundation
+import SQLibC
 import SequencingOAuth
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The parameters of a connection: the app's connection string plus the store's defaults.
 ///

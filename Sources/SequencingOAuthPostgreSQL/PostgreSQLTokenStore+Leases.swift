@@ -1,12 +1,7 @@
 import SQBasics
 import SQFoundation
+import SQLibC
 public import SequencingOAuth
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 // The leases of accounts, and the tokens that are saved while a lease is held.
 extension PostgreSQLTokenStore {

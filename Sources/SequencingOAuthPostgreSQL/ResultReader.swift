@@ -1,12 +1,7 @@
 import CSQPostgreSQL
 import CSQSockets
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A reader of the server's answer to a statement on a connection.
 struct ResultReader: ~Copyable {

@@ -1,10 +1,5 @@
 import CSQSecret
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A private connection to the session bus, with a separate GLib context for its "closed" signal.
 ///

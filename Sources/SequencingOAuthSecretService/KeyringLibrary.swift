@@ -1,11 +1,6 @@
 import CSQSecret
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// libsecret with GLib, GObject and GIO, loaded when a keyring is used for the first time.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The unit of an axis, which decides how its values are written.
 package enum ChartUnit: Sendable {

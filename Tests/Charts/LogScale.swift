@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A logarithmic axis, with its range and its labelled ticks.
 package struct LogScale: Sendable {

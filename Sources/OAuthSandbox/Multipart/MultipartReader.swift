@@ -1,11 +1,6 @@
 import SQBasics
 import SQFoundation
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A reader that splits a `multipart/form-data` body into its parts (RFC 2046, section 5.1; RFC
 /// 7578).

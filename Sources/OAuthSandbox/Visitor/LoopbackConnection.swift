@@ -1,12 +1,7 @@
 import SQBasics
 package import SQFoundation
+import SQLibC
 package import SQLoopback
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The client's end of a connection to a loopback port, for reading and writing bytes.
 ///

@@ -1,6 +1,6 @@
 #if os(Linux)
   import CSQSockets
-  import Glibc
+  import SQLibC
 
   /// Waits with epoll(7), and is woken by eventfd(2).
   final class EpollPoller: SocketPoller {

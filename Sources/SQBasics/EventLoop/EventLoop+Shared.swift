@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 extension EventLoop {
   fileprivate static let instance = SharedInstance<EventLoop, EventLoopFailure>()

@@ -1,10 +1,5 @@
 import CSQSockets
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The identity of a loop's thread.
 struct LoopThread: @unchecked Sendable {

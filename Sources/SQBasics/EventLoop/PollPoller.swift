@@ -1,10 +1,5 @@
 import CSQSockets
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// Waits with poll(2), and is woken by a pipe: for systems without epoll, and for tests.
 ///

@@ -1,12 +1,7 @@
 import CSQSockets
 import SQBasics
+import SQLibC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The process's only handler of the signals that ask a program to end.
 ///

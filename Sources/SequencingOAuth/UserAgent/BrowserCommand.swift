@@ -1,11 +1,6 @@
 import SQBasics
 import SQFoundation
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A command that opens a page, chosen by the app, the user or the system.
 struct BrowserCommand: Sendable, Equatable {

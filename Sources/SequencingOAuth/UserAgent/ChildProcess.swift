@@ -2,12 +2,7 @@ import CSQSockets
 import Dispatch
 import SQBasics
 import SQFoundation
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The end of a child process, either by its own exit or by a signal.
 enum ProcessStatus: Sendable, Hashable, CustomStringConvertible {

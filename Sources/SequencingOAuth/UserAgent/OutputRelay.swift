@@ -1,12 +1,7 @@
 import CSQSockets
 import Dispatch
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// A pipe for a program's output; a thread passes the output on to standard error.
 final class OutputRelay: Sendable {
@@ -79,11 +74,7 @@ final class OutputRelay: Sendable {
   /// Returns the two ends of a pipe; programs that are started later do not inherit them.
   private static func pipe() -> [Int32]? {
     var ends: [Int32] = [-1, -1]
-    #if canImport(Glibc)
-      guard Glibc.pipe(&ends) == 0 else { return nil }
-    #else
-      guard Darwin.pipe(&ends) == 0 else { return nil }
-    #endif
+    guard SQLibC.pipe(&ends) == 0 else { return nil }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return ends
   }

@@ -1,10 +1,5 @@
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The terminal that the user of this program works in.
 struct ProgramTerminal: Sendable {

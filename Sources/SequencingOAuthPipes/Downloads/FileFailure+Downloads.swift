@@ -1,10 +1,5 @@
 import SQFiles
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 extension FileFailure {
   /// An error: a file exists at the destination, and the download must not replace it.

@@ -9,7 +9,7 @@ package struct ProgramBuilder: Sendable {
   private static let libraries = [
     "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend",
     "SequencingOAuthDiscovery", "OAuthSandbox", "SQLoopbackPages", "SQLoopback", "SQFiles",
-    "SQCrypto", "SQBasics", "SQFoundation",
+    "SQCrypto", "SQBasics", "SQFoundation", "SQLibC",
   ]
 
   /// An additional library that some programs need.

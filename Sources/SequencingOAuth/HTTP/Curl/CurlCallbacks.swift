@@ -1,11 +1,6 @@
 import CSQCurl
 import CSQSockets
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 // The functions that libcurl calls. They are global functions, because a closure that is passed to
 // C may carry the isolation of the place where it was written and trap on the loop's thread.

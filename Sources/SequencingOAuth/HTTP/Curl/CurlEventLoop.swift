@@ -1,13 +1,8 @@
 import CSQCurl
 import SQBasics
 import SQCrypto
+import SQLibC
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
 
 /// The process's use of libcurl, on the thread of an event loop of its own.
 ///

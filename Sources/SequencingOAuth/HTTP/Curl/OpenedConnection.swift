@@ -1,11 +1,6 @@
 import CSQCurl
 import CSQTLS
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// An open connection from libcurl that goes to the server itself, also through a proxy.
 ///

@@ -1,11 +1,6 @@
 import CSQCurl
 import SQBasics
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLibC
 
 /// The sockets that the event loop waits for.
 ///
