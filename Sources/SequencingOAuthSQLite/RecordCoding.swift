@@ -71,7 +71,7 @@ enum RecordCoding {
       case .sealed(let sealer): try sealer.open(value, id: id)
       case .clear:
         EmbeddedDigest.isWhole(value)
-          ? try JSONDecoder.stored(AccountRecord.self, from: value) : nil
+          ? try StoredDecoder.value(AccountRecord.self, from: value) : nil
       }
     guard let record, record.id == id else {
       throw SQOAuthError(.storeDamaged, "a record is damaged and was not changed")

@@ -233,7 +233,7 @@ extension Keyring {
     guard let secret = item.secret else { throw .vanished }
     let record: AccountRecord?
     do throws(SQOAuthError) {
-      record = try JSONDecoder.stored(AccountRecord.self, from: secret)
+      record = try StoredDecoder.value(AccountRecord.self, from: secret)
     } catch {
       throw .keyUnread(error.message)
     }

@@ -45,6 +45,9 @@ package struct JSONRules {
   /// The rules for an API's response; they allow far more values than an API lists at once.
   package static let answer = JSONRules(maximumValues: 500_000, maximumWeight: 2_000_000)
 
+  /// The rules for a value in a store; it may be damaged.
+  static let stored = JSONRules(maximumDepth: 512, maximumValues: .max, isStrict: true)
+
   /// The rules for a text that this program has written.
   package static let own = JSONRules(maximumDepth: 512, maximumValues: .max)
 

@@ -97,7 +97,7 @@ struct JSONWriter {
   /// Writes a member whose value is already JSON.
   mutating func member(_ name: any CodingKey, json: Data) {
     begin(name)
-    bytes += json
+    write(json: json)
   }
 
   // MARK: Values
@@ -131,6 +131,8 @@ struct JSONWriter {
   }
 
   mutating func write(ascii text: String) { bytes += text.utf8 }
+
+  mutating func write(json: Data) { bytes += json }
 
   mutating func write(_ text: String) {
     var text = text

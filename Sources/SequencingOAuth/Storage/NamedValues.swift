@@ -37,19 +37,26 @@ extension NamedValues: Codable {
 
   func encode(to encoder: any Encoder) throws {
     var members: [String: Value] = [:]
-    for name in names {
-      var (member, number) = (name, 1)
-      while members.index(forKey: member) != nil {
-        number += 1
-        member = "\(name)\u{0}\(number)"
-      }
-      members[member] = values[name]
-    }
+    for (member, name) in Self.members(of: names) { members[member] = values[name] }
     var container = encoder.singleValueContainer()
     try container.encode(members)
   }
 
-  private static func `is`(_ member: String, of name: String) -> Bool {
+  /// Returns each name with the name of its member.
+  static func members(of names: [String]) -> [(member: String, name: String)] {
+    var members: Set<String> = []
+    return names.map { name in
+      var (member, number) = (name, 1)
+      while !members.insert(member).inserted {
+        number += 1
+        member = "\(name)\u{0}\(number)"
+      }
+      return (member, name)
+    }
+  }
+
+  /// Returns whether a member may have a name's value.
+  static func `is`(_ member: String, of name: String) -> Bool {
     guard member.utf8.starts(with: name.utf8) else { return false }
     let end = member.utf8.dropFirst(name.utf8.count)
     return end.isEmpty || end.first == 0 && Int(String(end.dropFirst()) ?? "") != nil

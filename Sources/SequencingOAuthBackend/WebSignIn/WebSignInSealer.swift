@@ -83,7 +83,7 @@ public struct WebSignInSealer: Sendable {
       guard let content = try? service.open(box, authenticating: Self.context(session)) else {
         continue
       }
-      guard let signIn = try JSONDecoder.stored(WebSignIn.self, from: content) else { break }
+      guard let signIn = try StoredDecoder.value(WebSignIn.self, from: content) else { break }
       return signIn
     }
     throw .webSignInInvalid

@@ -28,18 +28,17 @@ import Testing
   private static func files() throws -> [String: String] {
     let record = StoredForms.record
     var document = TokenDocument()
-    document.save(record)
+    try document.save(record)
     let header = try RecordSealer.make(.testKey).header
     var sealed = SealedFile.joined(header: Data("header".utf8), boxes: [Data("box".utf8)])
     SealedFile.append(Data("seal".utf8), to: &sealed)
     let braced = StoredForms.bracedRecord
     return [
-      "file \(TokenDocument.currentVersion)": text(try TokenDocument.Format().encode(document)),
+      "file \(TokenDocument.currentVersion)": text(TokenDocument.Format().encode(document)),
       "record 1": text(try TestSupport.record("a").json()),
       "record with every member 1": text(try StoredForms.wholeRecord.json()),
       "bound record 1": text(try StoredForms.boundRecord.json()),
-      "landing 1": text(
-        WriteAheadFrame.framed(try json(WriteAheadCopy(record, after: record)))),
+      "landing 1": text(WriteAheadFrame.framed(try WriteAheadCopy(record, after: record).json())),
       "header \(SealHeader.currentVersion)": members(
         of: try JSONSerialization.jsonObject(with: header)),
       "sealed file 1": text(sealed),

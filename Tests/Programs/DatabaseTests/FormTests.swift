@@ -27,7 +27,7 @@ import Testing
     #expect(try await files.store().all() == [StoredForms.record])
   }
 
-  @Test(arguments: ["tokens-1.json", "tokens-1-without-digest.json"])
+  @Test(arguments: ["tokens-1a.json", "tokens-1b.json", "tokens-1-without-digest.json"])
   func `a token file of each format works`(form: String) async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy(form, to: folder.file("tokens"))
@@ -49,7 +49,7 @@ import Testing
   /// A killed process left a file with the token that it had received.
   @Test func `a write-ahead copy next to a token file is read`() async throws {
     let folder = try TemporaryFolder()
-    try StoredForms.copy("tokens-1.json", to: folder.file("tokens"))
+    try StoredForms.copy("tokens-1a.json", to: folder.file("tokens"))
     try StoredForms.copy(
       "landing-1", to: folder.file("tokens.landing-2bd806c97f0e00af1a1fc3328fa763a9"))
     let store = FileTokenStore(path: folder.file("tokens"))

@@ -38,7 +38,7 @@ package struct RecordSealer: Sendable {
   /// - Throws: ``SQOAuthError/Code/storeDamaged``, also if the box belongs to a different account.
   package func open(_ box: Data, id: String) throws(SQOAuthError) -> AccountRecord {
     let plaintext = try sealing.service.open(box, authenticating: Self.context(id))
-    guard let record = try JSONDecoder.stored(AccountRecord.self, from: plaintext) else {
+    guard let record = try StoredDecoder.value(AccountRecord.self, from: plaintext) else {
       throw SQOAuthError(.storeDamaged, "a record's content cannot be understood")
     }
     return record

@@ -48,7 +48,7 @@ extension SealedDocument {
     } catch {
       throw error.code == .storeDamaged ? Self.damaged : error
     }
-    guard let ids = try? JSONDecoder().decode([String].self, from: names),
+    guard let ids = try StoredDecoder.value([String].self, from: names),
       ids.count == file.boxes.count
     else { throw Self.damaged }
     for (id, box) in zip(ids, file.boxes) { boxes[id] = box }

@@ -1,57 +1,93 @@
+import SQBasics
 import SQFoundation
 
 /// The content of an unencrypted token file: a format version, the accounts, and a digest.
-struct TokenDocument: Codable, Sendable {
+///
+/// The file has a line for each account. A record is read only when it is needed, because a file
+/// may have very many.
+struct TokenDocument: Sendable {
   static let currentVersion = 1
 
-  private let version: Int
-  private var accounts: NamedValues<AccountRecord>
-  /// The ``EmbeddedDigest``; older versions of the SDK neither read nor write it.
-  private var sha256: String?
+  /// The records as JSON; those of a file share its memory.
+  private var records = TextDictionary<Data>()
 
-  init() {
-    version = Self.currentVersion
-    accounts = NamedValues()
-  }
-
-  /// The version and the member names; they can be read even if the accounts cannot.
-  private struct Outline: Decodable {
-    let version: Int
-    let names: Set<String>
-
-    init(from decoder: any Decoder) throws {
-      let members = try decoder.container(keyedBy: Member.self)
-      version = try members.decode(Int.self, forKey: Member("version"))
-      names = Set(members.allKeys.map(\.stringValue))
-    }
-  }
-
-  private struct Member: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(_ name: String) { stringValue = name }
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { nil }
-  }
+  /// Creates a document without accounts.
+  init() {}
 }
 
 extension TokenDocument: TokenFileContent {
-  var ids: [String] { accounts.names }
+  var ids: [String] { records.texts }
 
-  func record(_ id: String) -> AccountRecord? { accounts[id] }
+  func record(_ id: String) throws(SQOAuthError) -> AccountRecord? {
+    try records[id].map { json throws(SQOAuthError) in try Self.record(id, json) }
+  }
 
-  mutating func save(_ record: AccountRecord) { accounts[record.id] = record }
+  mutating func save(_ record: AccountRecord) throws(SQOAuthError) {
+    records[record.id] = try record.json()
+  }
 
-  mutating func erase(_ id: String) { accounts[id] = nil }
+  mutating func erase(_ id: String) { records[id] = nil }
+
+  private static func record(_ id: String, _ json: Data) throws(SQOAuthError) -> AccountRecord {
+    guard let record = try StoredDecoder.value(AccountRecord.self, from: json), record.id == id
+    else { throw damaged }
+    return record
+  }
+
+  private static let damaged = SQOAuthError(
+    .storeDamaged, "it is damaged; it is left as it is")
 }
 
 extension TokenDocument {
+  private static let accountsName = "accounts"
+  private static let digestName = "sha256"
+  private static let versionName = "version"
+
+  /// Reads a file whose digest, if it has one, was not checked yet.
+  private init(members: [(name: String, value: Data)]) throws(SQOAuthError) {
+    guard let accounts = Self.value(Self.accountsName, in: members).flatMap(JSONMembers.split)
+    else { throw Self.damaged }
+    for (member, json) in accounts {
+      var id = member
+      // The name of a second Unicode form ends with a NUL and a number.
+      if member.utf8.contains(0) {
+        guard let record = try StoredDecoder.value(AccountRecord.self, from: json),
+          NamedValues<AccountRecord>.is(member, of: record.id)
+        else { throw Self.damaged }
+        id = record.id
+      }
+      guard records[id] == nil else { throw Self.damaged }
+      records[id] = json
+    }
+  }
+
+  private static func value(
+    _ name: String, in members: [(name: String, value: Data)]
+  ) -> Data? {
+    members.first { $0.name == name }?.value
+  }
+
+  /// Returns the file's text, with a placeholder for the digest.
+  private var json: Data {
+    var writer = JSONWriter()
+    writer.write(ascii: "{\n  \"\(Self.accountsName)\" : {")
+    var separator = "\n    "
+    for (member, id) in NamedValues<AccountRecord>.members(of: ids) {
+      guard let json = records[id] else { continue }
+      writer.write(ascii: separator)
+      writer.write(member)
+      writer.write(ascii: " : ")
+      writer.write(json: json)
+      separator = ",\n    "
+    }
+    writer.write(
+      ascii: "\n  },\n  \"\(Self.digestName)\" : \"\(EmbeddedDigest.placeholder)\""
+        + ",\n  \"\(Self.versionName)\" : \(Self.currentVersion)\n")
+    return writer.end()
+  }
+
   /// The format of an unencrypted token file: JSON.
   struct Format: TokenFileFormat {
-    private static let damaged = SQOAuthError(
-      .storeDamaged, "it is damaged; it is left as it is")
-
     var sealer: RecordSealer? { nil }
 
     func checkKey() {}
@@ -64,48 +100,46 @@ extension TokenDocument {
     }
 
     func decode(_ bytes: Data) throws(SQOAuthError) -> TokenDocument {
-      guard let document = try JSONDecoder.stored(TokenDocument.self, from: bytes),
-        document.version == currentVersion
+      guard let members = JSONMembers.split(bytes),
+        let version = try number(value(versionName, in: members))
       else {
-        _ = try outline(of: bytes)
-        throw Self.damaged
+        throw SQOAuthError(.storeDamaged, "it is not a token file; it is left as it is")
       }
-      guard let digest = document.sha256 else {
+      guard version <= currentVersion else {
+        throw SQOAuthError(
+          .storeTooNew, "version \(version) of its format is newer than this program")
+      }
+      guard version == currentVersion else { throw damaged }
+      guard let digest = value(digestName, in: members) else {
         // Either an older version wrote the file, or the digest's name is damaged.
-        guard try outline(of: bytes).names == ["accounts", "version"] else { throw Self.damaged }
-        return document
+        guard Set(members.map(\.name)) == [accountsName, versionName] else { throw damaged }
+        return try unchecked(members)
       }
-      guard EmbeddedDigest.fits(digest, bytes) else {
+      guard let digest = try StoredDecoder.value(String.self, from: digest),
+        EmbeddedDigest.fits(digest, bytes)
+      else {
         throw SQOAuthError(
           .storeDamaged,
           "its content does not fit its digest: it is damaged or was edited; it is left as it is; "
             + "if you edited it yourself, remove its member \"sha256\"")
       }
+      return try TokenDocument(members: members)
+    }
+
+    private func number(_ json: Data?) throws(SQOAuthError) -> Int? {
+      guard let json else { return nil }
+      return try StoredDecoder.value(Int.self, from: json)
+    }
+
+    /// Reads a file without a digest, and all its records, since any of them may be damaged.
+    private func unchecked(
+      _ members: [(name: String, value: Data)]
+    ) throws(SQOAuthError) -> TokenDocument {
+      let document = try TokenDocument(members: members)
+      for id in document.ids { _ = try document.record(id) }
       return document
     }
 
-    /// Finds out why the whole file cannot be used, in a second pass.
-    private func outline(of bytes: Data) throws(SQOAuthError) -> Outline {
-      guard let outline = try? JSONDecoder().decode(Outline.self, from: bytes) else {
-        throw SQOAuthError(.storeDamaged, "it is not a token file; it is left as it is")
-      }
-      guard outline.version <= currentVersion else {
-        throw SQOAuthError(
-          .storeTooNew, "version \(outline.version) of its format is newer than this program")
-      }
-      return outline
-    }
-
-    func encode(_ document: TokenDocument) throws(SQOAuthError) -> Data {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      var document = document
-      document.sha256 = EmbeddedDigest.placeholder
-      do {
-        return EmbeddedDigest.filled(try encoder.encode(document))
-      } catch {
-        throw SQOAuthError(.storeFailed, "the tokens cannot be encoded", cause: error)
-      }
-    }
+    func encode(_ document: TokenDocument) -> Data { EmbeddedDigest.filled(document.json) }
   }
 }

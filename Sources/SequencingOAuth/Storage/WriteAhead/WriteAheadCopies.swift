@@ -35,7 +35,7 @@ package struct WriteAheadCopies: Sendable {
         return nil
       }
     }
-    guard let copyOf = try JSONDecoder.stored(WriteAheadCopy.self, from: content),
+    guard let copyOf = try StoredDecoder.value(WriteAheadCopy.self, from: content),
       copyOf.follows(stored)
     else { return nil }
     return copyOf.record
@@ -108,7 +108,7 @@ package struct WriteAheadCopies: Sendable {
   private static func encode(
     _ copyOf: WriteAheadCopy, _ sealer: RecordSealer?
   ) throws -> Data {
-    let content = try JSONEncoder().encode(copyOf)
+    let content = try copyOf.json()
     guard let sealer else { return content }
     return try sealer.seal(content, as: purpose, with: Data(copyOf.record.id.utf8))
   }

@@ -7,13 +7,28 @@ import SQFoundation
 /// It contains a digest of the record that it replaces. The digest shows whether the copy is still
 /// current. If the store now has a different record, a later refresh or another sign-in has
 /// replaced the old record, and this copy is outdated.
-struct WriteAheadCopy: Codable, Sendable {
+struct WriteAheadCopy: Decodable, Sendable {
   let record: AccountRecord
   private let replaces: String
 
   init(_ record: AccountRecord, after old: AccountRecord) {
     self.record = record
     replaces = Self.mark(of: old)
+  }
+
+  /// Encodes the copy as JSON.
+  func json() throws(SQOAuthError) -> Data {
+    let record = try record.json()
+    var writer = JSONWriter()
+    writer.begin()
+    writer.member(CodingKeys.record, json: record)
+    writer.member(CodingKeys.replaces, replaces)
+    return writer.end()
+  }
+
+  private enum CodingKeys: CodingKey {
+    case record
+    case replaces
   }
 
   /// Returns whether the copy is the successor of a stored record, from the same sign-in.

@@ -45,7 +45,6 @@ enum SecretNames {
     "SignInButton.Colors: let key: String": "the color of an image of a key",
     "IntrospectionOutages: var ofTokens: RecentValues<Data, IntrospectionOutages.Outage>":
       "digests of tokens, and errors",
-    "TokenDocument.Member: let stringValue: String": "the name of a member",
   ]
 
   /// Returns whether a stored value is text or bytes with a secret's name.
