@@ -87,7 +87,7 @@ package struct IDTokenValidator: Sendable {
     _ compactForm: String
   ) async throws(SQOAuthError) -> (IDTokenClaims, IDTokenRules) {
     let text = try SignedText.idToken.read(compactForm)
-    let (members, algorithm) = try await signatures.claims(of: text, as: .idToken)
+    let (members, algorithm, _) = try await signatures.claims(of: text, as: .idToken)
     return (try IDTokenClaims(members), rules(algorithm))
   }
 

@@ -114,6 +114,13 @@ package struct IssuerSignatures: Sendable {
     }
   }
 
+  /// Returns the issuer's keys, fetched if they are not in memory or no longer fresh; `nil` if only
+  /// a secret verifies its texts.
+  package func currentKeys() async throws(SQOAuthError) -> IssuerKeys? {
+    guard let keys else { return nil }
+    return IssuerKeys(set: try await environment.signingKeys.keys(of: keys, environment))
+  }
+
   /// Verifies a signed text, and returns its claims.
   ///
   /// The issuer's keys are fetched if needed.
@@ -123,38 +130,44 @@ package struct IssuerSignatures: Sendable {
     try await claims(of: try kind.read(compactForm), as: kind).claims
   }
 
-  /// Verifies a signed text, and returns its claims and the algorithm of its signature.
+  /// Verifies a signed text, and returns its claims, the algorithm of its signature, and the keys
+  /// that verified it; `nil` if it was a secret.
   package func claims(
     of text: CompactJWS, as kind: SignedText
-  ) async throws(SQOAuthError) -> (claims: [String: JSONValue], algorithm: JWSAlgorithm) {
+  ) async throws(SQOAuthError) -> (
+    claims: [String: JSONValue], algorithm: JWSAlgorithm, keys: IssuerKeys?
+  ) {
     guard let algorithm = JWSAlgorithm(named: text.algorithmName), algorithms.contains(algorithm)
     else {
       throw kind.error(.algorithm(found: text.algorithmName))
     }
+    var verifying: IssuerKeys?
     if algorithm.isSymmetric {
       try kind.explaining { () throws(JWSFailure) in
         try text.verify(secret: secret?.bytes ?? Data(), algorithm: algorithm)
       }
     } else if let keys {
-      try await verify(text, keys, algorithm, kind)
+      verifying = IssuerKeys(set: try await verify(text, keys, algorithm, kind))
     } else {
       throw kind.error(.noKey)
     }
-    return (try kind.explaining { () throws(JWSFailure) in try text.claims() }, algorithm)
+    let claims = try kind.explaining { () throws(JWSFailure) in try text.claims() }
+    return (claims, algorithm, verifying)
   }
 
-  /// Verifies a text with the issuer's public keys; if none matches, the keys are fetched again.
+  /// Verifies a text with the issuer's public keys, and returns these keys; if none matches, the
+  /// keys are fetched again.
   ///
   /// The issuer may have changed its keys just before it signed. If the keys cannot be fetched
   /// again, a text that anyone could have sent is rejected as if there were no newer keys.
   private func verify(
     _ text: CompactJWS, _ source: SigningKeys.Source, _ algorithm: JWSAlgorithm,
     _ kind: SignedText
-  ) async throws(SQOAuthError) {
+  ) async throws(SQOAuthError) -> JSONWebKeySet {
     var keys = try await environment.signingKeys.keys(of: source, environment)
     // The issuer is not expected to change its keys twice while one text is verified.
     for _ in 0..<2 {
-      guard let failure = failure(text, keys, algorithm) else { return }
+      guard let failure = failure(text, keys, algorithm) else { return keys }
       guard failure == .noKey || failure == .badSignature,
         let newer = try await environment.signingKeys.keys(
           of: source, environment, otherThan: keys, isFromIssuer: kind.isFromIssuer)
@@ -162,6 +175,7 @@ package struct IssuerSignatures: Sendable {
       keys = newer
     }
     if let failure = failure(text, keys, algorithm) { throw kind.error(failure) }
+    return keys
   }
 
   private func failure(
@@ -179,6 +193,13 @@ package struct IssuerSignatures: Sendable {
       return error
     }
   }
+}
+
+/// The public keys of an issuer at one time.
+///
+/// While the issuer's keys do not change, a text that they verified stays verified.
+package struct IssuerKeys: Sendable, Hashable {
+  fileprivate let set: JSONWebKeySet
 }
 
 extension ClientConfiguration {

@@ -17,9 +17,7 @@ struct AccessTokenRules {
 
   /// Returns the claims if they follow all rules.
   func check(_ members: [String: JSONValue]) throws(SQOAuthError) -> AccessTokenClaims {
-    let reader = ClaimReader(
-      claims: members, subject: SignedText.accessToken(isTyped: true).name,
-      missing: .accessTokenInvalid, malformed: .accessTokenInvalid)
+    let reader = Self.reader(of: members)
     let claims = try AccessTokenClaims(reader)
     try checkParties(claims, reader)
     try checkTimes(claims, reader)
@@ -33,6 +31,19 @@ struct AccessTokenRules {
         "has claims of another type of token")
     }
     return claims
+  }
+
+  /// Checks the rules whose result may change while a token is valid.
+  func checkAgain(_ claims: AccessTokenClaims) throws(SQOAuthError) {
+    let reader = Self.reader(of: claims.claims)
+    try checkParties(claims, reader)
+    try checkTimes(claims, reader)
+  }
+
+  private static func reader(of members: [String: JSONValue]) -> ClaimReader {
+    ClaimReader(
+      claims: members, subject: SignedText.accessToken(isTyped: true).name,
+      missing: .accessTokenInvalid, malformed: .accessTokenInvalid)
   }
 
   private func checkParties(

@@ -9,6 +9,10 @@ public import SequencingOAuth
 /// the known keys stay in use for another 24 hours. A revoked token stays valid here until it
 /// expires; use ``TokenIntrospector`` to ask the server instead.
 ///
+/// The last 2000 valid tokens are remembered by their digests. When one comes again, its signature
+/// is not verified again, but its dates are checked, and it counts only while the server publishes
+/// the same keys.
+///
 /// Any thread or task may use one validator.
 ///
 /// - SeeAlso: RFC 9068
@@ -34,6 +38,7 @@ public struct AccessTokenValidator: Sendable {
   private let profile: Profile
   private let context: ClientContext
   private let proofs: ProofChecker
+  let verified = VerifiedTokens()
 
   /// Creates the validator of a resource server; no request is sent.
   ///
@@ -132,16 +137,42 @@ public struct AccessTokenValidator: Sendable {
   }
 
   private func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims {
+    let digest = VerifiedTokens.digest(of: token)
+    if let digest, let entry = verified.entry(of: digest),
+      let claims = try await claims(of: entry, digest)
+    {
+      return claims
+    }
     let kind = SignedText.accessToken(isTyped: profile == .rfc9068)
     // Anyone may send a text, so a text that cannot be a token must not cause a request.
     let text = try kind.read(token)
     let client = try await context.client(for: .strangers)
     let signatures = try signatures(by: client)
-    let (claims, _) = try await signatures.claims(of: text, as: kind)
-    return try AccessTokenRules(
+    let (members, _, keys) = try await signatures.claims(of: text, as: kind)
+    let claims = try rules(client, signatures).check(members)
+    if let digest, let keys {
+      verified.keep(VerifiedTokens.Entry(claims: claims, keys: keys), of: digest)
+    }
+    return claims
+  }
+
+  /// Returns the claims of a token that was verified before; `nil` if the issuer has other keys now.
+  private func claims(
+    of entry: VerifiedTokens.Entry, _ digest: Data
+  ) async throws(SQOAuthError) -> AccessTokenClaims? {
+    let client = try await context.client(for: .strangers)
+    let signatures = try signatures(by: client)
+    guard let keys = try await signatures.currentKeys(), keys == entry.keys else { return nil }
+    try rules(client, signatures).checkAgain(entry.claims)
+    // The comparison is faster with the keys that are in memory now.
+    verified.keep(VerifiedTokens.Entry(claims: entry.claims, keys: keys), of: digest)
+    return entry.claims
+  }
+
+  private func rules(_ client: RegisteredClient, _ signatures: IssuerSignatures) -> AccessTokenRules {
+    AccessTokenRules(
       issuer: signatures.issuer, audience: audience, profile: profile,
-      clockTolerance: client.configuration.clockTolerance, now: client.environment.clock.now
-    ).check(claims)
+      clockTolerance: client.configuration.clockTolerance, now: client.environment.clock.now)
   }
 
   private func signatures(by client: RegisteredClient) throws(SQOAuthError) -> IssuerSignatures {

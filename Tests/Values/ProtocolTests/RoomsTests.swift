@@ -1,4 +1,5 @@
 import Foundation
+import SequencingOAuth
 import Testing
 
 @testable import TestSupport

@@ -66,18 +66,20 @@ import Testing
 
   // MARK: What may be repaired
 
-  @Test(
-    arguments: [
-      (Data("\u{FEFF}{\"a\":1}".utf8), ["a": 1]),
-      (
-        Data("{\"error\":\"invalid_grant\",\"error_description\":\"expir".utf8) + [0xE9]
-          + Data("\"}".utf8),
-        ["error": "invalid_grant", "error_description": "expir\u{FFFD}"]
-      ),
-      (Data("\"a\nb\u{1}\"".utf8), "a\nb\u{1}"), (Data(#""\ud800x""#.utf8), "\u{FFFD}x"),
-      (Data(#""\udc00\ud800\n""#.utf8), "\u{FFFD}\u{FFFD}\n"),
-      (Data(#""\ud800\u0041""#.utf8), "\u{FFFD}A"), (Data(#"{"a":1,"a":2}"#.utf8), ["a": 1]),
-    ] as [(Data, JSONValue)])
+  /// An error's body in Latin-1.
+  private static let latinBody =
+    Data("{\"error\":\"invalid_grant\",\"error_description\":\"expir".utf8) + Data([0xE9])
+    + Data("\"}".utf8)
+
+  private static let smallFaults: [(Data, JSONValue)] = [
+    (Data("\u{FEFF}{\"a\":1}".utf8), ["a": 1]),
+    (latinBody, ["error": "invalid_grant", "error_description": "expir\u{FFFD}"]),
+    (Data("\"a\nb\u{1}\"".utf8), "a\nb\u{1}"), (Data(#""\ud800x""#.utf8), "\u{FFFD}x"),
+    (Data(#""\udc00\ud800\n""#.utf8), "\u{FFFD}\u{FFFD}\n"),
+    (Data(#""\ud800\u0041""#.utf8), "\u{FFFD}A"), (Data(#"{"a":1,"a":2}"#.utf8), ["a": 1]),
+  ]
+
+  @Test(arguments: smallFaults)
   func `a server's small fault spoils only one value, but a signed text must have none`(
     text: Data, value: JSONValue
   ) throws {

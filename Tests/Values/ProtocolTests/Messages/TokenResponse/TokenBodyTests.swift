@@ -48,7 +48,7 @@ import Testing
   private static func read(
     _ start: String, _ byte: UInt8, _ end: String
   ) throws(SQOAuthError) -> SQToken {
-    let body = Data(start.utf8) + [byte] + Data(end.utf8)
+    let body = Data(start.utf8) + Data([byte]) + Data(end.utf8)
     return try TokenResponse(
       parser: StandardTokenResponseParser(),
       context: .init(receivedAt: Answer.now, requestedScope: nil)
