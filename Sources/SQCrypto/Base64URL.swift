@@ -61,23 +61,34 @@ package enum Base64URL {
   ///
   /// - SeeAlso: RFC 4648, section 3.5
   package static func decode(_ text: some Collection<UInt8>) -> Data? {
+    // Other modules call this with types for which the compiler makes no code of its own here.
+    text.withContiguousStorageIfAvailable { decode($0) }
+      ?? Array(text).withUnsafeBufferPointer { decode($0) }
+  }
+
+  private static func decode(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
     let size = text.count
     guard size % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(size * 3 / 4)
-    var bits: UInt32 = 0
-    var count = 0
-    for character in text {
-      let value = values[Int(character)]
-      guard value != invalid else { return nil }
-      bits = bits << 6 | UInt32(value)
-      count += 6
-      guard count >= 8 else { continue }
-      count -= 8
-      bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+    var bytes = Data(count: size * 3 / 4)
+    let isWhole = bytes.withUnsafeMutableBytes { (bytes: UnsafeMutableRawBufferPointer) -> Bool in
+      values.withUnsafeBufferPointer { values in
+        var bits: UInt32 = 0
+        var count = 0
+        var end = 0
+        for character in text {
+          let value = values[Int(character)]
+          guard value != invalid else { return false }
+          bits = bits << 6 | UInt32(value)
+          count += 6
+          guard count >= 8 else { continue }
+          count -= 8
+          bytes[end] = UInt8(truncatingIfNeeded: bits >> count)
+          end += 1
+        }
+        return bits & (1 << count - 1) == 0
+      }
     }
-    guard bits & (1 << count - 1) == 0 else { return nil }
-    return Data(bytes)
+    return isWhole ? bytes : nil
   }
 
   /// Decodes a text; returns `nil` if it is not exactly the output of ``encode(_:)`` for some

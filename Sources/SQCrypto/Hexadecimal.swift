@@ -7,9 +7,18 @@ package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
   /// Returns bytes as lower-case hexadecimal digits.
-  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    bytes.withContiguousStorageIfAvailable(encode) ?? Array(bytes).withUnsafeBufferPointer(encode)
+  }
+
+  private static func encode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+      for (index, byte) in bytes.enumerated() {
+        text[2 * index] = digits[Int(byte >> 4)]
+        text[2 * index + 1] = digits[Int(byte & 15)]
+      }
+      return 2 * bytes.count
+    }
   }
 
   /// Returns the bytes of a text of lower-case hexadecimal digits; `nil` for any other text.

@@ -16,9 +16,9 @@ extension ClientRegistration {
   ///
   /// - Throws: ``SQOAuthError/Code/registrationMismatch``; the message names the difference.
   public func check(against metadata: ClientMetadata) throws(SQOAuthError) {
-    func require(_ condition: Bool, _ reason: String) throws(SQOAuthError) {
+    func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(SQOAuthError) {
       guard condition else {
-        throw SQOAuthError(.registrationMismatch, "the server registered \(reason)")
+        throw SQOAuthError(.registrationMismatch, "the server registered \(reason())")
       }
     }
     try require(

@@ -59,7 +59,8 @@ package struct StoredDecoder: Decoder {
       case (.integer(let number), is Date.Type):
         Date(timeIntervalSinceReferenceDate: Double(number))
       case (.number(let number), is Date.Type): Date(timeIntervalSinceReferenceDate: number)
-      case (.integer(let number), let type as any FixedWidthInteger.Type): type.init(exactly: number)
+      case (.integer(let number), let type as any FixedWidthInteger.Type):
+        type.init(exactly: number)
       case (.bool(let flag), is Bool.Type): flag
       case (_, is JSONValue.Type): value
       case (.object(let members), is [String: JSONValue].Type): members

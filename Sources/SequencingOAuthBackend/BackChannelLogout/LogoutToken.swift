@@ -49,9 +49,9 @@ public struct LogoutToken: Sendable, Hashable {
     subject = try reader.possibleText("sub")
     sessionID = try reader.possibleText("sid")
 
-    func require(_ condition: Bool, _ reason: String) throws(SQOAuthError) {
+    func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(SQOAuthError) {
       guard condition else {
-        throw SQOAuthError(.logoutTokenInvalid, "the logout token \(reason); no session ended")
+        throw SQOAuthError(.logoutTokenInvalid, "the logout token \(reason()); no session ended")
       }
     }
     try require(

@@ -69,9 +69,10 @@ struct AccessTokenRules {
     try require(try reader.date("nbf").map { $0 <= latest } ?? true, "is not valid yet")
   }
 
-  private func require(_ condition: Bool, _ reason: String) throws(SQOAuthError) {
+  private func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(SQOAuthError)
+  {
     guard condition else {
-      throw SQOAuthError(.accessTokenInvalid, "the access token \(reason)")
+      throw SQOAuthError(.accessTokenInvalid, "the access token \(reason())")
     }
   }
 }

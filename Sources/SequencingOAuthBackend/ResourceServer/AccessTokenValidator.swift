@@ -169,7 +169,8 @@ public struct AccessTokenValidator: Sendable {
     return entry.claims
   }
 
-  private func rules(_ client: RegisteredClient, _ signatures: IssuerSignatures) -> AccessTokenRules {
+  private func rules(_ client: RegisteredClient, _ signatures: IssuerSignatures) -> AccessTokenRules
+  {
     AccessTokenRules(
       issuer: signatures.issuer, audience: audience, profile: profile,
       clockTolerance: client.configuration.clockTolerance, now: client.environment.clock.now)

@@ -19,7 +19,9 @@ enum JSONMembers {
       object[object.startIndex + range.lowerBound..<object.startIndex + range.upperBound]
     }
     for part in parts {
-      guard let name = try? JSONReader.value(of: text(part.name), .stored).string else { return nil }
+      guard let name = try? JSONReader.value(of: text(part.name), .stored).string else {
+        return nil
+      }
       members.append((name, text(part.value)))
     }
     return members
@@ -34,7 +36,9 @@ enum JSONMembers {
       guard take(UInt8(ascii: "{")) else { return nil }
       if !take(UInt8(ascii: "}")) {
         repeat {
-          guard let name = string(), take(UInt8(ascii: ":")), let value = value() else { return nil }
+          guard let name = string(), take(UInt8(ascii: ":")), let value = value() else {
+            return nil
+          }
           members.append((name, value))
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "}")) else { return nil }

@@ -8,7 +8,8 @@ import Testing
 
 /// Tests what a resource server may remember of a token that it has verified.
 @Suite struct VerifiedTokenTests {
-  @Test func `a valid token is remembered, and each further check has the same claims`() async throws
+  @Test func `a valid token is remembered, and further checks have the same claims`()
+    async throws
   {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
@@ -22,7 +23,10 @@ import Testing
     #expect(validator.verified.count == 2)
   }
 
-  @Test(arguments: [SandboxIDTokenFault.wrongSignature, .unknownKeyID, .claimsNotJSON, .noSignature])
+  @Test(
+    arguments: [
+      SandboxIDTokenFault.wrongSignature, .unknownKeyID, .claimsNotJSON, .noSignature,
+    ])
   func `a token that is not valid is not remembered`(fault: SandboxIDTokenFault) async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
@@ -65,7 +69,7 @@ import Testing
     _ = try await validator.validate(token)
     server.clock.advance(by: 2)
     await failure(.accessTokenInvalid) { try await validator.validate(token) }
-    // Somebody sets the clock to a time before the token was issued.
+    // A person sets the clock to a time before the token was issued.
     server.clock.advance(by: -7200)
     await failure(.accessTokenInvalid) { try await validator.validate(token) }
   }
