@@ -414,7 +414,8 @@ let benchmarks: [Target] = [
     dependencies: [
       "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthPipes", "SequencingOAuthGRPC",
       "SequencingOAuthSQLite",
-      "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics", "Charts", "SQLoopback", "CSQCrypto",
+      "SequencingOAuthPostgreSQL", "OAuthSandbox", "SQBasics", "SQCrypto", "Charts", "SQLoopback",
+      "CSQCrypto",
       "CSQCurl", "CSQPostgreSQL", "CSQSQLite", "CSQSockets",
     ],
     path: "Tests/Benchmarks", exclude: ["Peers"], swiftSettings: settings)

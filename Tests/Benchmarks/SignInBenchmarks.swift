@@ -2,6 +2,7 @@ import FoundationEssentials
 import OAuthSandbox
 import SQLoopback
 import SequencingOAuth
+import SequencingOAuthBackend
 
 /// The cost of a sign-in compared with its bare HTTP exchanges, at the sandbox.
 enum SignInBenchmarks {
@@ -16,7 +17,39 @@ enum SignInBenchmarks {
         _ = try await RawCurl.sequential(sandbox.keysEndpoint.absoluteString, 1)
         try signature.verify()
       },
+      try webSignIn(sandbox, signature),
     ]
+  }
+
+  /// Measures the sign-ins of a web application's users, who play themselves in both runs.
+  private static func webSignIn(
+    _ sandbox: SandboxServer, _ signature: RawSignature
+  ) throws -> Benchmark {
+    let configuration = try ClientConfiguration(
+      clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "openid demo",
+      provider: .issuer(sandbox.issuer.absoluteString))
+    let manager = AccountManager(store: MemoryTokenStore())
+    return Benchmark(
+      name: "web sign-in, begin and finish",
+      peer: Benchmark.Peer(name: "bare exchanges") {
+        try await sample(40) {
+          for _ in 0..<40 {
+            let code = try await bareCode(
+              sandbox, scope: "openid%20demo", redirectURI: "http%3A%2F%2F127.0.0.1%2Fcallback")
+            try await redeem(code, sandbox, redirectURI: "http%3A%2F%2F127.0.0.1%2Fcallback")
+            try signature.verify()
+          }
+        }
+      },
+      subject: {
+        try await sample(40) {
+          for _ in 0..<40 {
+            let (url, signIn) = try await manager.beginSignIn(configuration)
+            let redirect = try await SandboxVisitor().visit(url).redirect
+            _ = try await manager.finishSignIn(signIn, redirect: redirect, configuration)
+          }
+        }
+      }, aim: 0.9)
   }
 
   private static func benchmark(
@@ -55,13 +88,23 @@ enum SignInBenchmarks {
 
   /// Signs in without the SDK: requests the pages, sends the redirect and redeems the code.
   private static func bareSignIn(_ sandbox: SandboxServer, scope: String) async throws {
-    // RFC 7636, appendix B.
-    let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
     let receiver = try LoopbackServer { _ in
       .response(LoopbackResponse(status: 200, body: Data("Done.".utf8), closesConnection: true))
     }
     let redirectURI = "http%3A%2F%2F127.0.0.1%3A\(receiver.port)%2Fcallback"
+    let code = try await bareCode(sandbox, scope: scope, redirectURI: redirectURI)
+    try await redeem(code, sandbox, redirectURI: redirectURI)
+    await receiver.stop()
+  }
+
+  // RFC 7636, appendix B.
+  private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+  private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+  /// Requests the pages without the SDK, and returns the code in the redirect.
+  private static func bareCode(
+    _ sandbox: SandboxServer, scope: String, redirectURI: String
+  ) async throws -> Substring {
     let address =
       "\(sandbox.authorizationEndpoint.absoluteString)?response_type=code&client_id=sandbox-app"
       + "&redirect_uri=\(redirectURI)&scope=\(scope)&state=s&nonce=n"
@@ -70,11 +113,16 @@ enum SignInBenchmarks {
       let code = try await SandboxVisitor().visit(url).redirect.split(separator: "code=").last?
         .prefix(while: { $0 != "&" })
     else { throw BenchmarkError("the visitor was not sent back") }
+    return code
+  }
+
+  private static func redeem(
+    _ code: Substring, _ sandbox: SandboxServer, redirectURI: String
+  ) async throws {
     _ = try await RawCurl.posts(
       RawCurl.Post(
         url: sandbox.tokenEndpoint.absoluteString,
         body: "grant_type=authorization_code&code=\(code)&redirect_uri=\(redirectURI)"
           + "&code_verifier=\(verifier)&client_id=sandbox-app"), 1)
-    await receiver.stop()
   }
 }

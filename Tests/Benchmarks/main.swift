@@ -116,6 +116,18 @@ if "ID token, RS256; ID token, ES256".contains(word) {
     await idToken.stop()
   }
 }
+if AccessTokenBenchmarks.names.contains(where: isWanted) {
+  let checks = try await AccessTokenBenchmarks()
+  for benchmark in try checks.all() where isWanted(benchmark.name) {
+    print(Table.row(try await benchmark.measure(rounds: 9)))
+  }
+  await checks.stop()
+}
+let json = try JSONBenchmarks()
+defer { json.stop() }
+for benchmark in json.all() where isWanted(benchmark.name) {
+  print(Table.row(try await benchmark.measure(rounds: 9)))
+}
 let sandbox = try await SandboxServer.start()
 for benchmark in try SignInBenchmarks.all(sandbox) where isWanted(benchmark.name) {
   print(Table.row(try await benchmark.measure(rounds: 9)))

@@ -152,26 +152,29 @@ import Testing
         == .endpoints(authorization: "https://a.example/x", token: "https://a.example/y"))
   }
 
-  @Test(arguments: [
+  /// Returns words after those of a usable provider.
+  private static func known(_ words: [String]) -> [String] { provider + words }
+
+  private static let unusableWords: [([String], String, String)] = [
     (
       ["--authorize", "https://id.example.com/a", "--token", "https://id.example.com/t"], "usage",
       "--client-id is missing"
     ),
     (["--authorize", "https://a.example", "--client-id", "x"], "usage", "need each other"),
     (["--token", "https://a.example", "--client-id", "x"], "usage", "need each other"),
-    (provider + ["--authorize", "https://a.example"], "usage", "leave --authorize"),
-    (provider + ["--token", "https://a.example"], "usage", "leave --authorize"),
+    (known(["--authorize", "https://a.example"]), "usage", "leave --authorize"),
+    (known(["--token", "https://a.example"]), "usage", "leave --authorize"),
     (["--client-id", "x"], "usage", "needs a provider"),
     (["--auth", "none"], "usage", "needs a provider"),
     (["--client-secret-file", "x"], "usage", "needs a provider"),
     (["--issuer", "http://id.example.com", "--client-id", "x"], "insecure_endpoint", "https"),
     (["--issuer", "nonsense", "--client-id", "x"], "invalid_configuration", "issuer"),
     (["--redirect-uri", "http://example.com/"], "invalid_configuration", "127.0.0.1"),
-    (provider + ["--redirect-uri", "http://example.com/"], "invalid_configuration", "127.0.0.1"),
+    (known(["--redirect-uri", "http://example.com/"]), "invalid_configuration", "127.0.0.1"),
     (["--provider", "google"], "usage", "--client-id is missing"),
     (["--provider", "goggles", "--client-id", "x"], "usage", "--provider takes"),
     (["--provider", "keycloak", "--client-id", "x"], "usage", "/realms/REALM"),
-    (provider + ["--provider", "google"], "usage", "knows its endpoints"),
+    (known(["--provider", "google"]), "usage", "knows its endpoints"),
     (
       ["--provider", "facebook", "--token", "https://a.example", "--client-id", "x"], "usage",
       "knows its endpoints"
@@ -180,37 +183,39 @@ import Testing
       ["--provider", "sequencing", "--client-id", "x", "--auth", "basic"], "invalid_configuration",
       "needs a client secret"
     ),
-    (provider + ["--revocation", "https://a.example"], "usage", "leave --authorize"),
+    (known(["--revocation", "https://a.example"]), "usage", "leave --authorize"),
     (["--revocation", "https://a.example", "--client-id", "x"], "usage", "need each other"),
-    (provider + ["--jwks", "https://a.example"], "usage", "leave --authorize"),
+    (known(["--jwks", "https://a.example"]), "usage", "leave --authorize"),
     (["--userinfo", "https://a.example", "--client-id", "x"], "usage", "need each other"),
     (
       ["--provider", "google", "--jwks", "https://a.example", "--client-id", "x"], "usage",
       "knows its endpoints"
     ),
-    (provider + ["--auth", "basic"], "invalid_configuration", "needs a client secret"),
-    (provider + ["--auth", "jwt"], "usage", "--auth takes"),
-    (provider + ["--quirk", "any"], "usage", "--quirk takes"),
-    (provider + ["--assertion-audience", ""], "usage", "needs a value"),
-    (provider + ["--id-token-alg", "none"], "usage", "--id-token-alg takes"),
+    (known(["--auth", "basic"]), "invalid_configuration", "needs a client secret"),
+    (known(["--auth", "jwt"]), "usage", "--auth takes"),
+    (known(["--quirk", "any"]), "usage", "--quirk takes"),
+    (known(["--assertion-audience", ""]), "usage", "needs a value"),
+    (known(["--id-token-alg", "none"]), "usage", "--id-token-alg takes"),
     (["--quirk", "form-encoded"], "usage", "needs a provider"),
     (["--without-pkce"], "usage", "needs a provider"),
     (["--assertion-audience", "endpoint"], "usage", "needs a provider"),
-    (provider + ["--timeout", "0"], "usage", "--timeout takes"),
-    (provider + ["--resource", "http://api.example"], "insecure_endpoint", "uses http;"),
-    (provider + ["--resource", "nonsense"], "malformed_request", ""),
-    (provider + ["--timeout", "-1"], "usage", "--timeout takes"),
-    (provider + ["--timeout", "1.5"], "usage", "--timeout takes"),
-    (provider + ["--timeout", "99999999999999999999"], "usage", "--timeout takes"),
-    (provider + ["--browser", "'x"], "usage", "not closed"),
-    (provider + ["--browser", "  "], "usage", "empty"),
-    (provider + ["--browser", "'' x"], "usage", "empty"),
-    (provider + ["--browser", "sandbox"], "usage", "on this machine"),
-    (provider + ["--client-secret-file", "/nonexistent/file"], "usage", "No such file"),
-    (provider + ["--client-secret-file", "/"], "usage", "Is a directory"),
-    (provider + ["--client-secret-file", "/dev/null"], "usage", "empty first line"),
-    (provider + ["--client-secret-file", "/dev/zero"], "usage", "has a NUL"),
-  ])
+    (known(["--timeout", "0"]), "usage", "--timeout takes"),
+    (known(["--resource", "http://api.example"]), "insecure_endpoint", "uses http;"),
+    (known(["--resource", "nonsense"]), "malformed_request", ""),
+    (known(["--timeout", "-1"]), "usage", "--timeout takes"),
+    (known(["--timeout", "1.5"]), "usage", "--timeout takes"),
+    (known(["--timeout", "99999999999999999999"]), "usage", "--timeout takes"),
+    (known(["--browser", "'x"]), "usage", "not closed"),
+    (known(["--browser", "  "]), "usage", "empty"),
+    (known(["--browser", "'' x"]), "usage", "empty"),
+    (known(["--browser", "sandbox"]), "usage", "on this machine"),
+    (known(["--client-secret-file", "/nonexistent/file"]), "usage", "No such file"),
+    (known(["--client-secret-file", "/"]), "usage", "Is a directory"),
+    (known(["--client-secret-file", "/dev/null"]), "usage", "empty first line"),
+    (known(["--client-secret-file", "/dev/zero"]), "usage", "has a NUL"),
+  ]
+
+  @Test(arguments: unusableWords)
   func `unusable options are rejected before anything starts`(
     words: [String], code: String, message: String
   ) throws {
