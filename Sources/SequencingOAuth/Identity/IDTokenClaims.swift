@@ -41,8 +41,9 @@ struct IDTokenClaims: Sendable {
     authenticationContextClass = reader.ifReadable("acr", reader.text)
     // IdentityServer and others write a single method as a text.
     authenticationMethods =
-      reader.ifReadable("amr", reader.text).map { [$0] } ?? reader.ifReadable("amr", reader.texts)
-      ?? []
+      (claims["amr"].string == nil
+        ? reader.ifReadable("amr", reader.texts)
+        : reader.ifReadable("amr", reader.text).map { [$0] }) ?? []
     sessionID = try reader.possibleText("sid")
     nonce = try reader.possibleText("nonce")
     accessTokenHash = try reader.possibleText("at_hash")

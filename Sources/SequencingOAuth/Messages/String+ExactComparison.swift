@@ -1,3 +1,5 @@
+import SQLibC
+
 // In this package, two texts are equal only if their code points are equal.
 //
 // Swift's own comparison treats Unicode's different forms of a text as equal: the Kelvin sign
@@ -10,7 +12,15 @@
 extension String {
   /// Returns whether two texts have the same code points.
   package static func == (one: String, other: String) -> Bool {
-    one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
+    var (one, other) = (one, other)
+    let count = one.utf8.count
+    guard count == other.utf8.count else { return false }
+    return one.withUTF8 { one in
+      other.withUTF8 { other in
+        guard let one = one.baseAddress, let other = other.baseAddress else { return count == 0 }
+        return memcmp(one, other, count) == 0
+      }
+    }
   }
 
   /// Returns whether two texts differ in a code point.
