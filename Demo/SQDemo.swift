@@ -53,7 +53,7 @@ struct SQDemo {
       let words = try words()
       switch try Invocation(words, commands: commands, secrets: secrets) {
       case .run(let command, let network):
-        try SystemRoom.check()
+        try SystemResources.check()
         console.network = network
         let isVerbose = words.contains(Option.verbose.name)
         console = isVerbose ? console.tellingEvents : console.tellingWaits

@@ -56,7 +56,7 @@ struct Keyring: Sendable {
   }
 
   /// Returns a copy with the settings of one attempt to save a record.
-  func making(_ attempt: OwedRecords.Attempt) -> Keyring {
+  func making(_ attempt: UnsavedRecords.Attempt) -> Keyring {
     var keyring = self
     keyring.asks = attempt.asks
     if let limit = attempt.limit { keyring.limit = min(keyring.limit, limit) }

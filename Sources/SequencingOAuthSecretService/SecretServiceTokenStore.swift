@@ -44,7 +44,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
   public let service: String
   private let keyring: Keyring
   private let locks: AccountLocks
-  private let owed: OwedRecords
+  private let owed: UnsavedRecords
   // A queue, because libsecret blocks its thread, possibly until the user answers.
   private let queue = BlockingQueue("SecretServiceTokenStore")
 
@@ -79,7 +79,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
     service = keyring.service
     self.keyring = keyring
     locks = AccountLocks(folder: folder + "/locks")
-    owed = OwedRecords(retryTime: retryTime)
+    owed = UnsavedRecords(retryTime: retryTime)
   }
 
   /// Returns whether a keyring answers, locked or unlocked.
@@ -119,7 +119,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
 
   /// Saves a record with a closure; calls the closure again if the record must not be lost.
   func save(
-    _ id: String, by attempt: (OwedRecords.Attempt) async throws(SQOAuthError) -> Void
+    _ id: String, by attempt: (UnsavedRecords.Attempt) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
     try await owed.save(id, whenWaiting: keyring.whenWaiting, by: attempt)
   }

@@ -26,7 +26,7 @@ import Testing
 
   /// The files whose code differs between systems.
   static let seams: Set = [
-    "Demo/CommandLine/SystemRoom",
+    "Demo/CommandLine/SystemResources",
     "Demo/Terminal/QRCode",
     "Sources/SQBasics/EventLoop/EpollPoller",
     "Sources/SQBasics/EventLoop/SocketPoller",

@@ -6,7 +6,7 @@ import Testing
 
 /// The dependencies between the library's folders, which all point down the table of the Design
 /// article.
-@Suite struct RoomsTests {
+@Suite struct FolderOrderTests {
   private static let module = PackageSources.root.appending(path: "Sources/SequencingOAuth")
 
   /// The types of the module's root that every folder may use.

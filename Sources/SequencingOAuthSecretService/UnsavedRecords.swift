@@ -5,7 +5,7 @@ import SequencingOAuth
 ///
 /// If the keyring is locked or has ended, the store tries several times to save that record. The
 /// store writes no token to a file, so a record that is not saved is lost when the process ends.
-final class OwedRecords: Sendable {
+final class UnsavedRecords: Sendable {
   /// One attempt to save a record.
   struct Attempt: Sendable {
     /// Whether the keyring may ask the user.

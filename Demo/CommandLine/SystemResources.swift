@@ -5,7 +5,7 @@ import SQLibC
 ///
 /// Without threads, the runtime waits forever. Without files, it crashes. Neither case has a
 /// message, so the program checks first.
-enum SystemRoom {
+enum SystemResources {
   /// The number of threads that a command needs at the same time.
   private static let threads = 6
   /// The number of files that a command needs to have open at the same time.
