@@ -1,20 +1,23 @@
 /// A dictionary of limited size that forgets the least recently used values.
 ///
-/// It is safe for keys that others choose, such as texts from a server.
+/// It is safe for keys that others choose, such as texts from a server. The compiler makes code for
+/// each type of keys and values where they are used, because generic code takes many times as long.
 package struct RecentValues<Key: Hashable, Value> {
-  private var entries: [Key: (value: Value, use: UInt64)] = [:]
+  @usableFromInline var entries: [Key: (value: Value, use: UInt64)] = [:]
   /// The number of times that any value was used or set.
-  private var uses: UInt64 = 0
-  private let limit: Int
+  @usableFromInline var uses: UInt64 = 0
+  @usableFromInline let limit: Int
 
   /// Creates an empty collection for at most `limit` values.
+  @inlinable
   package init(limit: Int) {
     self.limit = max(1, limit)
   }
 
-  package var count: Int { entries.count }
+  @inlinable package var count: Int { entries.count }
 
   /// Returns the value of a key and records that it was used.
+  @inlinable
   package mutating func use(_ key: Key) -> Value? {
     guard let index = entries.index(forKey: key) else { return nil }
     uses += 1
@@ -25,6 +28,7 @@ package struct RecentValues<Key: Hashable, Value> {
   /// Sets the value of a key, or removes it if `value` is `nil`.
   ///
   /// If there are too many values, the least recently used ones are removed.
+  @inlinable
   package mutating func set(_ key: Key, to value: Value?) {
     guard let value else {
       entries[key] = nil
@@ -36,13 +40,15 @@ package struct RecentValues<Key: Hashable, Value> {
   }
 
   /// Changes the value of a key, if there is one.
+  @inlinable
   package mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
     guard let index = entries.index(forKey: key) else { return }
     body(&entries.values[index].value)
   }
 
   /// Removes about a sixteenth of the values, so that not every new value needs a search.
-  private mutating func makeRoom() {
+  @usableFromInline
+  mutating func makeRoom() {
     let order = entries.values.map(\.use).sorted()
     let last = order[limit / 16]
     entries = entries.filter { $0.value.use > last }

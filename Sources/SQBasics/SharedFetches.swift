@@ -4,24 +4,26 @@
 package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Failure: Error>:
   Sendable
 {
-  private typealias Work = SharedWork<Value, Failure>
+  @usableFromInline typealias Work = SharedWork<Value, Failure>
 
-  private struct Fetch {
+  @usableFromInline
+  struct Fetch {
     let work = Work()
     var waiters: Int
   }
 
-  private enum Step {
+  fileprivate enum Step {
     case use(Value)
     case join(Work)
     case start(Work)
   }
 
-  private struct State {
-    var found: RecentValues<Key, Value>
+  @usableFromInline
+  struct State {
+    @usableFromInline var found: RecentValues<Key, Value>
     var underWay: [Key: Fetch] = [:]
 
-    mutating func step(_ key: Key, _ isUsable: (Value) -> Bool) -> Step {
+    fileprivate mutating func step(_ key: Key, _ isUsable: (Value) -> Bool) -> Step {
       if let known = found.use(key), isUsable(known) { return .use(known) }
       if var fetch = underWay[key] {
         fetch.waiters += 1
@@ -34,7 +36,7 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
     }
   }
 
-  private let state: Locked<State>
+  @usableFromInline let state: Locked<State>
 
   private let keepsValues: Bool
 
@@ -83,6 +85,7 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
   }
 
   /// Returns the cached value of a key, whether it is usable or not.
+  @inlinable
   package func known(_ key: Key) -> Value? {
     state.withLock { $0.found.use(key) }
   }

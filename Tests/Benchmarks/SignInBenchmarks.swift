@@ -35,7 +35,8 @@ enum SignInBenchmarks {
         try await sample(40) {
           for _ in 0..<40 {
             let code = try await bareCode(
-              sandbox, scope: "openid%20demo", redirectURI: "http%3A%2F%2F127.0.0.1%2Fcallback")
+              sandbox, scope: "openid%20demo", redirectURI: "http%3A%2F%2F127.0.0.1%2Fcallback",
+              by: SandboxVisitor(followsRedirects: false))
             try await redeem(code, sandbox, redirectURI: "http%3A%2F%2F127.0.0.1%2Fcallback")
             try signature.verify()
           }
@@ -45,7 +46,7 @@ enum SignInBenchmarks {
         try await sample(40) {
           for _ in 0..<40 {
             let (url, signIn) = try await manager.beginSignIn(configuration)
-            let redirect = try await SandboxVisitor().visit(url).redirect
+            let redirect = try await SandboxVisitor(followsRedirects: false).visit(url).redirect
             _ = try await manager.finishSignIn(signIn, redirect: redirect, configuration)
           }
         }
@@ -103,14 +104,15 @@ enum SignInBenchmarks {
 
   /// Requests the pages without the SDK, and returns the code in the redirect.
   private static func bareCode(
-    _ sandbox: SandboxServer, scope: String, redirectURI: String
+    _ sandbox: SandboxServer, scope: String, redirectURI: String,
+    by visitor: SandboxVisitor = SandboxVisitor()
   ) async throws -> Substring {
     let address =
       "\(sandbox.authorizationEndpoint.absoluteString)?response_type=code&client_id=sandbox-app"
       + "&redirect_uri=\(redirectURI)&scope=\(scope)&state=s&nonce=n"
       + "&code_challenge=\(challenge)&code_challenge_method=S256"
     guard let url = URL(string: address),
-      let code = try await SandboxVisitor().visit(url).redirect.split(separator: "code=").last?
+      let code = try await visitor.visit(url).redirect.split(separator: "code=").last?
         .prefix(while: { $0 != "&" })
     else { throw BenchmarkError("the visitor was not sent back") }
     return code

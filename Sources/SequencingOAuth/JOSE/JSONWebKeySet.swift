@@ -1,3 +1,4 @@
+import SQBasics
 import SQCrypto
 import SQFoundation
 
@@ -12,11 +13,15 @@ struct JSONWebKeySet: Sendable, Hashable {
   /// counted.
   static let maximumKeys = 500
 
-  private let keys: Set<JSONWebKey>
+  private let boxed: Boxed<Set<JSONWebKey>>
+  private var keys: Set<JSONWebKey> { boxed.value }
 
   private init(keys: Set<JSONWebKey>) {
-    self.keys = keys
+    boxed = Boxed(keys)
   }
+
+  /// Returns whether the two sets are copies of one, which shows faster than a comparison.
+  func isCopy(of other: Self) -> Bool { boxed.isShared(with: other.boxed) }
 
   /// Returns the keys that may sign for one of these issuers.
   func keys(for issuers: [String]) -> JSONWebKeySet {
@@ -32,7 +37,7 @@ struct JSONWebKeySet: Sendable, Hashable {
     }
     let understood = Array(keys.lazy.compactMap(JSONWebKey.init).prefix(Self.maximumKeys + 1))
     guard understood.count <= Self.maximumKeys else { throw .tooLong }
-    self.keys = Set(understood)
+    boxed = Boxed(Set(understood))
   }
 
   /// Returns whether a key may verify signatures with one of these algorithms.

@@ -164,8 +164,10 @@ public struct AccessTokenValidator: Sendable {
     let signatures = try signatures(by: client)
     guard let keys = try await signatures.currentKeys(), keys == entry.keys else { return nil }
     try rules(client, signatures).checkAgain(entry.claims)
-    // The comparison is faster with the keys that are in memory now.
-    verified.keep(VerifiedTokens.Entry(claims: entry.claims, keys: keys), of: digest)
+    if !keys.isCopy(of: entry.keys) {
+      // The next comparison is faster with the keys that are in memory now.
+      verified.keep(VerifiedTokens.Entry(claims: entry.claims, keys: keys), of: digest)
+    }
     return entry.claims
   }
 
