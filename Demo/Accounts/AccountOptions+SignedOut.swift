@@ -64,8 +64,8 @@ extension AccountOptions {
 }
 
 extension Failure {
-  /// Returns the failure with the command that signs the account in again in its hint, or the one for
-  /// more scopes.
+  /// Returns the failure with a hint that names a command: the one for a new sign-in or, if scopes are
+  /// missing, the one for more scopes.
   ///
   /// Other hints stay unchanged.
   func naming(_ command: String?, forMore: String? = nil) -> Failure {

@@ -77,7 +77,7 @@ extension Failure {
     } catch let error as SQOAuthError {
       throw Failure(error)
     } catch {
-      throw Failure(SQOAuthError(.storeFailed, "the token store failed"))
+      throw Failure(SQOAuthError(.storeFailed, "the token store failed", cause: error))
     }
   }
 }

@@ -19,7 +19,7 @@ struct Arguments: Sendable {
   private(set) var wantsHelp = false
   private var values: [String: [String]] = [:]
 
-  /// Sorts the words.
+  /// Separates the words of the command line into options and operands.
   ///
   /// - Throws: A usage failure for too many or too few operands, or for an unknown option.
   init(

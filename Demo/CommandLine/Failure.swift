@@ -107,7 +107,8 @@ struct Failure: Error, Equatable {
     Failure(error.code.rawValue, error.message, status: .wrongUsage)
   }
 
-  /// Returns the failure for an address that the SDK rejects, with the scheme that it lacks.
+  /// Returns the failure for an address that the SDK rejects; it proposes a scheme for an address
+  /// without one.
   static func refused(_ error: SQOAuthError, address: String) -> Failure {
     let failure = refused(error)
     guard !address.contains("://"), address.contains(/[.:\/]/),

@@ -4,7 +4,7 @@ import SequencingOAuthDiscovery
 
 /// The way in which a command gets access to a URL.
 enum CallRoute: Sendable {
-  /// A kept account, or a new account of the options.
+  /// The stored account that the options name, or a new account that they describe.
   case account(AccountOptions)
   /// An account for the resource itself, whose server the command finds.
   case resource(ResourceAccess)

@@ -19,7 +19,7 @@ struct DiscoveryReport: Encodable {
 
   /// Who the program is at the server that is used.
   struct Client: Encodable {
-    /// The way: `by_hand`, `document` or `registration`.
+    /// How the server knows the client: `by_hand`, `document` or `registration`.
     let way: String
     let clientId: String?
     /// Whether the client exists already.
@@ -35,7 +35,7 @@ struct DiscoveryReport: Encodable {
   /// The accounts that a call without `--account` uses, or from which the user must choose.
   struct Account {
     let ids: [String]
-    /// Whether they come from `login`, and not from a call to the resource.
+    /// Whether these accounts come from `login`, and not from a call to the resource.
     let isOfLogin: Bool
   }
 
@@ -55,7 +55,7 @@ struct DiscoveryReport: Encodable {
   /// The names of the accounts that are kept for the resource or fit its address.
   private let accounts: [String]
   private let choice: Account
-  /// Why no server can be used, from the first server; `nil` if one can be.
+  /// The first server's problem, if no server can be used; otherwise `nil`.
   let problem: SQOAuthError?
   /// Whether the address itself demanded a token.
   private let needsToken: Bool

@@ -46,7 +46,8 @@ extension ResourceAccess {
       failure = error
     }
     throw SQOAuthError(
-      .invalidConfiguration, "the program's own client cannot follow the options", cause: failure)
+      .invalidConfiguration, "the client of this program cannot be used with the options",
+      cause: failure)
   }
 
   /// Throws if the user lists servers for the token, and the resource's is not among them.

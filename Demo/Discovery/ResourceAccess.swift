@@ -89,8 +89,8 @@ struct ResourceAccess: Sendable {
     return await options.widerSignInCommand(record, in: opened)
   }
 
-  /// The failure for a server that demands a token and does not say whose; `nil` without an account
-  /// of another server.
+  /// The failure for a resource that demands a token without naming its authorization server; `nil`
+  /// if no stored account is for another resource.
   ///
   /// A token that was meant for another server goes to this one only if the user says so.
   var accountIsOpen: Failure? {

@@ -60,7 +60,7 @@ final class ResourceScreens: Sendable {
         "\(address.onScreen) demands a sign-in,"
       }
     return SQOAuthError(
-      .browserUnavailable, "the sign-in needs a user",
+      .browserUnavailable, "a user must sign in, and none can be asked here",
       cause: Failure(
         "sign_in_needed", "\(reason) and there is neither a browser nor a terminal",
         status: .notAuthorized
@@ -73,7 +73,7 @@ final class ResourceScreens: Sendable {
   private func checkVisitor(_ issuer: String) throws(SQOAuthError) {
     guard options.browser.playedUser != nil, !EmbeddedSandbox.canBeVisited(issuer) else { return }
     throw SQOAuthError(
-      .browserUnavailable, "the visitor is for sandboxes",
+      .browserUnavailable, "the simulated user can sign in only at a sandbox",
       cause: Failure.usage("--browser sandbox plays the user of a sandbox on this machine only"))
   }
 
@@ -152,8 +152,8 @@ final class ResourceScreens: Sendable {
 }
 
 extension Failure {
-  /// Returns this failure with the sign-in that can follow the option in its hint, if a call that finds
-  /// its server cannot.
+  /// Returns this failure with a hint to sign in with `login`, which takes the option that the hint
+  /// names; a call that finds its server does not.
   fileprivate func naming(_ login: String, ofOptionsAt issuer: String) -> Failure {
     let words = hint?.split { " .,;".contains($0) } ?? []
     let refused = ServerExceptions.options + [.auth, .key, .par, .profile, .redirectURI]

@@ -19,7 +19,7 @@ enum KnownProvider: Sendable, Equatable {
   case okta(domain: String, server: String?)
   case auth0(domain: String, audience: String?)
   case slack
-  /// The server of a user of Bluesky, or of another app on AT Protocol, which is not found yet.
+  /// The server of a user of Bluesky or of another app on AT Protocol; it must still be found.
   case bluesky(handle: String)
 
   /// The values of `--provider`.

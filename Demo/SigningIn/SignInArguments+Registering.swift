@@ -29,7 +29,7 @@ extension SignInArguments {
       throw Failure(
         SQOAuthError(
           .registrationMismatch,
-          "the server registers programs without sign-ins on another device; leave "
+          "the server does not let programs that it registers sign in on another device; leave "
             + "\(Option.device.name) out"))
     }
     if registration.clientID != before?.clientID {

@@ -26,7 +26,8 @@ struct SignInBrowser: UserAgent {
   }
 
   func open(_ url: URL) async throws {
-    throw SQOAuthError(.browserUnavailable, "the browser of a command needs the sign-in")
+    throw SQOAuthError(
+      .browserUnavailable, "this browser opens a page only for a sign-in that is under way")
   }
 
   func open(_ url: URL, for signIn: PendingSignIn) async throws {

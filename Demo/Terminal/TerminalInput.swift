@@ -1,6 +1,5 @@
 // Any thread may use Dispatch's sources, although their declarations do not say so.
 @preconcurrency import Dispatch
-
 import SQLibC
 
 /// The source of the terminal's events: keys, changes of its size, and its end.

@@ -24,7 +24,7 @@ struct LoginView {
     return page
   }
 
-  /// The key for a sign-in by the sandbox's simulated user.
+  /// The hint for the key on the keyboard that lets the sandbox's simulated user sign in.
   private var alone: [KeyHint] {
     server.isSandbox ? [KeyHint("s", "sign in without a browser")] : []
   }

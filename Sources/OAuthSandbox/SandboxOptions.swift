@@ -59,9 +59,10 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: FAPI 2.0 Message Signing, section 5.3.1
   public var requestObjectsNeedStart = false
-  /// The algorithms that sign authorization responses; none make the signed response modes unknown.
+  /// The algorithms that sign authorization responses; without any, the sandbox does not know the
+  /// signed response modes.
   ///
-  /// The first is that of clients without an own one.
+  /// The first one signs for clients that name no algorithm.
   ///
   /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM)
   public var authorizationResponseAlgorithms: [SandboxSigningAlgorithm] = []

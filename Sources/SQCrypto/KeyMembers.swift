@@ -38,7 +38,7 @@ extension PublicKey.Kind {
 
   private static func number(_ name: String, of key: OpaquePointer, size: Int?) -> String {
     var number: OpaquePointer?
-    // A key of another provider may not tell its numbers.
+    // A key of another OpenSSL provider, such as a token of hardware, might not reveal its numbers.
     guard EVP_PKEY_get_bn_param(key, name, &number) == 1 else { return "" }
     defer { BN_free(number) }
     var bytes = Data(count: size ?? (Int(BN_num_bits(number)) + 7) / 8)

@@ -83,7 +83,7 @@ package struct PrivateFile: Sendable {
   /// one process may do this at a time, as with ``replace(with:)``.
   package func checkReplacing() throws(FileFailure) {
     if let content = try read() { return try replace(with: content) }
-    // Do the steps of a first and a second save, with a name of the same length.
+    // Try the steps of a first and a second save, with names as long as those of a real save.
     let place = path + ".sq.try"
     try makeFolder()
     // A process that was killed during these steps may have left a file here.

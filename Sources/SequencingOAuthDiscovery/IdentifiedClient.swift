@@ -98,7 +98,7 @@ struct ClientIdentification: Sendable {
     }
   }
 
-  /// Returns who the program would be at an issuer, without a request.
+  /// Returns the client that the program would be at an issuer; sends no request.
   func planned(
     at issuer: String, _ server: ProviderMetadata
   ) async throws(SQOAuthError) -> AccessPlan.Identity {

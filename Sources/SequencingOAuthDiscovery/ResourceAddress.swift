@@ -98,7 +98,8 @@ struct ResourceAddress: Sendable, Hashable {
       throw SQOAuthError(
         .resourceMetadataInvalid,
         "the challenge of \(origin) names metadata at another server, \(other) (resource_metadata), "
-          + "which could describe any resource")
+          + "which was not asked, because it could describe any resource; tell the operator of "
+          + "\(origin)")
     }
     let known = try candidates().first { $0.url.absoluteString == url.absoluteString }
     return known ?? Candidate(url: url, identifiers: own)

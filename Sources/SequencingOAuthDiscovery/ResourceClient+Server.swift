@@ -96,8 +96,8 @@ extension ResourceClient {
     try PreparedCodeGrant.check(client, at: metadata, in: environment)
   }
 
-  /// Returns the scopes of a sign-in: the app's, the challenge's or the resource's, with those that the
-  /// account had; `nil` for the server's default.
+  /// Returns the scopes to ask for: the app's, otherwise the challenge's, otherwise the resource's, and
+  /// also those that the account had; `nil` for the server's default.
   ///
   /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
   func scope(

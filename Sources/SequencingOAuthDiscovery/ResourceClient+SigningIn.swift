@@ -180,7 +180,7 @@ extension ResourceClient {
     }
   }
 
-  /// Signs in, or gets a token in the client's own way.
+  /// Signs the user in or, for a client that acts without a user, gets a token by its own grant.
   func signIn(_ signIn: SignInOptions, _ access: Access) async throws(SQOAuthError) {
     let attributes = access.module.attributes
     do throws(SQOAuthError) {

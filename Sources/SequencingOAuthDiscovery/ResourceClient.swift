@@ -3,10 +3,10 @@ public import SequencingOAuth
 
 /// A client of one resource that needs nothing but the resource's address.
 ///
-/// It finds the authorization server that the resource trusts (RFC 9728), its metadata (RFC 8414) and
-/// who the program is there (``ClientIdentity``), signs the user in for this resource (RFC 8707), and
-/// keeps the account in the store under the resource's identifier. Processes that share the store
-/// share the account. After a restart the account is used without a search.
+/// It finds the authorization server that the resource trusts (RFC 9728), reads that server's metadata
+/// (RFC 8414), chooses the client that the program is there (``ClientIdentity``), signs the user in for
+/// this resource (RFC 8707), and keeps the account in the store under the resource's identifier.
+/// Processes that share the store share the account. After a restart, nothing is searched again.
 ///
 /// Tokens go to the resource's own server only. Any thread may call any method.
 public final class ResourceClient: Sendable {
@@ -54,9 +54,9 @@ public final class ResourceClient: Sendable {
     package var signInTimeout: Duration?
     /// How long a sign-in waits for a free port, if all registered ones are in use.
     package var portTimeout = Duration.seconds(30)
-    /// The closure that decides at an authorization server whether ``showsCode`` is used.
+    /// The closure that decides, for a given authorization server, whether ``showsCode`` is used.
     ///
-    /// It throws if no sign-in can take place. Without it, ``showsCode`` is always used.
+    /// It throws if no sign-in can take place. Without this closure, ``showsCode`` is always used.
     package var usesCode:
       (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
     /// The closure that decides whether a page is shown after the server refused a code to the
@@ -96,9 +96,9 @@ public final class ResourceClient: Sendable {
 
   /// Creates the client of a resource, without sending a request.
   ///
-  /// - Throws: `SQOAuthError.Code.insecureEndpoint` or
-  ///   `SQOAuthError.Code.invalidConfiguration` if the address is not an https URL, or an http URL
-  ///   of a loopback address.
+  /// - Throws: `SQOAuthError.Code.insecureEndpoint` for an http URL, unless its host is a loopback
+  ///   address; `SQOAuthError.Code.invalidConfiguration` for an address that is no URL of https or
+  ///   http.
   public init(
     _ address: String, as identity: ClientIdentity, accounts: AccountManager,
     options: Options = Options()

@@ -8,7 +8,7 @@ public import SequencingOAuth
 public struct DiscoveredResource: Sendable, Hashable {
   /// One address that was asked, and the result in a sentence.
   public struct Step: Sendable, Hashable {
-    /// The address of the request.
+    /// The URL that was asked.
     public let address: String
     /// What was found there, or why nothing was.
     public let finding: String

@@ -29,7 +29,7 @@ final class AccountKeys: Sendable {
   /// Returns the newest key that this process has opened.
   func newest() throws(SQOAuthError) -> Opened {
     guard let newest = state.withLock({ $0.sealers.max { $0.key < $1.key } }) else {
-      throw SQOAuthError(.storeFailed, "the token database: its key was not read")
+      throw SQOAuthError(.storeFailed, "the token database: its key is not known yet; try again")
     }
     return (newest.key, newest.value)
   }
@@ -100,7 +100,9 @@ final class AccountKeys: Sendable {
     }
     // Another host may have created one at the same time.
     guard let (number, header) = try header(connection, until: deadline) else {
-      throw SQOAuthError(.storeDamaged, "the token database: its key's header was not stored")
+      throw SQOAuthError(
+        .storeDamaged,
+        "the token database: the row that belongs to its key could not be read again; try again")
     }
     if header == new.header { note(number, new) } else { try open(number, header) }
   }

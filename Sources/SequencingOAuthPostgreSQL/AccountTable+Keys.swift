@@ -13,7 +13,9 @@ extension AccountTable {
       let header = try await run(statements.keys.header, .integer(number)).first?.bytes(0)
     else {
       throw SQOAuthError(
-        .storeDamaged, "the token database: a record names a key that does not exist")
+        .storeDamaged,
+        "the token database: a record was encrypted with a key whose row is missing; restore it from a "
+          + "backup")
     }
     let keys = keys
     return try await Self.onThread { () throws(SQOAuthError) in try keys.open(number, header) }
@@ -75,7 +77,9 @@ extension AccountTable {
     let after = try await newestHeader()
     guard try await opens(key, after) else {
       throw SQOAuthError(
-        .storeFailed, "the token database: another program has just changed its key as well")
+        .storeFailed,
+        "the token database: another program changed its key at the same time; open the store with that "
+          + "key and try again")
     }
     return after.number
   }
@@ -84,7 +88,9 @@ extension AccountTable {
     guard let row = try await run(statements.header).first, let number = row.integer(0),
       let header = row.bytes(1)
     else {
-      throw SQOAuthError(.storeDamaged, "the token database: its key's header is missing")
+      throw SQOAuthError(
+        .storeDamaged,
+        "the token database: the row that belongs to its key is missing; restore it from a backup")
     }
     return (number, header)
   }

@@ -237,7 +237,9 @@ struct AccountTable {
   func id(_ row: SQLRow) throws(SQOAuthError) -> String {
     guard let bytes = row.bytes(0), let id = String(validating: bytes, as: UTF8.self) else {
       throw SQOAuthError(
-        .storeDamaged, "the token database: an account's id is not text; it was not changed")
+        .storeDamaged,
+        "the token database: another program wrote an account whose id is not text; it is left as it is"
+      )
     }
     return id
   }
@@ -259,5 +261,6 @@ struct AccountTable {
   }
 
   static let damaged = SQOAuthError(
-    .storeDamaged, "the token database: another program edited a record; it was not changed")
+    .storeDamaged, "the token database: a record was edited by another program; it is left as it is"
+  )
 }

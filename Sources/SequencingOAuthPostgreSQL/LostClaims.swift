@@ -18,7 +18,7 @@ struct ClaimMarks: Sendable {
 struct LostClaims: Sendable {
   private var ends: [Int64: ContinuousClock.Instant] = [:]
 
-  /// How long the database may work on an earlier statement after it answers again.
+  /// How long after an outage the database may still carry out a statement that was sent before it.
   private static let delay = Duration.seconds(10)
   /// How long a claim may last beyond its requested time.
   private static let excess = Duration.seconds(2)

@@ -113,7 +113,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     case .timedOut: "; the server may still execute the statement"
     case .refused(let state):
       switch state {
-      case _ where isDamage: "; another program altered the tables; they were not changed"
+      case _ where isDamage:
+        "; the tables were altered by another program; they are left as they are"
       case "42501": "; grant the role the rights that the documentation lists"
       case "25006": "; the server is read-only: name the primary in the connection string"
       case "53100": "; free space on the server's disk"

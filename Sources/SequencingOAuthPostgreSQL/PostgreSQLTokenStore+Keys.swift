@@ -37,7 +37,8 @@ extension PostgreSQLTokenStore {
     guard damaged == 0 else {
       throw SQOAuthError(
         .storeDamaged,
-        "the token database: \(damaged) of its records cannot be opened; they were not changed")
+        "the token database: \(damaged) of its records are damaged or have another key; they are left as "
+          + "they are")
     }
   }
 

@@ -46,7 +46,7 @@ extension PostgreSQLTokenStore: AccountQueue {
     try await database.use { table throws(SQOAuthError) in try await table.resume(server) }
   }
 
-  /// Records that a paused server got no request.
+  /// Gives back the right to be the first to ask a paused server, because no request was sent.
   public func giveBack(_ server: ServerName) async throws(SQOAuthError) {
     try await database.use { table throws(SQOAuthError) in try await table.giveBack(server) }
   }

@@ -93,7 +93,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     try Self.check(record.id)
     let lease = held.lease(record.id)
     if let lease, let before = lease.row(before: record) {
-      // The reservation has already saved this record, when the answer arrived.
+      // The reservation already saved this record when the answer arrived.
       if before.record == record { return }
       if lease.isUnsaved { held.received(record.id, lease.ticket) }
       return try await replace(before.version, record, lease.ticket)

@@ -135,8 +135,8 @@ final class AccountTable {
   }
 
   func erase(_ id: String) throws(SQOAuthError) {
-    // Remove the write-ahead copy before the record. If the process ends in between, no token of a
-    // user who signed out is left.
+    // Remove the write-ahead copy before the record. In the other order, a process that ends in
+    // between would leave a token of a user who signed out.
     try writeAheadCopies.remove(id, coding.sealer)
     try connection.run("DELETE FROM accounts WHERE id = ?1", .text(id)) { _ in }
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
@@ -245,12 +245,13 @@ final class AccountTable {
   }
 
   var keyWasChanged: SQOAuthError {
-    SQOAuthError(.wrongPassphrase, "another process changed its key")
+    SQOAuthError(.wrongPassphrase, "another process changed its key; open it with the new one")
   }
 
   private func id(_ row: Statement) throws(SQOAuthError) -> String {
     guard let id = row.text(0) else {
-      throw SQOAuthError(.storeDamaged, "an account's id is not text; it was not changed")
+      throw SQOAuthError(
+        .storeDamaged, "another program wrote an account whose id is not text; it is left as it is")
     }
     return id
   }

@@ -151,7 +151,8 @@ enum DatabaseFormat {
         .storeTooNew, "version \(version) of its format is newer than this program")
     }
     guard version > 0 else {
-      throw SQOAuthError(.storeDamaged, "it has no version; it was not changed")
+      throw SQOAuthError(
+        .storeDamaged, "it does not say the version of its format; it is left as it is")
     }
   }
 

@@ -74,7 +74,7 @@ enum RecordCoding {
           ? try StoredDecoder.value(AccountRecord.self, from: value) : nil
       }
     guard let record, record.id == id else {
-      throw SQOAuthError(.storeDamaged, "a record is damaged and was not changed")
+      throw SQOAuthError(.storeDamaged, "a record is damaged; it is left as it is")
     }
     return record
   }
@@ -114,7 +114,7 @@ enum RecordCoding {
       Digest.sha256(registration.issuer) == server
     else {
       throw SQOAuthError(
-        .storeDamaged, "a registration is damaged and was not changed")
+        .storeDamaged, "a client's registration is damaged; it is left as it is")
     }
     return registration
   }

@@ -161,7 +161,7 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
     return await file.leaseHolder(id)
   }
 
-  /// Makes sure that the account's next record can be saved in its place.
+  /// Makes sure that the account's next record can be saved where the account is stored.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

@@ -32,7 +32,7 @@ final class UnsavedRecords: Sendable {
   /// Records that the next record of an account must not be lost.
   func add(_ id: String) { ids.withLock { $0[id] = true } }
 
-  /// Records that an account's next record may be lost again.
+  /// Ends the protection of an account's next record, because it was saved or is not expected.
   func remove(_ id: String) { ids.withLock { $0[id] = nil } }
 
   /// Makes one attempt to save a record, or several attempts if the record must not be lost.

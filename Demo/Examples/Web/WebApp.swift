@@ -86,7 +86,8 @@ struct WebApp: Sendable {
   }
 
   private static let isNotAsked = SQOAuthError(
-    .stateMismatch, "the redirect does not belong to a sign-in of this browser")
+    .stateMismatch,
+    "the redirect does not belong to a sign-in that began in this browser; sign in again")
 
   private func logout(_ session: inout Session) async throws -> Response {
     if let id = session["account"] {

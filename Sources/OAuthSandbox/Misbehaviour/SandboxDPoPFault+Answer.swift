@@ -1,6 +1,6 @@
 /// Functions that make a faulty answer.
 extension SandboxDPoPFault {
-  /// Returns the faulty answer to a request, from the right one if it takes effect.
+  /// Returns the faulty answer to a request; some faults process the request and change its answer.
   func answer(
     _ request: SandboxRequest, _ sandbox: inout SandboxState,
     process: (SandboxRequest, inout SandboxState) -> Answer

@@ -19,7 +19,7 @@ extension EventLoop {
       // While the process exits, nothing is released either.
       guard turn(until: deadline, &ready) else { return }
     }
-    // The handlers may keep the loop alive. They are released outside the lock.
+    // To release the last handler may also release the loop, so it happens outside the lock.
     let last = state.withLock { state in
       defer { state = State(isEnding: true) }
       return state

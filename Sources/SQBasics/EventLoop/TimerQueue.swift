@@ -18,7 +18,8 @@ package struct TimerQueue<ID: Hashable, Value> {
 
   package var isEmpty: Bool { heap.isEmpty }
 
-  /// Makes a value due at a time, which replaces its earlier one; ``Monotonic/never`` removes it.
+  /// Schedules a value for a time, in place of the earlier time of this id; ``Monotonic/never``
+  /// removes the value.
   package mutating func set(_ value: Value, id: ID, at time: UInt64) {
     if let index = indexes[id] {
       guard heap[index].time != time else { return }

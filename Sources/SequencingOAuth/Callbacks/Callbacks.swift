@@ -33,7 +33,7 @@ package final class Callbacks: Sendable {
 
   // MARK: Delegates
 
-  /// Calls a delegate after all earlier calls of this method have returned.
+  /// Runs a call to a delegate after the closures of all earlier calls of this method have ended.
   func inOrder(_ call: @escaping @Sendable () async -> Void) {
     let starts = state.withLock { state in
       state.calls.append(call)

@@ -187,8 +187,8 @@ struct IDTokenRules {
     {
       throw SQOAuthError(
         .idTokenAuthenticationDate,
-        "the ID token of the refresh names a later login than the sign-in's; no user logged in "
-          + "for a refresh")
+        "the ID token of the refresh names a later login (\"auth_time\") than that of the sign-in, "
+          + "although no user logs in for a refresh; sign in again")
     }
     let contexts = expectation.essentialContexts
     guard contexts.isEmpty || claims.authenticationContextClass.map(contexts.contains) == true

@@ -25,7 +25,7 @@ struct PrivateJWK: Redacted {
       return algorithm
     }
     keyID = members["kid"].string
-    // RFC 7517, sections 4.2 and 4.3. A private key that may only verify is not for this either.
+    // RFC 7517, sections 4.2 and 4.3. A private key may be marked as one that only verifies.
     let operations = members["key_ops"].map { $0.array ?? [] }
     guard members["use"] ?? "sig" == "sig", operations?.contains("sign") ?? true else {
       throw .unusableClientKey("the key is not for signatures (\"use\", \"key_ops\")")

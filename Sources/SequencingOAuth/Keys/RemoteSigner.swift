@@ -5,7 +5,7 @@ import SQFoundation
 /// The signer of a remote key: the app's code, and the public key that verifies its signatures.
 final class RemoteSigner: Sendable {
   private let publicKey: PublicKey?
-  /// The time limit of a signature.
+  /// The longest time that the app's code may take for a signature.
   private let limit: Duration
   private let sign: @Sendable (Data) async throws -> Data
 

@@ -25,9 +25,9 @@ struct AuthorizationRequest: Sendable, Redacted {
     "code_challenge_method", "request", "request_uri",
   ]
 
-  /// Throws if an endpoint's own query has a parameter that a request has.
+  /// Throws if an endpoint's own query has a parameter that the SDK adds to its requests.
   ///
-  /// The server might read that one.
+  /// The server might read the value in the endpoint's query instead of the SDK's.
   ///
   /// - SeeAlso: RFC 6749, section 3.1: a parameter must not be included more than once
   static func check(_ endpoint: URL) throws(SQOAuthError) {

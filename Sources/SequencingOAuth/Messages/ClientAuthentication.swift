@@ -97,8 +97,8 @@ extension ClientAuthentication {
       guard supported?.contains(privateKeyJWT.rawValue) ?? true else {
         throw SQOAuthError(
           .invalidConfiguration,
-          "the server's metadata does not list private_key_jwt; if the client's key or assertion is "
-            + "not for its authentication, or the metadata is wrong, set the configuration's "
+          "the server's metadata does not list private_key_jwt; if the client does not authenticate "
+            + "with its key or assertion, or if the metadata is wrong, set the configuration's "
             + "clientAuthentication"
         )
       }

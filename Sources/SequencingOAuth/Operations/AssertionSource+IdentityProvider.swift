@@ -21,7 +21,7 @@ extension AssertionSource {
   public static func identityProvider(
     _ account: some AccountOperations, resource: String? = nil, subject: TokenType = .idToken
   ) -> AssertionSource {
-    // A refresh and the exchange have their own time limits.
+    // The sum of two time limits: of a refresh of the account's token, and of the exchange.
     AssertionSource("an identity provider", limit: ClientConfiguration.longestTimeout * 2) { need in
       try await account.exchangeToken(
         TokenExchange(

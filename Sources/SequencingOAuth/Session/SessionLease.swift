@@ -21,7 +21,7 @@ final class SessionLease: Sendable {
     let outcome = OneShot<Outcome>()
     /// The end of the wait for another holder; a free lease is still acquired.
     let interruption = Interruption()
-    /// How long it waits for another holder.
+    /// The longest time to wait until another holder gives the lease back.
     let limit: Duration
 
     init(limit: Duration) {

@@ -14,7 +14,8 @@ extension AccountRecord {
     } catch let error as SQOAuthError {
       throw error
     } catch {
-      throw SQOAuthError(.storeFailed, "the record cannot be encoded", cause: error)
+      throw SQOAuthError(
+        .storeFailed, "the account's record cannot be written as JSON", cause: error)
     }
   }
 

@@ -59,7 +59,9 @@ public struct AccessTokenValidator: Sendable {
     }
     guard !algorithms.isEmpty, algorithms.isSubset(of: Self.publicKeyAlgorithms) else {
       throw SQOAuthError(
-        .invalidConfiguration, "a resource server needs algorithms of public keys")
+        .invalidConfiguration,
+        "a resource server accepts only signatures by public keys, such as RS256 or ES256; remove the "
+          + "others from algorithms")
     }
     self.audience = audience
     self.algorithms = algorithms

@@ -72,7 +72,7 @@ struct IntrospectionResponse: Sendable {
         .invalidResponse, "the \(Self.name) is from another issuer or for another client")
     }
     guard let content = claims["token_introspection"]?.object else {
-      throw SQOAuthError(.invalidResponse, "the \(Self.name) says nothing about a token")
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) has no object \"token_introspection\"")
     }
     guard isNew(try reader.required("iat", reader.date), at: now), isAboutToken(content) else {
       throw SQOAuthError(.invalidResponse, "the \(Self.name) does not match the request")

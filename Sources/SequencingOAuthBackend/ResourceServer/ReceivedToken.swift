@@ -5,7 +5,7 @@ import SequencingOAuth
 ///
 /// - SeeAlso: RFC 6750, sections 2.1 and 3.1; RFC 9449, section 7.1
 struct ReceivedToken: Redacted {
-  /// A scheme of the field.
+  /// An authentication scheme in the `Authorization` field.
   enum Scheme: String { case bearer, dpop }
 
   let scheme: Scheme
@@ -19,7 +19,8 @@ struct ReceivedToken: Redacted {
   init(_ fields: [String], of schemes: [Scheme]) throws(SQOAuthError) {
     guard fields.count < 2 else {
       throw SQOAuthError(
-        .authorizationMalformed, "the request has \(fields.count) Authorization fields")
+        .authorizationMalformed,
+        "the request has \(fields.count) Authorization fields; it may have one")
     }
     let field = fields.first ?? ""
     let space = UInt8(ascii: " ")

@@ -4,13 +4,14 @@ public import SequencingOAuth
 extension TokenIntrospector {
   /// Returns the claims of the active Bearer token in a request's `Authorization` field.
   ///
-  /// `authorization` is the values of all `Authorization` fields of the request. The rules for them are
+  /// `authorization` has the values of all `Authorization` fields of the request. The rules for them are
   /// those of ``AccessTokenValidator/validate(authorization:)``.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenMissing` for a request without a Bearer token;
-  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or one without exactly one
-  ///   token; `SQOAuthError.Code.accessTokenInvalid` for a token that is not active; the errors of
-  ///   ``claims(of:)-(String)``. An ``AccessRefusal`` is the answer to each.
+  ///   `SQOAuthError.Code.authorizationMalformed` for more than one field, or for a field of the scheme
+  ///   Bearer that has not exactly one token; `SQOAuthError.Code.accessTokenInvalid` for a token that
+  ///   is not active; the errors of ``claims(of:)-(String)``. Make the response to each of them with
+  ///   ``AccessRefusal``.
   /// - SeeAlso: RFC 6750, sections 2.1 and 3.1
   public func validate(authorization: [String]) async throws(SQOAuthError) -> AccessTokenClaims {
     let token = try ReceivedToken(authorization, of: [.bearer])

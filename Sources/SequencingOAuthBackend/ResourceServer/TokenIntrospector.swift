@@ -5,7 +5,7 @@ public import SequencingOAuth
 
 /// A client of the introspection endpoint that checks a resource server's access tokens.
 ///
-/// Use it if the tokens are opaque, or if revoked tokens must not be accepted until they expire.
+/// Use it if the tokens are opaque, or if a revoked token must be refused even before it expires.
 /// Each result is cached for a short time, but not beyond the token's `exp`, so a busy service
 /// sends one request for many uses of a token. Simultaneous calls for the same token share one
 /// request. The cache has only digests of the tokens.

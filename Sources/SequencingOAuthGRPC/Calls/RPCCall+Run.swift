@@ -60,7 +60,7 @@ extension RPCCall {
         authorization.learn(responseMetadata.proofFields)
         return answer
       } catch {
-        // Also a call that is not repeated may bring the nonce for the next one.
+        // Even a call that is not repeated may bring the nonce for the next one.
         authorization.learn(error.metadata.proofFields)
         guard kind == .unary, error.isFromServer, error.status == .unauthenticated,
           let next = try await next(after: error, authorization)

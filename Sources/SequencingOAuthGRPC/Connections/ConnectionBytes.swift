@@ -55,7 +55,7 @@ final class ConnectionBytes {
 
   /// The result of an attempt to read.
   enum Reading {
-    /// Bytes of HTTP/2, valid until the next attempt.
+    /// Received bytes of HTTP/2; the buffer is valid until the next call of ``read()``.
     case bytes(UnsafeRawBufferPointer)
     case wait
     /// TLS ended or the server sent invalid TLS, with OpenSSL's reason if it has one.

@@ -37,7 +37,11 @@ final class TLSLayer {
     sq_ssl_forbid_renegotiation(tls)
     guard isNamed,
       SSL_set_alpn_protos(tls, Self.protocols, UInt32(Self.protocols.count)) == 0
-    else { throw SQOAuthError(.connectionFailed, "OpenSSL refused the host of \(authority)") }
+    else {
+      throw SQOAuthError(
+        .connectionFailed,
+        "OpenSSL cannot check the host name in \(authority); correct the server's URL")
+    }
   }
 
   deinit {

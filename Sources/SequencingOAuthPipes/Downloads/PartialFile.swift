@@ -12,7 +12,7 @@ import SequencingOAuth
 /// After a power failure, only the bytes that an earlier call has synced are used, because the file
 /// system may have lengthened the file before it wrote the other bytes.
 ///
-/// A server may have chosen NAME, so either file may belong to the user. If `NAME.partial` has no
+/// The server may have chosen NAME, so the user may already have a file of either name. If `NAME.partial` has no
 /// record, or if `NAME.partial.info` is not a record, no download wrote the files. The download
 /// then changes neither file and fails before it sends a request.
 ///

@@ -37,7 +37,7 @@ public final class FakeClock: WallClock {
 
   private let state: Locked<State>
 
-  /// Creates a clock that shows a date; by default, the system's.
+  /// Creates a clock that is set to a date, by default to the current one, and stands still.
   public init(now: Date = Date()) {
     state = Locked(State(start: now))
   }

@@ -4,7 +4,7 @@ import SequencingOAuth
 
 // The duties about the end of a request that has no response in time.
 extension TransportProbe {
-  /// The longest time, in seconds, until a request ends that should end at once or within a second.
+  /// The time limit, in seconds, of a request that should end at once or within a second.
   ///
   /// It is far less than ``ProbeServer/longAnswer``, and enough for a busy machine.
   private static let soon = 5.0
@@ -55,7 +55,8 @@ extension TransportProbe {
   }
 
   func checkRefusedConnection() async throws {
-    // At another address than the server's, the port is closed, and no other program gets it.
+    // On the loopback addresses other than the server's, this port is closed, and no other program can
+    // be given it.
     let open = try server.url("/plain/refused").absoluteString
     let url = try WebRequest(url: open.replacing("127.0.0.1", with: "127.0.0.2")).url
     let (_, seconds) = try await failure(

@@ -24,7 +24,7 @@ struct TransportProbe: Sendable {
         at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     } catch {
       throw SQOAuthError(
-        .fileFailed, "the check's files have no place in \(folder.path.printable)", cause: error)
+        .fileFailed, "the check cannot make its files in \(folder.path.printable)", cause: error)
     }
     server = try ProbeServer()
   }

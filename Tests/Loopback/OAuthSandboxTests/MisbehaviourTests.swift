@@ -152,7 +152,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a wrong issuer differs, and a doubled issuer comes twice`() async throws {
+  @Test
+  func `a response with a wrong issuer has another one, and one with a doubled issuer has two`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let issuer = sandbox.issuer.absoluteString

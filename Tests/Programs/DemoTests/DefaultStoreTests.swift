@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(3)), .requires(.keePassXC))
-  func `KeePassXC prompts once for token and once for all refreshes of watch`()
+  func `KeePassXC asks once for a token command, and once for all refreshes of a watch command`()
     async throws
   {
     var options = SandboxOptions()

@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a server of mcp refuses a token for another resource`() async throws {
+  @Test func `a server of the package mcp refuses a token for another resource`() async throws {
     try await running(.mcp) { server in
       let account = try await account(at: server, .mcp, resource: "https://other.example.com/mcp")
       let token = try await account.requestAccess().accessToken

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3)), .requires("the right to mount a file system", SmallDisk.isAllowed))
 struct FullDiskTests {
   @Test(arguments: StoreKind.onDisk)
-  func `a full disk is a typed error, keeps the old record, and works after space is freed`(
+  func `a save to a full disk throws, keeps the old record, and succeeds once there is space`(
     kind: StoreKind
   ) async throws {
     let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())

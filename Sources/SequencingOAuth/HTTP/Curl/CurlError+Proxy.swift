@@ -89,8 +89,8 @@ extension SQOAuthError {
     case CURLE_PROXY where trace.isUnresolved:
       return SQOAuthError(
         .connectionFailed,
-        "the host of \(authority) was not found on this computer, which looks it up because of the proxy "
-          + "setting, \(proxySetting().name); with socks5h or socks4a, the proxy looks it up",
+        "this computer could not look up the host of \(authority), as the proxy setting, "
+          + "\(proxySetting().name), demands; with socks5h or socks4a in it, the proxy looks up hosts",
         cause: cause)
     case CURLE_PROXY:
       return SQOAuthError(

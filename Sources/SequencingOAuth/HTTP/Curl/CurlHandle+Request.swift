@@ -27,7 +27,9 @@ extension CurlHandle {
       && set(CURLOPT_FORBID_REUSE, 0)
       && setFields(transfer.request)
     guard isSet else {
-      throw SQOAuthError(.malformedRequest, "libcurl refused the request to \(target.authority)")
+      throw SQOAuthError(
+        .malformedRequest,
+        "libcurl cannot send a request with these fields or this URL to \(target.authority)")
     }
   }
 

@@ -79,8 +79,8 @@ public final class CurlTransport: HTTPTransport, TimeLimitingTransport {
     let transfer = CurlTransfer(
       request, target, handle, upload: upload,
       download: DownloadQueue.make(request.destination), lead: lead)
-    // libcurl counts the repeated requests of each handle, and stops after five. So a handle with a
-    // repeated request is not used again.
+    // libcurl repeats at most five requests in the life of a handle. So a handle with a repeated
+    // request is not used again.
     defer { if !transfer.wasRepeated { pool.give(handle) } }
     try handle.prepare(transfer, configuration)
     willStart(transfer, loop)

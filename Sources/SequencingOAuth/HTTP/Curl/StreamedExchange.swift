@@ -14,7 +14,8 @@ struct StreamedExchange {
     async let _: Void = produce()
     async let consumed = consume()
     await wait()
-    // Content that arrived before the connection broke is delivered: a download continues after it.
+    // Content that arrived before the connection broke is delivered, so that a resumed download
+    // starts at the byte after it.
     if transfer.hasLostServer { _ = await consumed }
     // An error thrown after this point cancels both tasks and waits for them.
     var response = try transfer.response()

@@ -3,10 +3,10 @@ import SQBasics
 
 /// The time limits of a transfer: in total, until it has a connection, and since the last byte.
 ///
-/// All values but one are nanoseconds of the monotonic clock; `UInt64.max` means never. That clock
-/// stops while the machine is suspended, so a transfer may continue when the machine wakes. But a
-/// request that is past its time limit is not sent then, because another process may have taken
-/// over its work.
+/// The limits are nanoseconds of the monotonic clock; `UInt64.max` means never. That clock stops
+/// while the machine is suspended, so a transfer may continue when the machine wakes. A clock that
+/// goes on decides whether a request is still sent: after its time limit, another process may have
+/// taken over its work.
 struct TransferClock {
   private let end: UInt64
   /// The time after which nothing is sent, by a clock that also runs while the machine is

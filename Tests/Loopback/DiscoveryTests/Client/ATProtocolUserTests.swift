@@ -114,7 +114,7 @@ struct ATProtocolUserTests {
     "alice.bsky.social/x", "al\u{E9}.social", "did:plc:short", "did:web:127.0.0.1",
     "did:web:a.example.com:443", "did:key:z6Mk", "did:web:../x", "https://alice.bsky.social",
   ])
-  func `a text that is no name is asked nowhere`(name: String) async throws {
+  func `a text that is no handle is sent to no server`(name: String) async throws {
     await failure(.invalidConfiguration) { try await find(name) }
     #expect(http.requests.isEmpty)
   }

@@ -111,7 +111,7 @@ import Testing
     try await stops("another server", party.first.origin, asked: [])
   }
 
-  @Test func `a challenge with two addresses of metadata names none`() async throws {
+  @Test func `a challenge with two addresses of metadata counts as one without`() async throws {
     let own = party.resource.metadataAddress
     party.resource.change { [party] in
       $0.namesMetadata = false

@@ -54,7 +54,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a proof is accepted once, until its time is over`() async throws {
+  @Test func `a proof is accepted only once, and only in its time`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let proof = client.proof()

@@ -47,7 +47,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `a provider without a logout endpoint is the reason in the error`() async throws {
+  @Test func `the error says that the provider has no logout endpoint`() async throws {
     let party = try await OpenIDFixture()
     try await party.signIn()
     let sandbox = party.sandbox

@@ -102,7 +102,8 @@ import Testing
     #expect(try await registration().clientID == first.clientID)
   }
 
-  @Test func `an unmanageable client keeps its secret until it can register again`()
+  @Test
+  func `a client that cannot read its registration keeps its secret until it can register again`()
     async throws
   {
     sandbox.behave(at: .registration)

@@ -105,7 +105,7 @@ import Testing
     #expect(fixture.polls.count == (serverKnowsFirst ? 1 : 2))
   }
 
-  @Test func `an expired code says that the server was out of order`() async throws {
+  @Test func `the error for an expired code says that the server was out of order`() async throws {
     let fixture = try await DeviceFixture { $0.deviceCodeLifetime = .seconds(12) }
     fixture.sandbox.misbehave(at: .token, .status(500))
     let (signIn, _) = try await fixture.begin()

@@ -38,7 +38,8 @@ import Testing
     ("+1", 0), (".5", 0), ("1.", 0), ("1e", 0), ("1e+", 0), ("--1", 0), ("1e999", 0), ("NaN", 0),
     ("Infinity", 0), ("//\n1", 0), ("[1/**/]", 2), ("{a:1}", 1), ("\u{FEFF}", 3), ("[1,,2]", 3),
   ])
-  func `any other text is rejected at the first wrong byte`(text: String, place: Int) {
+  func `a text that is no valid JSON is rejected at the first wrong byte`(text: String, place: Int)
+  {
     #expect(throws: JSONFailure.malformed(at: place)) { try Self.read(text) }
     #expect(throws: (any Error).self) { try Self.read(text, Self.strict) }
   }

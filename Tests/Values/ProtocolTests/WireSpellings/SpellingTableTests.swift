@@ -40,7 +40,7 @@ import Testing
       """
   }
 
-  @Test func `the article has the rows of the tests`() throws {
+  @Test func `the table of the article has the rows of the tests`() throws {
     var text = try String(contentsOf: Self.article, encoding: .utf8)
     let start = try #require(text.range(of: "## The overview\n"))
     if ProcessInfo.processInfo.environment["SQ_DRAW"] != nil {

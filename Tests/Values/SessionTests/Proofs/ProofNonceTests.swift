@@ -86,7 +86,9 @@ import Testing
   }
 
   @Test(arguments: ["", "GET POST", "G\nET", "é", "CONNECT", "get", "Patch"])
-  func `a method that is none, or not as it is sent, is not signed`(method: String) async throws {
+  func `no proof is signed for an invalid method, or for one that is not spelt as it is sent`(
+    method: String
+  ) async throws {
     let world = try await ProofWorld().signedIn()
     let url = try #require(URL(string: "https://api.example/x"))
     await failure(.malformedRequest) {

@@ -38,7 +38,7 @@ import Testing
     #expect(try world.fixture.http.requests.map { try SentProof($0) != nil } == [true])
   }
 
-  @Test func `a wrong clock is corrected, and the proof stays`() async throws {
+  @Test func `a wrong clock is corrected, and the request is repeated with a proof`() async throws {
     let world = try ProofWorld(pushes: true)
     world.change { $0.clockDifference = -600 }
     try await world.signedIn()

@@ -61,7 +61,9 @@ import Testing
       })
   }
 
-  @Test func `the next and previous pages are found in other header fields`() async throws {
+  @Test func `the next and previous pages are found in the header fields that the app names`()
+    async throws
+  {
     try await check(
       fixture(.headers(next: "X-Next", previous: "X-Previous")) { page in
         var fields = HeaderFields()

@@ -51,7 +51,7 @@ import Testing
     #expect(read == kept && ends(read.token, start) == expected, "also in the store")
   }
 
-  @Test func `the first of several names counts`() {
+  @Test func `of several names for the same time, the first counts`() {
     let now = Date()
     func end(_ fields: [String: JSONValue]) -> Double? {
       SQToken(accessToken: "a", refreshToken: "r", issueDate: now, additionalFields: fields)

@@ -81,7 +81,9 @@ import Testing
   }
 
   @Test(arguments: endings)
-  func `an error about a client's own grant does not require a user`(code: String) async throws {
+  func `an error of the client credentials grant does not ask for a sign-in`(code: String)
+    async throws
+  {
     let fixture = try SessionFixture()
     fixture.server.change { $0.refreshToken = "" }
     try await fixture.module.requestAccessTokenAsClient()

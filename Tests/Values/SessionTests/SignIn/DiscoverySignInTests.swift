@@ -222,7 +222,7 @@ import Testing
   }
 
   /// Many servers support PKCE and do not say so, so only a client that demands the list refuses.
-  @Test func `a server without a list of methods is rejected by the clients that need one`()
+  @Test func `a server without a list of PKCE methods is rejected by the clients that need one`()
     async throws
   {
     let server = Self.server(Self.document(""))

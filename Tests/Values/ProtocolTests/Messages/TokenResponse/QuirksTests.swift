@@ -54,7 +54,7 @@ import Testing
     #expect(try scopes("repo,gist", []) == ["repo,gist"])
   }
 
-  @Test func `only its own quirk accepts the token types of Slack`() throws {
+  @Test func `the token types of Slack are accepted only with Slack's quirk`() throws {
     let types: [(String, TokenResponseQuirks)] = [
       ("user", .userTokenType), ("bot", .botTokenType),
     ]
