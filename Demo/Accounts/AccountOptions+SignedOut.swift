@@ -28,8 +28,8 @@ extension AccountOptions {
 
   /// Returns the command that signs an account in again with more scopes.
   ///
-  /// If this program has registered the account's client itself, the command names the issuer: only then
-  /// the registration is widened, too.
+  /// If this program has registered the account's client itself, the command names the issuer: only
+  /// then the registration is widened, too.
   func widerSignInCommand(
     _ id: String, _ clientID: String, at issuer: String?, in opened: OpenStore
   ) async -> String {
@@ -64,8 +64,8 @@ extension AccountOptions {
 }
 
 extension Failure {
-  /// Returns the failure with a hint that names a command: the one for a new sign-in or, if scopes are
-  /// missing, the one for more scopes.
+  /// Returns the failure with a hint that names a command: the one for a new sign-in or, if scopes
+  /// are missing, the one for more scopes.
   ///
   /// Other hints stay unchanged.
   func naming(_ command: String?, forMore: String? = nil) -> Failure {
@@ -76,8 +76,8 @@ extension Failure {
     return withHint(hint.replacing("'sq-demo login'", with: "'\(words)'"))
   }
 
-  /// Returns the failure of an account whose token may not go to a server, with advice that fits the
-  /// account.
+  /// Returns the failure of an account whose token may not go to a server, with advice that fits
+  /// the account.
   ///
   /// Other failures stay unchanged.
   func naming(resourceOf record: AccountRecord) -> Failure {

@@ -124,8 +124,8 @@ extension AccountOptions {
     return options
   }
 
-  /// Returns the options of a sign-in at a named server; a stored account at the same server keeps its
-  /// resource.
+  /// Returns the options of a sign-in at a named server; a stored account at the same server keeps
+  /// its resource.
   private func forSameResource(in opened: OpenStore) async throws(Failure) -> SignInArguments {
     guard let record = try await lastingAccount(in: opened),
       KeptClient(record).server == signIn.server

@@ -8,14 +8,14 @@ import SequencingOAuth
 /// `token_endpoint_auth_method` (RFC 7591). The record itself contains the client's identifier.
 /// `provider` is a value of `--provider`, and `name` is the name of the account's user, if it is
 /// known. `tenant`, `team_id` and `audience` are details of the provider, and `expected_subject` is
-/// the user that the server's responses must name. `resource` is the identifier of the resource that
-/// the tokens are for (RFC 8707), and `resource_origins` lists the only servers that may get the
-/// tokens, separated by spaces.
-/// The exceptions for the server have the program's own names, except
-/// `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). So does
+/// the user that the server's responses must name. `resource` is the identifier of the resource
+/// that the tokens are for (RFC 8707), and `resource_origins` lists the only servers that may get
+/// the tokens, separated by spaces. The exceptions for the server have the program's own names,
+/// except `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). So does
 /// `security_profile`; the other protections are `require_pushed_authorization_requests` (RFC 9126)
 /// and `dpop_bound_access_tokens` (RFC 9449). Of the client's key there is only the path of its
-/// file, `client_key_file`. `built_in_sandbox` marks an account whose server ended with the program.
+/// file, `client_key_file`. `built_in_sandbox` marks an account whose server ended with the
+/// program.
 ///
 /// The secret is in the same record as the tokens, so it has the same protection. The records that
 /// remain without tokens (``RememberedClients``) contain `needs_client_secret` instead.

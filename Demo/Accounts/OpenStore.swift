@@ -50,8 +50,8 @@ struct OpenStore: Sendable {
     return LoopbackPorts.usable(registration.redirectURIs).filter { $0 != uri }
   }
 
-  /// Returns the registration of a client that this program has registered itself; `nil` for any other
-  /// client.
+  /// Returns the registration of a client that this program has registered itself; `nil` for any
+  /// other client.
   func ownRegistration(_ clientID: String, at issuer: String?) async -> ClientRegistration? {
     guard let issuer, let registration = try? await registrations.registration(at: issuer),
       registration.clientID == clientID

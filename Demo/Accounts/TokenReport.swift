@@ -98,7 +98,8 @@ extension Date {
       ? "now" : "in \(SQToken.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
   }
 
-  /// Returns the time from a date until this one, and this one: `in 3 days, at 2026-01-04T00:00:00Z`.
+  /// Returns the time from a date until this one, and this one: `in 3 days, at
+  /// 2026-01-04T00:00:00Z`.
   func momentInWords(from date: Date) -> String {
     "\(inWords(from: date)), at \(formatted(.iso8601))"
   }

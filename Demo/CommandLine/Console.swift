@@ -58,8 +58,8 @@ struct Console: Sendable {
   /// The stream that shows the progress.
   var progressStream: TextStream { !reservesOutput && output.isTerminal ? output : errors }
 
-  /// Shows a text that asks the user to act: on standard output or, if the command's result goes there,
-  /// on standard error.
+  /// Shows a text that asks the user to act: on standard output or, if the command's result goes
+  /// there, on standard error.
   func show(_ text: String) throws(Failure) {
     guard reservesOutput else { return try result(text) }
     try? errors.write(text.linesOnScreen + "\n")

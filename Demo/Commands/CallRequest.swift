@@ -44,8 +44,8 @@ struct CallRequest: Sendable {
 
   /// Returns the request.
   ///
-  /// A path is resolved at `server`, which may be `nil` for a URL. The request fails if the server sends no bytes for
-  /// `answerLimit`.
+  /// A path is resolved at `server`, which may be `nil` for a URL. The request fails if the server
+  /// sends no bytes for `answerLimit`.
   func http(
     body: WebRequestBody, at server: String?, answerLimit: Duration
   ) throws(Failure) -> WebRequest {

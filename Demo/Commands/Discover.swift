@@ -93,7 +93,8 @@ struct Discover: Command {
     }
   }
 
-  /// Returns the accounts that a call without `--account` uses, or from which it lets the user choose.
+  /// Returns the accounts that a call without `--account` uses, or from which it lets the user
+  /// choose.
   private func candidates(
     of access: ResourceAccess, in store: any TokenStore
   ) async throws(Failure) -> DiscoveryReport.Account {

@@ -62,8 +62,8 @@ extension ResourceAccess {
   /// Returns the client of an account from `login` at an issuer, which follows the options; `nil`
   /// without such an account.
   ///
-  /// - Throws: The reason if that client cannot follow the options. A profile also has rules for the
-  ///   search, which a call does not follow.
+  /// - Throws: The reason if that client cannot follow the options. A profile also has rules for
+  ///   the search, which a call does not follow.
   private func clientByHand(at issuer: String) throws(Failure) -> ClientConfiguration? {
     guard signIn.protections.profile == .standard else {
       throw SignInArguments.needsProvider(.profile)

@@ -82,8 +82,8 @@ struct ResourceAccess: Sendable {
     }
   }
 
-  /// Returns the command that signs the account of the resource in again with more scopes; `nil` without
-  /// an account.
+  /// Returns the command that signs the account of the resource in again with more scopes; `nil`
+  /// without an account.
   private func signInCommand(_ id: String?, in opened: OpenStore) async -> String? {
     guard let id, let record = try? await opened.store.load(id) else { return nil }
     return await options.widerSignInCommand(record, in: opened)
@@ -177,7 +177,8 @@ struct ResourceAccess: Sendable {
 }
 
 extension Failure {
-  /// Returns this failure to find an account with the reason why the command knows no server for one.
+  /// Returns this failure to find an account with the reason why the command knows no server for
+  /// one.
   ///
   /// Other failures stay unchanged.
   func missing(_ error: SQOAuthError, of address: String) -> Failure {

@@ -38,7 +38,8 @@ final class ResourceScreens: Sendable {
 
   /// Returns whether the user signs in with a code on another device.
   ///
-  /// It throws without a browser, a terminal and an option, since no user would see a page or a code.
+  /// It throws without a browser, a terminal and an option, since no user would see a page or a
+  /// code.
   var usesCode: @Sendable (String, ProviderMetadata) async throws(SQOAuthError) -> Bool {
     { [self] (issuer, server) async throws(SQOAuthError) -> Bool in
       state.withLock { $0.issuer = issuer }
@@ -124,8 +125,8 @@ final class ResourceScreens: Sendable {
 
   /// Returns the failure for an error of the resource's client.
   ///
-  /// `signIn` is the command that signs the account in again, if there is one; `login` is that for an
-  /// account of another name.
+  /// `signIn` is the command that signs the account in again, if there is one; `login` is that for
+  /// an account of another name.
   func failure(_ error: SQOAuthError, signIn: String?, login: String) -> Failure {
     if let failure = error.cause as? Failure { return failure }
     if Task.isCancelled, error.code == .cancelled { return .interrupted }

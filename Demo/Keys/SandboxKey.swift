@@ -13,8 +13,8 @@ struct SandboxKey: Sendable {
 
   /// Reads the file.
   ///
-  /// With `isStrict`, an RSA key that names no algorithm gets PS256 instead of RS256, as `--profile`
-  /// gives it.
+  /// With `isStrict`, an RSA key that names no algorithm gets PS256 instead of RS256, as
+  /// `--profile` gives it.
   init(_ path: String, passphrase: Secret?, isStrict: Bool) throws(Failure) {
     self.path = path
     let text: String

@@ -76,7 +76,8 @@ enum PEMFile {
     _ content: Data, _ path: String, _ option: Option
   ) -> Failure {
     let file = name(of: option, path)
-    // A certificate in DER is a sequence that begins with a sequence; PKCS #12 begins with version 3.
+    // A certificate in DER is a sequence that begins with a sequence; PKCS #12 begins with version
+    // 3.
     return switch [UInt8](content.prefix(7)) {
     case []:
       .usage("\(file) is empty")

@@ -90,8 +90,8 @@ struct DeviceCodeScreen: Sendable {
 
   /// Returns the line with the seconds that are left, short enough for one row of a terminal.
   ///
-  /// A line that wraps would scroll the code away. The last column stays free, because some terminals
-  /// wrap there already.
+  /// A line that wraps would scroll the code away. The last column stays free, because some
+  /// terminals wrap there already.
   static func countdown(_ seconds: Int, columns: Int) -> String {
     let left = left(seconds)
     let forms = [

@@ -109,8 +109,8 @@ struct SandboxReport: Encodable {
     registered.first { $0.secret == nil } ?? registered.first
   }
 
-  /// The scopes of the `login` command in the report: of the usual scopes and the sandbox's own, those
-  /// that the client may request.
+  /// The scopes of the `login` command in the report: of the usual scopes and the sandbox's own,
+  /// those that the client may request.
   private var loginScopes: [String] {
     let usual = ["openid", "profile", "email", "demo", "files"]
     let standard = SandboxOptions().scopes.map(\.name)

@@ -70,7 +70,8 @@ extension SignInArguments {
         of: metadata(clientKey, withDevice: mayUseDevice), in: store, options)
     } catch {
       let isOfMetadata = [.registrationMismatch, .invalidClientMetadata].contains(error.code)
-      // Without a difference, the server would refuse the program again, or register another client.
+      // Without a difference, the server would refuse the program again, or register another
+      // client.
       guard isOfMetadata, mayUseDevice, !usesDevice else { throw error }
       return try await registrar.registration(
         of: metadata(clientKey, withDevice: false), in: store, options)

@@ -269,8 +269,8 @@ struct SignInArguments: Sendable {
       client.resources = identifiers
       client.requiredScopes = requiredScopes
       client.expectedSubject = subject
-      // Only the name of a user or the address of a resource has led to the server, which anyone may
-      // run.
+      // Only the name of a user or the address of a resource has led to the server, which anyone
+      // may run.
       client.acceptsServersOnThisComputer =
         subject == nil && identifiers.allSatisfy(EmbeddedSandbox.canBeVisited)
       return client

@@ -22,8 +22,8 @@ struct TextStream: Sendable {
 
   /// The current number of columns and rows of the terminal.
   var size: (columns: Int, rows: Int) {
-    // The numbers of a `winsize`: rows, columns, and two numbers of pixels. Swift can use the type's
-    // own fields only where it imports the module that declares it first, which differs.
+    // The numbers of a `winsize`: rows, columns, and two numbers of pixels. Swift can use the
+    // type's own fields only where it imports the module that declares it first, which differs.
     var numbers: [UInt16] = [0, 0, 0, 0]
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &numbers) == 0, numbers[0] > 0, numbers[1] > 0
     else { return (80, 24) }

@@ -4,8 +4,8 @@ import SQFoundation
 extension SandboxCore {
   /// Posts the queued logout tokens one after the other, and waits for the answers.
   ///
-  /// An address outside this computer is skipped. A failed request is not repeated. A client gets five
-  /// seconds to answer, because the user's logout page waits for it.
+  /// An address outside this computer is skipped. A failed request is not repeated. A client gets
+  /// five seconds to answer, because the user's logout page waits for it.
   func sendLogoutNotices() async {
     for notice in withState({ $0.takeLogoutNotices() }) {
       guard let url = LoopbackURL(notice.uri) else { continue }

@@ -2,8 +2,8 @@
 public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   /// The server's metadata: `/.well-known/oauth-authorization-server`, or OpenID Connect's address.
   case metadata
-  /// The API's description of itself: `/.well-known/oauth-protected-resource`, or with a path of the
-  /// API at its end.
+  /// The API's description of itself: `/.well-known/oauth-protected-resource`, or with a path of
+  /// the API at its end.
   case resourceMetadata
   /// The start of a sign-in: `/authorize`.
   case authorization

@@ -2,8 +2,8 @@
 public struct SandboxOpenIDOptions: Sendable {
   /// The signing algorithms that the discovery document lists.
   ///
-  /// Each client uses its own ``SandboxClient/idTokenAlgorithm``, even if it is not in this list. Only
-  /// a client that registers itself must name one of the list.
+  /// Each client uses its own ``SandboxClient/idTokenAlgorithm``, even if it is not in this list.
+  /// Only a client that registers itself must name one of the list.
   public var algorithms = SandboxSigningAlgorithm.allCases
   /// The lifetime of ID tokens.
   public var idTokenLifetime: Duration = .seconds(600)

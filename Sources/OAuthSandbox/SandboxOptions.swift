@@ -34,8 +34,8 @@ public struct SandboxOptions: Sendable {
   public var audiences: Set<String>?
   /// The settings of the API as a resource that clients find by its address.
   public var resources = SandboxResourceOptions()
-  /// How to get the documents about clients whose identifiers are addresses; `nil` to accept no such
-  /// clients.
+  /// How to get the documents about clients whose identifiers are addresses; `nil` to accept no
+  /// such clients.
   public var clientDocuments: SandboxClientDocuments?
   /// The types of authorization details that apps can request; none make the sandbox ignore them.
   ///
@@ -84,8 +84,8 @@ public struct SandboxOptions: Sendable {
   /// The minimum time between two token requests of a device.
   ///
   /// An earlier request gets `slow_down` and adds 5 seconds to the time. Responses name it in whole
-  /// seconds, and a device of this package waits at least 1 s. A test whose device has a clock of its
-  /// own, such as `FakeClock` of `SequencingOAuthTesting`, waits for neither.
+  /// seconds, and a device of this package waits at least 1 s. A test whose device has a clock of
+  /// its own, such as `FakeClock` of `SequencingOAuthTesting`, waits for neither.
   ///
   /// - SeeAlso: RFC 8628, section 3.5
   public var deviceInterval: Duration = .seconds(5)
@@ -132,8 +132,8 @@ public struct SandboxOptions: Sendable {
   public var assertionAlgorithms = SandboxSigningAlgorithm.allCases
   /// Whether the `aud` of a client's assertion must be the issuer.
   ///
-  /// If `false`, it may also be the address of the token endpoint. In both cases it must be a single
-  /// string.
+  /// If `false`, it may also be the address of the token endpoint. In both cases it must be a
+  /// single string.
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.2.1
   public var requiresIssuerAsAudience = false

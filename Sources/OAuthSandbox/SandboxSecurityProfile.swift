@@ -7,9 +7,9 @@
 public enum SandboxSecurityProfile: Sendable, Hashable, CaseIterable {
   /// The FAPI 2.0 Security Profile, with tokens that are bound to keys.
   ///
-  /// Every sign-in is pushed and uses PKCE. Clients authenticate with `private_key_jwt`, whose `aud`
-  /// is the issuer, and prove their key at the token endpoint and at the API. Refresh tokens are not
-  /// rotated.
+  /// Every sign-in is pushed and uses PKCE. Clients authenticate with `private_key_jwt`, whose
+  /// `aud` is the issuer, and prove their key at the token endpoint and at the API. Refresh tokens
+  /// are not rotated.
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.2
   case fapi2
@@ -20,8 +20,8 @@ public enum SandboxSecurityProfile: Sendable, Hashable, CaseIterable {
   /// Rules like those of AT Protocol.
   ///
   /// Every sign-in is pushed with a proof and uses PKCE. Clients are public or authenticate with
-  /// `private_key_jwt`. Proofs are signed with ES256 and always contain a nonce, which changes every
-  /// minute. Refresh tokens are rotated, and bound to the key of every client.
+  /// `private_key_jwt`. Proofs are signed with ES256 and always contain a nonce, which changes
+  /// every minute. Refresh tokens are rotated, and bound to the key of every client.
   ///
   /// Clients are registered as in any sandbox: their IDs are not addresses of metadata, and no
   /// token response contains a `sub`.

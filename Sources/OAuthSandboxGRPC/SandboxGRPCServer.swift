@@ -15,8 +15,8 @@ import SQLoopbackHTTP2
 ///
 /// It serves two methods of `grpc.testing.TestService`: `UnaryCall` and `StreamingOutputCall`. Both
 /// return the token's user and scopes. The sandbox checks each token as for its own API, so a token
-/// that expires or is revoked there is rejected here at once. A token that is bound to a key needs a
-/// proof in each call, as `SandboxOptions.dpop` says. Any thread may call any method.
+/// that expires or is revoked there is rejected here at once. A token that is bound to a key needs
+/// a proof in each call, as `SandboxOptions.dpop` says. Any thread may call any method.
 public final class SandboxGRPCServer: Sendable {
   /// The server's address, `http://127.0.0.1:` with the port.
   public let url: URL

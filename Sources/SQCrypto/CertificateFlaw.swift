@@ -22,8 +22,8 @@ package enum CertificateFlaw: Int32, Error, Sendable {
     self = Self(rawValue: flaw) ?? .noKey
   }
 
-  /// Returns the position, counted from 1, of the first unreadable certificate in a PEM text; `nil` if
-  /// all can be read.
+  /// Returns the position, counted from 1, of the first unreadable certificate in a PEM text; `nil`
+  /// if all can be read.
   package static func firstDamaged(in text: Data) -> Int? {
     OpenSSL.begin()
     var isWhole: Int32 = 0

@@ -72,8 +72,8 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Returns OpenSSL's name for the type of a private key that the SDK does not support; `nil` if the
-  /// text is no such key.
+  /// Returns OpenSSL's name for the type of a private key that the SDK does not support; `nil` if
+  /// the text is no such key.
   package static func unsupportedType(pem: Data, passphrase: String?) -> String? {
     OpenSSL.leavingNoErrors {
       let key = read(pem, passphrase)

@@ -1,8 +1,8 @@
 /// A user's account, as most of an app uses it: to sign in, send requests and sign out.
 ///
-/// ``AuthorizationModule`` and ``SQOAuth`` conform to it. Write the parts of an app that only use an
-/// account for `any OAuthAccount`. Their tests then replace the account by a type of a few lines, and
-/// need no server:
+/// ``AuthorizationModule`` and ``SQOAuth`` conform to it. Write the parts of an app that only use
+/// an account for `any OAuthAccount`. Their tests then replace the account by a type of a few
+/// lines, and need no server:
 ///
 /// ```swift
 /// struct OfflineAccount: OAuthAccount {
@@ -15,8 +15,8 @@
 /// }
 /// ```
 ///
-/// `FakeAccount` of the library `SequencingOAuthTesting` is a finished one. ``SQToken/idToken`` of the
-/// token says who the user is. The part of an app that configures accounts, or needs the other
+/// `FakeAccount` of the library `SequencingOAuthTesting` is a finished one. ``SQToken/idToken`` of
+/// the token says who the user is. The part of an app that configures accounts, or needs the other
 /// operations, takes ``AccountOperations``.
 public protocol OAuthAccount: Sendable {
   /// Signs the user in, as ``AccountOperations/signIn()`` does in the browser.
@@ -33,7 +33,8 @@ public protocol OAuthAccount: Sendable {
 
   /// Returns a valid token without asking the user.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if the user must sign in first.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if the user must sign in
+  ///   first.
   func token() async throws(SQOAuthError) -> SQToken
 
   /// Sends a request with a valid token, and returns the response.

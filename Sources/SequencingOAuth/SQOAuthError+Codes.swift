@@ -31,11 +31,11 @@ extension SQOAuthError.Code {
   public static let invalidTarget = Self(rawValue: "invalid_target")
   /// The server does not know or accept the requested permissions (RFC 9396, section 5).
   public static let invalidAuthorizationDetails = Self(rawValue: "invalid_authorization_details")
-  /// The server does not know the reference to the parameters of the sign-in, or it has expired (RFC
-  /// 9101, section 7; RFC 9126, section 4).
+  /// The server does not know the reference to the parameters of the sign-in, or it has expired
+  /// (RFC 9101, section 7; RFC 9126, section 4).
   ///
-  /// A sign-in that pushed its parameters pushes them again once and opens the new page. A web sign-in
-  /// must be begun again.
+  /// A sign-in that pushed its parameters pushes them again once and opens the new page. A web
+  /// sign-in must be begun again.
   public static let invalidRequestURI = Self(rawValue: "invalid_request_uri")
   /// The server demands a proof with its nonce, and rejected the proof that had it (RFC 9449,
   /// section 8).
@@ -69,8 +69,8 @@ extension SQOAuthError.Code {
 
   /// The resource server requires a newer or a stronger login of the user (RFC 9470, section 3).
   ///
-  /// A refresh cannot bring it. ``AccountOperations/requestAccess(answering:with:)`` signs the user in as
-  /// the server asks.
+  /// A refresh cannot bring it. ``AccountOperations/requestAccess(answering:with:)`` signs the user
+  /// in as the server asks.
   public static let insufficientUserAuthentication = Self(
     rawValue: "insufficient_user_authentication")
 

@@ -83,8 +83,8 @@ extension SQOAuthError.Code {
   public static let resourceMetadataInvalid = Self(rawValue: "resource_metadata_invalid")
   /// The program has no identity that the authorization server accepts.
   ///
-  /// It is not registered there by hand, and the server accepts neither the client's metadata document
-  /// nor its registration.
+  /// It is not registered there by hand, and the server accepts neither the client's metadata
+  /// document nor its registration.
   public static let clientUnknown = Self(rawValue: "client_unknown")
   /// The server does not let clients register themselves or manage their registration.
   public static let registrationUnsupported = Self(rawValue: "registration_unsupported")

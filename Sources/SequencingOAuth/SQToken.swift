@@ -22,9 +22,9 @@ public struct SQToken: Sendable, Hashable {
 
   /// Whether the token is bound to a key of the account, so that it is worth nothing without it.
   ///
-  /// It is `true` for a token that the SDK got with ``ClientConfiguration/tokenBinding``. The key is
-  /// kept with the account, and is no part of the encoded token: a token that an app stores itself
-  /// is no longer bound to a key when the app reads it.
+  /// It is `true` for a token that the SDK got with ``ClientConfiguration/tokenBinding``. The key
+  /// is kept with the account, and is no part of the encoded token: a token that an app stores
+  /// itself is no longer bound to a key when the app reads it.
   ///
   /// - SeeAlso: RFC 9449
   public var isBound: Bool { storage.proofKey != nil }

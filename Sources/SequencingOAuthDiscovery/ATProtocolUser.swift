@@ -3,9 +3,10 @@ public import SequencingOAuth
 
 /// A user of AT Protocol, for example of Bluesky, with the servers of the user's account.
 ///
-/// Anyone may run such servers, so a client begins with the user's name, and finds the authorization
-/// server of that user. ``configuration(clientID:clientKey:redirectURI:scope:)`` then follows the
-/// protocol's rules: a pushed request, tokens bound to a key, and a token for this user alone.
+/// Anyone may run such servers, so a client begins with the user's name, and finds the
+/// authorization server of that user. ``configuration(clientID:clientKey:redirectURI:scope:)`` then
+/// follows the protocol's rules: a pushed request, tokens bound to a key, and a token for this user
+/// alone.
 ///
 /// - SeeAlso: AT Protocol, "OAuth"
 public struct ATProtocolUser: Sendable, Hashable {
@@ -20,10 +21,11 @@ public struct ATProtocolUser: Sendable, Hashable {
 
   /// Finds a user by a handle, such as `alice.bsky.social`, or a DID.
   ///
-  /// A handle leads to a DID by the address `/.well-known/atproto-did` of its own domain. If that has
-  /// no answer, the `handleResolver` is asked, because the SDK makes no DNS request for `TXT` records
-  /// of its own; it learns which handle the user entered. `nil` asks no one else. The DID's document,
-  /// from the `plcDirectory` or from the domain in a `did:web`, must name the same handle.
+  /// A handle leads to a DID by the address `/.well-known/atproto-did` of its own domain. If that
+  /// has no answer, the `handleResolver` is asked, because the SDK makes no DNS request for `TXT`
+  /// records of its own; it learns which handle the user entered. `nil` asks no one else. The DID's
+  /// document, from the `plcDirectory` or from the domain in a `did:web`, must name the same
+  /// handle.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is no name;
   ///   `SQOAuthError.Code.resourceMetadataInvalid` if the user or a server is not found, or if two of

@@ -4,10 +4,11 @@ import SequencingOAuth
 
 /// The address of a resource, from which a client finds everything else.
 struct ResourceAddress: Sendable, Hashable {
-  /// The address without a fragment, with its scheme and its host in lower case and without a default
-  /// port.
+  /// The address without a fragment, with its scheme and its host in lower case and without a
+  /// default port.
   ///
-  /// - SeeAlso: RFC 3986, section 6.2; Model Context Protocol, Authorization, "Canonical Server URI"
+  /// - SeeAlso: RFC 3986, section 6.2; Model Context Protocol, Authorization, "Canonical Server
+  ///   URI"
   let text: String
   /// The address as the app wrote it, without a fragment.
   private let written: String
@@ -84,7 +85,8 @@ struct ResourceAddress: Sendable, Hashable {
 
   /// Returns the address in a server's challenge, with the identifiers that it may name.
   ///
-  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid` if it is at another server, or not https.
+  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid` if it is at another server, or not
+  ///   https.
   func candidate(named address: String) throws(SQOAuthError) -> Candidate {
     guard let url = try? EndpointURL.check(address, name: "address"),
       let other = try? ResourceOrigin(address)

@@ -6,11 +6,11 @@ extension ResourceClient {
   /// Sends a request to the resource, and signs the user in if the resource demands it and
   /// ``Options/interaction`` allows it; it may open a browser then.
   ///
-  /// Without an account, the request is first sent without a token. If the resource answers 401, its
-  /// challenge is the beginning of the search for its authorization server. Any other response is
-  /// returned. With an account, this is `AccountOperations.send(_:)`; if the resource refuses the
-  /// account, the client asks the resource again which server it trusts, and signs the user in once.
-  /// One request leads to three sign-ins at most, whatever the resource demands.
+  /// Without an account, the request is first sent without a token. If the resource answers 401,
+  /// its challenge is the beginning of the search for its authorization server. Any other response
+  /// is returned. With an account, this is `AccountOperations.send(_:)`; if the resource refuses
+  /// the account, the client asks the resource again which server it trusts, and signs the user in
+  /// once. One request leads to three sign-ins at most, whatever the resource demands.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.notAuthorized` if the resource demands a sign-in
   ///   that is not allowed; `SQOAuthError.Code.originNotAllowed` for a URL of another server; the

@@ -96,8 +96,8 @@ extension ResourceClient {
     try PreparedCodeGrant.check(client, at: metadata, in: environment)
   }
 
-  /// Returns the scopes to ask for: the app's, otherwise the challenge's, otherwise the resource's, and
-  /// also those that the account had; `nil` for the server's default.
+  /// Returns the scopes to ask for: the app's, otherwise the challenge's, otherwise the resource's,
+  /// and also those that the account had; `nil` for the server's default.
   ///
   /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
   func scope(
@@ -139,9 +139,11 @@ extension ResourceClient {
     (options.scope ?? challenges.mostInformative?.scope)?.words ?? resource.scopes ?? []
   }
 
-  /// Returns the binding of the tokens: the app's or, if the resource accepts only bound tokens, a key.
+  /// Returns the binding of the tokens: the app's or, if the resource accepts only bound tokens, a
+  /// key.
   ///
-  /// - Throws: `SQOAuthError.Code.signInUnsupported` if the resource accepts no algorithm of the SDK.
+  /// - Throws: `SQOAuthError.Code.signInUnsupported` if the resource accepts no algorithm of the
+  ///   SDK.
   func binding(
     _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
   ) throws(SQOAuthError) -> TokenBinding? {

@@ -7,8 +7,8 @@ extension ResourceClient {
   /// code if ``Options/showsCode`` is set.
   ///
   /// It asks the resource anew which authorization server it trusts. If that is not the one of the
-  /// stored account, the program becomes a client of the new one, and nothing of the old one is sent
-  /// there.
+  /// stored account, the program becomes a client of the new one, and nothing of the old one is
+  /// sent there.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.resourceMetadataInvalid`,
   ///   `SQOAuthError.Code.clientUnknown`, the errors of a registration and of a sign-in.
@@ -122,7 +122,8 @@ extension ResourceClient {
     }
   }
 
-  /// Returns the demand of a second attempt, if the server has forgotten the client of the first one.
+  /// Returns the demand of a second attempt, if the server has forgotten the client of the first
+  /// one.
   ///
   /// The client's registration is then erased, so that the next sign-in registers a new one.
   ///

@@ -3,10 +3,11 @@ public import SequencingOAuth
 
 /// A client of one resource that needs nothing but the resource's address.
 ///
-/// It finds the authorization server that the resource trusts (RFC 9728), reads that server's metadata
-/// (RFC 8414), chooses the client that the program is there (``ClientIdentity``), signs the user in for
-/// this resource (RFC 8707), and keeps the account in the store under the resource's identifier.
-/// Processes that share the store share the account. After a restart, nothing is searched again.
+/// It finds the authorization server that the resource trusts (RFC 9728), reads that server's
+/// metadata (RFC 8414), chooses the client that the program is there (``ClientIdentity``), signs
+/// the user in for this resource (RFC 8707), and keeps the account in the store under the
+/// resource's identifier. Processes that share the store share the account. After a restart,
+/// nothing is searched again.
 ///
 /// Tokens go to the resource's own server only. Any thread may call any method.
 public final class ResourceClient: Sendable {
@@ -26,15 +27,15 @@ public final class ResourceClient: Sendable {
     public var interaction = Interaction.signIn
     /// The closure that shows a code for another device; `nil` for a sign-in with a browser.
     ///
-    /// It may return at once, or show the code until its task is cancelled: that is when the sign-in
-    /// ends. If it throws before, the sign-in ends with `SQOAuthError.Code.cancelled`, whose cause
-    /// is that error.
+    /// It may return at once, or show the code until its task is cancelled: that is when the
+    /// sign-in ends. If it throws before, the sign-in ends with `SQOAuthError.Code.cancelled`,
+    /// whose cause is that error.
     public var showsCode: (@Sendable (DeviceAuthorization) async throws -> Void)?
     /// The closure that chooses one of several authorization servers.
     ///
-    /// It gets their issuers in the resource's order and returns one of them, or `nil` to refuse. By
-    /// default the client uses the server at which the program is registered by hand, or else the
-    /// first usable server.
+    /// It gets their issuers in the resource's order and returns one of them, or `nil` to refuse.
+    /// By default the client uses the server at which the program is registered by hand, or else
+    /// the first usable server.
     public var choosesServer: (@Sendable ([String]) async -> String?)?
     /// The scopes of the first sign-in; `nil` for those that the resource asks for.
     public var scope: String?

@@ -147,7 +147,8 @@ extension RPCCall {
   /// The server's headers and trailers together, with their names in lower case.
   ///
   /// If a name is in both, only the trailers' values count. The metadata is empty at first and
-  /// complete when the call has ended. If the call fails, ``RPCCallError/metadata`` contains it too.
+  /// complete when the call has ended. If the call fails, ``RPCCallError/metadata`` contains it
+  /// too.
   public var responseMetadata: RPCMetadata {
     let (head, trailers) = state.withLock { ($0.head, $0.trailers) }
     return head?.metadata(with: trailers ?? [:]) ?? RPCMetadata()

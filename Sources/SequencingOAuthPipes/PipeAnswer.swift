@@ -9,8 +9,8 @@ struct PipeAnswer: Sendable {
   let json: JSONValue?
   private let decoder: JSONDecoder
 
-  /// Parses a response, and lets other tasks run in between if it is long; an empty response counts as
-  /// `null`.
+  /// Parses a response, and lets other tasks run in between if it is long; an empty response counts
+  /// as `null`.
   ///
   /// The limits are checked before a decoder starts, because its work grows with the number of
   /// values times their depth.

@@ -54,8 +54,8 @@ final class ConnectionPool: Sendable {
   /// Runs work with a connection and returns its result.
   ///
   /// The wait for a connection and the work's statements end within `limit`, not counting the time
-  /// to connect. After a failure that may be temporary, the work is tried again for `retryTime`; the
-  /// last attempt may end later. The work may run several times, even if the server has already
+  /// to connect. After a failure that may be temporary, the work is tried again for `retryTime`;
+  /// the last attempt may end later. The work may run several times, even if the server has already
   /// done it, because a connection may break before the answer arrives. A cancelled caller still
   /// waits for the end.
   func run<Value>(

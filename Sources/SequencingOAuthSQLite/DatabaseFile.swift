@@ -80,8 +80,8 @@ struct DatabaseFile {
 
   /// Removes other users' access from the files of a database that is known to be the SDK's.
   ///
-  /// This method opens no file: if a process closes a descriptor for one of SQLite's files, it loses
-  /// all its locks on that file.
+  /// This method opens no file: if a process closes a descriptor for one of SQLite's files, it
+  /// loses all its locks on that file.
   func keepToOwner(_ place: String) throws(SQOAuthError) {
     for path in Self.files(of: place) {
       guard try status(path)?.needsMending == true else { continue }

@@ -4,8 +4,8 @@ import SQLibC
 /// A private connection to the session bus, with a separate GLib context for its "closed" signal.
 ///
 /// While libsecret waits, the calling thread's own context is busy. So the thread that closes the
-/// connection delivers the signal itself, from the separate context, and this ends the wait. GLib lets
-/// any thread close a connection.
+/// connection delivers the signal itself, from the separate context, and this ends the wait. GLib
+/// lets any thread close a connection.
 final class KeyringConnection: @unchecked Sendable {
   let pointer: OpaquePointer
   private let library: KeyringLibrary

@@ -7,25 +7,25 @@ import SequencingOAuth
 ///
 /// It is compared with programs that do the same, and with a program that only loads its libraries.
 ///
-/// Most of the time goes into loading before the program's first line. These medians were measured in
-/// ms, with Swift's runtime shared and statically linked:
+/// Most of the time goes into loading before the program's first line. These medians were measured
+/// in ms, with Swift's runtime shared and statically linked:
 ///
 /// - the libraries alone, thirty of which libcurl loads: 9.1 and 6.5
 /// - a `main` with tasks, and the arguments: 0.7 and 0.8
 /// - `token` itself: the file, JSON, the session, five threads: 4.0 and 2.5
 ///
 /// The last part does nothing that `token` does not need: the first request starts libcurl, the
-/// first encrypted store OpenSSL, and the first use of a keyring loads libsecret, which takes 1.7 and
-/// 2.3 if it is loaded at the start, by LD_PRELOAD. The token file is read twice, but decoded once.
-/// A third of the part is page faults; most of the rest is Swift's runtime, which makes each generic
-/// type and looks for each conformance at its first use. A smaller buffer for the file, no timer at
-/// the end and no stream for signals saved 40 page faults and no time that could be measured.
-/// Another linker saves nothing, packed relocations save 1 %, and a fixed address saves 4 % but
-/// gives up a protection.
+/// first encrypted store OpenSSL, and the first use of a keyring loads libsecret, which takes 1.7
+/// and 2.3 if it is loaded at the start, by LD_PRELOAD. The token file is read twice, but decoded
+/// once. A third of the part is page faults; most of the rest is Swift's runtime, which makes each
+/// generic type and looks for each conformance at its first use. A smaller buffer for the file, no
+/// timer at the end and no stream for signals saved 40 page faults and no time that could be
+/// measured. Another linker saves nothing, packed relocations save 1 %, and a fixed address saves 4
+/// % but gives up a protection.
 ///
 /// To start faster, the SDK would have to load libcurl at its first use too. Its functions have
-/// variable parameters, and nearly every program calls them. So it is not done; a program that needs
-/// its token often keeps running, as `sq-demo watch` does.
+/// variable parameters, and nearly every program calls them. So it is not done; a program that
+/// needs its token often keeps running, as `sq-demo watch` does.
 struct StartUp {
   /// Each start is a separate sample, because disturbances of the machine are few but long.
   static let rounds = 201

@@ -1,8 +1,8 @@
 /// The JWT bearer grant, which exchanges an assertion that a registered client signed for a token.
 ///
-/// The subject is the client itself, or a user by name or by identifier. The assertion may also come
-/// from one of ``SandboxOptions/trustedIssuers``: then its subject is a workload, or a user if it is
-/// an identity provider's grant.
+/// The subject is the client itself, or a user by name or by identifier. The assertion may also
+/// come from one of ``SandboxOptions/trustedIssuers``: then its subject is a workload, or a user if
+/// it is an identity provider's grant.
 ///
 /// - SeeAlso: RFC 7523, section 2.1
 enum JWTBearerGrant {

@@ -41,7 +41,7 @@ extension SandboxMisbehaviour {
   /// An answer with a fault in how it handles proofs, for the endpoints that check them.
   ///
   /// These are the token endpoint, the endpoint for pushed requests, UserInfo, the API and the
-  /// drive. ``SandboxDPoPFault/otherKey`` and ``SandboxDPoPFault/bearerToken`` have an effect at the
-  /// token endpoint only. `times` counts requests.
+  /// drive. ``SandboxDPoPFault/otherKey`` and ``SandboxDPoPFault/bearerToken`` have an effect at
+  /// the token endpoint only. `times` counts requests.
   public static func dpop(_ fault: SandboxDPoPFault) -> Self { Self(kind: .dpop(fault)) }
 }

@@ -20,7 +20,8 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   public enum Party: Sendable, Hashable, CaseIterable {
     /// The token endpoint and the endpoint for pushed requests.
     case authorizationServer
-    /// The protected API, the drive and the UserInfo endpoint, and a gRPC server beside the sandbox.
+    /// The protected API, the drive and the UserInfo endpoint, and a gRPC server beside the
+    /// sandbox.
     case api
   }
 

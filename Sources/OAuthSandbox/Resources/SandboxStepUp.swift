@@ -8,7 +8,8 @@ public struct SandboxStepUp: Sendable, Hashable {
   public var scopes: [String] = []
   /// The authentication contexts, `acr`, that suffice; empty for any.
   ///
-  /// If the user's login has none of them, the answer is 401 with `insufficient_user_authentication`.
+  /// If the user's login has none of them, the answer is 401 with
+  /// `insufficient_user_authentication`.
   public var acrValues: [String] = []
   /// The maximum age of the user's login; `nil` for any age.
   public var maxAge: Duration?

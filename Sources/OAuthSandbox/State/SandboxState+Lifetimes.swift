@@ -2,7 +2,8 @@ import SQFoundation
 
 // How long refresh tokens and permissions last.
 extension SandboxState {
-  /// Restarts a refresh token's lifetime now; the grant's lifetime starts with its first refresh token.
+  /// Restarts a refresh token's lifetime now; the grant's lifetime starts with its first refresh
+  /// token.
   mutating func renewEnds(of refreshToken: String, grant: Int) {
     let grantEnd = ledger.grants[grant].end ?? end(after: options.authorizationLifetime)
     let tokenEnd = end(after: options.refreshTokenTimeout).map { min($0, grantEnd ?? $0) }

@@ -1,8 +1,8 @@
 /// The servers that may get the tokens of one account.
 ///
 /// If the client lists its servers (``ClientConfiguration/resourceOrigins``), only those and the
-/// servers of ``AccountOperations/allowTokens(at:)-(String...)`` get the tokens. Without a list, the
-/// provider's own servers and the servers that the app named get them. If no API is named, the
+/// servers of ``AccountOperations/allowTokens(at:)-(String...)`` get the tokens. Without a list,
+/// the provider's own servers and the servers that the app named get them. If no API is named, the
 /// app's first request names its server. A server whose URL came only from a response gets no
 /// token.
 struct ResourceServers {

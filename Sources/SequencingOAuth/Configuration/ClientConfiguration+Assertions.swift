@@ -14,9 +14,9 @@ extension ClientConfiguration {
   /// The source of the assertions that the client exchanges for tokens; `nil`, the default, for
   /// none.
   ///
-  /// ``AccountOperations/requestAccessTokenByAssertion(scope:)`` uses it, and each renewal of such a
-  /// token. An account in a store says only that its token came from an assertion. So set the source
-  /// again after a restart.
+  /// ``AccountOperations/requestAccessTokenByAssertion(scope:)`` uses it, and each renewal of such
+  /// a token. An account in a store says only that its token came from an assertion. So set the
+  /// source again after a restart.
   ///
   /// - SeeAlso: RFC 7523, section 2.1
   public var grantAssertionSource: AssertionSource? {

@@ -18,8 +18,8 @@ extension ClientConfiguration {
   /// Whether the server, and the endpoints in its metadata, may be on this computer: `true` by
   /// default.
   ///
-  /// Set it to `false` if a user or another server names the issuer. Otherwise any of them could make
-  /// this computer send requests to itself. A server on it then fails with
+  /// Set it to `false` if a user or another server names the issuer. Otherwise any of them could
+  /// make this computer send requests to itself. A server on it then fails with
   /// ``SQOAuthError/Code/insecureEndpoint``. Endpoints from the app are never refused for that
   /// reason. Names that DNS resolves to this computer are not recognized.
   public var acceptsServersOnThisComputer: Bool {

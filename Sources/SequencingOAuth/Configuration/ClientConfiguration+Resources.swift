@@ -5,9 +5,9 @@ extension ClientConfiguration {
   /// The identifiers of the resource servers that the tokens are for; empty by default.
   ///
   /// Each is an absolute URI without a fragment. Every authorization request and token request,
-  /// including each refresh, contains them unchanged, so that the authorization server issues tokens
-  /// for these servers only. If there are any, a parameter `resource` of the provider or of the
-  /// initializer is not sent.
+  /// including each refresh, contains them unchanged, so that the authorization server issues
+  /// tokens for these servers only. If there are any, a parameter `resource` of the provider or of
+  /// the initializer is not sent.
   ///
   /// - SeeAlso: RFC 8707, section 2
   public var resources: [String] {

@@ -96,7 +96,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The time limit of a sign-in, from the opening of the browser to the redirect: 300 s by
   /// default.
   ///
-  /// It begins anew if the server rejects an expired pushed request and the browser is opened again.
+  /// It begins anew if the server rejects an expired pushed request and the browser is opened
+  /// again.
   public var signInTimeout: Duration {
     get { values.value.signInTimeout }
     set { values.value.signInTimeout = newValue.bounded }
@@ -155,8 +156,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// without a signature.
   ///
   /// If it is set, the client asks for a signed response, and refuses a response that is not signed
-  /// with this algorithm by the issuer for this client. Set the algorithm that the client is registered
-  /// with (`authorization_signed_response_alg`).
+  /// with this algorithm by the issuer for this client. Set the algorithm that the client is
+  /// registered with (`authorization_signed_response_alg`).
   ///
   /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM)
   public var authorizationResponseAlgorithm: JWSAlgorithm? {
@@ -198,8 +199,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
   /// How long before the end of a sign-in ``SessionEvent/endsSoon(_:)`` comes: one day by default.
   ///
-  /// It comes later if a tenth of the whole time is less. Zero turns the event off. A negative value
-  /// counts as zero.
+  /// It comes later if a tenth of the whole time is less. Zero turns the event off. A negative
+  /// value counts as zero.
   public var endNotice: Duration {
     get { values.value.endNotice }
     set { values.value.endNotice = max(newValue, .zero) }

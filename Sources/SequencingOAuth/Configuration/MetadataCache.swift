@@ -77,7 +77,8 @@ package final class MetadataCache: Sendable {
     }
     try ProviderMetadata.checkIsElsewhere(discovery.issuer, of: discovery.issuer)
     let metadata = try await anyMetadata(by: discovery, client, isFresh: isFresh, for: askers)
-    // Another client of the issuer may accept the endpoints, so the check is not a part of fetching.
+    // Another client of the issuer may accept the endpoints, so the check is not a part of
+    // fetching.
     try metadata.checkIsElsewhere()
     return metadata
   }

@@ -2,8 +2,8 @@ extension Provider {
   /// GitHub, with the client secret in the body, commas between the granted scopes, and its own
   /// request for a revocation.
   ///
-  /// It serves OAuth apps and GitHub Apps. GitHub is no OpenID provider: `api.github.com`, which may
-  /// get the tokens, says who the user is. Only a GitHub App whose tokens expire gets refresh
+  /// It serves OAuth apps and GitHub Apps. GitHub is no OpenID provider: `api.github.com`, which
+  /// may get the tokens, says who the user is. Only a GitHub App whose tokens expire gets refresh
   /// tokens, and each of them works once. A revocation ends one access token, and needs the secret.
   public static let gitHub: Provider = .gitHub(host: "github.com")
 

@@ -10,10 +10,10 @@ extension Provider {
   /// - `organizations`: any user with a work or school account.
   /// - `consumers`: any user with a personal account.
   ///
-  /// An ID token must name one of these tenants (`tid`), and have that tenant's issuer and a key that
-  /// may sign for it. An app that serves some tenants only must check that claim itself. Microsoft
-  /// accepts a refresh token again, and has no endpoint for revocations. Microsoft Graph may get the
-  /// tokens.
+  /// An ID token must name one of these tenants (`tid`), and have that tenant's issuer and a key
+  /// that may sign for it. An app that serves some tenants only must check that claim itself.
+  /// Microsoft accepts a refresh token again, and has no endpoint for revocations. Microsoft Graph
+  /// may get the tokens.
   ///
   /// - SeeAlso: "OpenID Connect on the Microsoft identity platform"
   public static func microsoft(tenant: String = "common") -> Provider {
@@ -48,7 +48,8 @@ extension Provider {
   /// The tenant of all personal accounts.
   private static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-  /// Returns the issuers of the tenants behind an issuer; `nil` if it is not an issuer of Microsoft.
+  /// Returns the issuers of the tenants behind an issuer; `nil` if it is not an issuer of
+  /// Microsoft.
   static func tenants(of issuer: String) -> IssuerTemplate? {
     let parts = (start: "\(microsoftHost)/", end: "/v2.0")
     guard issuer.hasPrefix(parts.start), issuer.hasSuffix(parts.end) else { return nil }

@@ -1,8 +1,8 @@
 extension Provider {
   /// Slack, for tokens of users, with PKCE and without a secret if the app has that switched on.
   ///
-  /// The app's API is `slack.com`, which may get the tokens. A refresh token, which an app gets if it
-  /// rotates tokens, works once. For a sign-in that only says who the user is, use
+  /// The app's API is `slack.com`, which may get the tokens. A refresh token, which an app gets if
+  /// it rotates tokens, works once. For a sign-in that only says who the user is, use
   /// `Provider.issuer("https://slack.com")`.
   public static let slack: Provider = slackApp(
     "Slack", authorizationEndpoint: "https://slack.com/oauth/v2_user/authorize",

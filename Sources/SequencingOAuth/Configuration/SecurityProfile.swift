@@ -8,8 +8,8 @@ public enum SecurityProfile: Sendable, Hashable {
   /// The FAPI 2.0 Security Profile, for banks, health data and similar services.
   ///
   /// The client authenticates with a signed token, pushes the parameters of its sign-ins, binds its
-  /// tokens to a key, and accepts only the algorithms PS256, ES256 and EdDSA. It needs a server with
-  /// an issuer, whose metadata names what the profile demands.
+  /// tokens to a key, and accepts only the algorithms PS256, ES256 and EdDSA. It needs a server
+  /// with an issuer, whose metadata names what the profile demands.
   case fapi2
 
   /// The FAPI 2.0 Security Profile with Message Signing: also the requests and the responses of

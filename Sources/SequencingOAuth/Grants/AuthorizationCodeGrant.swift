@@ -41,7 +41,8 @@ struct AuthorizationCodeGrant: Sendable {
     return try outcome.get()
   }
 
-  /// Returns the token; if the server rejects the pushed parameters as expired, pushes new ones once.
+  /// Returns the token; if the server rejects the pushed parameters as expired, pushes new ones
+  /// once.
   ///
   /// - SeeAlso: RFC 9126, section 4
   private func token(
@@ -124,7 +125,8 @@ private final class AuthorizationRequests: Sendable {
 
   func add(_ request: PendingAuthorization) { all.withLock { $0.append(request) } }
 
-  /// Offers a redirect to the last request; a browser may also repeat the redirect of an earlier one.
+  /// Offers a redirect to the last request; a browser may also repeat the redirect of an earlier
+  /// one.
   func offer(_ redirect: String) -> PendingAuthorization.OfferResult {
     let requests = all.withLock(\.self)
     let result = requests.last?.offer(redirect) ?? .notAddressed
@@ -136,6 +138,7 @@ private final class AuthorizationRequests: Sendable {
 extension SQOAuthError {
   /// Whether the authorization endpoint did not know the reference to a request.
   ///
-  /// Its responses are redirects, which have no status; a response with a status has another origin.
+  /// Its responses are redirects, which have no status; a response with a status has another
+  /// origin.
   fileprivate var isOfUnknownRequest: Bool { code == .invalidRequestURI && status == nil }
 }

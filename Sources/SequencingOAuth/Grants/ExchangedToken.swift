@@ -18,8 +18,8 @@ public struct ExchangedToken: Sendable, Hashable {
   /// The moment when the token stops being valid; `nil` if the server does not say.
   public var expirationDate: Date? { token.expirationDate }
 
-  /// The header fields for a request with this token; `nil` if it is not an access token, or needs a
-  /// proof in each request.
+  /// The header fields for a request with this token; `nil` if it is not an access token, or needs
+  /// a proof in each request.
   ///
   /// Send them only to the services that the request for the token named. For a token that is bound
   /// to a key (``SQToken/isBound``), use ``AccountOperations/send(_:with:)``.

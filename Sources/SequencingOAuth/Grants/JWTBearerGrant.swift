@@ -25,8 +25,8 @@ struct JWTBearerGrant: Sendable {
 
   /// Gets a token for an assertion from the configuration's source.
   ///
-  /// The assertion need not name the client, so the request does. A refresh token in the response is
-  /// not used: the party that signs the assertions decides each time whether there is a token.
+  /// The assertion need not name the client, so the request does. A refresh token in the response
+  /// is not used: the party that signs the assertions decides each time whether there is a token.
   func runWithSource(scope: String?) async throws(SQOAuthError) -> SQToken {
     guard let source = client.configuration.grantAssertionSource else {
       throw SQOAuthError(

@@ -9,8 +9,8 @@ struct RefreshTokenGrant: Sendable {
   /// If the response is invalid but has a refresh token, the result is the old token with that
   /// refresh token, because the server may no longer accept the old one.
   ///
-  /// With `access`, the response's access token has these rights only. The result's token is then the
-  /// old one with the response's refresh token.
+  /// With `access`, the response's access token has these rights only. The result's token is then
+  /// the old one with the response's refresh token.
   func run(
     _ token: SQToken, narrowedTo access: NarrowedAccess? = nil
   ) async throws(SQOAuthError) -> RefreshedToken {

@@ -14,8 +14,8 @@ extension RegisteredClient {
   /// an assertion.
   ///
   /// An endpoint without a list accepts the methods of the token endpoint (RFC 8414, section 2). A
-  /// client that sends an assertion to the token endpoint does so everywhere, because servers forget
-  /// to list the method, and nobody else can use its assertion.
+  /// client that sends an assertion to the token endpoint does so everywhere, because servers
+  /// forget to list the method, and nobody else can use its assertion.
   package func unprovenCredentials(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientCredentials {

@@ -10,8 +10,8 @@ import SQBasics
 ///
 /// - It sends the method, the URL, the fields and the content as they are: ``WebRequestBody`` has
 ///   four kinds. It calls the closure of a stream once.
-/// - It sends each request once, also if the response is lost, a 429 or a 5xx. A refresh token that is
-///   sent twice may end the user's session.
+/// - It sends each request once, also if the response is lost, a 429 or a 5xx. A refresh token that
+///   is sent twice may end the user's session.
 /// - It adds `Accept-Encoding` and decompresses the content.
 /// - It brings the content to the request's ``HTTPDestination``. A file gets the mode 0600, and a
 ///   link in its place is an error.

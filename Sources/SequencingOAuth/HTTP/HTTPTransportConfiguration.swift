@@ -110,9 +110,9 @@ extension HTTPTransportConfiguration.Proxy: Redacted {
 extension HTTPTransportConfiguration.Proxy {
   /// Creates the proxy at an address that a user or a file names.
   ///
-  /// The address is a URL, or a host and a port: `proxy.example:8080` is an HTTP proxy. A URL begins
-  /// with `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`. Without a port, it is 1080,
-  /// and 443 for `https`.
+  /// The address is a URL, or a host and a port: `proxy.example:8080` is an HTTP proxy. A URL
+  /// begins with `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`. Without a port, it is
+  /// 1080, and 443 for `https`.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if no proxy can have the address. The
   ///   message does not repeat it, because it may contain a password.

@@ -68,7 +68,8 @@ struct ProxySetting {
     namesUser = text.flatMap { Self.part(CURLUPART_USER, of: $0) } != nil
   }
 
-  /// Returns the port of a proxy that libcurl can use: by default, 443 for https and 1080 otherwise.
+  /// Returns the port of a proxy that libcurl can use: by default, 443 for https and 1080
+  /// otherwise.
   private static func port(of proxy: String) -> Int {
     part(CURLUPART_PORT, of: proxy).flatMap { Int($0) }
       ?? (scheme(of: proxy) == "https" ? 443 : 1080)
@@ -88,7 +89,8 @@ struct ProxySetting {
     return faultOfUser(in: proxy)
   }
 
-  /// Returns what is wrong with the user name or the password in a proxy's URL; `nil` if nothing is.
+  /// Returns what is wrong with the user name or the password in a proxy's URL; `nil` if nothing
+  /// is.
   ///
   /// If libcurl cannot decode one of them, it goes on without a proxy.
   private static func faultOfUser(in proxy: String) -> String? {

@@ -22,10 +22,11 @@ public struct WebRequest: Sendable {
   /// A larger response ends the request with ``SQOAuthError/Code/responseTooLarge``. The default is
   /// 1 MiB.
   public var maximumResponseBytes: Int64 = 1 << 20
-  /// Whether to send the request on a new connection, on which the SDK's own transport sends it once.
+  /// Whether to send the request on a new connection, on which the SDK's own transport sends it
+  /// once.
   ///
-  /// On a connection that was open, libcurl may send an idempotent request twice: if the server closes
-  /// the connection without an answer, it may nevertheless have acted on the request.
+  /// On a connection that was open, libcurl may send an idempotent request twice: if the server
+  /// closes the connection without an answer, it may nevertheless have acted on the request.
   var needsNewConnection = false
   /// The stored values of ``timeout`` and ``idleTimeout``.
   var limits = WebRequestLimits()

@@ -94,8 +94,8 @@ package struct IssuerSignatures: Sendable {
 
   /// Fetches the issuer's keys if they are not in memory or no longer fresh.
   ///
-  /// - Throws: The error of the request; ``SQOAuthError/Code/invalidResponse`` if no key fits one of
-  ///   the algorithms.
+  /// - Throws: The error of the request; ``SQOAuthError/Code/invalidResponse`` if no key fits one
+  ///   of the algorithms.
   package func requireKeys() async throws(SQOAuthError) {
     guard let source = keys else { return }
     var keys = try await environment.signingKeys.keys(of: source, environment)

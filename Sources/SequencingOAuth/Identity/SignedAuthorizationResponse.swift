@@ -34,8 +34,8 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
 
   /// Verifies the signature, and that the response is the issuer's, for this client, and recent.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidAuthorizationResponse``, or the error of a request for the
-  ///   issuer's keys.
+  /// - Throws: ``SQOAuthError/Code/invalidAuthorizationResponse``, or the error of a request for
+  ///   the issuer's keys.
   /// - SeeAlso: JARM, section 2.4
   func verify(
     by signatures: IssuerSignatures, clientID: String, at now: Date, tolerance: Duration,

@@ -60,7 +60,8 @@ public struct AssertionSource: Sendable {
 
   /// Returns a new assertion.
   ///
-  /// - Throws: ``SQOAuthError/Code/clientKeyFailed`` if the source brings no assertion for this server.
+  /// - Throws: ``SQOAuthError/Code/clientKeyFailed`` if the source brings no assertion for this
+  ///   server.
   func assertion(for need: Need) async throws(SQOAuthError) -> String {
     let result = await LimitedCall.result(limit: limit) { [code] in try await code.bring(need) }
     switch result {

@@ -40,8 +40,8 @@ package struct AuthorizationResponse: Sendable, Redacted {
     /// The redirect has a signed response that the SDK cannot use, and that is not known to be the
     /// response to this sign-in.
     ///
-    /// The sign-in continues to wait, because anyone may have sent this redirect. If the sign-in then
-    /// times out, this error is given as the reason.
+    /// The sign-in continues to wait, because anyone may have sent this redirect. If the sign-in
+    /// then times out, this error is given as the reason.
     case unreadable(SQOAuthError)
     /// The redirect is the response to the request, with a code or with an error.
     case answer(Result<AuthorizationResponse, SQOAuthError>)

@@ -42,8 +42,8 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let clientSecretJWT = Self(rawValue: "client_secret_jwt")
-  /// A token that the client signs with its ``ClientConfiguration/clientKey``, new for each request,
-  /// in the place of a client secret in the body.
+  /// A token that the client signs with its ``ClientConfiguration/clientKey``, new for each
+  /// request, in the place of a client secret in the body.
   ///
   /// Apple calls it the client secret. No other secret exists. It is valid for minutes, so no one
   /// has to renew it.

@@ -9,7 +9,8 @@ struct JSONMembers {
   private let bytes: UnsafeRawBufferPointer
   private var index = 0
 
-  /// Passes the place of each member's name, with its quotation marks, and of its value to a closure.
+  /// Passes the place of each member's name, with its quotation marks, and of its value to a
+  /// closure.
   ///
   /// Returns `false` if the text is not a whole object, or as soon as the closure returns `false`.
   static func scan(

@@ -8,7 +8,8 @@ enum ProofAdvice {
   static let nonceField = "DPoP-Nonce"
   /// The size of the longest nonce to remember, so that no server fills the memory or a request.
   static let longestNonce = 1024
-  /// The largest difference of clocks to correct, because a larger one may be an attack on the clock.
+  /// The largest difference of clocks to correct, because a larger one may be an attack on the
+  /// clock.
   static let largestLead = 86_400.0
 
   /// Returns the end of a sentence about a refused proof: why no other proof can help; `nil` if the

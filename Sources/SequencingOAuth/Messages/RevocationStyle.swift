@@ -20,8 +20,8 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   case keycloakLogout
   /// GitHub's request: it ends one access token of the app.
   ///
-  /// It is a DELETE request with the token in JSON, and the client's identifier and secret by Basic,
-  /// as described under "Delete an app token" in GitHub's REST API. The endpoint is
+  /// It is a DELETE request with the token in JSON, and the client's identifier and secret by
+  /// Basic, as described under "Delete an app token" in GitHub's REST API. The endpoint is
   /// `https://api.github.com/applications`; the SDK adds the client's identifier. The client needs
   /// a secret.
   case gitHubToken

@@ -18,8 +18,8 @@ struct TokenResponse: Sendable {
   /// Returns the refresh token of a response whose token cannot be used; `nil` if there is none.
   ///
   /// The server may have replaced the refresh token that it received; then the old one is no longer
-  /// valid. So the refresh token counts even if the SDK refuses the rest of the response, for example
-  /// because it is nested too deeply, is too long, or has another member twice.
+  /// valid. So the refresh token counts even if the SDK refuses the rest of the response, for
+  /// example because it is nested too deeply, is too long, or has another member twice.
   ///
   /// - SeeAlso: RFC 6749, section 6
   func refreshToken(in response: WebResponse) -> String? {
@@ -173,7 +173,8 @@ struct TokenResponse: Sendable {
 }
 
 extension SQToken {
-  /// Whether the issued token is an access token; the response to an exchange may have another type.
+  /// Whether the issued token is an access token; the response to an exchange may have another
+  /// type.
   ///
   /// - SeeAlso: RFC 8693, section 2.2.1
   fileprivate var isAccessToken: Bool {

@@ -23,7 +23,8 @@ public struct TokenResponseQuirks: OptionSet, Sendable, Hashable {
   ///
   /// Of two tokens, this one is used.
   public static let tokenInAuthedUser = Self(rawValue: 1 << 4)
-  /// The `token_type` is `user`, as Slack's tokens of users; the token is treated as a Bearer token.
+  /// The `token_type` is `user`, as Slack's tokens of users; the token is treated as a Bearer
+  /// token.
   public static let userTokenType = Self(rawValue: 1 << 5)
   /// The `token_type` is `bot`, as Slack's tokens of apps; the token is treated as a Bearer token.
   public static let botTokenType = Self(rawValue: 1 << 6)

@@ -2,9 +2,9 @@ public import SQFoundation
 
 /// Something that the SDK does or meets: for logs, metrics and traces.
 ///
-/// No event contains a secret, a path or a query of a URL, or anything of a user; an account's id is
-/// in it only if the observer asks for that. A later version may add subjects and cases, so write a
-/// `default` in a `switch`.
+/// No event contains a secret, a path or a query of a URL, or anything of a user; an account's id
+/// is in it only if the observer asks for that. A later version may add subjects and cases, so
+/// write a `default` in a `switch`.
 ///
 /// - SeeAlso: ``ClientObserver``
 public struct ClientEvent: Sendable, Hashable {

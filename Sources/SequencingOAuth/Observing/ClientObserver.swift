@@ -25,12 +25,12 @@ public final class ClientObserver: Sendable {
 
   /// Creates an observer.
   ///
-  /// With `namesAccounts`, events have the ids of accounts, and the search for a user of AT Protocol
-  /// has events too, whose servers may be the user's handle. At most `limit` events wait for the
-  /// closure. `requestFields` gets the event of each request before it is sent; it is called in the
-  /// request's task, before or after `receive` gets the event, so it must be quick. A field that the
-  /// request has already is not replaced, and a field that could change what the request means is
-  /// not added.
+  /// With `namesAccounts`, events have the ids of accounts, and the search for a user of AT
+  /// Protocol has events too, whose servers may be the user's handle. At most `limit` events wait
+  /// for the closure. `requestFields` gets the event of each request before it is sent; it is
+  /// called in the request's task, before or after `receive` gets the event, so it must be quick. A
+  /// field that the request has already is not replaced, and a field that could change what the
+  /// request means is not added.
   public init(
     namesAccounts: Bool = false, limit: Int = 1000, requestFields: RequestFields? = nil,
     _ receive: @escaping @Sendable (ClientEvent) -> Void

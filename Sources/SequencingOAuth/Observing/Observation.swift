@@ -3,8 +3,8 @@ import SQFoundation
 
 /// The operation during which something happens.
 ///
-/// A task and the tasks that it starts share it, so that the events of a request name the sign-in or
-/// the refresh that needs the request.
+/// A task and the tasks that it starts share it, so that the events of a request name the sign-in
+/// or the refresh that needs the request.
 struct Observation: Sendable {
   @TaskLocal static var current: Observation?
 

@@ -72,8 +72,8 @@ extension AccountOperations {
   /// not used. The request takes at most ``ClientConfiguration/timeout``, in addition to the time
   /// of the source.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the configuration has
-  ///   no source; ``SQOAuthError/Code/clientKeyFailed`` if the source fails;
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the configuration
+  ///   has no source; ``SQOAuthError/Code/clientKeyFailed`` if the source fails;
   ///   ``SQOAuthError/Code/invalidGrant`` and other refusals of the server.
   /// - SeeAlso: RFC 7523, section 2.1
   @discardableResult

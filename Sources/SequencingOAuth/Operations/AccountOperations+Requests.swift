@@ -19,9 +19,9 @@ extension AccountOperations {
   /// Returns the fields that authorize a request to a URL; never opens a browser.
   ///
   /// Use it in adapters for other HTTP libraries: after a refusal,
-  /// ``RequestAuthorization/renewed(afterStatus:fields:)`` replaces the token, once for all callers.
-  /// A token that is bound to a key needs a proof, which is for this method and URL only. Give the
-  /// method as your client sends it: the case of its letters counts.
+  /// ``RequestAuthorization/renewed(afterStatus:fields:)`` replaces the token, once for all
+  /// callers. A token that is bound to a key needs a proof, which is for this method and URL only.
+  /// Give the method as your client sends it: the case of its letters counts.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``token()``; ``SQOAuthError/Code/originNotAllowed``
   ///   or ``SQOAuthError/Code/insecureEndpoint`` if the server may not get the token;

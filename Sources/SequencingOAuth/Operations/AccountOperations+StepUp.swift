@@ -7,13 +7,14 @@ extension AccountOperations {
   ///
   /// `error` is an error of ``send(_:)``, of a pipe or of an adapter. For
   /// ``SQOAuthError/Code/insufficientScope``, the sign-in asks for the scopes that the account has
-  /// and those of the server's challenge. For
-  /// ``SQOAuthError/Code/insufficientUserAuthentication``, it asks for the challenge's login. For any
-  /// other error whose ``SQOAuthError/requiresSignIn`` is `true`, it is ``requestAccess()``.
+  /// and those of the server's challenge. For ``SQOAuthError/Code/insufficientUserAuthentication``,
+  /// it asks for the challenge's login. For any other error whose ``SQOAuthError/requiresSignIn``
+  /// is `true`, it is ``requestAccess()``.
   ///
-  /// If another caller has replaced the refused token meanwhile, this returns the newer token without
-  /// a sign-in. If the user refuses, the account keeps its token. If the server has demanded the same
-  /// for the same request three times within ten minutes, the user is not asked again.
+  /// If another caller has replaced the refused token meanwhile, this returns the newer token
+  /// without a sign-in. If the user refuses, the account keeps its token. If the server has
+  /// demanded the same for the same request three times within ten minutes, the user is not asked
+  /// again.
   ///
   /// - Throws: ``SQOAuthError``: `error` itself if no sign-in can help, or too many did not; the
   ///   errors of ``signIn(with:)``.

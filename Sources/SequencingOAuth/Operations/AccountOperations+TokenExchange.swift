@@ -7,10 +7,10 @@ extension AccountOperations {
   ///
   /// A service that receives a user's token and calls another service uses this to get a token for
   /// that service, instead of forwarding the token that it received. The SDK does not save the new
-  /// token, and the account's own token does not change. With
-  /// ``ClientConfiguration/tokenBinding``, a new access token is bound to the account's key, or to a
-  /// new key if the account has none; ``send(_:with:)`` proves it. The request takes at most
-  /// ``ClientConfiguration/timeout``, in addition to a refresh of the account's own token.
+  /// token, and the account's own token does not change. With ``ClientConfiguration/tokenBinding``,
+  /// a new access token is bound to the account's key, or to a new key if the account has none;
+  /// ``send(_:with:)`` proves it. The request takes at most ``ClientConfiguration/timeout``, in
+  /// addition to a refresh of the account's own token.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/unexpectedTokenType`` or
   ///   ``SQOAuthError/Code/unexpectedAudience`` if the response does not match the request;
@@ -74,18 +74,18 @@ extension AccountOperations {
 extension AccountOperations {
   /// Returns an access token for some of the account's resources, for a part of its scope, or both.
   ///
-  /// An API that gets such a token can use less of it elsewhere than of the account's own token. The
-  /// token is kept in memory and returned again while it is valid. The account's own token does not
-  /// change, but its refresh token may; callers share that change as they share a refresh, and it
-  /// takes as long. For a client that acts on its own behalf, its grant is repeated. Send requests
-  /// with the token by ``send(_:with:)``: after a refusal, the next call gets another one.
+  /// An API that gets such a token can use less of it elsewhere than of the account's own token.
+  /// The token is kept in memory and returned again while it is valid. The account's own token does
+  /// not change, but its refresh token may; callers share that change as they share a refresh, and
+  /// it takes as long. For a client that acts on its own behalf, its grant is repeated. Send
+  /// requests with the token by ``send(_:with:)``: after a refusal, the next call gets another one.
   ///
-  /// `resources` are some of ``ClientConfiguration/resources``, if there are any; an empty list means
-  /// all of them. Without a `scope`, the token has the account's whole scope, as far as the server
-  /// allows it at the resources.
+  /// `resources` are some of ``ClientConfiguration/resources``, if there are any; an empty list
+  /// means all of them. Without a `scope`, the token has the account's whole scope, as far as the
+  /// server allows it at the resources.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if nothing is named or a
-  ///   resource is none of the configuration's; ``SQOAuthError/Code/invalidTarget``,
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if nothing is named or
+  ///   a resource is none of the configuration's; ``SQOAuthError/Code/invalidTarget``,
   ///   ``SQOAuthError/Code/invalidScope`` and other refusals of the server, which do not end the
   ///   session; the errors of ``refresh()``.
   /// - SeeAlso: RFC 8707, section 2.2; RFC 6749, section 6

@@ -10,12 +10,12 @@ extension AssertionSource {
   /// the provider decides whether the client gets a token for the user there. For each token of the
   /// other server the SDK exchanges what `subject` names for a grant for that server: the account's
   /// ``TokenType/idToken``, which is refreshed first if it has expired, or its
-  /// ``TokenType/refreshToken``. `resource` is the identifier of the resource that the token is for,
-  /// and the scope is that of the call that asks for the token. The account is retained.
+  /// ``TokenType/refreshToken``. `resource` is the identifier of the resource that the token is
+  /// for, and the scope is that of the call that asks for the token. The account is retained.
   ///
-  /// If the identity provider refuses, the request fails with ``SQOAuthError/Code/clientKeyFailed``,
-  /// its cause is the provider's error, and the account at the other server stays: its next request
-  /// asks the provider again.
+  /// If the identity provider refuses, the request fails with
+  /// ``SQOAuthError/Code/clientKeyFailed``, its cause is the provider's error, and the account at
+  /// the other server stays: its next request asks the provider again.
   ///
   /// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, section 4
   public static func identityProvider(

@@ -18,7 +18,8 @@ extension SQOAuth {
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// Sets the client that signs users in, under the Objective-C pod's name and with its labels.
   ///
-  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
+  /// See
+  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
     message: "call registerApplicationParameters with the provider, .sequencing"
@@ -34,7 +35,8 @@ extension SQOAuth {
 
   /// Sets the client that signs users in, under the Objective-C pod's name as Swift imports it.
   ///
-  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
+  /// See
+  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
     message: "call registerApplicationParameters with the provider, .sequencing"
@@ -50,7 +52,8 @@ extension SQOAuth {
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// Sets the client that signs users in, under the Swift pod's name.
   ///
-  /// See ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
+  /// See
+  /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.
   @available(
     *, deprecated,
     message: "call registerApplicationParameters with the provider, .sequencing"

@@ -5,12 +5,13 @@ public import SQFoundation
 extension ClientMetadata {
   /// Returns the document to serve at the client's identifier, an https URL.
   ///
-  /// A server that accepts such clients (``ProviderMetadata/acceptsClientMetadataDocuments``) fetches
-  /// the document instead of a registration. Serve it with the type `application/json`, without a
-  /// redirect. The client is public, or authenticates with ``keys``; the document has no secret.
+  /// A server that accepts such clients (``ProviderMetadata/acceptsClientMetadataDocuments``)
+  /// fetches the document instead of a registration. Serve it with the type `application/json`,
+  /// without a redirect. The client is public, or authenticates with ``keys``; the document has no
+  /// secret.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the identifier is not such an URL, or if
-  ///   the client authenticates with a secret.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the identifier is not such an URL, or
+  ///   if the client authenticates with a secret.
   /// - SeeAlso: OAuth Client ID Metadata Document (draft), sections 3 and 4
   public func document(clientID: String) throws(SQOAuthError) -> Data {
     try Self.checkDocumentAddress(clientID)

@@ -14,8 +14,8 @@ public struct ClientMetadata: Sendable, Hashable {
   /// If it is `nil`, the default, the SDK uses the first of these methods that the server's
   /// metadata lists: a signed token if the client has ``keys``; no proof, unless the client acts on
   /// its own behalf; a secret, by Basic or in the body, whichever the server lists first. A server
-  /// without a list accepts Basic. The method without a proof is meant for a program on its user's machine.
-  /// ``ClientAuthentication/basicUnescaped`` is registered as Basic.
+  /// without a list accepts Basic. The method without a proof is meant for a program on its user's
+  /// machine. ``ClientAuthentication/basicUnescaped`` is registered as Basic.
   ///
   /// - SeeAlso: RFC 8414, section 2
   public var clientAuthentication: ClientAuthentication?
@@ -62,7 +62,8 @@ public struct ClientMetadata: Sendable, Hashable {
 
   /// The kinds of programs that servers tell apart by their redirect URIs.
   public enum ApplicationType: String, Sendable, Hashable {
-    /// A program on its user's machine, with redirects to a loopback address or a scheme of its own.
+    /// A program on its user's machine, with redirects to a loopback address or a scheme of its
+    /// own.
     case native
     /// A web application, with redirects to https.
     case web

@@ -6,22 +6,23 @@ extension ClientRegistrar {
   ///
   /// A new or renewed registration is stored.
   ///
-  /// A stored registration is used unchanged if it passes ``ClientRegistration/check(against:)``, no
-  /// grant and no scope has been added to `metadata`, and its secret is valid for at least another
-  /// hour. Otherwise the client updates the registration at the server, so that its identifier stays
-  /// the same and its users' accounts remain valid. The client registers again only if the update is
-  /// impossible: the server offers no updates, no longer knows the client, or the update does not
-  /// have the required result. The
-  /// old registration is deleted if its secret has expired. If the server cannot be reached, a
-  /// stored registration remains in use until its secret expires.
+  /// A stored registration is used unchanged if it passes ``ClientRegistration/check(against:)``,
+  /// no grant and no scope has been added to `metadata`, and its secret is valid for at least
+  /// another hour. Otherwise the client updates the registration at the server, so that its
+  /// identifier stays the same and its users' accounts remain valid. The client registers again
+  /// only if the update is impossible: the server offers no updates, no longer knows the client, or
+  /// the update does not have the required result. The old registration is deleted if its secret
+  /// has expired. If the server cannot be reached, a stored registration remains in use until its
+  /// secret expires.
   ///
   /// Processes and hosts that share a store may call this at the same time with the same
   /// `metadata`, and get the same registration: the first one that is stored wins, and a client
   /// that turns out to be unnecessary is deleted. This requires a store whose
   /// ``RegistrationStore/save(_:replacing:)`` is a single step. In one process, simultaneous calls
   /// share the same work if they use the same registrar, or registrars that are equal but for their
-  /// time limit and share an environment, with equal `metadata` and the same store; the store must be
-  /// an object. A caller whose task is cancelled may stop waiting; the work continues to its end.
+  /// time limit and share an environment, with equal `metadata` and the same store; the store must
+  /// be an object. A caller whose task is cancelled may stop waiting; the work continues to its
+  /// end.
   ///
   /// - Throws: ``SQOAuthError``: see ``register(_:)`` and ``update(_:to:)``; the store's error. If
   ///   a new registration cannot be stored, it is deleted if the server allows that.
@@ -74,8 +75,8 @@ extension ClientRegistrar {
 
 /// What a program needs of its registration besides the description.
 package struct RegistrationOptions: Sendable, Hashable {
-  /// Whether a redirect URI of a loopback address without a port is registered with a few ports too,
-  /// because many servers compare the port.
+  /// Whether a redirect URI of a loopback address without a port is registered with a few ports
+  /// too, because many servers compare the port.
   package var fixesPorts = false
   /// Whether the server is asked if it still knows a stored client that can manage itself.
   ///

@@ -12,7 +12,8 @@ public struct ClientRegistrar: Sendable {
   let initialAccessToken: String?
   private let timeout: Duration
   let environment: ClientEnvironment
-  /// Whether the server, and the addresses that it names, may be on this computer: `true` by default.
+  /// Whether the server, and the addresses that it names, may be on this computer: `true` by
+  /// default.
   ///
   /// It has the meaning of ``ClientConfiguration/acceptsServersOnThisComputer``.
   public var acceptsServersOnThisComputer = true

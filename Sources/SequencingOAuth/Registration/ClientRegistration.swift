@@ -40,8 +40,8 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   var askedGrants: [String]?
   /// The redirect URIs that the client asked for; the server may have registered fewer.
   var askedRedirectURIs: [String]?
-  /// The scopes that the app has asked for; `nil` if it left them to the server, or an older version
-  /// of the SDK stored the registration.
+  /// The scopes that the app has asked for; `nil` if it left them to the server, or an older
+  /// version of the SDK stored the registration.
   var askedScope: String?
 
   struct Management: Sendable, Hashable, Codable, Redacted {

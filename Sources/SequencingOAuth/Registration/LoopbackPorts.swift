@@ -11,8 +11,8 @@ package enum LoopbackPorts {
   /// The ports to choose from; systems use higher ones for outgoing connections.
   private static let range: ClosedRange<UInt16> = 20_000...32_000
 
-  /// Returns redirect URIs for a registration: those of an earlier one if they are enough, or else new
-  /// ones.
+  /// Returns redirect URIs for a registration: those of an earlier one if they are enough, or else
+  /// new ones.
   ///
   /// With `fixesPorts`, each URI whose port is open gets a few ports, and stays without one for
   /// programs that share the registration and rely on any port.
@@ -35,7 +35,8 @@ package enum LoopbackPorts {
     return [uri] + ports.sorted().map(parts.uri(port:))
   }
 
-  /// Returns whether registered redirect URIs have all that are asked for, and none of other programs.
+  /// Returns whether registered redirect URIs have all that are asked for, and none of other
+  /// programs.
   private static func isEnough(
     _ registered: [String], for asked: [String], fixesPorts: Bool
   ) -> Bool {

@@ -115,9 +115,9 @@ struct RegistrationKeeping: Sendable {
   private func renewal(
     of latest: ClientRegistration, isUpdate: Bool, after error: SQOAuthError
   ) async throws(SQOAuthError) -> RenewalOutcome {
-    // Only 401 says that there is no such client. A server that does not let a client read or change
-    // its record still knows it (RFC 7592, section 2.1), and a new client would make the accounts
-    // of the old one unusable.
+    // Only 401 says that there is no such client. A server that does not let a client read or
+    // change its record still knows it (RFC 7592, section 2.1), and a new client would make the
+    // accounts of the old one unusable.
     if error.status != 401, staysUsable(latest, isUpdate: isUpdate) { return .renewed(latest) }
     // A server that now refuses the metadata that it registered earlier does not allow a renewal.
     guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
@@ -151,7 +151,8 @@ struct RegistrationKeeping: Sendable {
     return try await registerAlone(replacing: earlier)
   }
 
-  /// Waits until no other program registers at the server, or until the wait has lasted long enough.
+  /// Waits until no other program registers at the server, or until the wait has lasted long
+  /// enough.
   ///
   /// A store that fails here fails again when it gets the client, and says why.
   private func lease() async -> AccountLease? {

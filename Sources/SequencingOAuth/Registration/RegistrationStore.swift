@@ -24,12 +24,14 @@ public protocol RegistrationStore: Sendable {
   ) async throws -> ClientRegistration
   /// Erases the registration at a server; does nothing if there is none.
   func eraseRegistration(at issuer: String) async throws
-  /// Acquires the exclusive right to register at a server; returns `nil` while another caller has it.
+  /// Acquires the exclusive right to register at a server; returns `nil` while another caller has
+  /// it.
   ///
   /// A registrar holds it while it registers a new client. So programs that start at the same time
   /// register one client, also at a server that lets no client be deleted. The default
-  /// implementation of a ``SharedTokenStore`` is one of its leases. That of any other store excludes no
-  /// other caller; the processes of one machine can get their leases from ``AccountLocks``.
+  /// implementation of a ``SharedTokenStore`` is one of its leases. That of any other store
+  /// excludes no other caller; the processes of one machine can get their leases from
+  /// ``AccountLocks``.
   func registrationLease(at issuer: String) async throws -> AccountLease?
 }
 

@@ -5,8 +5,8 @@ import SQFoundation
 /// their own client.
 ///
 /// An adapter for another HTTP library gets one from
-/// ``AccountOperations/authorization(for:method:)``, puts ``fields`` on the request and sends it. It
-/// then passes the response's status and header fields to ``renewed(afterStatus:fields:)``, and
+/// ``AccountOperations/authorization(for:method:)``, puts ``fields`` on the request and sends it.
+/// It then passes the response's status and header fields to ``renewed(afterStatus:fields:)``, and
 /// sends the request once more if that returns another value, until it returns `nil`.
 /// ``AccountOperations/send(_:)`` does all of this for requests that the SDK sends.
 public struct RequestAuthorization: Sendable {

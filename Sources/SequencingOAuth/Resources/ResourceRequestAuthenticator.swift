@@ -18,9 +18,9 @@ public struct ResourceRequest: Sendable, Hashable {
 
   /// Creates the request that an app will send with its own client.
   ///
-  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for a method that no request can have. A usual
-  ///   method in lower case is one too: most clients send it in upper case, and the server would
-  ///   refuse the proof for the other spelling.
+  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for a method that no request can have. A
+  ///   usual method in lower case is one too: most clients send it in upper case, and the server
+  ///   would refuse the proof for the other spelling.
   init(ofApp method: String, _ url: URL) throws(SQOAuthError) {
     guard method.isFieldToken, method != "CONNECT" else {
       throw SQOAuthError(
@@ -47,8 +47,8 @@ public struct ResourceRequest: Sendable, Hashable {
 ///
 /// The SDK calls it for each attempt to send a request, on any thread. It creates only header
 /// fields, because a token in a URL would appear in logs and browser histories (RFC 9700, section
-/// 4.3.2). If a token is bound to a key (``SQToken/isBound``), the SDK itself adds the proof, in the
-/// field `DPoP`.
+/// 4.3.2). If a token is bound to a key (``SQToken/isBound``), the SDK itself adds the proof, in
+/// the field `DPoP`.
 public protocol ResourceRequestAuthenticator: Sendable {
   /// Returns the header fields for requests with this token; they replace fields with these names.
   ///
@@ -65,7 +65,8 @@ public protocol ResourceRequestAuthenticator: Sendable {
     for token: SQToken, on request: ResourceRequest
   ) async throws -> HeaderFields
 
-  /// Returns whether to send a request once more, with new fields, after a response from 400 to 499.
+  /// Returns whether to send a request once more, with new fields, after a response from 400 to
+  /// 499.
   ///
   /// Implement it if the server sends something that the fields need, such as a nonce. The SDK asks
   /// once for each token that a request was sent with. The default implementation returns `false`.

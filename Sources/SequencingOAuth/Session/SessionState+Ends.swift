@@ -2,12 +2,12 @@ import SQFoundation
 
 // The end of a sign-in that the server has named.
 extension SessionState {
-  /// Returns the end of the sign-in that the observers do not know yet, and when to report it; `nil`
-  /// if there is none.
+  /// Returns the end of the sign-in that the observers do not know yet, and when to report it;
+  /// `nil` if there is none.
   ///
-  /// That is `notice` before the end, but not before nine tenths of its lifetime are over: a refresh
-  /// token that lasts for half an hour would otherwise always be about to end. A grant that the
-  /// client can repeat needs no user, so it has no such end. An end is reported once, however
+  /// That is `notice` before the end, but not before nine tenths of its lifetime are over: a
+  /// refresh token that lasts for half an hour would otherwise always be about to end. A grant that
+  /// the client can repeat needs no user, so it has no such end. An end is reported once, however
   /// often responses name it.
   func untoldEnd(notice: Duration) -> (date: Date, due: Date)? {
     guard notice > .zero, let record, record.grant == nil, let end = record.token.firstEnd

@@ -79,8 +79,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var issuer: String? { values.value.issuer }
   /// The token endpoint at the sign-in or at the latest refresh.
   ///
-  /// It identifies an authorization server without an issuer. The server of an issuer is asked there
-  /// for a refresh if its metadata cannot be fetched.
+  /// It identifies an authorization server without an issuer. The server of an issuer is asked
+  /// there for a refresh if its metadata cannot be fetched.
   public var tokenEndpoint: String? { values.value.tokenEndpoint }
   /// The grant that gets a new token for an account without a refresh token.
   public var grant: Grant? { values.value.grant }
@@ -155,9 +155,9 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 
   /// Returns the record after a refresh, with the app's current attributes.
   ///
-  /// A `pending` token is only kept aside until its ID token was validated; the record then gets the
-  /// refresh token of `new` and keeps its access token. `tokenEndpoint` is that of the issuer now, if
-  /// it is known; the issuer may have moved it since the sign-in.
+  /// A `pending` token is only kept aside until its ID token was validated; the record then gets
+  /// the refresh token of `new` and keeps its access token. `tokenEndpoint` is that of the issuer
+  /// now, if it is known; the issuer may have moved it since the sign-in.
   func refreshed(
     _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, pending: SQToken? = nil,
     serverNonce: String? = nil, tokenEndpoint: String? = nil

@@ -1,4 +1,5 @@
-/// A token store that discards a refreshed token if the account has changed since the refresh began.
+/// A token store that discards a refreshed token if the account has changed since the refresh
+/// began.
 ///
 /// ``TokenStore/save(_:)`` must throw ``SQOAuthError/Code/accountChanged`` if the record follows
 /// another record than the stored one, unless it is of a new sign-in. Then a new sign-in and a

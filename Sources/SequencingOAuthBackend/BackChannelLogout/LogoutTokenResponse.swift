@@ -22,8 +22,8 @@ public struct LogoutTokenResponse: Sendable, Hashable {
   /// The fields of the answer: `Cache-Control: no-store`.
   public let fields: HeaderFields = ["Cache-Control": "no-store"]
 
-  /// Creates the answer for the error of ``SequencingOAuth/AccountManager/handleLogoutToken(_:for:)``,
-  /// or for none.
+  /// Creates the answer for the error of
+  /// ``SequencingOAuth/AccountManager/handleLogoutToken(_:for:)``, or for none.
   ///
   /// Any error is a failure for the provider, also one of the store, or of reading the request.
   public init(_ error: (any Error)? = nil) {

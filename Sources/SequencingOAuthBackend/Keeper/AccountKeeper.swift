@@ -25,7 +25,8 @@ public final class AccountKeeper: Sendable {
     case failed(String, SQOAuthError)
     /// The server refused the account's refresh token, so the user must sign in again.
     case ended(String, SQOAuthError)
-    /// The keeper pauses for a client's accounts at a server, named by its issuer or token endpoint.
+    /// The keeper pauses for a client's accounts at a server, named by its issuer or token
+    /// endpoint.
     ///
     /// The accounts of other clients at this server go on.
     case paused(String, Duration)
@@ -74,10 +75,11 @@ public final class AccountKeeper: Sendable {
     worker.observers.stream(atMost: 1000)
   }
 
-  /// Keeps the accounts fresh until the calling task is cancelled, and then does what ``stop()`` does.
+  /// Keeps the accounts fresh until the calling task is cancelled, and then does what ``stop()``
+  /// does.
   ///
-  /// So the keeper is a service of an app that runs its services in a group of tasks, such as one of
-  /// swift-service-lifecycle. It also returns if ``stop()`` is called.
+  /// So the keeper is a service of an app that runs its services in a group of tasks, such as one
+  /// of swift-service-lifecycle. It also returns if ``stop()`` is called.
   public func run() async {
     await withTaskCancellationHandler {
       await work.value

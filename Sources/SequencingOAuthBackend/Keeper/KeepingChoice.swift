@@ -16,7 +16,8 @@ public enum KeepingChoice: Sendable, Hashable {
   ///
   /// Many servers end a session if its refresh token was not used for some time. The keeper renews
   /// an account when nine tenths of that time are over. The time comes from the token response, if
-  /// that names it, as `refresh_token_timeout` or as most vendors do; otherwise it is the given time.
+  /// that names it, as `refresh_token_timeout` or as most vendors do; otherwise it is the given
+  /// time.
   case lapsing(after: Duration)
 
   /// Returns the time until a due account should be renewed, or zero if it should be renewed now.

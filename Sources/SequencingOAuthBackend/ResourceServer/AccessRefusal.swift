@@ -6,9 +6,11 @@ public import SequencingOAuth
 ///
 /// The answer needs no content.
 ///
-/// - SeeAlso: RFC 6750, section 3; RFC 9449, section 7.1; RFC 9470, section 3; RFC 9728, section 5.1
+/// - SeeAlso: RFC 6750, section 3; RFC 9449, section 7.1; RFC 9470, section 3; RFC 9728, section
+///   5.1
 public struct AccessRefusal: Sendable, Hashable {
-  /// The status of the answer: 400, 401, 403, or 503 if the authorization server could not be asked.
+  /// The status of the answer: 400, 401, 403, or 503 if the authorization server could not be
+  /// asked.
   public let status: Int
   /// The value of the answer's field `WWW-Authenticate`; `nil` for status 503.
   public let challenge: String?
@@ -17,7 +19,8 @@ public struct AccessRefusal: Sendable, Hashable {
   /// - SeeAlso: RFC 9110, section 10.2.3
   public let retryAfter: Duration?
 
-  /// The fields of the answer: `WWW-Authenticate` for a challenge, and `Retry-After` in whole seconds.
+  /// The fields of the answer: `WWW-Authenticate` for a challenge, and `Retry-After` in whole
+  /// seconds.
   public var fields: HeaderFields {
     var fields: HeaderFields = [:]
     fields["WWW-Authenticate"] = challenge
@@ -29,11 +32,12 @@ public struct AccessRefusal: Sendable, Hashable {
 
   /// Creates the answer for the error of a check, or for a request without a token.
   ///
-  /// Without an error, or with `SQOAuthError.Code.accessTokenMissing`, the challenge names no error.
+  /// Without an error, or with `SQOAuthError.Code.accessTokenMissing`, the challenge names no
+  /// error.
   ///
   /// With the address of the resource's metadata, clients find its authorization server by
-  /// themselves; see `ProtectedResourceMetadata.address(of:)`. The challenge names the scopes or the
-  /// login that ``AccessTokenClaims/require(scopes:)-(String...)`` or
+  /// themselves; see `ProtectedResourceMetadata.address(of:)`. The challenge names the scopes or
+  /// the login that ``AccessTokenClaims/require(scopes:)-(String...)`` or
   /// ``AccessTokenClaims/requireLogin(acrValues:maxAge:at:)`` has missed. For a request without a
   /// token, `scopes` are those that a first sign-in should ask for. If your service accepts only
   /// tokens that are bound to a key, set `requiresProof`. A challenge with no other parameter has a

@@ -32,7 +32,8 @@ public struct AccessTokenClaims: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 9449, section 6
   public let proofKeyThumbprint: String?
-  /// The thumbprint of the certificate to which the token is bound (`cnf.x5t#S256`); `nil` for none.
+  /// The thumbprint of the certificate to which the token is bound (`cnf.x5t#S256`); `nil` for
+  /// none.
   ///
   /// - SeeAlso: RFC 8705, section 3.1
   public let certificateThumbprint: String?
@@ -90,12 +91,12 @@ public struct AccessTokenClaims: Sendable, Hashable {
 
   /// Throws unless the user has logged in as the request needs it.
   ///
-  /// The token's authentication context (`acr`) must be one of `acrValues` if any are given, and the
-  /// login (`auth_time`) not older than `maxAge` if that is given. A token without the claim does not
-  /// pass.
+  /// The token's authentication context (`acr`) must be one of `acrValues` if any are given, and
+  /// the login (`auth_time`) not older than `maxAge` if that is given. A token without the claim
+  /// does not pass.
   ///
-  /// - Throws: `SQOAuthError.Code.insufficientUserAuthentication`; answer with ``AccessRefusal``, so
-  ///   that the client knows which login to ask for.
+  /// - Throws: `SQOAuthError.Code.insufficientUserAuthentication`; answer with ``AccessRefusal``,
+  ///   so that the client knows which login to ask for.
   /// - SeeAlso: RFC 9470, sections 3 and 6.2
   public func requireLogin(
     acrValues: [String] = [], maxAge: Duration? = nil, at now: Date = Date()

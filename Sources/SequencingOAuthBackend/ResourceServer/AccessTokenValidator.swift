@@ -80,9 +80,9 @@ public struct AccessTokenValidator: Sendable {
   /// keys are fresh, no request is sent. While the server fails, the call tries again once a second
   /// at most.
   ///
-  /// - Throws: The error of a request if the metadata or the keys could not be fetched, and no known
-  ///   keys are in use; `SQOAuthError.Code.invalidConfiguration` if the provider has no issuer or no
-  ///   keys; `SQOAuthError.Code.invalidResponse` if no key fits one of the algorithms.
+  /// - Throws: The error of a request if the metadata or the keys could not be fetched, and no
+  ///   known keys are in use; `SQOAuthError.Code.invalidConfiguration` if the provider has no
+  ///   issuer or no keys; `SQOAuthError.Code.invalidResponse` if no key fits one of the algorithms.
   public func prepare() async throws(SQOAuthError) {
     try await signatures(by: context.client(for: .strangers)).requireKeys()
   }
@@ -105,9 +105,9 @@ public struct AccessTokenValidator: Sendable {
 
   /// Validates the Bearer token in a request's `Authorization` field and returns its claims.
   ///
-  /// `authorization` is the values of all `Authorization` fields of the request. The scheme may be in
-  /// any case. A request with another scheme counts as one without a token; for tokens of the scheme
-  /// DPoP use ``validate(_:)-(ProtectedRequest)``.
+  /// `authorization` is the values of all `Authorization` fields of the request. The scheme may be
+  /// in any case. A request with another scheme counts as one without a token; for tokens of the
+  /// scheme DPoP use ``validate(_:)-(ProtectedRequest)``.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenMissing` for a request without a Bearer token;
   ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or one without exactly one
@@ -120,10 +120,10 @@ public struct AccessTokenValidator: Sendable {
   /// Validates the access token of a request, and the proof that a bound token needs.
   ///
   /// A token that is bound to a key is valid only with a proof for this request, which can be used
-  /// once (DPoP). The proofs of the last minutes are remembered: in `ClientEnvironment.oneTimeValues`
-  /// if the app has set it, in the environment's store if it can, and otherwise in the memory of this
-  /// process, 10 000 at most. A Bearer token needs no proof; if all callers must have one, call
-  /// ``AccessTokenClaims/requireBound()`` too.
+  /// once (DPoP). The proofs of the last minutes are remembered: in
+  /// `ClientEnvironment.oneTimeValues` if the app has set it, in the environment's store if it can,
+  /// and otherwise in the memory of this process, 10 000 at most. A Bearer token needs no proof; if
+  /// all callers must have one, call ``AccessTokenClaims/requireBound()`` too.
   ///
   /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof;
   ///   `SQOAuthError.Code.accessTokenMissing` for a request without a token;
@@ -158,7 +158,8 @@ public struct AccessTokenValidator: Sendable {
     return claims
   }
 
-  /// Returns the claims of a token that was verified before; `nil` if the issuer has other keys now.
+  /// Returns the claims of a token that was verified before; `nil` if the issuer has other keys
+  /// now.
   private func claims(
     of entry: VerifiedTokens.Entry, _ digest: Data
   ) async throws(SQOAuthError) -> AccessTokenClaims? {

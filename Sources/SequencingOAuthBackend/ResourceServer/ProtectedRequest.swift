@@ -13,9 +13,9 @@ public struct ProtectedRequest: Sendable {
   public let method: String
   /// The request's URL as the client has sent it, with the scheme, the host and the port.
   ///
-  /// Take the scheme, the host and the port from your service's configuration, never from a field of
-  /// the request such as `Host`: a server that got a token and its proof could repeat both here, and
-  /// would write its own address into the field. Behind a proxy, they are the proxy's.
+  /// Take the scheme, the host and the port from your service's configuration, never from a field
+  /// of the request such as `Host`: a server that got a token and its proof could repeat both here,
+  /// and would write its own address into the field. Behind a proxy, they are the proxy's.
   public let url: URL
   /// The values of all `Authorization` fields.
   public let authorization: [String]

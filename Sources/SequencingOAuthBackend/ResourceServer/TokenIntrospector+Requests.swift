@@ -4,8 +4,8 @@ public import SequencingOAuth
 extension TokenIntrospector {
   /// Returns the claims of the active Bearer token in a request's `Authorization` field.
   ///
-  /// `authorization` has the values of all `Authorization` fields of the request. The rules for them are
-  /// those of ``AccessTokenValidator/validate(authorization:)``.
+  /// `authorization` has the values of all `Authorization` fields of the request. The rules for
+  /// them are those of ``AccessTokenValidator/validate(authorization:)``.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenMissing` for a request without a Bearer token;
   ///   `SQOAuthError.Code.authorizationMalformed` for more than one field, or for a field of the scheme

@@ -100,8 +100,8 @@ public final class TokenIntrospector: Sendable {
   /// second, or for as long as the server asks, up to 30 s. Until then, calls get the error. After
   /// any other failure of the server, the pause applies only to the same token.
   ///
-  /// A request takes at most `ClientConfiguration.timeout`. A token that is bound to a key is refused
-  /// with `SQOAuthError.Code.accessTokenInvalid`; for such tokens use
+  /// A request takes at most `ClientConfiguration.timeout`. A token that is bound to a key is
+  /// refused with `SQOAuthError.Code.accessTokenInvalid`; for such tokens use
   /// ``claims(of:)-(ProtectedRequest)``.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.accessTokenInvalid` for the token of another

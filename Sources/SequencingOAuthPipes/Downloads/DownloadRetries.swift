@@ -37,8 +37,8 @@ struct DownloadRetries {
     after error: SQOAuthError, of attempt: DownloadAttempt, _ partial: PartialFile
   ) async throws(SQOAuthError) {
     hasReceived = hasReceived || attempt.receivedBytes > 0
-    // If the attempt started again at the first byte, only the bytes beyond the greatest length so far
-    // are new.
+    // If the attempt started again at the first byte, only the bytes beyond the greatest length so
+    // far are new.
     let brought =
       attempt.isContinuation ? attempt.receivedBytes : partial.length - furthest
     furthest = max(furthest, partial.length)

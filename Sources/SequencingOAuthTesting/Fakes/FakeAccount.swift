@@ -63,7 +63,8 @@ public final class FakeAccount: OAuthAccount {
 
   /// Sets the tokens that the next sign-ins and refreshes bring, one each.
   ///
-  /// Without them, each brings ``SequencingOAuth/SQToken/fake(_:scope:refreshToken:idToken:issuedAt:lifetime:)``.
+  /// Without them, each brings
+  /// ``SequencingOAuth/SQToken/fake(_:scope:refreshToken:idToken:issuedAt:lifetime:)``.
   public func brings(_ tokens: SQToken...) {
     state.withLock { $0.next += tokens }
   }
@@ -122,7 +123,8 @@ public final class FakeAccount: OAuthAccount {
   /// Records the request, and returns the test's answer to it.
   ///
   /// As at any account, an answer that refuses the token, such as one with status 401, becomes an
-  /// error. A token with a refresh token is replaced first, and the answer is asked for again, once.
+  /// error. A token with a refresh token is replaced first, and the answer is asked for again,
+  /// once.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     state.withLock { $0.requests.append(request) }
     try begin(.send)

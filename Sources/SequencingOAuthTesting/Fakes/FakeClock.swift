@@ -58,7 +58,8 @@ public final class FakeClock: WallClock {
     for wait in due { wait.continuation.resume() }
   }
 
-  /// Waits until something waits for this clock, and moves the clock to the end of the shortest wait.
+  /// Waits until something waits for this clock, and moves the clock to the end of the shortest
+  /// wait.
   ///
   /// It returns only then, so give the test a time limit.
   public func passNextWait() async {

@@ -12,14 +12,14 @@ extension HTTPTransport {
   ///
   /// The client sends about fifty requests over http to 127.0.0.1, so it must allow this and use no
   /// proxy for it. The requests pass through the SDK as those of an account do: for a client that
-  /// ignores `WebRequest.timeout`, the SDK cancels the request. A client that keeps its duties takes
-  /// about two seconds, and any other at most a minute, except a client that never returns at all.
-  /// TLS is not checked.
+  /// ignores `WebRequest.timeout`, the SDK cancels the request. A client that keeps its duties
+  /// takes about two seconds, and any other at most a minute, except a client that never returns at
+  /// all. TLS is not checked.
   ///
   /// - Parameter duties: The duties to check; by default all.
   /// - Returns: The broken duties, in the order of `duties`.
-  /// - Throws: `SQOAuthError.Code.fileFailed` or `SQOAuthError.Code.connectionFailed` if this machine
-  ///   has no place for the check's files or servers.
+  /// - Throws: `SQOAuthError.Code.fileFailed` or `SQOAuthError.Code.connectionFailed` if this
+  ///   machine has no place for the check's files or servers.
   public func brokenDuties(
     among duties: [HTTPTransportDuty] = HTTPTransportDuty.allCases
   ) async throws(SQOAuthError) -> [BrokenTransportDuty] {

@@ -31,8 +31,8 @@ public enum HTTPTransportDuty: String, Sendable, Hashable, CaseIterable {
   case responseFields
   /// A response that breaks off is an error.
   case truncation
-  /// Each request is sent once, whatever becomes of it. The server may have used a code or a refresh
-  /// token although its response was lost.
+  /// Each request is sent once, whatever becomes of it. The server may have used a code or a
+  /// refresh token although its response was lost.
   case once
   /// A redirect is a response: the client does not follow it.
   case redirects

@@ -55,8 +55,8 @@ extension TransportProbe {
   }
 
   func checkRefusedConnection() async throws {
-    // On the loopback addresses other than the server's, this port is closed, and no other program can
-    // be given it.
+    // On the loopback addresses other than the server's, this port is closed, and no other program
+    // can be given it.
     let open = try server.url("/plain/refused").absoluteString
     let url = try WebRequest(url: open.replacing("127.0.0.1", with: "127.0.0.2")).url
     let (_, seconds) = try await failure(

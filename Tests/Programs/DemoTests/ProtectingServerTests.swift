@@ -8,7 +8,8 @@ import Testing
 
 @testable import sq_demo
 
-/// Servers that lack the protection that a login asks for, and the command `sandbox`, which has all.
+/// Servers that lack the protection that a login asks for, and the command `sandbox`, which has
+/// all.
 @Suite(.timeLimit(.minutes(1))) struct `A server with or without protections` {
   private let demo: KeyedDemo
 

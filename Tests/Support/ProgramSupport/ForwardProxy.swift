@@ -37,8 +37,8 @@ package final class ForwardProxy: Sendable {
 
   /// Starts a proxy.
   ///
-  /// `credentials` is the user and the password that it demands, with a colon between them. A secure
-  /// proxy is reached over TLS, with the certificate for 127.0.0.1. The certificate for
+  /// `credentials` is the user and the password that it demands, with a colon between them. A
+  /// secure proxy is reached over TLS, with the certificate for 127.0.0.1. The certificate for
   /// `other.example` is that of the connections that it opens.
   package init(
     to hosts: [String: Host], _ certificates: Certificates, credentials: String? = nil,

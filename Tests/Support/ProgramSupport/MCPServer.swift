@@ -84,7 +84,8 @@ package final class MCPServer: Sendable {
 
   /// Returns a line for each answer so far: `200 POST /mcp`.
   ///
-  /// Waits for the line of a last request, which is left out. The lines before it are then complete.
+  /// Waits for the line of a last request, which is left out. The lines before it are then
+  /// complete.
   package func answers() async throws -> [Substring] {
     let path = "/answers/\(UUID().uuidString)"
     _ = try await CurlTransport.shared.send(WebRequest(url: origin + path))

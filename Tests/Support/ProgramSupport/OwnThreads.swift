@@ -4,8 +4,8 @@ public import Testing
 /// Runs a test outside Swift's thread pool: `@Test(.ownThreads)`.
 ///
 /// A test that expects its process to exit (`#expect(processExitsWith:)`) reads the output of that
-/// process in calls that block. On a machine with two cores, one such test holds the whole pool, and
-/// every other test waits until that process has ended.
+/// process in calls that block. On a machine with two cores, one such test holds the whole pool,
+/// and every other test waits until that process has ended.
 public struct OwnThreads: TestTrait, TestScoping {
   private static let executor = ThreadExecutor()
 

@@ -43,8 +43,8 @@ extension SQOAuthError {
     }
   }
 
-  /// Returns the error for a transfer that failed because of its proxy; `nil` if the proxy is not at
-  /// fault.
+  /// Returns the error for a transfer that failed because of its proxy; `nil` if the proxy is not
+  /// at fault.
   static func ofProxy(
     _ curl: CURLcode, authority: String, detail: String, cause: CurlError, trace: ProxyTrace,
     isTLS: Bool, setting proxySetting: () -> ProxySetting

@@ -4,8 +4,8 @@ import SQLibC
 
 /// The sockets that the event loop waits for.
 ///
-/// libcurl names the sockets, and ``applyChanges(for:)`` makes the event loop watch them. After each
-/// response, libcurl removes the socket of an open connection and names it again for the next
+/// libcurl names the sockets, and ``applyChanges(for:)`` makes the event loop watch them. After
+/// each response, libcurl removes the socket of an open connection and names it again for the next
 /// request. Between the two, the socket stays watched, which saves two system calls for each
 /// request. If the unused socket has an event (the server closes it), ``isWanted(_:)`` ends that.
 struct SocketTable {

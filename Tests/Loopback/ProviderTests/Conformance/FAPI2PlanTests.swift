@@ -9,8 +9,8 @@ import Testing
 /// The OpenID Foundation's test plan for FAPI 2.0 clients with `private_key_jwt` and DPoP, one test
 /// per module.
 ///
-/// The names are the modules' own. Those about ID tokens are in ``FAPI2IDTokenPlanTests``, and those
-/// about signed responses in ``FAPI2ResponsePlanTests``.
+/// The names are the modules' own. Those about ID tokens are in ``FAPI2IDTokenPlanTests``, and
+/// those about signed responses in ``FAPI2ResponsePlanTests``.
 @Suite(.timeLimit(.minutes(2))) struct FAPI2PlanTests {
   @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-test-happy-path`(

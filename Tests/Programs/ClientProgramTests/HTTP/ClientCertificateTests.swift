@@ -50,7 +50,8 @@ struct ClientCertificateTests {
     }
   }
 
-  /// libcurl would end the process for an encrypted key, or take the rest for a fault of the server.
+  /// libcurl would end the process for an encrypted key, or take the rest for a fault of the
+  /// server.
   @Test(arguments: Flaw.allCases)
   func `a pair that cannot be used is an error of the configuration, before a connection`(
     flaw: Flaw

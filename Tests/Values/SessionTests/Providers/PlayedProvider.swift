@@ -47,8 +47,8 @@ final class PlayedProvider: Sendable {
 
   /// Returns the answer of a token endpoint that checks the code and the refresh token.
   ///
-  /// `token` gets the number of the response, and returns its JSON. `refused` is the answer to a wrong
-  /// refresh token.
+  /// `token` gets the number of the response, and returns its JSON. `refused` is the answer to a
+  /// wrong refresh token.
   func tokens(
     rotating: Bool = true, refused: String = #"{"error":"invalid_grant"}"#, status: Int = 400,
     _ token: @escaping @Sendable (Int) async throws -> String

@@ -13,8 +13,8 @@ import Testing
       .map { $0.map { "\(Int($0.timeIntervalSince(start)))" } ?? "-" }.joined(separator: " ")
   }
 
-  /// The members of the sign-in's response, how the server names the next refresh token, the members
-  /// of the refresh's response 100 s later, and the ends after it.
+  /// The members of the sign-in's response, how the server names the next refresh token, the
+  /// members of the refresh's response 100 s later, and the ends after it.
   private static let rows: [(String, String?, String, String)] = [
     // A new refresh token has the end that its response names, and otherwise no end.
     (#""refresh_token_timeout":900"#, nil, #""refresh_token_timeout":900"#, "1000 -"),
