@@ -34,7 +34,7 @@ import Testing
   ) -> Task<ProviderMetadata, any Error> {
     begin { [cache, http, clock] in
       try await cache.metadata(
-        by: Discovery(issuer: "https://id.example", timeout: .seconds(1), clock: clock), http,
+        by: Discovery(issuer: "https://id.example", timeout: .seconds(600), clock: clock), http,
         isFresh: isFresh, for: askers)
     }
   }
@@ -135,7 +135,7 @@ import Testing
     }
     func ask(_ name: String) async throws {
       _ = try await cache.metadata(
-        by: Discovery(issuer: "https://\(name)", timeout: .seconds(1), clock: clock), http,
+        by: Discovery(issuer: "https://\(name)", timeout: .seconds(600), clock: clock), http,
         isFresh: false, for: .strangers)
     }
     for index in 0..<(3 * MetadataCache.limit) {

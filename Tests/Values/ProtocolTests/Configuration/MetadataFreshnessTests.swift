@@ -31,7 +31,7 @@ import Testing
 
   /// Returns the path of the token endpoint that a client would use now.
   private func path(isFresh: Bool = false) async throws(SQOAuthError) -> String {
-    let discovery = Discovery(issuer: "https://id.example", timeout: .seconds(1), clock: clock)
+    let discovery = Discovery(issuer: "https://id.example", timeout: .seconds(600), clock: clock)
     return try await cache.metadata(by: discovery, http, isFresh: isFresh)
       .tokenEndpoint.lastPathComponent
   }

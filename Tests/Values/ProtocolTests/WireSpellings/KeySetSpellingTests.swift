@@ -24,7 +24,7 @@ import Testing
     environment.transport = ScriptedTransport { _ in message.response }
     guard let uri = URL(string: "https://id.example/keys"), let vector else { return "no vector" }
     let source = SigningKeys.Source(
-      issuer: "https://id.example", uri: uri, timeout: .seconds(1))
+      issuer: "https://id.example", uri: uri, timeout: .seconds(600))
     let keys = try await source.fetch(environment).keys
     let text = try SignedText.idToken.read(vector.jws)
     try SignedText.idToken.explaining { () throws(JWSFailure) in

@@ -21,7 +21,7 @@ import Testing
 
   static func read(_ message: WireMessage) async throws(SQOAuthError) -> String {
     let discovery = Discovery(
-      issuer: "https://id.example", timeout: .seconds(1), clock: ManualClock())
+      issuer: "https://id.example", timeout: .seconds(600), clock: ManualClock())
     let metadata = try await discovery.fetch(
       with: ScriptedTransport { _ in message.response }
     ).metadata
