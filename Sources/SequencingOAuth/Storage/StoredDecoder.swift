@@ -66,7 +66,8 @@ package struct StoredDecoder: Decoder {
       case (.object(let members), is [String: JSONValue].Type): members
       default: nil
       }
-    if let known = known as? Value { return known }
+    // A value that is not known must not become an optional's `nil`.
+    if let known, let value = known as? Value { return value }
     // The other types of the standard library would ask for themselves again and again.
     guard !(type is any LosslessStringConvertible.Type) else { throw Mismatch() }
     return try Value(from: StoredDecoder(value: value))

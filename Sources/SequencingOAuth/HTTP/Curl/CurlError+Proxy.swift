@@ -90,7 +90,7 @@ extension SQOAuthError {
       return SQOAuthError(
         .connectionFailed,
         "this computer could not look up the host of \(authority), as the proxy setting, "
-          + "\(proxySetting().name), demands; with socks5h or socks4a in it, the proxy looks up hosts",
+          + "\(proxySetting().name), demands; with socks5h or socks4a, the proxy looks it up",
         cause: cause)
     case CURLE_PROXY:
       return SQOAuthError(
