@@ -5,7 +5,7 @@ import SequencingOAuth
 /// The cost of reading a page of an API's records as JSON.
 struct JSONBenchmarks: Sendable {
   private static let count = 20
-  private static let name = "page of 1,000 records"
+  static let name = "page of 1,000 records"
 
   private let page: Data
   /// The process of Go's encoding/json, or `nil` if this machine does not have Go.

@@ -123,10 +123,10 @@ if AccessTokenBenchmarks.names.contains(where: isWanted) {
   }
   await checks.stop()
 }
-let json = try JSONBenchmarks()
-defer { json.stop() }
-for benchmark in json.all() where isWanted(benchmark.name) {
-  print(Table.row(try await benchmark.measure(rounds: 9)))
+if isWanted(JSONBenchmarks.name) {
+  let json = try JSONBenchmarks()
+  defer { json.stop() }
+  for benchmark in json.all() { print(Table.row(try await benchmark.measure(rounds: 9))) }
 }
 let sandbox = try await SandboxServer.start()
 for benchmark in try SignInBenchmarks.all(sandbox) where isWanted(benchmark.name) {

@@ -72,20 +72,9 @@ package final class MetadataCache: Sendable {
     by discovery: Discovery, _ client: any HTTPTransport, isFresh: Bool,
     for askers: Askers = .app
   ) async throws(SQOAuthError) -> ProviderMetadata {
-    guard !discovery.acceptsServersOnThisComputer else {
-      return try await anyMetadata(by: discovery, client, isFresh: isFresh, for: askers)
+    if !discovery.acceptsServersOnThisComputer {
+      try ProviderMetadata.checkIsElsewhere(discovery.issuer, of: discovery.issuer)
     }
-    try ProviderMetadata.checkIsElsewhere(discovery.issuer, of: discovery.issuer)
-    let metadata = try await anyMetadata(by: discovery, client, isFresh: isFresh, for: askers)
-    // Another client of the issuer may accept the endpoints, so the check is not a part of
-    // fetching.
-    try metadata.checkIsElsewhere()
-    return metadata
-  }
-
-  private func anyMetadata(
-    by discovery: Discovery, _ client: any HTTPTransport, isFresh: Bool, for askers: Askers
-  ) async throws(SQOAuthError) -> ProviderMetadata {
     let issuer = Self.key(discovery.issuer, isForIdentity: discovery.isForIdentity)
     let now = discovery.clock.steadyTime
     if fetches.known(issuer) == nil, let failed = failures.withLock({ $0.use(issuer) }),
@@ -119,6 +108,8 @@ package final class MetadataCache: Sendable {
     }
     guard let found else { throw .waitCancelled }
     if isFresh, let failure = found.failure { throw failure }
+    // Another client of the issuer may accept the endpoints, so fetching does not check them.
+    if !discovery.acceptsServersOnThisComputer { try found.metadata.checkIsElsewhere() }
     return found.metadata
   }
 

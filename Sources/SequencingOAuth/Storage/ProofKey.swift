@@ -52,6 +52,13 @@ extension ProofKey: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
 }
 
+/// An error: OpenSSL's configuration has taken away what reading a stored key needs.
+///
+/// It is no damage of the store, whose key is as good as before.
+struct KeyUnread: Error {
+  let lack: String
+}
+
 extension ProofKey: Codable {
   enum CodingKeys: String, CodingKey {
     case algorithm = "alg"

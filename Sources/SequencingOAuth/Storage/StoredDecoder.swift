@@ -1,12 +1,5 @@
 package import SQFoundation
 
-/// An error: OpenSSL's configuration has taken away what reading a stored key needs.
-///
-/// It is no damage of the store, whose key is as good as before.
-struct KeyUnread: Error {
-  let lack: String
-}
-
 /// A decoder for the SDK's own values in stores, which reads the JSON that `JSONEncoder` and
 /// ``JSONWriter`` write.
 ///
