@@ -3,9 +3,9 @@ import SequencingOAuth
 /// The account that a command uses.
 struct Account: Sendable {
   let oauth: SQOAuth
-  /// The address of its authorization server, if it is known.
+  /// The address of the account's authorization server, if it is known.
   let server: String?
-  /// The name or address of its server, to show to the user.
+  /// The name or address of the account's server, to show to the user.
   var place: String?
   /// The command that signs the account in again, to show to the user.
   var signInCommand = "sq-demo login"
@@ -13,7 +13,7 @@ struct Account: Sendable {
   var widerSignInCommand = "sq-demo login"
   /// The built-in sandbox; `nil` at any other server.
   var sandbox: EmbeddedSandbox?
-  /// Whether the user listed the servers that may get its token.
+  /// Whether the user listed the servers that may get the account's token.
   var hasListedResources = false
   /// The store that keeps the account.
   let store: OpenStore
@@ -27,7 +27,7 @@ struct Account: Sendable {
     var environment = console.environment
     environment.tokenStore = store.store
     let oauth = SQOAuth(environment: environment, accountID: id)
-    // A command refreshes what it needs; only 'watch' keeps a token fresh.
+    // A command refreshes a token only when it needs the token; only 'watch' keeps tokens fresh.
     oauth.refreshesAutomatically = false
     return oauth
   }

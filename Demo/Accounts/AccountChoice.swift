@@ -17,7 +17,7 @@ struct AccountChoice: Sendable {
   let id: String?
   /// A closure that returns whether an account belongs to the client on the command line.
   ///
-  /// It is always `true` if the command line names no client.
+  /// The result is always `true` if the command line names no client.
   var fits: @Sendable (AccountRecord) -> Bool = { _ in true }
 
   /// The name of an account that a new sign-in creates.
@@ -36,7 +36,7 @@ struct AccountChoice: Sendable {
     guard self.id == nil else { return nil }
     let fitting = try await store.attempt { try await $0.all() }.filter(fits)
     guard fitting.count <= 1 else { throw Self.isOpen(among: fitting) }
-    // An account of another client fails with a clear error when it is used.
+    // This may be another client's account, whose use then fails with a clear error.
     return fitting.first ?? record
   }
 

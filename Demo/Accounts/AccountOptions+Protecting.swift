@@ -1,11 +1,11 @@
 import SequencingOAuth
 
-// Accounts that a command must not use, or replace, in the way that its options ask for.
+// Checks that protect accounts: whether a command with these options may use or replace one.
 extension AccountOptions {
-  /// Fails if the options ask for bound tokens, but the account has others.
+  /// Fails if the options ask for bound tokens, but the account's tokens are not bound.
   ///
   /// Only a sign-in binds tokens: without this check, a command would send a token that a thief can
-  /// use, although the user has asked for the contrary.
+  /// use, although the user has asked for bound tokens.
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.3.1
   func checkBinds(_ record: AccountRecord) throws(Failure) {
@@ -23,8 +23,9 @@ extension AccountOptions {
         + "the tokens as they are.")
   }
 
-  /// Returns the account that a sign-in would replace, signed in or not; `nil` if there is none, or
-  /// if it is one of a built-in sandbox, which has ended.
+  /// Returns the account that a sign-in would replace, even if the account is signed out.
+  ///
+  /// Returns `nil` if there is none, or if the account is from a built-in sandbox, which has ended.
   func lastingAccount(in opened: OpenStore) async throws(Failure) -> AccountRecord? {
     let id = choice.newID
     let kept = try await opened.attempt { try await $0.load(id) }
@@ -33,7 +34,7 @@ extension AccountOptions {
     return record
   }
 
-  /// Returns the failure for a sign-in at the built-in sandbox in the place of another account.
+  /// Returns the failure for a sign-in at the built-in sandbox that would replace another account.
   func wouldReplace(_ record: AccountRecord) -> Failure {
     let server = KeptClient(record).server?.address ?? record.issuer ?? "another server"
     return Failure(

@@ -33,7 +33,7 @@ extension AccountOptions {
         }
       return try await signIn(options, opened, console, work)
     }
-    // The user may have moved to another server since the last sign-in.
+    // Find the server again, because the user may have moved since the last sign-in.
     if let user = options.subject, !options.hasFoundServer {
       let options = try await options.findingServer(of: user, console)
       return try await signIn(options, opened, console, work)
@@ -106,11 +106,12 @@ extension AccountOptions {
 
   /// Returns the client with scopes for the user's identity.
   ///
-  /// Returns it unchanged if the provider does not support them or the user names a scope.
+  /// Returns the client unchanged if the provider does not support these scopes or the user names a
+  /// scope.
   private func askingWho(
     _ oauth: SQOAuth, _ options: SignInArguments, _ configuration: ClientConfiguration
   ) async throws(Failure) -> ClientConfiguration {
-    // A store or a provider that fails also fails the sign-in, with a better message.
+    // A store or a provider that fails here will fail again at the sign-in, with a better message.
     guard asksWho, configuration.scope == nil, await canReadStore(oauth) else {
       return configuration
     }
@@ -118,7 +119,7 @@ extension AccountOptions {
     do throws(SQOAuthError) {
       metadata = try await oauth.providerMetadata()
     } catch {
-      // The sign-in would wait as long again.
+      // Fail after a timeout, because the sign-in would wait just as long again.
       if error.code == .requestTimedOut { throw Failure(error) }
       return configuration
     }
@@ -132,7 +133,7 @@ extension AccountOptions {
 
   /// Returns whether the store can be read.
   ///
-  /// Its account may belong to another client or server, because the sign-in replaces it.
+  /// The stored account may belong to another client or server, because the sign-in replaces it.
   private func canReadStore(_ oauth: SQOAuth) async -> Bool {
     do throws(SQOAuthError) {
       _ = try await oauth.restore()

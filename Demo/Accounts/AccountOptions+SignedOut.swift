@@ -28,8 +28,8 @@ extension AccountOptions {
 
   /// Returns the command that signs an account in again with more scopes.
   ///
-  /// If this program has registered the account's client itself, the command names the issuer: only
-  /// then the registration is widened, too.
+  /// If this program has registered the account's client itself, the command names the issuer, so
+  /// that the sign-in adds the scopes to the registration too.
   func widerSignInCommand(
     _ id: String, _ clientID: String, at issuer: String?, in opened: OpenStore
   ) async -> String {
@@ -44,7 +44,7 @@ extension AccountOptions {
     await widerSignInCommand(record.id, record.clientID, at: record.issuer, in: opened)
   }
 
-  /// Returns the advice for a server that refuses a client that this program has registered itself;
+  /// Returns the advice if a server no longer knows a client that this program registered there;
   /// `nil` for any other failure.
   func forgottenHint(
     _ failure: Failure, _ record: AccountRecord, in opened: OpenStore
@@ -64,8 +64,8 @@ extension AccountOptions {
 }
 
 extension Failure {
-  /// Returns the failure with a hint that names a command: the one for a new sign-in or, if scopes
-  /// are missing, the one for more scopes.
+  /// Returns the failure with a hint that names the command for a new sign-in: `command` or, if
+  /// scopes are missing, `forMore`.
   ///
   /// Other hints stay unchanged.
   func naming(_ command: String?, forMore: String? = nil) -> Failure {
@@ -76,7 +76,7 @@ extension Failure {
     return withHint(hint.replacing("'sq-demo login'", with: "'\(words)'"))
   }
 
-  /// Returns the failure of an account whose token may not go to a server, with advice that fits
+  /// Returns the failure of an account whose token must not go to a server, with advice that fits
   /// the account.
   ///
   /// Other failures stay unchanged.

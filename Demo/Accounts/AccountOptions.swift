@@ -23,7 +23,7 @@ struct AccountOptions: Sendable {
   var delegate: (any TokenRefreshDelegate & Sendable)?
   var choice: AccountChoice
   let store: StoreOptions
-  /// The store if it is open already; it may ask for a passphrase, so it is opened once.
+  /// The store if it is already open; opening may ask for a passphrase, so it happens only once.
   var opened: OpenStore?
 
   /// Checks the options.
@@ -67,8 +67,8 @@ struct AccountOptions: Sendable {
   /// Does work with the account in the store, and returns `false` if there is none.
   ///
   /// If the account's session has ended, it removes the account and passes it to `signedOut`, or
-  /// fails if `signedOut` is `nil`. With `leaves`, the work forgets the account whatever the server
-  /// says, so it is done even if the client's key stays locked.
+  /// fails if `signedOut` is `nil`. If `leaves` is `true`, the work removes the account whatever
+  /// the server answers, so the work is done even if the client's key stays locked.
   func withKeptAccount(
     _ console: Console, leaves: Bool = false,
     signedOut: ((AccountRecord) throws(Failure) -> Void)? = nil, _ work: Work
@@ -81,7 +81,8 @@ struct AccountOptions: Sendable {
     return true
   }
 
-  /// Signs in and does work with that account, even if the store already contains it.
+  /// Signs in and does work with the new account, even if the store already contains an account of
+  /// that name.
   ///
   /// An account that `--account` names is signed in at its previous server, unless the options name
   /// another server.
@@ -124,8 +125,8 @@ extension AccountOptions {
     return options
   }
 
-  /// Returns the options of a sign-in at a named server; a stored account at the same server keeps
-  /// its resource.
+  /// Returns the options of a sign-in at a named server, with the resource of a stored account that
+  /// the sign-in replaces at the same server.
   private func forSameResource(in opened: OpenStore) async throws(Failure) -> SignInArguments {
     guard let record = try await lastingAccount(in: opened),
       KeptClient(record).server == signIn.server
@@ -179,8 +180,7 @@ extension AccountOptions {
           .naming(
             signInCommand(record), forMore: await widerSignInCommand(record, in: opened))
       }
-      // If another program signed the account out, it also removed the information about its
-      // sign-in.
+      // Store how the account was signed in: another program that ended the session has removed it.
       guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }
       await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
       throw error.naming(signInCommand(record))
@@ -188,7 +188,7 @@ extension AccountOptions {
     return (opened, true)
   }
 
-  /// Returns the options of an account's client, with its key if that can be used.
+  /// Returns the options of an account's client, with the client's key if the key can be used.
   private func unlocked(
     _ record: AccountRecord, for purpose: Purpose, _ console: Console
   ) async throws(Failure) -> SignInArguments {
@@ -220,7 +220,8 @@ extension Failure {
       .compactMap(\.self).joined(separator: "\n"))
   }
 
-  /// Returns this failure, with a hint if the account belongs to another client than the options.
+  /// Returns this failure, with a hint if the options name a client that the account does not
+  /// belong to.
   fileprivate func isOfAnotherClient(_ error: SQOAuthError) -> Failure {
     guard error.code == .invalidConfiguration else { return self }
     return withHint(

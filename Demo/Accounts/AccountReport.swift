@@ -22,11 +22,11 @@ struct AccountReport: Encodable {
   private let canRefresh: Bool
   /// When the user must sign in again; `nil` if the server did not say.
   private let signInEndsAt: String?
-  /// The time until the user must sign in again and its end, in words.
+  /// The time until the user must sign in again, and the date when that time ends, in words.
   private let signInEnd: String?
   /// Whether the token is bound to a key of the account.
   private let bound: Bool
-  /// The algorithm of that key.
+  /// The algorithm of the key that the token is bound to.
   private let proofAlgorithm: String?
   /// The binding of the token, in words.
   private let binding: String?

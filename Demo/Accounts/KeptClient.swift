@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The client that signed an account in, in the form of the account's attributes.
+/// The client that signed an account in, stored as the account's attributes.
 ///
 /// The attributes have the names of the standards: `issuer`, `jwks_uri` and the endpoints, such as
 /// `token_endpoint` (RFC 8414), `client_secret`, `redirect_uri`, `scope` and
@@ -11,11 +11,11 @@ import SequencingOAuth
 /// the user that the server's responses must name. `resource` is the identifier of the resource
 /// that the tokens are for (RFC 8707), and `resource_origins` lists the only servers that may get
 /// the tokens, separated by spaces. The exceptions for the server have the program's own names,
-/// except `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). So does
-/// `security_profile`; the other protections are `require_pushed_authorization_requests` (RFC 9126)
-/// and `dpop_bound_access_tokens` (RFC 9449). Of the client's key there is only the path of its
-/// file, `client_key_file`. `built_in_sandbox` marks an account whose server ended with the
-/// program.
+/// except `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). The
+/// protections are `security_profile` (the program's own name),
+/// `require_pushed_authorization_requests` (RFC 9126) and `dpop_bound_access_tokens` (RFC 9449).
+/// `client_key_file` is the path of the file with the client's key, which itself is not stored.
+/// `built_in_sandbox` marks an account whose server ended with the program.
 ///
 /// The secret is in the same record as the tokens, so it has the same protection. The records that
 /// remain without tokens (``RememberedClients``) contain `needs_client_secret` instead.
@@ -58,7 +58,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
 
   /// Reads a client's values that the store must keep, and the path of the file with its key.
   ///
-  /// `scope` is that of the sign-in if it is not the client's own.
+  /// `scope` is the scope of the sign-in if it differs from the client's scope.
   init(
     _ client: ClientConfiguration, at server: Server, keyFile: String? = nil, scope: String? = nil
   ) {
@@ -104,7 +104,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     if server == nil { values[.issuer] = record.issuer }
   }
 
-  /// The client as one of a sandbox inside this program.
+  /// The client, marked as a client of a sandbox inside this program.
   var ofBuiltInSandbox: KeptClient {
     var client = self
     client.values[.builtInSandbox] = "true"

@@ -22,7 +22,7 @@ struct KeySource: Sendable {
     }
   }
 
-  /// The path of the store; the store may not exist yet.
+  /// The path of the store; the store need not exist yet.
   let path: String
   /// The store's name in a question; `nil` shows its path.
   var name: String?

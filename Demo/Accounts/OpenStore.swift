@@ -40,8 +40,10 @@ struct OpenStore: Sendable {
     get async { await findPlace()?.onScreen }
   }
 
-  /// Returns the redirect URIs with a port that the program has registered for a client; none if
-  /// the client is another one, or uses another redirect.
+  /// Returns the redirect URIs with a port that the program has registered for a client.
+  ///
+  /// Returns none if the program has not registered this client, or not with its present redirect
+  /// URI.
   func registeredURIs(of client: ClientConfiguration) async -> [String] {
     guard let uri = client.redirectURI?.string,
       let registration = await ownRegistration(client.clientID, at: client.provider.issuer),

@@ -27,10 +27,10 @@ struct SignedInUser: UserClaims {
     }
   }
 
-  /// Returns the claims of an ID token with newer ones of the provider.
+  /// Returns the verified claims of an ID token, updated with newer claims of the provider.
   ///
-  /// A claim that is no standard claim about a user, such as that of a tenant, stays as it was
-  /// verified.
+  /// Only standard claims about the user are updated; other claims, such as a tenant's, stay as
+  /// they were verified.
   static func merged(
     _ verified: [String: JSONValue], with newer: [String: JSONValue]
   ) -> [String: JSONValue] {

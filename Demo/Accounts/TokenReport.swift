@@ -73,7 +73,7 @@ extension SQToken {
     expirationDate?.inWords(from: date) ?? "not known"
   }
 
-  /// The moment from which the user must sign in again, as far as the server has named it.
+  /// The moment from which the user must sign in again; `nil` if the server has not named it.
   var signInEnd: Date? {
     [refreshToken == nil ? nil : refreshTokenExpirationDate, authorizationExpirationDate]
       .compactMap(\.self).min()
@@ -98,7 +98,7 @@ extension Date {
       ? "now" : "in \(SQToken.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
   }
 
-  /// Returns the time from a date until this one, and this one: `in 3 days, at
+  /// Returns the time from a date until this one, and this date itself: `in 3 days, at
   /// 2026-01-04T00:00:00Z`.
   func momentInWords(from date: Date) -> String {
     "\(inWords(from: date)), at \(formatted(.iso8601))"
@@ -106,8 +106,8 @@ extension Date {
 }
 
 extension Int {
-  /// Creates a number of seconds that is never negative, also from a date that is too far for an
-  /// `Int`.
+  /// Creates a number of seconds that is never negative and that has an upper limit, because a
+  /// distant date could exceed an `Int`.
   fileprivate init(clamping seconds: Double) {
     self = Int(Swift.max(0, Swift.min(seconds, 1e15)))
   }

@@ -15,7 +15,8 @@ extension Console {
   var tellingEvents: Console {
     let start = Date()
     let errors = errors
-    // A command may have drawn a line there, such as the time left for a code, and draws it again.
+    // Clear the current line first: a command may have drawn it, such as the time left for a code,
+    // and draws it again later.
     let canDraw = Appearance.canDraw(environment: ProcessInfo.processInfo.environment)
     let newLine = errors.isTerminal && canDraw ? "\r\u{1B}[K" : ""
     var console = self

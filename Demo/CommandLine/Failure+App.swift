@@ -1,7 +1,8 @@
 import SequencingOAuth
 
 extension Failure {
-  /// The words of errors that advise a change of an app's source, with what to do in this program.
+  /// Phrases of errors that advise a change of an app's source, each with the hint for this
+  /// program.
   static let app: [(advice: String, hint: String)] = [
     (
       "the identity has no documentAddress",

@@ -15,7 +15,7 @@ extension Failure {
       .map { "\(adviceStart)\($0.hint)." }
   }
 
-  /// The words of errors about a server's exceptions from the standards, with what to do.
+  /// Phrases of errors about a server's exceptions from the standards, each with a hint.
   private static let exceptions: [(advice: String, hint: String)] =
     ServerExceptions.quirkNames.map {
       (".\($0.sdk) to the provider", "use \(Option.quirk.name) \($0.option)")
@@ -35,7 +35,7 @@ extension Failure {
       ("clientAuthentication to client_secret_basic", "use \(Option.auth.name) basic"),
     ]
 
-  /// The words of errors about protections that a server cannot give, or that it demands.
+  /// Phrases of errors about protections that a server lacks or demands, each with a hint.
   private static let protections: [(advice: String, hint: String)] = [
     (
       "cannot follow the client's profile",
@@ -59,7 +59,7 @@ extension Failure {
     ("dpop_jkt is missing", "use \(Option.dpop.name)"),
   ]
 
-  /// The words of errors about the client's key.
+  /// Phrases of errors about the client's key, each with a hint.
   private static let keys: [(advice: String, hint: String)] = [
     ("check that the server has the public half", "check the file that \(Option.key.name) names"),
     ("a provider with an issuer", "name the server with \(Option.issuer.name)"),

@@ -107,8 +107,8 @@ struct Failure: Error, Equatable {
     Failure(error.code.rawValue, error.message, status: .wrongUsage)
   }
 
-  /// Returns the failure for an address that the SDK rejects; it proposes a scheme for an address
-  /// without one.
+  /// Returns the failure for an address that the SDK rejects; if the address has no scheme, the
+  /// failure proposes one.
   static func refused(_ error: SQOAuthError, address: String) -> Failure {
     let failure = refused(error)
     guard !address.contains("://"), address.contains(/[.:\/]/),

@@ -23,7 +23,7 @@ enum FileReading {
 
   /// Reads at most `limit` bytes from the start of a file that may have no end.
   ///
-  /// If `isKey` says so of these bytes, the file is checked like one with a key.
+  /// If `isKey` returns `true` for these bytes, the file is checked like the file of a private key.
   static func start(
     of path: String, atMost limit: Int, isKey: ([UInt8]) -> Bool = { _ in false }
   ) throws(ReadError) -> [UInt8] {
@@ -41,7 +41,7 @@ enum FileReading {
     try start(of: path, atMost: limit) { _ in true }
   }
 
-  /// Rejects a key's file if it may be the work, or in the hands, of other users than root.
+  /// Rejects a key's file if users other than this user and root could have written or read it.
   private static func checkTrust(in file: Int32) throws(ReadError) {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw .last }
@@ -63,8 +63,8 @@ enum FileReading {
   /// Reads the start of a file with a secret, and rejects this user's own file if other users can
   /// read it.
   ///
-  /// It reads a pipe and another owner's file without this check, because that owner chose the
-  /// readers.
+  /// A pipe and a file of another owner are read without this check, because that owner decides who
+  /// may read the file.
   static func secret(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
@@ -76,8 +76,7 @@ enum FileReading {
   private static func checkReaders(of file: Int32) throws(ReadError) {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw .last }
-    // Root's files may be the secrets of a container, and every user in the container may read
-    // them.
+    // Root's files are exempt: they may be secrets of a container, which all its users may read.
     let isOwn = status.st_uid == geteuid() && status.st_uid != 0
     guard status.st_mode & S_IFMT != S_IFREG || !isOwn || status.st_mode & 0o077 == 0 else {
       throw ReadError(
@@ -118,7 +117,7 @@ enum FileReading {
     return lstat(path, &status) == 0 || errno != ENOENT
   }
 
-  /// Returns the absolute path of a file, which also leads there from another folder.
+  /// Returns the absolute path of a file, which stays right if the working directory changes.
   static func absolutePath(_ path: String) -> String {
     guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
     defer { free(folder) }

@@ -30,7 +30,7 @@ struct Option: Sendable, Hashable {
   /// The name of the option for help, common to all commands.
   static let helpName = "--help"
 
-  /// Whether its value is the path of a file.
+  /// Whether the option's value is the path of a file.
   var takesFile: Bool { Self.alternatives(value).contains { ["FILE", "PATH"].contains($0) } }
 
   /// Returns whether a word of the command line is the option.

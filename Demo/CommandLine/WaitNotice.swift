@@ -3,9 +3,9 @@ import SequencingOAuth
 
 /// A line on standard error that says why a command waits, after it has waited for a while.
 ///
-/// Another program may hold the account for as long as its user takes to sign in.
+/// Another program may hold the account for as long as that program's user takes to sign in.
 final class WaitNotice: Sendable {
-  /// The time for which a refresh of another program usually makes a command wait.
+  /// The wait before the line is shown; a refresh by another program usually takes less time.
   private static let patience = Duration.seconds(2)
 
   private let errors: TextStream
@@ -13,7 +13,7 @@ final class WaitNotice: Sendable {
 
   init(_ errors: TextStream) { self.errors = errors }
 
-  /// Notes the begin and the end of each wait.
+  /// Notes the beginning and the end of each wait.
   func receive(_ event: ClientEvent) {
     guard case .leaseWait(let holder) = event.subject, let wait = event.operation else { return }
     guard event.phase == .begin else { return waits.withLock { _ = $0.remove(wait) } }

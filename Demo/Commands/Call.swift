@@ -76,7 +76,8 @@ struct Call: Command {
       switch try await access.send(http, console) {
       case .answered(let response, let token): try show(response, to: http, token, console)
       case .undescribed(let reason):
-        // The server says nothing about itself, so the user must say whose token it gets.
+        // The server does not describe itself, so the user must choose the account whose token it
+        // gets.
         if let failure = access.accountIsOpen { throw failure }
         do throws(Failure) {
           try await send(body, by: access.options, console)

@@ -93,8 +93,8 @@ struct Discover: Command {
     }
   }
 
-  /// Returns the accounts that a call without `--account` uses, or from which it lets the user
-  /// choose.
+  /// Returns the account that a call without `--account` uses, or the accounts from which the user
+  /// must choose.
   private func candidates(
     of access: ResourceAccess, in store: any TokenStore
   ) async throws(Failure) -> DiscoveryReport.Account {

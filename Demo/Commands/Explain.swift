@@ -19,7 +19,7 @@ struct Explain: Command {
   static let forms = [Form(operands: [operand], optional: operand)]
   static let options: [Option] = []
 
-  /// The width of the text, as that of the help.
+  /// The width of the text in columns, the same as the width of the help.
   private static let width = 80
 
   private let text: String

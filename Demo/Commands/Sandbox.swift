@@ -93,7 +93,8 @@ struct Sandbox: Command {
     return .seconds(seconds)
   }
 
-  /// Returns the settings of the sandbox: the options of the command line, then those of the file.
+  /// Returns the settings of the sandbox: those of the file, changed by the options of the command
+  /// line.
   func options() throws(Failure) -> SandboxOptions {
     var options = settings
     if let port { options.port = port }

@@ -36,7 +36,7 @@ struct Tour: Command {
     """
   static let options =
     [.plain, .rpc, .drive]
-    // Its lines would be drawn over by the screen.
+    // Leave `--verbose` out, because the screen would overwrite its lines.
     + AccountOptions.optionsOrSandbox.filter { $0 != .verbose }
 
   private let account: AccountOptions

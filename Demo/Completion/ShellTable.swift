@@ -27,7 +27,7 @@ struct ShellTable {
     return entries.flatMap(\.options).filter { $0.value != nil && names.insert($0.name).inserted }
   }
 
-  /// The options that take another kind of value in a command than in those before it.
+  /// The options that take a different kind of value in a command than in the commands before it.
   var specialOptions: [(command: String, option: Option)] {
     let usual = Dictionary(uniqueKeysWithValues: optionsWithValues.map { ($0.name, $0) })
     return entries.flatMap { entry in

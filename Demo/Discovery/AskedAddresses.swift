@@ -17,7 +17,7 @@ final class AskedAddresses: HTTPTransport {
   private let transport: any HTTPTransport
   private let recorded = Locked<[Step]>([])
 
-  /// Creates a transport that sends the requests by another one.
+  /// Creates a transport that sends its requests through another transport.
   init(through transport: any HTTPTransport) { self.transport = transport }
 
   /// The requests so far, in order.

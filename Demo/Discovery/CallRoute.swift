@@ -13,10 +13,10 @@ enum CallRoute: Sendable {
 extension AccountOptions {
   /// Returns the route to a URL: the account that fits it or, without one, the resource itself.
   ///
-  /// An account fits if it is kept for the resource, if its listed servers contain that of the URL,
-  /// or if it lists none and its own server is that of the URL. An account that `--account` names,
-  /// and a server that the options name, are used in any case. A name of no account becomes that of
-  /// a new account for the resource.
+  /// An account fits if it is kept for the resource, if its listed servers contain the URL's
+  /// server, or if it lists none and its own server is the URL's server. An account that
+  /// `--account` names, or a server that the options name, is used in any case. If `--account`
+  /// names no existing account, a new account for the resource gets this name.
   func route(to url: String?, _ console: Console) async throws(Failure) -> CallRoute {
     guard let url, !signIn.usesSandbox, signIn.server == nil else { return .account(self) }
     let target = try CallTarget(checking: url)
@@ -38,8 +38,10 @@ extension AccountOptions {
     }
   }
 
-  /// Opens the store if it is there, and returns these options with it and the records of all
-  /// accounts, also of those whose sessions have ended.
+  /// Opens the store if it exists, and returns these options with the store, and the records of all
+  /// accounts.
+  ///
+  /// The records include accounts whose sessions have ended.
   func opening(_ console: Console) async throws(Failure) -> (AccountOptions, [AccountRecord]) {
     var options = self
     options.opened = try await store.openIfThere(console)
@@ -51,7 +53,7 @@ extension AccountOptions {
   }
 }
 
-/// The URL of a request, which accounts may fit.
+/// The URL of a request, and the rules for which accounts fit it.
 struct CallTarget: Sendable {
   private let origin: ResourceOrigin
   /// The identifiers of the resource, the most specific first.
@@ -77,7 +79,7 @@ struct CallTarget: Sendable {
     case resource(AccountRecord)
     /// An account of `login` that fits the URL.
     case login(AccountRecord)
-    /// One of several, so that the call must name it.
+    /// One of several accounts; the call must name it.
     case open([AccountRecord])
     /// A new account for the resource.
     case new
@@ -95,9 +97,10 @@ struct CallTarget: Sendable {
     return .login(first)
   }
 
-  /// Returns an account that has the name of one for the resource, and is another one.
+  /// Returns an account that has the name of the resource's account, but is not for the resource.
   ///
-  /// `id` is the name of the account that a call uses; without one, the resource's own names count.
+  /// `id` is the name of the account that a call uses; if it is `nil`, the names are the resource's
+  /// identifiers.
   func namesake(of id: String?, among records: [AccountRecord]) -> AccountRecord? {
     let names = id.map { [$0] } ?? identifiers
     return records.first { record in
@@ -106,9 +109,11 @@ struct CallTarget: Sendable {
     }
   }
 
-  /// Returns the account that is kept for the resource; several if a call must name one of them.
+  /// Returns the account that is kept for the resource, or several accounts if a call must name one
+  /// of them.
   ///
-  /// An account with the resource's own name, which a call without `--account` makes, comes first.
+  /// An account with the resource's identifier as its name takes precedence; a call without
+  /// `--account` creates such an account.
   func resources(among records: [AccountRecord]) -> [AccountRecord] {
     for identifier in identifiers {
       let kept = records.filter { KeptClient($0).identifiers == [identifier] }
@@ -118,13 +123,13 @@ struct CallTarget: Sendable {
     return []
   }
 
-  /// Returns whether an account is one of a resource at the URL's server.
+  /// Returns whether an account is kept for a resource at the URL's server.
   func isNamed(by record: AccountRecord) -> Bool {
     let client = KeptClient(record)
     return !client.identifiers.isEmpty && client.resources.contains(origin)
   }
 
-  /// Returns whether the user meant an account for the URL's server.
+  /// Returns whether an account from `login` is meant for the URL's server.
   func isReached(by record: AccountRecord) -> Bool {
     let client = KeptClient(record)
     guard client.identifiers.isEmpty else { return false }

@@ -17,7 +17,7 @@ struct DiscoveryReport: Encodable {
     let deviceAuthorizationEndpoint: String?
   }
 
-  /// Who the program is at the server that is used.
+  /// The program's client at the server that the search selected.
   struct Client: Encodable {
     /// How the server knows the client: `by_hand`, `document` or `registration`.
     let way: String
@@ -32,7 +32,8 @@ struct DiscoveryReport: Encodable {
     }
   }
 
-  /// The accounts that a call without `--account` uses, or from which the user must choose.
+  /// The account that a call without `--account` uses, or the accounts from which the user must
+  /// choose.
   struct Account {
     let ids: [String]
     /// Whether these accounts come from `login`, and not from a call to the resource.
@@ -50,14 +51,15 @@ struct DiscoveryReport: Encodable {
   private let client: Client?
   private let scope: String?
   private let binding: String?
-  /// The name of the account that a call uses; `nil` if there is none, or if it must name one.
+  /// The name of the account that a call uses; `nil` if there is none, or if the call must name an
+  /// account.
   private let account: String?
   /// The names of the accounts that are kept for the resource or fit its address.
   private let accounts: [String]
   private let choice: Account
   /// The first server's problem, if no server can be used; otherwise `nil`.
   let problem: SQOAuthError?
-  /// Whether the address itself demanded a token.
+  /// Whether the server demanded a token for a request to the address.
   private let needsToken: Bool
 
   private enum CodingKeys: String, CodingKey {
@@ -65,7 +67,8 @@ struct DiscoveryReport: Encodable {
     case client, scope, binding, account, accounts
   }
 
-  /// Creates the report of a search; without a `plan`, it ended before a server was known.
+  /// Creates the report of a search; if `plan` is `nil`, the search ended before a server was
+  /// known.
   init(
     _ address: String, _ plan: AccessPlan?, _ steps: [AskedAddresses.Step],
     _ choice: Account

@@ -6,8 +6,8 @@ import SequencingOAuthDiscovery
 extension ResourceAccess {
   /// Throws if another account has the name of the resource's account.
   ///
-  /// The library keeps an account under the name of its resource. Neither may the token of another
-  /// account go to the resource because of its name, nor may a sign-in replace that account.
+  /// The library keeps an account under the name of its resource. If another account has this name,
+  /// its token must not go to the resource, and no sign-in at the resource may replace it.
   func checkName() throws(Failure) {
     guard let target = try? CallTarget(address),
       let record = target.namesake(of: accountID, among: records)
@@ -27,7 +27,7 @@ extension ResourceAccess {
   /// Throws if the account that is kept for the resource is not what the options demand.
   func checkKept() throws(Failure) {
     guard let record = records.first(where: { $0.id == accountID }) else { return }
-    // The account of an ended session gets new tokens.
+    // If the session has ended, there are no tokens to check: the account gets new ones.
     if !record.token.accessToken.isEmpty { try options.checkBinds(record) }
     guard let option = signIn.providerOption else { return }
     guard let client = try record.issuer.flatMap(clientByHand), client.clientID == record.clientID
@@ -50,7 +50,7 @@ extension ResourceAccess {
       cause: failure)
   }
 
-  /// Throws if the user lists servers for the token, and the resource's is not among them.
+  /// Throws if the user lists servers for the token, and the resource's server is not among them.
   func checkListed() throws(SQOAuthError) {
     let origin = try ResourceOrigin(address)
     guard !signIn.resources.isEmpty, !signIn.resources.contains(origin) else { return }
@@ -59,11 +59,11 @@ extension ResourceAccess {
       "\(Option.resource.name) does not list \(origin), so no token may go there")
   }
 
-  /// Returns the client of an account from `login` at an issuer, which follows the options; `nil`
-  /// without such an account.
+  /// Returns the client of an account from `login` at an issuer, changed to follow the options;
+  /// `nil` if there is no such account.
   ///
-  /// - Throws: The reason if that client cannot follow the options. A profile also has rules for
-  ///   the search, which a call does not follow.
+  /// - Throws: The reason if that client cannot follow the options. No client can follow a profile
+  ///   here, because a profile also has rules for the search, which a call does not follow.
   private func clientByHand(at issuer: String) throws(Failure) -> ClientConfiguration? {
     guard signIn.protections.profile == .standard else {
       throw SignInArguments.needsProvider(.profile)

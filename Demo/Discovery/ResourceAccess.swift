@@ -6,7 +6,7 @@ import SequencingOAuthDiscovery
 /// Requests to a resource at a given address, with the sign-ins that its server demands.
 struct ResourceAccess: Sendable {
   let address: String
-  /// The name of the account that is kept for the resource, or that the user gives to a new one;
+  /// The name of the account that is kept for the resource, or the user's name for a new account;
   /// `nil` if there is neither.
   let accountID: String?
   let options: AccountOptions
@@ -29,11 +29,11 @@ struct ResourceAccess: Sendable {
     accountID.flatMap { id in records.contains { $0.id == id } ? nil : id }
   }
 
-  /// The end of a request.
+  /// The outcome of a request.
   enum Outcome {
-    /// The server answered, and the request had the token, if any.
+    /// The server's answer, and the account's current token, if there is an account.
     case answered(WebResponse, SQToken?)
-    /// The server demands a sign-in and does not say where, for the reason of the error.
+    /// The server demands a sign-in, but does not say where; the error is the reason.
     case undescribed(SQOAuthError)
   }
 
@@ -61,7 +61,7 @@ struct ResourceAccess: Sendable {
         try checkListed()
         screens.noteAccount()
       } else if newID != nil {
-        // Without the token of that account, the answer would be another one.
+        // Sign in first: without the new account's token, the server could answer differently.
         try await client.signIn()
       }
       outcome = .success(try await client.send(request))
@@ -90,13 +90,13 @@ struct ResourceAccess: Sendable {
   }
 
   /// The failure for a resource that demands a token without naming its authorization server; `nil`
-  /// if no stored account is for another resource.
+  /// if there is no account to choose, or if the user names a new account.
   ///
   /// A token that was meant for another server goes to this one only if the user says so.
   var accountIsOpen: Failure? {
     let others = records.filter {
       let client = KeptClient($0)
-      // The servers that the user listed for an account are all that its token may go to.
+      // Leave out an account with listed servers, because its token may go only to those servers.
       return client.identifiers.isEmpty && client.resources.isEmpty
     }
     guard !others.isEmpty, newID == nil else { return nil }
@@ -130,7 +130,7 @@ struct ResourceAccess: Sendable {
     }
   }
 
-  /// The settings of a client that only asks: the options of the command line for its requests.
+  /// The settings of a client that signs no user in: the command line's options for its requests.
   var settings: ResourceClient.Options {
     var settings = ResourceClient.Options()
     settings.scope = signIn.scope
@@ -177,10 +177,9 @@ struct ResourceAccess: Sendable {
 }
 
 extension Failure {
-  /// Returns this failure to find an account with the reason why the command knows no server for
-  /// one.
+  /// Returns the failure with the reason why the command knows no server for a new account.
   ///
-  /// Other failures stay unchanged.
+  /// Failures other than that of an account that was not found stay unchanged.
   func missing(_ error: SQOAuthError, of address: String) -> Failure {
     guard code == "no_account" else { return self }
     let reason = error.message.replacing("; configure the client by hand", with: "")

@@ -21,7 +21,7 @@ final class ResourceScreens: Sendable {
   init(
     _ address: String, _ options: SignInArguments, newID: String? = nil, _ console: Console
   ) {
-    // The query may be long, and does not belong to the resource.
+    // Leave out the query, which may be long and does not belong to the resource.
     self.address = String(address.prefix { $0 != "?" })
     self.options = options
     self.newID = newID
@@ -38,8 +38,8 @@ final class ResourceScreens: Sendable {
 
   /// Returns whether the user signs in with a code on another device.
   ///
-  /// It throws without a browser, a terminal and an option, since no user would see a page or a
-  /// code.
+  /// It throws if there is neither a browser nor a terminal and no option decides, because no user
+  /// would see a page or a code.
   var usesCode: @Sendable (String, ProviderMetadata) async throws(SQOAuthError) -> Bool {
     { [self] (issuer, server) async throws(SQOAuthError) -> Bool in
       state.withLock { $0.issuer = issuer }
@@ -111,8 +111,8 @@ final class ResourceScreens: Sendable {
     }
   }
 
-  /// The closure that decides whether a page follows, after the server refused a code; `nil` if the
-  /// user asked for a code.
+  /// The closure that decides whether to show a page after the server has refused a code; `nil` if
+  /// the user asked for a code.
   var showPage: (@Sendable (SQOAuthError) -> Bool)? {
     guard !options.usesDevice else { return nil }
     return { [console] error in
@@ -125,8 +125,8 @@ final class ResourceScreens: Sendable {
 
   /// Returns the failure for an error of the resource's client.
   ///
-  /// `signIn` is the command that signs the account in again, if there is one; `login` is that for
-  /// an account of another name.
+  /// `signIn` is the command that signs the account in again, if there is one; `login` is the
+  /// command that signs in an account of another name.
   func failure(_ error: SQOAuthError, signIn: String?, login: String) -> Failure {
     if let failure = error.cause as? Failure { return failure }
     if Task.isCancelled, error.code == .cancelled { return .interrupted }
@@ -153,8 +153,9 @@ final class ResourceScreens: Sendable {
 }
 
 extension Failure {
-  /// Returns this failure with a hint to sign in with `login`, which takes the option that the hint
-  /// names; a call that finds its server does not.
+  /// Returns this failure with a hint to sign in with the command `login`.
+  ///
+  /// The present hint names an option that `login` takes, but not a call that finds its server.
   fileprivate func naming(_ login: String, ofOptionsAt issuer: String) -> Failure {
     let words = hint?.split { " .,;".contains($0) } ?? []
     let refused = ServerExceptions.options + [.auth, .key, .par, .profile, .redirectURI]

@@ -31,7 +31,7 @@ enum DriveAddress: Sendable, Equatable {
     url.prefix { $0 != "?" }.hasSuffix("/DataSourceList")
   }
 
-  /// Fails if a text cannot be an address for any account.
+  /// Fails if a text is not a valid address, whichever account is used.
   static func check(_ option: String?) throws(Failure) {
     if let option, !isPath(option) { _ = try origin(option) }
   }

@@ -80,7 +80,8 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Returns the name; fails if a file has it, because a title must not replace a file.
+  /// Returns the name; fails if a file of this name exists, because a file's title alone must not
+  /// make a download replace it.
   private static func unused(_ name: String) throws(Failure) -> String {
     guard !FileReading.isThere(name) else {
       throw Failure(

@@ -41,8 +41,8 @@ struct Article: Sendable {
     Self.text(markdown.split(separator: "\n").map(String.init), width: width)
   }
 
-  /// Returns paragraphs as text for a terminal, with the quoted name of an article in place of each
-  /// link to one.
+  /// Returns paragraphs as text for a terminal, with each link to an article replaced by the
+  /// article's quoted name.
   fileprivate static func text(_ paragraphs: [String], width: Int) -> String {
     paragraphs.map { paragraph in
       let text = paragraph.replacing(#/\[([^\]]+)\]\([^)]+\)/#) { "\"\($0.output.1)\"" }

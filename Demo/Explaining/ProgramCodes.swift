@@ -1,4 +1,4 @@
-/// The error codes of the program itself, which the article of the SDK does not have.
+/// The error codes of the program itself, which the SDK's article does not explain.
 enum ProgramCodes {
   /// The code of the answers whose status is not 2xx.
   private static let status = "http_4xx"
@@ -6,7 +6,7 @@ enum ProgramCodes {
   /// The codes in alphabetical order.
   static var all: [String] { explanations.map(\.code) }
 
-  /// Returns the section of a code of the program; `nil` if it has no such code.
+  /// Returns the section of a code of the program; `nil` if the program has no such code.
   static func explanation(of code: String) -> Article.Section? {
     let name = code.wholeMatch(of: /http_[1-9][0-9][0-9]/) == nil ? code : status
     guard let text = explanations.first(where: { $0.code == name })?.text else { return nil }

@@ -14,7 +14,7 @@ struct KeyFile: Sendable, Equatable, Redacted {
 
   /// Reads the file, and checks the key unless it still needs a passphrase; `nil` without a path.
   ///
-  /// The passphrase from the environment counts only for a key that is encrypted.
+  /// The passphrase from the environment is used only if the key is encrypted.
   init?(_ path: String?, passphrase: Secret?) throws(Failure) {
     guard let path else { return nil }
     self.path = FileReading.absolutePath(path)
@@ -29,7 +29,8 @@ struct KeyFile: Sendable, Equatable, Redacted {
 
   /// Creates the key of an account whose file cannot be used now.
   ///
-  /// Only what needs the key fails, with this failure: a token that is still valid needs none.
+  /// Only a request that needs the key fails, with this failure: a token that is still valid can be
+  /// used without the key.
   init(unusable path: String, because failure: Failure) {
     self.path = path
     text = ""
@@ -38,7 +39,7 @@ struct KeyFile: Sendable, Equatable, Redacted {
 
   /// Whether the file lasts longer than this program, so that an account can keep its path.
   ///
-  /// A pipe, such as that of `<(…)`, and what a number of an open file names do not.
+  /// A pipe, such as from `<(…)`, and a path that names an open file by its number do not last.
   var lasts: Bool {
     !path.hasPrefix("/dev/") && !path.hasPrefix("/proc/") && FileReading.isFile(path)
   }
@@ -84,9 +85,9 @@ struct KeyFile: Sendable, Equatable, Redacted {
 }
 
 extension KeyFile {
-  /// Returns the key as the server knows it.
+  /// Returns the key with the identifier by which the server knows it.
   ///
-  /// Apple names its files after the identifiers of the keys.
+  /// For Apple, the identifier comes from the file's name.
   func clientKey(for profile: SecurityProfile, at server: Server) throws(Failure) -> ClientKey {
     let key = try clientKey(for: profile)
     guard case .known(.apple) = server, let keyID = Self.appleKeyID(in: path) else { return key }
@@ -97,7 +98,7 @@ extension KeyFile {
     }
   }
 
-  /// Returns the identifier in the name of a file of Apple's, `AuthKey_ID.p8`.
+  /// Returns the identifier in the name of a key file from Apple, `AuthKey_ID.p8`.
   static func appleKeyID(in path: String) -> String? {
     let name = path.split(separator: "/").last ?? ""
     guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
@@ -120,7 +121,7 @@ extension Failure {
     SQOAuthError(.clientKeyFailed, message, cause: self)
   }
 
-  /// The code of a failure because of the key file that an account needs.
+  /// The code of the failure if an account's key file cannot be used.
   static let keyUnavailable = "key_unavailable"
 
   /// Returns this failure to use a key file as the failure of an account that needs the file.

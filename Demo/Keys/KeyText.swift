@@ -33,7 +33,7 @@ enum KeyText {
     return text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
   }
 
-  /// Whether the text is a private key in PEM that a passphrase encrypts.
+  /// Whether the text is a private key in PEM that is encrypted with a passphrase.
   static func isEncrypted(_ text: String) -> Bool { !isJWK(text) && text.contains("ENCRYPTED") }
 
   /// Whether the text is a public key in PEM or a public JSON Web Key.
@@ -53,14 +53,15 @@ enum KeyText {
   /// Whether the text is JSON rather than PEM.
   static func isJWK(_ text: String) -> Bool { text.first { !$0.isWhitespace } == "{" }
 
-  /// Returns the members of a JSON Web Key, or `nil` if the text is no object.
+  /// Returns the members of a JSON Web Key, or `nil` if the text is not a JSON object.
   static func members(_ text: String) -> [String: JSONValue]? {
     try? JSONDecoder().decode([String: JSONValue].self, from: Data(text.utf8))
   }
 
   /// Returns the private key in a text.
   ///
-  /// An RSA key that names no algorithm has RS256, which FAPI 2.0 forbids; there it has PS256.
+  /// An RSA key that names no algorithm gets RS256 or, for a profile of FAPI 2.0, which forbids
+  /// RS256, PS256.
   static func clientKey(
     _ text: String, for profile: SecurityProfile, passphrase: String? = nil
   ) throws(SQOAuthError) -> ClientKey {

@@ -13,8 +13,8 @@ struct SandboxKey: Sendable {
 
   /// Reads the file.
   ///
-  /// With `isStrict`, an RSA key that names no algorithm gets PS256 instead of RS256, as
-  /// `--profile` gives it.
+  /// If `isStrict` is `true`, an RSA key that names no algorithm gets PS256 instead of RS256, as a
+  /// client's key does under `--profile`.
   init(_ path: String, passphrase: Secret?, isStrict: Bool) throws(Failure) {
     self.path = path
     let text: String
@@ -49,7 +49,7 @@ struct SandboxKey: Sendable {
         + "'openssl pkey -in \(quoted) -pubout' prints it")
   }
 
-  /// Returns a key that cannot sign, with the public half in the text.
+  /// Returns a key made from the public half in a text; it cannot sign.
   private static func publicKey(
     _ text: String, isStrict: Bool
   ) throws(SQOAuthError) -> ClientKey {

@@ -1,7 +1,7 @@
 import SequencingOAuth
 
 extension Failure {
-  /// The words of errors about the network and TLS, with the options that concern them.
+  /// Phrases of errors about the network and TLS, each with a hint that names an option.
   static let network: [(advice: String, hint: String)] = [
     (
       "demands a user name and a password",

@@ -1,10 +1,10 @@
 import SQBasics
 import SequencingOAuth
 
-/// The options for the way to servers: trusted authorities, the proxy, and a certificate of one's
-/// own.
+/// The options for connections to servers: trusted authorities, the proxy, and the client's own
+/// certificate.
 ///
-/// No account keeps them, because they belong to the network in which the program runs.
+/// They are not stored with accounts, because they belong to the network in which the program runs.
 struct NetworkOptions: Sendable {
   static let options: [Option] = [.authorities, .proxy, .clientCertificate, .certificateKey]
 

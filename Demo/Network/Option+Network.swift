@@ -1,4 +1,4 @@
-/// The options for the way to servers.
+/// The options for connections to servers.
 extension Option {
   static let authorities = Option(
     "--cacert", value: "FILE", formerly: "--ca",

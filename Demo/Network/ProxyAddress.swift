@@ -5,8 +5,8 @@ import SequencingOAuth
 struct ProxyAddress: Sendable {
   let proxy: HTTPTransportConfiguration.Proxy
 
-  /// Reads an address without a password, and adds the password from the environment if it names a
-  /// user.
+  /// Reads an address without a password, and adds the password from the environment if the address
+  /// names a user.
   ///
   /// No message repeats the address, because the user may have typed a password.
   init(_ text: String, password: Secret?) throws(Failure) {

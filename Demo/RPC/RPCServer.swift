@@ -26,7 +26,7 @@ struct RPCServer: Sendable {
 
   /// Checks the address.
   ///
-  /// A call to the server may take `timeout`.
+  /// A call to the server may take at most `timeout`.
   init(
     _ text: String, network: NetworkOptions = NetworkOptions(), timeout: Duration = .seconds(60)
   ) throws(Failure) {

@@ -9,8 +9,8 @@ struct ConfigObject: Sendable, Redacted {
 
   /// Reads an object.
   ///
-  /// - Throws: A usage failure if the value is of another type, or has a member with another name
-  ///   than `names`.
+  /// - Throws: A usage failure if the value is not an object, or has a member that `names` does not
+  ///   contain.
   init(_ value: JSONValue, at path: String, _ names: [String]) throws(Failure) {
     self.path = path
     guard let members = value.object else {
@@ -38,7 +38,7 @@ struct ConfigObject: Sendable, Redacted {
     return text
   }
 
-  /// Returns one of some words; `nil` if the member is missing.
+  /// Returns a text that must be one of `words`; `nil` if the member is missing.
   func choice(_ name: String, among words: [String]) throws(Failure) -> String? {
     guard let word = try text(name) else { return nil }
     guard words.contains(word) else {

@@ -51,7 +51,7 @@ extension SandboxProfile {
       ("email", \.email), ("phone_number", \.phoneNumber),
     ]
   }
-  /// The standard claims that are no texts.
+  /// The standard claims that are not texts.
   private static let withoutText = [
     "email_verified", "phone_number_verified", "updated_at", "address",
   ]

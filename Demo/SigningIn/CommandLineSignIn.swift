@@ -104,7 +104,7 @@ struct CommandLineSignIn: Sendable {
   /// Fails if the server does not answer, because the sign-in would then fail, too.
   private func usesOtherDevice() async throws(Failure) -> Bool {
     guard !options.usesDevice else { return true }
-    // The built-in sandbox is on this machine, and so must be its users' browser.
+    // The built-in sandbox runs on this machine, so its users' browser must run here, too.
     guard options.browser == .system, options.server != nil, !SystemBrowser.isAvailable else {
       return false
     }

@@ -17,7 +17,7 @@ struct DeviceCodeScreen: Sendable {
     timeout = options.deviceTimeout
   }
 
-  /// Returns the warning that the server lets the client have no code.
+  /// Returns the warning that the server does not issue a code to the client.
   static func isRefused(by error: SQOAuthError) -> String {
     "the server does not let this client sign in on another device: \(error.message)"
   }

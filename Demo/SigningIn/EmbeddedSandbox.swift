@@ -96,7 +96,7 @@ final class EmbeddedSandbox: Sendable {
     await server.stop()
   }
 
-  /// Ends all sessions like an administrator; an app notices that at its next request.
+  /// Ends all sessions, as an administrator would; an app notices this at its next request.
   func endSessions() {
     server.revokeEverything()
   }
@@ -156,7 +156,8 @@ extension SandboxJSON {
 }
 
 extension SecurityProfile {
-  /// The profile of a sandbox whose clients follow this one; `nil` for a profile that needs none.
+  /// The profile of a sandbox for clients that follow this profile; `nil` if the sandbox needs
+  /// none.
   fileprivate var sandboxProfile: SandboxSecurityProfile? {
     switch self {
     case .standard, .mcp: nil

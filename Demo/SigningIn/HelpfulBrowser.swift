@@ -3,7 +3,9 @@ import SequencingOAuth
 
 /// A browser that shows the address if no window opens, while the sign-in waits for the redirect.
 struct HelpfulBrowser: UserAgent {
-  /// The wait after a failed browser command: if a signal ended it, the sign-in ends, too.
+  /// The wait after a browser command has failed.
+  ///
+  /// If a signal ended the command, the same signal can end the sign-in during this wait.
   private static let grace: Duration = .milliseconds(300)
 
   let browser: any UserAgent

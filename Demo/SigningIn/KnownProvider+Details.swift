@@ -31,7 +31,8 @@ extension ProviderDetails {
 extension KnownProvider {
   /// Finds a provider by its name.
   ///
-  /// An option that the provider needs must be there, and no other one.
+  /// Fails if an option that the provider needs is missing, or if the provider has no use for an
+  /// option.
   init(_ name: String, _ details: ProviderDetails) throws(Failure) {
     self = try Self.named(name, details)
     let own: [Option] =
@@ -51,7 +52,7 @@ extension KnownProvider {
     }
   }
 
-  /// Whether a provider is at a server that `--issuer` names.
+  /// Returns whether `--issuer` can name the server of a provider.
   static func takesIssuer(_ name: String) -> Bool {
     ["keycloak", "gitlab", "okta", "auth0"].contains(name)
   }

@@ -10,12 +10,12 @@ enum KnownProvider: Sendable, Equatable {
   /// A realm of a Keycloak server.
   case keycloak(baseURL: String, realm: String)
   case gitHub
-  /// GitLab.com, or a GitLab elsewhere.
+  /// GitLab.com or a GitLab server elsewhere.
   case gitLab(baseURL: String)
   case microsoft(tenant: String)
   /// Apple, for the clients of a developer's team.
   case apple(teamID: String)
-  /// An authorization server of an Okta organization; `nil` for the organization's own.
+  /// An authorization server of an Okta organization; if `server` is `nil`, the organization's own.
   case okta(domain: String, server: String?)
   case auth0(domain: String, audience: String?)
   case slack
@@ -92,7 +92,7 @@ enum KnownProvider: Sendable, Equatable {
 
   /// The scopes that ask who the user is.
   var identityScopes: [String] {
-    // Apple has no profile, and posts the redirect of a sign-in that asks for the address.
+    // Apple has no scope `profile`, and posts the redirect if the sign-in requests `email`.
     if case .apple = self { ["openid"] } else { ["openid", "profile", "email"] }
   }
 }

@@ -23,7 +23,7 @@ final class PastedRedirects: Sendable {
     case refused
   }
 
-  /// The number of lines that may be wrong, so that an input without an end has one.
+  /// The maximum number of wrong lines, so that the reading ends even if the input has no end.
   static let maximumRefusals = 20
 
   init(_ signIn: PendingSignIn, _ console: Console) {
@@ -66,9 +66,9 @@ final class PastedRedirects: Sendable {
     startReading()
   }
 
-  /// Waits while lines are read, until the task is cancelled, which is when the sign-in ends.
+  /// Waits while lines are read, until the end of the sign-in cancels the task.
   ///
-  /// With `isNeeded`, no other way leads to the redirect.
+  /// If `isNeeded` is `true`, the redirect cannot arrive in any other way.
   ///
   /// - Throws: `SQOAuthError.Code.cancelled` if standard input ended without the redirect, or if
   ///   too many lines were not the redirect.

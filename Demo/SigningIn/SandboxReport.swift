@@ -35,7 +35,7 @@ struct SandboxReport: Encodable {
   }
 
   private let issuer: String
-  /// The identifier of the API as a resource; `nil` if it does not describe itself.
+  /// The identifier of the API as a resource; `nil` if the API does not describe itself.
   private let resource: String?
   private let authorizationEndpoint: String
   private let tokenEndpoint: String
@@ -104,13 +104,13 @@ struct SandboxReport: Encodable {
     """
   }
 
-  /// The client of the login in the text: a client without a secret, if there is any.
+  /// The client of the text's `login` command: a client without a secret, if there is any.
   private var loginClient: SandboxClient? {
     registered.first { $0.secret == nil } ?? registered.first
   }
 
-  /// The scopes of the `login` command in the report: of the usual scopes and the sandbox's own,
-  /// those that the client may request.
+  /// The scopes of the `login` command in the report: all usual scopes and scopes of the sandbox
+  /// that the client may request.
   private var loginScopes: [String] {
     let usual = ["openid", "profile", "email", "demo", "files"]
     let standard = SandboxOptions().scopes.map(\.name)

@@ -27,7 +27,7 @@ extension Option {
       + "this machine.")
 }
 
-/// The rules that the command `sandbox` demands of its clients, and the client with a key.
+/// The rules that the command `sandbox` imposes on its clients, and the client with a key.
 struct SandboxRules: Sendable {
   static let options: [Option] = [
     .sandboxProfile, .sandboxDPoP, .clientKey, .undescribed, .sandboxStepUp, .clientDocuments,
@@ -91,7 +91,7 @@ struct SandboxRules: Sendable {
 
   /// The value of `--profile`; `nil` if there is none.
   var profileName: String? { Self.profiles.first { $0.profile == profile }?.option }
-  /// Whether no client without a key can sign in.
+  /// Whether only clients with a key can sign in.
   private var needsKey: Bool { profile == .fapi2 || profile == .fapi2MessageSigning }
 
   /// Changes the options of a sandbox to these rules, with the client that has the key first.

@@ -15,7 +15,8 @@ struct ServerExceptions: Sendable, Equatable {
   private(set) var algorithm: JWSAlgorithm?
   /// Whether the server's metadata may say that it does not support PKCE.
   private(set) var acceptsNoPKCE = false
-  /// The server's name in what the client's key signs; `nil` for the provider's own.
+  /// The server's name, `aud`, in the assertions that the client's key signs; `nil` for the name
+  /// that the provider uses by default.
   private(set) var assertionAudience: AssertionAudience?
 
   /// The violations by their names in the option and in the SDK.

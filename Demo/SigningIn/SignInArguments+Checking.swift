@@ -36,7 +36,7 @@ extension SignInArguments {
     throw .usage("--browser sandbox plays the user of a sandbox on this machine only")
   }
 
-  /// Fails if the account would keep a path that nothing leads to after this run.
+  /// Fails if the account would keep the path of a key file that disappears after this run.
   func checkKeyLasts(in store: OpenStore) async throws(Failure) {
     guard let key, !key.lasts, await store.place != nil else { return }
     throw .usage(
@@ -50,7 +50,7 @@ extension SignInArguments {
     return known.identityScopes
   }
 
-  /// Fails if Apple would refuse the sign-in after the user has come back, or before.
+  /// Fails if Apple would refuse the sign-in, before or after the user has logged in.
   private func checkForApple() throws(Failure) {
     guard key != nil || secret != nil else {
       throw Failure(

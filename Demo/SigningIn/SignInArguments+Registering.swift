@@ -39,9 +39,9 @@ extension SignInArguments {
     return try completed(by: registration)
   }
 
-  /// Fails if the program is registered there with a key and the options name none, or the reverse.
+  /// Fails if the program's registration has a key and the options name none, or the reverse.
   ///
-  /// A change of the registration would make its other accounts unusable.
+  /// A change of the registration would make the program's other accounts at the server unusable.
   private func checkKey(of registration: ClientRegistration) throws(Failure) {
     let hasKey = registration.clientAuthentication == .privateKeyJWT
     let usesKey = key != nil && [nil, .privateKeyJWT].contains(authentication)
@@ -61,7 +61,7 @@ extension SignInArguments {
   /// Returns the registration, with the grant for a sign-in on another device if the user may need
   /// it.
   ///
-  /// If the grant is only a possibility, a server that rejects it causes no failure.
+  /// If the user did not ask for that grant, a server that rejects it causes no failure.
   private func registration(
     by registrar: ClientRegistrar, of clientKey: ClientKey?, in store: any RegistrationStore
   ) async throws(SQOAuthError) -> ClientRegistration {
@@ -70,15 +70,15 @@ extension SignInArguments {
         of: metadata(clientKey, withDevice: mayUseDevice), in: store, options)
     } catch {
       let isOfMetadata = [.registrationMismatch, .invalidClientMetadata].contains(error.code)
-      // Without a difference, the server would refuse the program again, or register another
-      // client.
+      // Try again only without the device grant; with the same metadata, the server would refuse
+      // again, or register another client.
       guard isOfMetadata, mayUseDevice, !usesDevice else { throw error }
       return try await registrar.registration(
         of: metadata(clientKey, withDevice: false), in: store, options)
     }
   }
 
-  /// How a registration is shared with the calls that find their server by themselves.
+  /// The options of a registration that is shared with calls that find their server by themselves.
   private var options: RegistrationOptions {
     var options = RegistrationOptions()
     (options.fixesPorts, options.verifies) = (true, true)

@@ -126,7 +126,7 @@ struct SignInArguments: Sendable {
 
   /// Returns these options, with missing values taken from an account's record.
   ///
-  /// If the options name another client or server than the record, nothing is taken: each client
+  /// If the options name a client or server that is not the record's, nothing is taken: each client
   /// and server may get only its own stored values. With `signInCommand`, the account's key is not
   /// needed at once: if its file cannot be used, only a request that needs the key fails, and names
   /// this command.
@@ -172,7 +172,7 @@ struct SignInArguments: Sendable {
     return options
   }
 
-  /// Returns these options for the resource of an account, if it is one of a resource.
+  /// Returns these options for an account's resource, if the account is kept for a resource.
   func forResource(of kept: KeptClient) throws(Failure) -> SignInArguments {
     guard !kept.identifiers.isEmpty else { return self }
     var options = self
@@ -199,7 +199,7 @@ struct SignInArguments: Sendable {
     return options
   }
 
-  /// Returns these options with another scope.
+  /// Returns these options with the given scope in place of their own.
   func requesting(scope: String) throws(Failure) -> SignInArguments {
     var options = self
     options.scope = scope
@@ -241,7 +241,7 @@ struct SignInArguments: Sendable {
     }
   }
 
-  /// Returns these options for an account that is to be forgotten, whose key stays locked.
+  /// Returns these options for the removal of an account whose client's key stays locked.
   func leavingKeyLocked(because failure: Failure) throws(Failure) -> SignInArguments {
     guard let key, key.isLocked else { return self }
     var options = self
@@ -249,7 +249,7 @@ struct SignInArguments: Sendable {
     return try options.rebuilt()
   }
 
-  /// Returns the client; while its key is locked, the client has none.
+  /// Returns the client, without its key while the key is locked.
   private func client(
     _ clientID: String, of server: Server
   ) throws(Failure) -> ClientConfiguration {
@@ -269,8 +269,8 @@ struct SignInArguments: Sendable {
       client.resources = identifiers
       client.requiredScopes = requiredScopes
       client.expectedSubject = subject
-      // Only the name of a user or the address of a resource has led to the server, which anyone
-      // may run.
+      // If only a user's name or a resource's address led to the server, anyone may have chosen it,
+      // so it must not be on this computer.
       client.acceptsServersOnThisComputer =
         subject == nil && identifiers.allSatisfy(EmbeddedSandbox.canBeVisited)
       return client

@@ -1,7 +1,7 @@
 import SQFoundation
 import SequencingOAuth
 
-/// The browser of a command's sign-in, beside which the user may paste the redirect.
+/// The browser of a command's sign-in; meanwhile, the user may also paste the redirect.
 ///
 /// It warns at once about rejected redirects.
 struct SignInBrowser: UserAgent {
@@ -19,7 +19,7 @@ struct SignInBrowser: UserAgent {
     self.announce = announce
   }
 
-  /// Whether the user works over SSH, so that the user's browser may not reach this machine.
+  /// Whether the user works over SSH, so that the user's browser might not reach this machine.
   private static var isOverSSH: Bool {
     let environment = ProcessInfo.processInfo.environment
     return ["SSH_CONNECTION", "SSH_TTY"].contains { environment[$0]?.isEmpty == false }

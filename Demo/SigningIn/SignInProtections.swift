@@ -4,7 +4,7 @@ import SequencingOAuth
 struct SignInProtections: Sendable, Equatable {
   static let options: [Option] = [.par, .dpop, .profile]
 
-  /// Whether the request of a sign-in goes to the server itself before the browser opens.
+  /// Whether the request of a sign-in is pushed to the server before the browser opens.
   private(set) var pushesRequest = false
   /// Whether the tokens are bound to a key of the account.
   private(set) var usesDPoP = false
@@ -50,7 +50,7 @@ struct SignInProtections: Sendable, Equatable {
   /// Binds the tokens to a key, because the server demands it.
   mutating func bindTokens() { usesDPoP = true }
 
-  /// Whether the tokens are bound to a key, also because the profile demands it.
+  /// Whether the tokens are bound to a key, by an option or because the profile demands it.
   var bindsTokens: Bool { usesDPoP || profile != .standard }
 
   func apply(to client: inout ClientConfiguration) {

@@ -2,7 +2,8 @@ import SQLibC
 
 /// The waits for the readers of standard output and standard error; a signal can end the waits.
 ///
-/// A reader may never read again, and a program must not wait for it after a signal to end.
+/// A reader might never read again, and the program must not wait for it after a signal has asked
+/// the program to end.
 enum OutputWaits {
   /// A pipe that becomes readable when the waits end; `nil` if the system provides none.
   private static let bell: (reading: Int32, writing: Int32)? = {

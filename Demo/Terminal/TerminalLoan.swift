@@ -19,7 +19,7 @@ enum TerminalLoan {
     self.screen.withLock { $0 = screen }
   }
 
-  /// Lends the terminal after no part of the program reads it any more.
+  /// Lends the terminal as soon as no part of the program reads it any more.
   static func begin() async {
     isLent.store(true, ordering: .sequentiallyConsistent)
     reading.withLock { _ in }

@@ -71,9 +71,11 @@ enum StandardStreams {
   /// Whether standard input was closed when the program started; it is empty then.
   static var inputWasClosed: Bool { isInputMissing.load(ordering: .relaxed) }
 
-  /// Makes sure that all three are open, and that writing to a closed pipe is only an error.
+  /// Makes sure that all three streams are open, and that writing to a closed pipe is only an
+  /// error.
   static func prepare() {
-    // Otherwise a file that is opened later could get the number, and the output, of a closed one.
+    // Otherwise a file that is opened later could get the number of a closed stream, and its
+    // output.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
       // Open it for reading only, so that printing to it still fails.
       _ = open("/dev/null", O_RDONLY)

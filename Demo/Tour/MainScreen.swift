@@ -83,7 +83,7 @@ final class MainScreen: TokenRefreshDelegate {
     }
   }
 
-  /// Makes the server revoke the tokens; then the delegate gets the session's end.
+  /// Makes the server revoke the tokens; the delegate is then notified of the session's end.
   func revoke() {
     oauth.revoke { result in
       guard case .failure(let error) = result else { return }

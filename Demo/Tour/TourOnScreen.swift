@@ -21,7 +21,7 @@ struct TourOnScreen {
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
     let screen = TourScreen { continuation.yield(.terminal($0)) }
     screen.enter()
-    // While a text browser uses the terminal, the screen is left.
+    // The program leaves its screen while a text browser uses the terminal.
     TerminalLoan.use(TerminalLoan.Screen(leave: screen.leave, enter: screen.enter))
     let feeders = [
       Task { [events = app.events] in

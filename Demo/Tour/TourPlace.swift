@@ -57,7 +57,7 @@ struct TourPlace: Sendable {
       sandbox: sandbox, files: try? Pipeline(sandbox.drive, module: oauth.module).add("files"))
   }
 
-  /// Creates the place for an account; the account may not be signed in yet.
+  /// Creates the place for an account; the account need not be signed in yet.
   static func account(
     _ account: Account, drive: String?
   ) throws(Failure) -> TourPlace {

@@ -48,14 +48,15 @@ enum Crypto {
     return Data(digest.prefix(Int(count)))
   }
 
-  /// Prevents OpenSSL's cleanup at exit, because the server's threads may still use it then.
+  /// Prevents OpenSSL's cleanup at exit, because the server's threads may still use OpenSSL at that
+  /// time.
   static func prepare() {
     OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
   }
 
   /// Returns why OpenSSL cannot do the sandbox's work in this process; `nil` if it can.
   ///
-  /// Its configuration can take algorithms away.
+  /// OpenSSL's configuration can disable algorithms.
   static func lack() -> String? {
     prepare()
     ERR_set_mark()

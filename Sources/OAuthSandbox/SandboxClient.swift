@@ -27,10 +27,10 @@ public struct SandboxClient: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 7517, section 4
   public var keys: [SandboxJSON] = []
-  /// The client's identifiers at other authorization servers, by their issuers.
+  /// The client's identifiers at other authorization servers, by the issuer of each server.
   ///
-  /// The sandbox writes them into its grants for those servers (ID-JAG). A server that is missing
-  /// here knows the client by ``id``.
+  /// The sandbox writes them into its grants for those servers (ID-JAG). A grant for a server that
+  /// is missing here names the client by ``id``.
   public var identifiers: [String: String] = [:]
   /// The app's name on the consent page.
   public var name: String
@@ -91,7 +91,8 @@ public struct SandboxClient: Sendable, Hashable {
   /// - SeeAlso: RFC 9449, section 5.2
   public var requiresBoundTokens = false
 
-  /// Creates a client that may authenticate in any way that suits its secret.
+  /// Creates a public client or, with a secret, a client that authenticates with
+  /// `client_secret_basic` or `client_secret_post`.
   public init(
     id: String, secret: String? = nil, name: String? = nil,
     redirectURIs: [String] = SandboxClient.loopbackRedirectURIs

@@ -13,7 +13,7 @@ extension SandboxCore {
     let request = SandboxRequest(head, date: withState { $0.now })
     guard let endpoint = request.endpoint else { return .ordinary }
     return withState { state in
-      // The request is checked again when its body has arrived, so this check has no effect.
+      // Check a copy of the state: the request is checked again when its body has arrived.
       var sandbox = state
       if sandbox.plan.leavesNextUnread(endpoint) { return .unread }
       guard endpoint == .driveUpload else { return .ordinary }

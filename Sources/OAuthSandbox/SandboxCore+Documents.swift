@@ -4,7 +4,7 @@ import SQFoundation
 extension SandboxCore {
   /// Reads the document of the client that a request names, unless the client is known.
   ///
-  /// The first request of a sign-in reads the document anew, so that a change counts.
+  /// The first request of a sign-in reads the document anew, so that a change takes effect.
   func readClientDocument(for request: SandboxRequest) async {
     guard let (id, source) = withState({ Self.document(for: request, $0) }) else { return }
     let outcome: Result<SandboxClient, ClientDocumentFault>

@@ -12,7 +12,7 @@ final class SandboxCore: Sendable {
     self.state = Locked(state)
   }
 
-  /// Calls `body` with the state while no endpoint runs.
+  /// Calls `body` with exclusive access to the state, so that no endpoint runs meanwhile.
   func withState<Result: Sendable, Failure: Error>(
     _ body: (inout SandboxState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -21,7 +21,7 @@ final class SandboxCore: Sendable {
 
   func reply(to request: LoopbackRequest) async -> LoopbackReply {
     let authority = withState { $0.address.dropFirst("http://".count) }
-    // With another host name the request may come from another site (DNS rebinding).
+    // Reject other host names, because the request may come from another site (DNS rebinding).
     guard let host = request.header("host"), Self.isOwn(host, authority: authority) else {
       return .response(LoopbackResponse(status: 421))
     }

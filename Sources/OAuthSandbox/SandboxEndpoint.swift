@@ -1,9 +1,10 @@
 /// An endpoint of the sandbox.
 public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
-  /// The server's metadata: `/.well-known/oauth-authorization-server`, or OpenID Connect's address.
+  /// The server's metadata: `/.well-known/oauth-authorization-server` or
+  /// `/.well-known/openid-configuration`.
   case metadata
-  /// The API's description of itself: `/.well-known/oauth-protected-resource`, or with a path of
-  /// the API at its end.
+  /// The API's description of itself: `/.well-known/oauth-protected-resource`, which a path of the
+  /// API may follow.
   case resourceMetadata
   /// The start of a sign-in: `/authorize`.
   case authorization
@@ -45,11 +46,11 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   case driveFile
   /// The content of one file: `/drive/v2/files/ID?alt=media`.
   case driveContent
-  /// The API that receives a new file's content, `/upload/drive/v2/files`, or with `/ID` an
-  /// existing file's.
+  /// The API that receives the content of a new file, at `/upload/drive/v2/files`, or of an
+  /// existing file, at `/upload/drive/v2/files/ID`.
   case driveUpload
 
-  /// Finds the endpoint of a request, and fails for an unknown path.
+  /// Creates the endpoint that answers a request, or returns `nil` for an unknown path.
   init?(_ method: String, path: String, query: [SandboxParameter]) {
     if path == "/.well-known/openid-configuration" {
       self = .metadata
@@ -69,7 +70,7 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The path below the issuer, without the ID for endpoints of one file or client.
+  /// The endpoint's path below the issuer, without the ID of a file or client.
   public var path: String {
     switch self {
     case .metadata: "/.well-known/oauth-authorization-server"

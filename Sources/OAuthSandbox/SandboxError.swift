@@ -10,19 +10,19 @@ public enum SandboxError: Error, Sendable, Hashable {
   case portInUse(UInt16)
   /// A system call failed with this `errno`; 0 means that the loopback address is not available.
   case system(Int32)
-  /// OpenSSL lacks an algorithm in this process because of its configuration, as the text says.
+  /// OpenSSL's configuration in this process disables an algorithm that the text names.
   case cryptographyUnavailable(String)
   /// A redirect leads to a server outside the loopback addresses, given as scheme and host.
   ///
   /// A redirect to the app's own `https` address is not an error: it ends the visit.
   case notLoopback(String)
-  /// A server's answer was malformed or unexpected, as the text says.
+  /// A server's answer was malformed or unexpected; the text says why.
   case unexpectedAnswer(String)
   /// The visit ended on a page instead of a redirect back to the app.
   ///
   /// Possible causes are a wrong user name or password, an unknown client, an unregistered redirect
-  /// URI, and a failure of the server. `heading` is the page's heading, or the status of an answer
-  /// without one. `detail` is the page's alert or else its first paragraph.
+  /// URI, and a failure of the server. `heading` is the page's heading or, if the page has none,
+  /// the HTTP status. `detail` is the page's alert or, if the page has none, its first paragraph.
   case endedOnPage(heading: String, detail: String?)
 }
 

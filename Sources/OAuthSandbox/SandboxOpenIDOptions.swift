@@ -3,7 +3,7 @@ public struct SandboxOpenIDOptions: Sendable {
   /// The signing algorithms that the discovery document lists.
   ///
   /// Each client uses its own ``SandboxClient/idTokenAlgorithm``, even if it is not in this list.
-  /// Only a client that registers itself must name one of the list.
+  /// Only a client that registers itself must choose an algorithm from this list.
   public var algorithms = SandboxSigningAlgorithm.allCases
   /// The lifetime of ID tokens.
   public var idTokenLifetime: Duration = .seconds(600)
@@ -20,7 +20,8 @@ public struct SandboxOpenIDOptions: Sendable {
   ///
   /// If `false`, only ID tokens with several audiences contain it.
   public var alwaysTellsAuthorizedParty = false
-  /// Whether an ID token from a code contains `c_hash`, which the code flow does not require.
+  /// Whether an ID token for an authorization code contains `c_hash`, which the code flow does not
+  /// require.
   public var tellsCodeHash = false
   /// Whether a refresh returns a new ID token.
   public var issuesIDTokenOnRefresh = true
@@ -30,7 +31,7 @@ public struct SandboxOpenIDOptions: Sendable {
   public var acrValues = ["urn:sandbox:password", "urn:sandbox:careful"]
   /// Whether the key set and the tokens contain the key's ID, `kid`.
   public var namesKeys = true
-  /// The additional keys in the key set that sign nothing.
+  /// The kind of additional keys in the key set, which sign nothing.
   public var decoyKeys = DecoyKeys.ownIDs
   /// The value of `Cache-Control` for the key set; `nil` omits the field.
   public var keySetCacheControl: String? = "public, max-age=3600"

@@ -1,11 +1,11 @@
 public import SQBasics
 public import SQFoundation
 
-/// The settings of a sandbox, whose defaults are enough for a demo.
+/// The settings of a sandbox; the defaults are enough for a demo.
 public struct SandboxOptions: Sendable {
   /// The port on 127.0.0.1; 0 selects a free one.
   public var port: UInt16 = 0
-  /// Whether the issuer identifier ends with a slash, which is then part of it everywhere.
+  /// Whether the issuer identifier ends with a slash wherever the sandbox states it.
   ///
   /// - SeeAlso: RFC 8414, section 3.3
   public var issuerEndsWithSlash = false
@@ -25,25 +25,27 @@ public struct SandboxOptions: Sendable {
   public var accessTokenLifetime: Duration? = .seconds(3600)
   /// The form of access tokens.
   public var accessTokenFormat = SandboxAccessTokenFormat.opaque
-  /// The services that a request may name in `resource`, and a token exchange also in `audience`;
-  /// `nil` for any.
+  /// The services that a request may name in `resource`, or a token exchange in `audience`; `nil`
+  /// for any service.
   ///
   /// The sandbox's own resources are always known.
   ///
   /// - SeeAlso: RFC 8707, section 2; RFC 8693, section 2.2.2 (`invalid_target`)
   public var audiences: Set<String>?
-  /// The settings of the API as a resource that clients find by its address.
+  /// The settings of the API as a protected resource, which clients discover by its address.
   public var resources = SandboxResourceOptions()
   /// How to get the documents about clients whose identifiers are addresses; `nil` to accept no
   /// such clients.
   public var clientDocuments: SandboxClientDocuments?
-  /// The types of authorization details that apps can request; none make the sandbox ignore them.
+  /// The types of authorization details that apps can request; if empty, the sandbox ignores
+  /// authorization details.
   ///
   /// - SeeAlso: RFC 9396
   public var authorizationDetailsTypes: [SandboxAuthorizationDetailsType] = []
   /// Whether tokens are bound to clients' keys, and how proofs are checked.
   public var dpop = SandboxDPoPOptions()
-  /// The algorithms that may sign authorization requests; none make signed requests unknown.
+  /// The algorithms that may sign authorization requests; if empty, the sandbox does not support
+  /// signed requests.
   ///
   /// The HMAC algorithms have no effect: a client signs with one of its ``SandboxClient/keys``.
   ///
@@ -59,10 +61,10 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: FAPI 2.0 Message Signing, section 5.3.1
   public var requestObjectsNeedStart = false
-  /// The algorithms that sign authorization responses; without any, the sandbox does not know the
+  /// The algorithms that sign authorization responses; if empty, the sandbox does not support the
   /// signed response modes.
   ///
-  /// The first one signs for clients that name no algorithm.
+  /// The first algorithm is the default for clients that name none.
   ///
   /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM)
   public var authorizationResponseAlgorithms: [SandboxSigningAlgorithm] = []
@@ -83,9 +85,10 @@ public struct SandboxOptions: Sendable {
   public var deviceCodeLifetime: Duration = .seconds(600)
   /// The minimum time between two token requests of a device.
   ///
-  /// An earlier request gets `slow_down` and adds 5 seconds to the time. Responses name it in whole
-  /// seconds, and a device of this package waits at least 1 s. A test whose device has a clock of
-  /// its own, such as `FakeClock` of `SequencingOAuthTesting`, waits for neither.
+  /// An earlier request gets `slow_down` and adds 5 seconds to the time. Responses name the
+  /// interval in whole seconds, and a client of this package waits at least one second. In a test,
+  /// the wait takes no real time if the client has a test clock, such as `FakeClock` of
+  /// `SequencingOAuthTesting`.
   ///
   /// - SeeAlso: RFC 8628, section 3.5
   public var deviceInterval: Duration = .seconds(5)
@@ -97,16 +100,17 @@ public struct SandboxOptions: Sendable {
   /// of the same sign-in are revoked (RFC 9700, section 4.14.2). If `false`, the refresh token
   /// stays valid and is not sent again.
   public var rotatesRefreshTokens = true
-  /// How long a refresh token may be kept without using it; `nil` for as long as its user allows.
+  /// How long an unused refresh token stays valid; `nil` for as long as the user's permission
+  /// lasts.
   ///
-  /// Responses with a refresh token name it as `refresh_token_timeout`, never longer than the rest
+  /// Responses with a refresh token name this time as `refresh_token_timeout`, limited to the rest
   /// of ``authorizationLifetime``.
   ///
   /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
   public var refreshTokenTimeout: Duration?
-  /// How long a user's permission lasts, whatever is refreshed; `nil` for ever.
+  /// How long a user's permission lasts, regardless of refreshes; `nil` for no limit.
   ///
-  /// Responses with a refresh token name the rest of it as `authorization_expires_in`.
+  /// Responses with a refresh token name the remaining time as `authorization_expires_in`.
   public var authorizationLifetime: Duration?
   /// The values of `grant_type` that the token endpoint accepts; `nil` for all.
   ///
@@ -126,7 +130,8 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: RFC 6749, section 4.5
   public var extensionGrants: [String: @Sendable (_ form: [SandboxParameter]) -> String?] = [:]
-  /// The methods by which clients may authenticate, whatever each is registered for.
+  /// The authentication methods that the sandbox supports; each client must also be registered for
+  /// the method that it uses.
   public var authenticationMethods = Set(SandboxClient.Authentication.allCases)
   /// The algorithms that may sign a client's assertion.
   public var assertionAlgorithms = SandboxSigningAlgorithm.allCases
@@ -144,13 +149,13 @@ public struct SandboxOptions: Sendable {
   /// RFC 6749, section 2.3.1, requires it. Many servers do not decode them, and `false` makes the
   /// sandbox act like such a server.
   public var decodesBasicCredentials = true
-  /// Whether confidential clients must also use PKCE, which public clients always must.
+  /// Whether confidential clients must use PKCE too; public clients always must.
   public var requiresPKCEOfAll = false
   /// The maximum total size of the files in one drive, in bytes.
   public var driveBytes = 64 << 20
   /// Whether a new drive contains a few sample documents.
   public var drivesHaveDocuments = true
-  /// The source of the current time, to which ``SandboxServer/advance(by:)`` adds.
+  /// The source of the current time; ``SandboxServer/advance(by:)`` adds to its result.
   public var now: @Sendable () -> Date = { Date() }
 
   /// Creates the default settings.

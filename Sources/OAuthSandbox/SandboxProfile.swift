@@ -1,7 +1,7 @@
 public import SQBasics
 
 /// The information about a user that apps can get: the standard claims of OpenID Connect and any
-/// others.
+/// other claims.
 ///
 /// An app gets a claim if the user allowed the claim's scope, or if the app requested the claim
 /// with the parameter `claims`. A claim that is `nil` is left out.
@@ -26,7 +26,7 @@ public struct SandboxProfile: Sendable, Hashable {
   public var website: String?
   /// The gender, `gender`.
   public var gender: String?
-  /// The birthday as `YYYY-MM-DD`, `birthdate`; the year `0000` leaves it out.
+  /// The birthday as `YYYY-MM-DD`, `birthdate`; the year `0000` omits the year.
   public var birthdate: String?
   /// The time zone, `zoneinfo`.
   public var timeZone: String?
@@ -43,7 +43,7 @@ public struct SandboxProfile: Sendable, Hashable {
   /// Whether the server verified that the phone number belongs to the user,
   /// `phone_number_verified`.
   public var isPhoneNumberVerified: Bool?
-  /// The postal address as an object with members such as `locality`, `address`.
+  /// The postal address, `address`: an object with members such as `locality`.
   public var address: SandboxJSON?
   /// Any other claims, which belong to the scope `profile`.
   ///

@@ -32,13 +32,13 @@ public struct SandboxRequest: Sendable {
   public let date: Date
   /// The client's port, which differs between connections.
   public let connection: UInt16
-  /// Whether the query and the form are valid, and there is no other body.
+  /// Whether the query is valid and the body is a valid form or empty.
   let isWellFormed: Bool
   /// Whether the query could be decoded.
   let isQueryWellFormed: Bool
-  /// The thumbprint of the key that the request's proof was verified by; `nil` before that.
+  /// The thumbprint of the key in the request's proof; `nil` until the proof is verified.
   private(set) var provenKey: String?
-  /// The fault of the token in the answer to this request.
+  /// The fault that the token in the answer to this request will have.
   private(set) var proofFault: SandboxDPoPFault?
   /// The file's ID: the decoded rest of the path after the endpoint's path.
   let fileID: String?
@@ -71,7 +71,7 @@ public struct SandboxRequest: Sendable {
     return URLComponents(string: String(path.dropFirst(endpoint.path.count + 1)))?.path
   }
 
-  /// This request without a body of more than 1 MiB, which would use too much memory in the log.
+  /// This request as the log keeps it: without the body if it is larger than 1 MiB.
   var remembered: SandboxRequest {
     guard bodyLength > 1 << 20 else { return self }
     var request = self
@@ -79,21 +79,21 @@ public struct SandboxRequest: Sendable {
     return request
   }
 
-  /// Returns this request with the parameters that its client has pushed, in place of its query.
+  /// Returns this request with its query replaced by the parameters that the client pushed.
   func with(query: [SandboxParameter]) -> SandboxRequest {
     var request = self
     request.query = query
     return request
   }
 
-  /// Returns this request with the key that its proof was verified by.
+  /// Returns this request with the thumbprint of the key in its verified proof.
   func with(provenKey: String?) -> SandboxRequest {
     var request = self
     request.provenKey = provenKey
     return request
   }
 
-  /// Returns this request with a fault of the token in its answer.
+  /// Returns this request with the fault that the token in the answer will have.
   func with(proofFault: SandboxDPoPFault) -> SandboxRequest {
     var request = self
     request.proofFault = proofFault
@@ -131,7 +131,7 @@ public struct SandboxRequest: Sendable {
     token("dpop", in: value)
   }
 
-  /// Returns the token in an `Authorization` field's value, or `nil` if it has another scheme.
+  /// Returns the token in an `Authorization` field's value, or `nil` if its scheme is not `scheme`.
   private static func token(_ scheme: String, in value: String) -> String? {
     let parts = value.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }

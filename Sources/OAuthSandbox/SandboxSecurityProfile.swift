@@ -17,14 +17,15 @@ public enum SandboxSecurityProfile: Sendable, Hashable, CaseIterable {
   ///
   /// - SeeAlso: FAPI 2.0 Message Signing, sections 5.3 and 5.4
   case fapi2MessageSigning
-  /// Rules like those of AT Protocol.
+  /// Rules like the OAuth rules of AT Protocol.
   ///
   /// Every sign-in is pushed with a proof and uses PKCE. Clients are public or authenticate with
   /// `private_key_jwt`. Proofs are signed with ES256 and always contain a nonce, which changes
-  /// every minute. Refresh tokens are rotated, and bound to the key of every client.
+  /// every minute. Refresh tokens are rotated and, even for confidential clients, bound to the
+  /// client's key.
   ///
-  /// Clients are registered as in any sandbox: their IDs are not addresses of metadata, and no
-  /// token response contains a `sub`.
+  /// Two rules of AT Protocol are left out: a client's ID is not the address of its metadata, but
+  /// registered as in any sandbox, and no token response contains a `sub`.
   case atProtocol
 }
 

@@ -32,7 +32,7 @@ extension SandboxServer {
     }
   }
 
-  /// Replaces the content of a user's file, like another client of that user.
+  /// Replaces the content of a user's file, as if another client of the user had done it.
   ///
   /// Returns the changed file, or `nil` if the user has no file with this ID.
   @discardableResult

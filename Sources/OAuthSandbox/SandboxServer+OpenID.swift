@@ -17,12 +17,12 @@ extension SandboxServer {
     core.withState { $0.keys.rotate(keepsOld: keepingOld) }
   }
 
-  /// Returns a logout token like that for a client with a server when the user's session ends.
+  /// Returns a logout token like the one that a client's server gets when the user's session ends.
   ///
-  /// The token's session is that of the user's newest ID token for that client. If there is no such
-  /// session, or if `namesSession` is `false`, the token has no `sid`. If `namesUser` is `false`,
-  /// it has no `sub`. The result is `nil` if the client is unknown, or if its algorithm is an HMAC
-  /// and the client has no secret.
+  /// The token's session, `sid`, is the session of the user's newest ID token for that client. If
+  /// there is no such session, or if `namesSession` is `false`, the token has no `sid`. If
+  /// `namesUser` is `false`, it has no `sub`. The result is `nil` if the client is unknown, or if
+  /// its algorithm is an HMAC and the client has no secret.
   ///
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.4
   public func logoutToken(
@@ -40,7 +40,7 @@ extension SandboxServer {
     }
   }
 
-  /// Ends all browser sessions of a user, like an administrator.
+  /// Ends all browser sessions of a user, as an administrator would.
   ///
   /// Before this returns, each client with a ``SandboxClient/backchannelLogoutURI`` gets its logout
   /// token. The apps' tokens stay valid.

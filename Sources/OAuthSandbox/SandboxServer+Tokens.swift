@@ -19,12 +19,13 @@ extension SandboxServer {
   /// Issues tokens without a sign-in, as if the user had just allowed the access.
   ///
   /// The default scopes are all but ``SandboxScope/openID``. Neither the client nor the user has to
-  /// be registered. If access tokens are JWTs, `audiences` are their audiences; if `audiences` is
-  /// empty, it is the issuer.
+  /// be registered. If access tokens are JWTs, `audiences` are their audiences; an empty array
+  /// stands for the issuer.
   ///
-  /// With the thumbprint of a key in `keyThumbprint`, the tokens are bound to that key, except the
-  /// refresh token of a confidential client unless ``SandboxDPoPOptions/bindsAllRefreshTokens`` is
-  /// set. If ``SandboxOptions/dpop`` is off, they are not.
+  /// If `keyThumbprint` is the thumbprint of a key, the access token is bound to that key. The
+  /// refresh token is bound too if the client is public or
+  /// ``SandboxDPoPOptions/bindsAllRefreshTokens`` is set. If ``SandboxOptions/dpop`` is off, no
+  /// token is bound.
   public func issueTokens(
     to clientID: String = SandboxClient.app.id, for user: String = SandboxUser.alice.name,
     scopes: [String]? = nil, audiences: [String] = [], boundTo keyThumbprint: String? = nil

@@ -23,7 +23,7 @@ public final class SandboxServer: Sendable {
   private let server: Locked<LoopbackServer>
   private let listen: @Sendable (UInt16) throws(LoopbackError) -> LoopbackServer
 
-  /// Starts a sandbox, which ends with ``stop()`` or when its last reference is released.
+  /// Starts a sandbox, which runs until ``stop()`` or until its last reference is released.
   public static func start(
     _ options: SandboxOptions = SandboxOptions()
   ) async throws(SandboxError) -> SandboxServer {
@@ -31,7 +31,7 @@ public final class SandboxServer: Sendable {
   }
 
   private init(_ options: SandboxOptions) throws(SandboxError) {
-    // Later, the sandbox could only stop the program or make tokens that no program can check.
+    // Fail now: later, the sandbox could only stop the program or issue unverifiable tokens.
     if let lack = Crypto.lack() { throw .cryptographyUnavailable(lack) }
     var limits = LoopbackLimits()
     limits.connections = 1024
@@ -61,13 +61,13 @@ public final class SandboxServer: Sendable {
     entrance.withLock { $0 = core }
   }
 
-  /// Stops the sandbox, whose port is free when this returns.
+  /// Stops the sandbox; its port is free when this returns.
   public func stop() async {
     await server.withLock(\.self).stop()
   }
 
-  /// Closes the port and all connections, and after a pause listens on that port again with all
-  /// data.
+  /// Closes the port and all connections and, after a pause, listens on that port again; all data
+  /// stays.
   ///
   /// A request in progress gets no answer, but it may have taken effect.
   ///
@@ -113,9 +113,9 @@ public final class SandboxServer: Sendable {
     }
   }
 
-  /// Forgets a client with its tokens, as a server does that has lost its data.
+  /// Removes a client and its tokens, as if the server had lost its data.
   ///
-  /// A client that registered itself does not learn of it. Nothing happens if there is none.
+  /// A client that registered itself is not notified. An unknown ID has no effect.
   public func forgetClient(_ id: String) {
     core.withState { $0.forgetClient(id) }
   }

@@ -7,7 +7,7 @@ import SQLoopbackHTTP2
 ///
 /// Its description shows only the method, because the metadata may contain a token.
 public struct SandboxGRPCCall: Sendable, Hashable {
-  /// The call's path, which is `/`, the service, `/` and the method.
+  /// The call's path, such as `/grpc.testing.TestService/UnaryCall`.
   public let method: String
   /// The metadata in order, including the protocol's own fields, such as `content-type`.
   ///

@@ -14,9 +14,9 @@ import SQLoopbackHTTP2
 /// ```
 ///
 /// It serves two methods of `grpc.testing.TestService`: `UnaryCall` and `StreamingOutputCall`. Both
-/// return the token's user and scopes. The sandbox checks each token as for its own API, so a token
-/// that expires or is revoked there is rejected here at once. A token that is bound to a key needs
-/// a proof in each call, as `SandboxOptions.dpop` says. Any thread may call any method.
+/// return the token's user and scopes. The sandbox checks each token in the same way as for its own
+/// API, so an expired or revoked token is rejected at once. A token that is bound to a key needs a
+/// proof in each call, as `SandboxOptions.dpop` says. Any thread may call any method.
 public final class SandboxGRPCServer: Sendable {
   /// The server's address, `http://127.0.0.1:` with the port.
   public let url: URL
@@ -28,10 +28,10 @@ public final class SandboxGRPCServer: Sendable {
   /// The server keeps the sandbox's state in memory, even after the sandbox is stopped.
   ///
   /// - Parameters:
-  /// - sandbox: The sandbox that checks the tokens.
-  /// - port: The port on 127.0.0.1; 0 selects a free one.
-  /// - scope: The scope that each token must have, such as `demo`. If `nil`, every valid token is
-  ///   accepted.
+  ///   - sandbox: The sandbox that checks the tokens.
+  ///   - port: The port on 127.0.0.1; 0 selects a free port.
+  ///   - scope: The scope that each token must have, such as `demo`. If `nil`, every valid token is
+  ///     accepted.
   /// - Throws: `SandboxError.portInUse` if another program uses the port, and `SandboxError.system`
   ///   if the system refuses the loopback address.
   public init(
@@ -64,7 +64,7 @@ public final class SandboxGRPCServer: Sendable {
     server.stop()
   }
 
-  /// Stops the server, whose port is free when this returns.
+  /// Stops the server; its port is free when this method returns.
   ///
   /// New calls are rejected at once. Calls in progress have the time `grace` to end. Then their
   /// connections are closed, and clients get the status `UNAVAILABLE`.

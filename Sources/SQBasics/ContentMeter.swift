@@ -4,12 +4,12 @@
 /// section 7.1.1), between the blocks of a compressed response, in TLS records and in HTTP/2 frames
 /// (RFC 9113, section 10.5). Reading them takes time, and no protocol limits them.
 package struct ContentMeter: Sendable {
-  /// The most bytes that may arrive without content.
+  /// The maximum number of bytes that may arrive without content.
   package static let allowance: Int64 = 1 << 20
-  /// The most bytes that may arrive for each byte of content or of a head.
+  /// The maximum number of bytes that may arrive for each byte of content or of a head.
   ///
-  /// With one byte of content in each chunk, a server sends six bytes for each. With one byte in
-  /// each TLS record and frame it sends about thirty; in each compressed block, about twenty.
+  /// A server that sends one byte of content in each chunk needs six bytes for it. In each TLS
+  /// record and frame, it needs about thirty; in each compressed block, about twenty.
   package static let bytesEach: Int64 = 64
   /// The time after which one more byte without content is allowed, in nanoseconds.
   ///
@@ -18,7 +18,7 @@ package struct ContentMeter: Sendable {
 
   /// The number of bytes that arrived without content; negative while more are expected.
   package private(set) var excess: Int64 = 0
-  /// The time when the allowance per second was last counted, in nanoseconds.
+  /// The time up to which the allowance per second has been counted, in nanoseconds.
   private var earnedUntil: UInt64 = 0
 
   package init() {}

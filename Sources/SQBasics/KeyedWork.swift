@@ -1,7 +1,7 @@
 /// Work that runs once for all callers that ask for it with one key at the same time.
 ///
 /// A cancelled caller still waits for the end, because work that can be done only once must not be
-/// given up. The key is forgotten when the work has ended.
+/// abandoned. The key is forgotten when the work has ended.
 package final class KeyedWork<Value: Sendable, Failure: Error>: Sendable {
   /// A key of any type; keys of different types differ.
   private struct Key: Hashable, Sendable {

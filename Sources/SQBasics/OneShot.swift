@@ -20,7 +20,7 @@ public final class OneShot<Value: Sendable>: Sendable {
   @inlinable
   public init() {}
 
-  /// Sets the value and returns `true`; does nothing and returns `false` if a value is set.
+  /// Sets the value and returns `true`; returns `false` if a value was set before.
   @discardableResult
   @inlinable
   public func resolve(_ value: Value) -> Bool {

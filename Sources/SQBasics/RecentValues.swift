@@ -1,7 +1,8 @@
 /// A dictionary of limited size that forgets the least recently used values.
 ///
-/// It is safe for keys that others choose, such as texts from a server. The compiler makes code for
-/// each type of keys and values where they are used, because generic code takes many times as long.
+/// It is safe for keys that others choose, such as texts from a server. Its methods can be inlined,
+/// so that the compiler specializes them for the types of keys and values: unspecialized code takes
+/// many times as long.
 package struct RecentValues<Key: Hashable, Value> {
   @usableFromInline var entries: [Key: (value: Value, use: UInt64)] = [:]
   /// The number of times that any value was used or set.

@@ -1,8 +1,8 @@
 import SQLibC
 
-/// A lock for changes that read a value, compute and write it back; its thread may take it again.
+/// A lock that its thread may take again, for changes that read a value, compute and write it back.
 ///
-/// Values that other threads read are behind a ``Locked``. This lock only keeps two such changes
+/// A ``Locked`` protects the values that other threads read. This lock only keeps two such changes
 /// apart, so that neither overwrites the other's result.
 package final class RecursiveLock: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -23,7 +23,8 @@ package final class RecursiveLock: @unchecked Sendable {
     pthread_mutex_lock(mutex)
   }
 
-  /// Gives the lock back; call it on the same thread as ``lock()``, once for each call.
+  /// Gives the lock back; call it on the same thread as ``lock()``, once for each call of that
+  /// method.
   package func unlock() {
     pthread_mutex_unlock(mutex)
   }

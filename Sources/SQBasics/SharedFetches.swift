@@ -42,8 +42,8 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
 
   /// Creates an empty cache; if `keepsValues` is `false`, only the waiting callers get a value.
   ///
-  /// Others may choose the keys, so the cache keeps at most `limit` values and removes the least
-  /// recently used ones.
+  /// A server or an attacker may choose the keys, so the cache keeps at most `limit` values and
+  /// removes the least recently used ones.
   package init(keepsValues: Bool = true, limit: Int = 1000) {
     self.keepsValues = keepsValues
     state = Locked(State(found: RecentValues(limit: limit)))

@@ -37,7 +37,7 @@ package struct TextDictionary<Value> {
     values.lazy.map { (text: $0.key.text, value: $0.value) }
   }
 
-  /// Removes each entry if a closure returns `false` for it.
+  /// Removes the entries for which a closure returns `false`.
   package mutating func keep(_ isWanted: (String, Value) -> Bool) {
     values = values.filter { isWanted($0.key.text, $0.value) }
   }

@@ -4,7 +4,7 @@ extension String {
 }
 
 extension Sequence<String> {
-  /// Returns the texts without those that occur earlier, compared by their code points.
+  /// Returns the texts in their order without repetitions, compared by their code points.
   package func withoutRepeats() -> [String] {
     var seen: Set<ExactText> = []
     return filter { seen.insert(ExactText($0)).inserted }

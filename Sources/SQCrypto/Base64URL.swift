@@ -61,7 +61,8 @@ package enum Base64URL {
   ///
   /// - SeeAlso: RFC 4648, section 3.5
   package static func decode(_ text: some Collection<UInt8>) -> Data? {
-    // Other modules call this with types for which the compiler makes no code of its own here.
+    // The work is done on a buffer, because the compiler cannot specialize this function for the
+    // types that other modules pass.
     text.withContiguousStorageIfAvailable { decode($0) }
       ?? Array(text).withUnsafeBufferPointer { decode($0) }
   }

@@ -1,16 +1,16 @@
 import CSQCrypto
 package import SQFoundation
 
-/// What is wrong with a certificate and a private key that a TLS client should show.
+/// A reason why a TLS client cannot present a certificate with its private key.
 package enum CertificateFlaw: Int32, Error, Sendable {
   case noCertificate = 1
   case encryptedKey
   case noKey
   case otherKey
 
-  /// Finds the first flaw of a PEM text with both; `nil` if a TLS client can use it.
+  /// Finds the first flaw of a PEM text with a certificate and a key; `nil` if there is none.
   ///
-  /// Nothing asks for a passphrase, on no terminal either.
+  /// The call never asks for a passphrase, not even on a terminal.
   ///
   /// - SeeAlso: RFC 7468; SSL_CTX_check_private_key(3)
   package init?(in text: Data) {

@@ -2,9 +2,9 @@
 package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible {
   package let description: String
 
-  /// Creates the error of a call, which also names what OpenSSL's configuration has taken away.
+  /// Creates the error of a failed call, and adds what OpenSSL's configuration lacks, if anything.
   ///
-  /// `needed` is an algorithm that the call needs and that not every provider has.
+  /// `needed` is an algorithm that the call needs and that some providers lack.
   init(_ description: String, needing needed: OpenSSL.Algorithm? = nil) {
     self.description = OpenSSL.explained(description, needing: needed)
   }

@@ -24,7 +24,8 @@ package enum Digest {
   }
 
   private static func digest(_ input: UnsafeRawBufferPointer, by function: HashFunction) -> Data {
-    // A provider can also fail later, such as a FIPS module whose self-test fails.
+    // OpenSSL's own implementation is used if the configured provider fails only now, such as a
+    // FIPS module whose self-test fails.
     let digest =
       Self.digest(input, function.digestSize, function.implementation)
       ?? Self.digest(input, function.digestSize, function.ownImplementation)

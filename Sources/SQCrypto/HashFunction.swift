@@ -15,8 +15,8 @@ package enum HashFunction: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The implementation in this process's OpenSSL, or OpenSSL's own one if the configuration of the
-  /// machine offers none.
+  /// The implementation from the machine's OpenSSL configuration; if that offers none, OpenSSL's
+  /// default implementation.
   var implementation: OpaquePointer? {
     switch self {
     case .sha256: Self.sha256Implementation
@@ -28,8 +28,8 @@ package enum HashFunction: Sendable, Hashable, CaseIterable {
   /// The implementation in OpenSSL's default provider, which no configuration of the machine can
   /// take away.
   ///
-  /// Hash functions are used where nothing can fail: for the names of files, and to tell a whole
-  /// store from a damaged one. A hash is no secret, so no rule for keys is broken.
+  /// Hash functions are used where no error can be reported: for the names of files, and to tell a
+  /// whole store from a damaged one. A hash function uses no key, so this breaks no rule for keys.
   var ownImplementation: OpaquePointer? { Self.ownImplementations[self] }
 
   private var name: String {
@@ -45,7 +45,7 @@ package enum HashFunction: Sendable, Hashable, CaseIterable {
   nonisolated(unsafe) private static let sha384Implementation = fetched(.sha384)
   nonisolated(unsafe) private static let sha512Implementation = fetched(.sha512)
 
-  /// Fetched from a library context that reads no configuration; created on first use, and kept.
+  /// The implementations from a library context that reads no configuration; fetched on first use.
   nonisolated(unsafe) private static let ownImplementations: [HashFunction: OpaquePointer] = {
     let context = OSSL_LIB_CTX_new()
     return OpenSSL.leavingNoErrors {

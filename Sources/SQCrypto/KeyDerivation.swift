@@ -30,7 +30,7 @@ package enum KeyDerivation: Sendable, Hashable {
 
   /// Derivation from a passphrase by scrypt, with a cost that slows down guessing.
   case scrypt(cost: Int, blockSize: Int, parallelism: Int, salt: Data)
-  /// Derivation from a random key by HKDF. It is fast, because nobody can guess a random key.
+  /// Derivation from a random key by HKDF; it may be fast, because a random key cannot be guessed.
   case hkdf(salt: Data)
 
   static let smallestSalt = 16

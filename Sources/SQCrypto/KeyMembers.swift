@@ -3,7 +3,7 @@ import SQFoundation
 
 // The kind and the public members of OpenSSL's keys.
 extension PublicKey.Kind {
-  /// Finds out the kind of a key; `nil` if the SDK does not support it.
+  /// Determines the kind of a key; `nil` if the SDK does not support it.
   init?(of key: OpaquePointer) {
     if EVP_PKEY_is_a(key, "RSA") == 1 {
       self = .rsa
@@ -38,7 +38,7 @@ extension PublicKey.Kind {
 
   private static func number(_ name: String, of key: OpaquePointer, size: Int?) -> String {
     var number: OpaquePointer?
-    // A key of another OpenSSL provider, such as a token of hardware, might not reveal its numbers.
+    // A key from another OpenSSL provider, such as a hardware token, might not reveal its numbers.
     guard EVP_PKEY_get_bn_param(key, name, &number) == 1 else { return "" }
     defer { BN_free(number) }
     var bytes = Data(count: size ?? (Int(BN_num_bits(number)) + 7) / 8)
@@ -60,7 +60,7 @@ extension PublicKey.Kind {
 }
 
 extension EllipticCurve {
-  /// Finds out the curve of a key; `nil` for a key without a curve that the SDK supports.
+  /// Determines the curve of a key; `nil` if the key has no curve that the SDK supports.
   fileprivate init?(of key: OpaquePointer) {
     guard EVP_PKEY_is_a(key, "EC") == 1 else { return nil }
     var name = [CChar](repeating: 0, count: 64)

@@ -1,8 +1,8 @@
 import CSQCrypto
 
-// The algorithms of this process's OpenSSL. A configuration of the machine can take them away.
+// The algorithms of this process's OpenSSL; the machine's configuration can remove some of them.
 extension OpenSSL {
-  /// An algorithm, under the name that OpenSSL fetches it by.
+  /// An algorithm, with the name by which OpenSSL fetches it.
   package enum Algorithm: Sendable, Hashable {
     case digest(String)
     case asymmetric(String)
@@ -36,21 +36,21 @@ extension OpenSSL {
     }
   }
 
-  /// The algorithms that every provider for general use has, also if FIPS validated it.
+  /// The algorithms that every general-purpose provider has, even a FIPS provider.
   private static let general: [Algorithm] = [
     .digest("SHA2-256"), .asymmetric("EC"), .asymmetric("RSA"), .cipher("AES-256-GCM"),
     .derivation("HKDF"), .random("CTR-DRBG"),
   ]
-  /// The first of them that is missing.
+  /// The first general algorithm that is missing; `nil` if none is missing.
   ///
-  /// Found once, because OpenSSL reads its configuration once, and anyone can make a server explain
-  /// many forged tokens.
+  /// It is determined once, because OpenSSL reads its configuration only once, and because forged
+  /// tokens could otherwise make a server repeat this work many times.
   private static let missing = leavingNoErrors { general.first { !$0.isOffered } }
 
   /// Returns what OpenSSL lacks to do a job, and where to mend that; `nil` if nothing is missing.
   ///
-  /// `needed` is an algorithm of the job that not every provider has. Ask this after a failure
-  /// only: it says whether the failure is due to OpenSSL's configuration, and not to the data.
+  /// `needed` is an algorithm that the job needs and that some providers lack. Call it only after a
+  /// failure, to find out whether the cause is OpenSSL's configuration or the data.
   package static func lack(_ needed: Algorithm? = nil) -> String? {
     begin()
     let isWithoutNeeded = leavingNoErrors { needed.map { !$0.isOffered } ?? false }
@@ -61,14 +61,14 @@ extension OpenSSL {
     }
   }
 
-  /// Returns a sentence about a failed call, with what OpenSSL lacks for it.
+  /// Returns a text about a failed call, and adds what OpenSSL lacks for that call, if anything.
   package static func explained(_ failure: String, needing needed: Algorithm? = nil) -> String {
     lack(needed).map { "\(failure): \($0)" } ?? failure
   }
 }
 
 extension PublicKey.Kind {
-  /// The keys of this kind, as OpenSSL offers them.
+  /// The algorithm by which OpenSSL offers keys of this kind.
   package var algorithm: OpenSSL.Algorithm {
     switch self {
     case .rsa: .asymmetric("RSA")

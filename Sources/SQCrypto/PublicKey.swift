@@ -65,7 +65,7 @@ package final class PublicKey: @unchecked Sendable {
     }
   }
 
-  /// Reads a key in PEM, as `openssl pkey -pubout` writes it; returns `nil` if the text has none
+  /// Reads a key in PEM, as `openssl pkey -pubout` writes it; returns `nil` if the text has no key
   /// that the SDK supports.
   ///
   /// - SeeAlso: RFC 7468, section 13
@@ -82,7 +82,7 @@ package final class PublicKey: @unchecked Sendable {
     self.init(kind) { key }
   }
 
-  /// The members of the key as a JSON Web Key has them.
+  /// The public members of the key, for a JSON Web Key.
   package var members: [String: String] { kind.members(of: key) }
 
   private init?(_ kind: Kind, _ make: () -> OpaquePointer?) {

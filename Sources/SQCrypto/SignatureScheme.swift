@@ -1,4 +1,4 @@
-/// The scheme that creates a signature from a message.
+/// A signature scheme: an algorithm with its padding or curve, and its hash function.
 package enum SignatureScheme: Sendable, Hashable {
   /// RSA with PKCS #1 v1.5 padding (RSASSA-PKCS1-v1_5).
   case rsaPKCS1(HashFunction)

@@ -5,7 +5,7 @@ import SQLibC
 extension FileDescriptor {
   /// Reads from the current position to the end of the file, but at most `limit` bytes.
   package func content(atMost limit: Int) throws(FileFailure) -> Data {
-    // Otherwise a large file's content would be copied in memory many times while it is read.
+    // Without this capacity, a large file's content would be copied many times while it is read.
     var content = Data(capacity: min(limit, Int(try status().size)))
     var buffer = Data(count: min(limit, 64 * 1024))
     while content.count < limit {

@@ -33,10 +33,10 @@ package struct FileDescriptor: Sendable {
     return try FileDescriptor(path, followsLink ? flags : flags | O_NOFOLLOW)
   }
 
-  /// Creates an empty file that only its owner can use, and replaces a file of an earlier call.
+  /// Creates an empty file that only its owner can use; replaces a file that an earlier call left.
   package static func making(_ path: String) throws(FileFailure) -> FileDescriptor {
     if let status = try FileStatus(at: path) {
-      // No call leaves a file that others can use, a link or a folder.
+      // An earlier call never leaves a link, a folder, or a file that others can use.
       guard status.isOwn, status.isClosedToOthers else {
         throw FileFailure(
           "this program did not create the file \(path.printable) and did not change it; "
@@ -87,8 +87,8 @@ package struct FileDescriptor: Sendable {
       _ = fcntl(file.number, F_SETFL, 0)
       guard status.isRegular else { return file }
       try file.truncate(to: 0)
-      // If the owner could not open the file again, it is a new file whose permissions the umask
-      // removed.
+      // If the owner could not open the file again, the file is new, and the umask has removed
+      // permissions.
       if status.mode & 0o777 != 0o600, status.mode & 0o777 | 0o600 == 0o600 {
         try? file.setOwnersMode()
       }

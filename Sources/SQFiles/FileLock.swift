@@ -11,7 +11,7 @@ package struct FileLock: Sendable {
   /// The locked file.
   package let file: FileDescriptor
 
-  /// Waits until it has the lock at a path, and creates a missing lock file.
+  /// Waits for the lock at a path, and creates the lock file if it is missing.
   ///
   /// It blocks the thread and tries repeatedly to take the lock, because a thread that waits inside
   /// the kernel cannot stop after a time limit.
@@ -44,7 +44,7 @@ package struct FileLock: Sendable {
   package static func ifFree(
     _ path: String, mending: Bool = true
   ) throws(FileFailure) -> FileLock? {
-    // Other holders cannot remove the file as often as this.
+    // These attempts are enough: other holders cannot remove the file that often.
     for _ in 0..<1000 {
       let file: FileDescriptor
       do throws(FileFailure) {

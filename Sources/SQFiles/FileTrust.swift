@@ -5,8 +5,8 @@ import SQLibC
 /// If other users can write to a file, the SDK refuses it, because they may have written its
 /// content. If they can only read it, the file's purpose decides. A token file gets the mode 0600
 /// and is trusted, because only its owner can have written it, and its tokens are replaced soon. A
-/// key file is refused, as ssh(1) does, because a key stays the same, and only its owner knows
-/// whether others have it.
+/// key file is refused, as by ssh(1), because a key stays the same, and other users may already
+/// have read it.
 package struct FileTrust: Sendable {
   /// The largest size of the file in bytes.
   let maximumBytes: Int64
@@ -27,7 +27,7 @@ package struct FileTrust: Sendable {
 
   /// Returns whether the file needs the mode 0600 before its content is trusted.
   ///
-  /// - Throws: If the file must be refused: an error with the reason and the remedy.
+  /// - Throws: An error with the reason and the remedy, if the file must be refused.
   package func needsMending(
     _ status: FileStatus, user: UInt32 = geteuid(), isReadOnly: Bool = false
   ) throws(FileFailure) -> Bool {

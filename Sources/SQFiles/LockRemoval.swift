@@ -14,7 +14,7 @@ import SQLibC
 /// The lock is also kept a moment longer. While another program's open(2) runs, the kernel does not
 /// yet count the file as open, and a busy machine may pause that program for some time.
 enum LockRemoval {
-  /// The number of steps of 100 µs that the caller waits for a program that has the file open.
+  /// How often the caller waits 100 µs for another program to close the file.
   private static let stepsAtOnce = 100
   /// How long to keep the lock before the first check on another thread, in milliseconds.
   private static let moment = 100
@@ -60,8 +60,8 @@ enum LockRemoval {
   /// Returns whether the file is open a second time, in this process or another; `nil` if it is not
   /// known.
   ///
-  /// The kernel has write leases for file servers. It grants a write lease only if the file is not
-  /// open a second time.
+  /// The method asks for a write lease, which the kernel offers to file servers. The kernel grants
+  /// the lease only if the file is not open a second time.
   ///
   /// - SeeAlso: fcntl(2), section "Leases"
   private static func isOpenElsewhere(_ file: FileDescriptor) -> Bool? {

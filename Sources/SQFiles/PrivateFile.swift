@@ -20,8 +20,8 @@ package struct PrivateFile: Sendable {
 
   /// Reads the content; returns `nil` if the file does not exist.
   ///
-  /// A file of another program, whose path was given by mistake, keeps its mode: only a file whose
-  /// content is recognized is closed to other users.
+  /// The file is closed to other users only if its content is recognized. So a file of another
+  /// program, whose path was given by mistake, keeps its mode.
   package func read(
     recognizing isOwn: (Data) -> Bool = { _ in true }
   ) throws(FileFailure) -> Data? {
@@ -58,7 +58,7 @@ package struct PrivateFile: Sendable {
   }
 
   private func replace(_ place: String, with content: Data) throws(FileFailure) {
-    // Unreadable content must not replace readable content.
+    // Content above the size limit could not be read again, so it must not replace other content.
     guard content.count <= trust.maximumBytes else { throw trust.tooLarge }
     try makeFolder()
     try refuseLink()

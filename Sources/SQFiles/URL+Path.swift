@@ -5,7 +5,7 @@ import SQLibC
 extension URL {
   /// The path of a file for a system call.
   ///
-  /// If the current folder's name is not UTF-8, a relative URL replaces some of its bytes and would
+  /// If the current folder's name is not UTF-8, a relative URL contains a changed name and would
   /// name another folder, so this throws.
   package var systemPath: String {
     get throws(FileFailure) {

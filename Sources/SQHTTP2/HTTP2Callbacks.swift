@@ -64,7 +64,7 @@ private func http2ReceivedFrame(
   case NGHTTP2_DATA:
     if isEnd(frame) { session.owner.contentEnds(of: head.stream_id) }
   case NGHTTP2_RST_STREAM:
-    // The frame may also arrive for a stream that is already closed, which is not closed again.
+    // The frame may also arrive for a closed stream, for which nghttp2 reports no second close.
     if nghttp2_session_get_stream_remote_close(handle, head.stream_id) >= 0 {
       session.resetRemotely.insert(head.stream_id)
     }
@@ -110,9 +110,9 @@ private func http2SentFrame(
   if session.isServer, isEndOfAnswer(frame) { session.endRequest(of: frame.pointee.hd.stream_id) }
   switch nghttp2_frame_type(rawValue: UInt32(frame.pointee.hd.type)) {
   case NGHTTP2_GOAWAY: session.noteBrokenRule(frame.pointee.goaway)
-  // Content of the stream that is still in flight is dropped when it arrives.
+  // Content of the stream that is in flight still arrives, and is dropped.
   case NGHTTP2_RST_STREAM: session.meter.expect(session.streamWindow)
-  // The other side answers content with WINDOW_UPDATE.
+  // The other side responds to content with WINDOW_UPDATE frames.
   case NGHTTP2_DATA: session.meter.carried(Int64(frame.pointee.hd.length))
   default: break
   }
@@ -148,7 +148,7 @@ private func http2ReceivedInvalid(
   return 0
 }
 
-/// Gives nghttp2 the next content of a request or a response.
+/// Called by nghttp2 for the next content of a request or a response.
 func http2WantsContent(
   _ handle: OpaquePointer?, _ stream: Int32, _ buffer: UnsafeMutablePointer<UInt8>?,
   _ room: Int, _ flags: UnsafeMutablePointer<UInt32>?,

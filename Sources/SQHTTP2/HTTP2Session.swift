@@ -1,7 +1,7 @@
 import CSQNghttp2
 import SQBasics
 
-/// One side of an HTTP/2 connection; nghttp2 does the frames, header compression and flow control.
+/// One side of an HTTP/2 connection; nghttp2 handles frames, header compression and flow control.
 ///
 /// It reads and writes memory, not sockets: pass received bytes to ``receive(_:)``, and send the
 /// bytes from ``takeOutput(into:limit:)``. It has no lock: its owner must call it from one thread
@@ -9,13 +9,14 @@ import SQBasics
 package final class HTTP2Session {
   /// The sizes and limits that this side announces.
   package struct Settings: Sendable {
-    /// The most bytes of one stream's content that may be in flight or unread.
+    /// The maximum number of bytes of one stream's content that may be in flight or unread.
     package var streamWindow: Int32 = 256 * 1024
-    /// The most bytes of content, of all streams together, that may be in flight or unread.
+    /// The maximum number of bytes of all streams' content that may be in flight or unread.
     package var connectionWindow: Int32 = 16 * 1024 * 1024
-    /// The most bytes of a header section, measured as in RFC 9113, section 6.5.2.
+    /// The maximum size of a header section in bytes, measured as in RFC 9113, section 6.5.2.
     package var headerBytes: UInt32 = 64 * 1024
-    /// The most streams that a client may have open at the same time; only a server announces it.
+    /// The maximum number of streams that a client may have open at once; only a server announces
+    /// it.
     package var streams: UInt32 = 100
 
     package init() {}
@@ -48,9 +49,9 @@ package final class HTTP2Session {
   /// The broken protocol rule that made this side end the connection, in nghttp2's words.
   package private(set) var brokenRule: String?
 
-  /// Compares the bytes that arrived with the content in them.
+  /// The meter that compares the bytes that arrived with the content in them.
   var meter = ContentMeter()
-  /// The most bytes of content that can be in flight when this side resets a stream.
+  /// The maximum number of bytes of content in flight when this side resets a stream.
   let streamWindow: Int64
 
   /// Creates a session and puts its first frames into the output; `nil` if there is no memory.
@@ -65,7 +66,7 @@ package final class HTTP2Session {
     guard nghttp2_option_new(&options) == 0 else { return nil }
     defer { nghttp2_option_del(options) }
     nghttp2_option_set_no_auto_window_update(options, 1)
-    // Only priorities need closed streams in memory, and they are not used here.
+    // nghttp2 keeps closed streams only for priorities, which are not used here.
     nghttp2_option_set_no_closed_streams(options, 1)
     // A value such as `grpc-message` may begin or end with a space. With this check, nghttp2 would
     // end the call.
@@ -99,7 +100,7 @@ package final class HTTP2Session {
 
   // MARK: Bytes
 
-  /// Reads bytes that arrived and calls the owner's methods for what they contain.
+  /// Parses bytes that arrived, and calls the owner's methods for the frames in them.
   package func receive(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     let start = bytes.bindMemory(to: UInt8.self).baseAddress
     let count = nghttp2_session_mem_recv(session, start, bytes.count)
@@ -108,7 +109,7 @@ package final class HTTP2Session {
 
   /// Counts bytes that arrived on the connection, including those of TLS.
   ///
-  /// The time `now` comes from ``SocketLoop/now()``.
+  /// The time `now` comes from `Monotonic.now()`.
   package func arrived(_ count: Int, at now: UInt64) {
     meter.arrived(Int64(count), at: now)
   }
@@ -147,7 +148,7 @@ package final class HTTP2Session {
       && nghttp2_session_get_next_stream_id(session) <= UInt32(Int32.max)
   }
 
-  /// Reads the reason in a frame with which this side ends the connection.
+  /// Stores the reason in a GOAWAY frame of this side, unless the frame reports no error.
   func noteBrokenRule(_ frame: nghttp2_goaway) {
     let code = HTTP2ErrorCode(rawValue: frame.error_code)
     guard code != .noError else { return }

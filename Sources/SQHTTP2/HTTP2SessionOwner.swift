@@ -2,14 +2,14 @@
 ///
 /// The session calls these methods only while one of its own methods runs.
 package protocol HTTP2SessionOwner: AnyObject {
-  /// A stream's header section begins: that of a request or a response, or trailers.
+  /// A stream's header section begins, or its trailer section.
   func sectionBegins(of stream: Int32)
 
   /// A field of the section arrived; return `false` to reset the stream.
   func received(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, of stream: Int32)
     -> Bool
 
-  /// The header section is complete; with `isEnd`, nothing follows it.
+  /// The section is complete; if `isEnd` is `true`, nothing follows it on the stream.
   func sectionEnds(of stream: Int32, isEnd: Bool)
 
   /// A piece of content arrived.
@@ -32,8 +32,8 @@ package protocol HTTP2SessionOwner: AnyObject {
 
   /// A stream could not be opened.
   ///
-  /// If `isTooLarge`, its header section is too large to send. Otherwise the connection accepts no
-  /// further streams.
+  /// If `isTooLarge` is `true`, its header section is too large to send. Otherwise, the connection
+  /// accepts no further streams.
   func notOpened(_ stream: Int32, isTooLarge: Bool)
 
   /// The other side's settings arrived.
@@ -47,6 +47,7 @@ package protocol HTTP2SessionOwner: AnyObject {
 
   /// The other side broke a protocol rule with a frame of a stream; `reason` is nghttp2's text.
   ///
-  /// The stream is then closed. If ``HTTP2Session/isTerminated``, so is the whole connection.
+  /// The stream is then closed, and if ``HTTP2Session/isTerminated`` is `true`, the whole
+  /// connection.
   func receivedInvalid(_ reason: String, of stream: Int32)
 }

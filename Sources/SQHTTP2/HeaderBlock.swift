@@ -35,7 +35,8 @@ package struct HeaderBlock: Sendable {
     }
   }
 
-  /// Calls a body with the fields in nghttp2's form; the pointers are valid during the call.
+  /// Calls a closure with the fields in nghttp2's form; the pointers are valid only during the
+  /// call.
   func withFields<Result>(_ body: (UnsafePointer<nghttp2_nv>, Int) -> Result) -> Result {
     var bytes = bytes
     return bytes.withUnsafeMutableBufferPointer { buffer in

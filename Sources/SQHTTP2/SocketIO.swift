@@ -1,7 +1,7 @@
 import CSQSockets
 import SQLibC
 
-/// Reads and writes non-blocking sockets.
+/// Functions that read and write non-blocking sockets.
 package enum SocketIO {
   /// The result of an attempt to read or write.
   package enum Outcome {

@@ -13,8 +13,7 @@ enum ASCII {
   static let colon: UInt8 = 0x3A
   static let semicolon: UInt8 = 0x3B
 
-  /// Returns whether the byte is one of the control characters that no line may contain: all but
-  /// the tab.
+  /// Returns whether the byte is a control character that no line may contain: any except the tab.
   static func isControl(_ byte: UInt8) -> Bool {
     (byte < space && byte != tab) || byte == 0x7F
   }

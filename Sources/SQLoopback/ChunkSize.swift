@@ -1,10 +1,11 @@
 import SQBasics
 
-/// Reads the line that comes before a chunk of a body (RFC 9112, section 7.1).
+/// A reader of the line that comes before a chunk of a body (RFC 9112, section 7.1).
 enum ChunkSize {
-  /// The most bytes of a chunk's size line with its extensions and of that chunk's line end.
+  /// The maximum total size of a chunk's size line, its extensions included, and of the line end
+  /// after the chunk, in bytes.
   static let maximumLineBytes = 256
-  /// The most digits of a size: enough for every accepted body, and too few to overflow.
+  /// The maximum number of digits of a size: enough for every accepted body, too few to overflow.
   private static let maximumDigits = 15
 
   /// Reads the size of a chunk; throws if it exceeds `room`, the bytes that the body has left.

@@ -1,11 +1,11 @@
 import SQBasics
 
-/// The ways in which a connection ends: in order, with a pause for the client, or at once.
+/// The ways to end a connection: after the last response, after a pause for the client, or at once.
 extension Connection {
-  /// The limits on what a client sends after the response: the longest pause, and the total time.
+  /// The time limits for a client after the response: for a pause in its bytes, and in total.
   private static let lingerTime: (silent: Duration, total: Duration) = (.seconds(5), .seconds(30))
 
-  /// Ends the server's side of the connection, and waits until the client ends its own.
+  /// Ends the server's side of the connection, and waits until the client ends the other side.
   func finishSending(now: UInt64) {
     // If the client has finished or the server is stopping, there is nothing to wait for.
     guard !isStopping, !peerHasFinished else { return closeInOrder() }

@@ -27,7 +27,7 @@ struct ScriptCursor {
 }
 
 extension Connection {
-  /// The bytes of an endless step to send before other connections get their turn.
+  /// The number of bytes that an endless step sends before other connections get their turn.
   private static let turnBytes = 256 * 1024
 
   /// Runs the script's steps until a step must wait or the client's receive window is full.

@@ -3,8 +3,8 @@ import SQBasics
 /// The connection of one client: the bytes it sent, the answer it gets, and its deadline.
 ///
 /// Only the event loop's thread uses it. After each method, ``LoopbackConnections`` reads
-/// ``interest``, ``deadline`` and ``isClosed``: what to wait for, until when, and whether to remove
-/// the connection.
+/// ``interest`` (the events to wait for), ``deadline`` (the time to wait until) and ``isClosed``
+/// (whether to remove the connection).
 final class Connection {
   /// The identity of a connection; the socket alone is not enough, as the system reuses its number.
   struct ID: Sendable, Hashable {
@@ -26,7 +26,7 @@ final class Connection {
     case closed
   }
 
-  /// The least number of bytes that a client may send ahead while its request is handled.
+  /// The minimum limit on the bytes that a client may send ahead while its request is handled.
   private static let leastBacklog = 64 * 1024
 
   let id: ID
@@ -87,9 +87,10 @@ final class Connection {
     return events
   }
 
-  /// Whether the connection reads.
+  /// Whether the connection reads more bytes from the client.
   ///
-  /// A lingering connection discards what it reads. Any other keeps a limited number of bytes.
+  /// A lingering connection discards the bytes. In all other phases, it keeps a limited number of
+  /// them.
   private var takesBytes: Bool {
     if case .lingering = phase { return true }
     // One line may be as long as a whole head.

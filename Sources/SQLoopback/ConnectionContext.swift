@@ -27,7 +27,7 @@ struct ConnectionContext: Sendable {
   }
 }
 
-/// Counts the connections that a server closed because too many were open.
+/// A counter of the connections that a server closed because too many were open.
 final class LoopbackCrowd: Sendable {
   private let count = Locked(0)
 

@@ -7,7 +7,7 @@ struct LineBuffer {
   private var bytes: [UInt8] = []
   /// The index of the first byte that is still to be taken.
   private var start = 0
-  /// The index before which every byte is checked and ends no line.
+  /// The index of the first byte that is not checked yet; no line ends between `start` and it.
   private var scanned = 0
   /// The number of bytes that the next lines may take, including their line ends.
   private var budget: Int
@@ -35,9 +35,9 @@ struct LineBuffer {
 
   /// Removes and returns the next line without its CR LF; returns `nil` if it is incomplete.
   ///
-  /// It throws as soon as a line feed or a carriage return without the other arrives, or a control
-  /// character other than the tab (RFC 9112, section 2.2). It throws `tooLong` if the budget is
-  /// used up.
+  /// It throws as soon as a line feed or a carriage return arrives without the other, or a control
+  /// character other than the tab arrives (RFC 9112, section 2.2). It throws `tooLong` if the
+  /// budget is used up.
   mutating func take(orElse tooLong: RequestFault) throws(RequestFault) -> ArraySlice<UInt8>? {
     let end = min(bytes.count, start + budget)
     while scanned < end {

@@ -4,7 +4,7 @@ import SQBasics
 enum LoopMessage: Sendable {
   /// A handler's answer to one exchange of one connection.
   case reply(Connection.ID, exchange: UInt64, LoopbackReply)
-  /// Close the connections in order, then call the closure; handlers have this long to answer.
+  /// Close the connections in order, then call the closure; handlers may answer in `handlerGrace`.
   case stop(handlerGrace: Duration, @Sendable () -> Void)
   /// Serve everything that has arrived, then call the closure.
   case settle(@Sendable () -> Void)
@@ -33,7 +33,7 @@ final class LoopMailbox: Sendable {
     self.loop = loop
   }
 
-  /// Sets the object that the loop calls for each message.
+  /// Sets the object that the loop calls when messages have arrived.
   func open(for reader: any EventHandler) {
     state.withLock { $0.reader = reader }
   }

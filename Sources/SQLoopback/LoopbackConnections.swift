@@ -1,6 +1,7 @@
 import SQBasics
 
-/// The connections of one server, which accepts, reads and writes them and keeps their deadlines.
+/// The connections of one server: the object that accepts and serves them and keeps their
+/// deadlines.
 ///
 /// Only the thread of the server's event loop uses it, so it needs no lock.
 final class LoopbackConnections: EventHandler, @unchecked Sendable {
@@ -15,7 +16,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
   private(set) var all: [Int32: Connection] = [:]
   private var deadlines = TimerQueue<Int32, Connection>()
   private var lastNumber: UInt64 = 0
-  /// The time to accept connections again after a pause.
+  /// The time at which to accept connections again after a pause.
   private var acceptsAgain = Monotonic.never
   private var stopping: (cancelHandlers: UInt64, closeAll: UInt64)?
   /// The time at which the event loop will call.
@@ -176,7 +177,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
     acceptsAgain = Monotonic.after(Self.acceptPause, from: now)
   }
 
-  /// Closes idle connections if too many are open; returns `false` if all have sent a request.
+  /// Closes idle connections if too many are open; returns `false` if there is still no room.
   ///
   /// Any program on the machine can open connections, and idle connections must not block a
   /// browser.
@@ -194,7 +195,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
         for reply in replies { obey(reply, now: now) }
         continue
       }
-      // The connection's request may have arrived unread.
+      // The connection's request may have arrived, although it is not read yet.
       connection.receive(into: scratch, now: now)
       if connection.isWithoutRequest {
         context.crowd.turnedOneAway()

@@ -1,7 +1,7 @@
 import SQBasics
 package import SQFoundation
 
-/// One request whose syntax is checked and whose body is complete, unless it was left unread.
+/// One request whose syntax is checked and whose body is complete, unless the body was left unread.
 ///
 /// The target, the header values and the body are exactly the client's bytes; nothing is decoded.
 package struct LoopbackRequest: Sendable, Redacted {
@@ -9,8 +9,8 @@ package struct LoopbackRequest: Sendable, Redacted {
   /// The request target as the client sent it.
   ///
   /// Most clients send a path that starts with `/`, with or without `?` and a query. A client may
-  /// also send this server's whole URL. A client that believes this server to be a proxy sends
-  /// another server's URL or an authority, and OPTIONS may have `*` (RFC 9112, section 3.2).
+  /// also send this server's whole URL. A client that takes this server for a proxy sends the URL
+  /// of a different server or an authority, and OPTIONS may have `*` (RFC 9112, section 3.2).
   package let target: String
   /// The fields in their original order, with names in lower case.
   package let headers: [(name: String, value: String)]
@@ -32,10 +32,10 @@ package struct LoopbackRequest: Sendable, Redacted {
     self.hasUnreadBody = hasUnreadBody
   }
 
-  /// The path with its query, also if the client sent this server's whole URL.
+  /// The path with its query, even if the client sent this server's whole URL.
   ///
-  /// A URL with another authority than the field `Host` stays as it is, like any other target. A
-  /// handler answers these as unknown paths.
+  /// A URL whose authority differs from the `Host` field stays unchanged, like any other target.
+  /// Handlers treat such targets as unknown paths.
   ///
   /// - SeeAlso: RFC 9112, sections 3.2.1 and 3.2.2
   package var pathAndQuery: String {

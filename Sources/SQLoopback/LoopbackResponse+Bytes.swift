@@ -3,9 +3,9 @@ import SQFoundation
 extension LoopbackResponse {
   /// Returns the bytes of the response's head, followed by the body if `includingBody` is set.
   ///
-  /// The server alone decides the framing: it leaves out the handler's `Content-Length`,
-  /// `Transfer-Encoding` and `Connection`. If a field or the status would break the message, it
-  /// returns a 500 response instead.
+  /// Only the server decides the framing, so the handler's `Content-Length`, `Transfer-Encoding`
+  /// and `Connection` are left out. If a field or the status would break the message, the bytes are
+  /// those of a 500 response.
   func wireBytes(toHead isHead: Bool, closes: Bool, includingBody: Bool) -> [UInt8] {
     guard headers.allSatisfy(Self.isSafe), (200...999).contains(status) else {
       return LoopbackResponse(status: 500).wireBytes(
@@ -51,7 +51,7 @@ extension LoopbackResponse {
     }
   }
 
-  /// Creates the server's own answer to a request that it rejects, with no text of the request.
+  /// Creates the server's own answer to a request that it rejects, without any text of the request.
   static func refusal(_ status: Int) -> LoopbackResponse {
     LoopbackResponse(
       status: status,

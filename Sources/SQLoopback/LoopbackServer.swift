@@ -8,20 +8,20 @@ package enum LoopbackAddress: Sendable, Hashable {
 
 /// Limits on the resources that one client, or all clients together, may use.
 package struct LoopbackLimits: Sendable {
-  /// The most connections open at the same time.
+  /// The maximum number of connections that are open at the same time.
   ///
   /// Connections that have their answer and are about to close do not count. A further connection
   /// closes the oldest connection that has sent no complete request. If there is none, the new
   /// connection is closed.
   package var connections = 64
-  /// The most bytes of a request line and header fields together.
+  /// The maximum number of bytes of a request line and header fields together.
   package var headerBytes = 16 * 1024
-  /// The most bytes of a request line; `nil` if only ``headerBytes`` limits it.
+  /// The maximum number of bytes of a request line; `nil` if only ``headerBytes`` limits it.
   package var requestLineBytes: Int?
   package var bodyBytes = 1 << 20
-  /// The longest time from the first byte of a request to its last.
+  /// The maximum time from the first byte of a request to its last.
   package var requestTime: Duration = .seconds(10)
-  /// The longest time that a client may send nothing outside a request, or receive nothing.
+  /// The maximum time in which a client sends nothing between requests, or receives nothing.
   package var idleTime: Duration = .seconds(30)
 
   package init() {}
@@ -34,8 +34,8 @@ package struct LoopbackRefusal: Sendable, Hashable {
   /// Whether the client spoke TLS and therefore cannot read the answer.
   package let isTLS: Bool
 
-  /// A function that is called on the server's thread and may return its own answer, such as a
-  /// page.
+  /// A function that may return an answer to the client, such as a page; it runs on the server's
+  /// thread.
   package typealias Handler = @Sendable (LoopbackRefusal) -> LoopbackResponse?
 }
 
@@ -121,8 +121,8 @@ package final class LoopbackServer: Sendable {
   /// Stops listening, closes the connections and returns when the port is free again.
   ///
   /// Handlers that have not answered within `handlerGrace` are cancelled, and their answers are
-  /// dropped. The clients have `handlerGrace`, but at least a second, to receive the answers. A
-  /// second call waits for the same end.
+  /// dropped. The clients have `handlerGrace`, but at least one second, to receive the answers. A
+  /// further call waits for the end of the first.
   package func stop(handlerGrace: Duration = .milliseconds(100)) async {
     await withCheckedContinuation { continuation in
       let isOpen = mailbox.post(.stop(handlerGrace: handlerGrace) { continuation.resume() })

@@ -21,7 +21,7 @@ struct RequestHead: Redacted {
   private(set) var minorVersion = 1
   private(set) var fields: [(name: String, value: String)] = []
 
-  /// The most fields, which is more than any client sends; each field needs two strings.
+  /// The maximum number of fields, more than any client sends; each field needs two strings.
   private static let maximumFields = 128
   private static let maximumMethodBytes = 32
 

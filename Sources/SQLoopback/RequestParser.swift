@@ -7,11 +7,11 @@ package struct ParsedRequest: Sendable {
   package let keepsAlive: Bool
 }
 
-/// A parser of the requests of one connection, whose bytes may arrive in any pieces.
+/// A parser of one connection's requests, whose bytes may arrive in any pieces.
 ///
 /// It has no socket and no clock. It follows RFC 9112 strictly: lines end in CR LF only, no line is
-/// folded, and a framing that could be read in two ways is rejected. After it rejects one request,
-/// it rejects everything, because the start of the next request is unknown.
+/// folded, and a framing that could be read in two ways is rejected. After the parser rejects one
+/// request, it rejects everything, because the start of the next request is unknown.
 package struct RequestParser {
   package enum Event: Sendable {
     /// More bytes are needed.
@@ -42,7 +42,7 @@ package struct RequestParser {
   private var lines: LineBuffer
   private var head: RequestHead?
   private var body = Data()
-  /// The most bytes that the body of this request may have.
+  /// The maximum number of bytes of this request's body.
   private var bodyLimit = 0
   /// The time that the admission rule allows for the body; ``takeAdmittedTime()`` clears it.
   private var admittedTime: Duration?
@@ -185,7 +185,8 @@ package struct RequestParser {
     return admittedTime
   }
 
-  /// Returns the request without its body; the start of another request can then not be found.
+  /// Returns the request without its body, and rejects later bytes, because part of them is the
+  /// body.
   private mutating func leaveUnread(_ head: RequestHead) -> Event {
     stage = .refused(.contentTooLarge)
     return .request(
@@ -215,6 +216,6 @@ package struct RequestParser {
 }
 
 extension LoopbackLimits {
-  /// The most bytes of a request line with its line end.
+  /// The maximum number of bytes of a request line with its line end.
   fileprivate var requestLineBudget: Int { min(requestLineBytes ?? headerBytes, headerBytes) }
 }

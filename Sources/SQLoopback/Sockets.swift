@@ -38,8 +38,8 @@ package enum Sockets {
 
   private static func setUp(_ socket: Int32, _ address: LoopbackAddress) throws(LoopbackError) {
     #if !canImport(Darwin)
-      // On Linux this ignores connections in TIME_WAIT and never allows a second listener. On BSD
-      // it would let another program listen on the same port.
+      // On Linux, this option ignores connections in TIME_WAIT and never allows a second listener.
+      // On BSD, it would let another program listen on the same port.
       set(socket, SOL_SOCKET, SO_REUSEADDR)
     #endif
     if address == .ipv6 { set(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
@@ -127,7 +127,7 @@ package enum Sockets {
 extension LoopbackError {
   package static let malformedAnswer = Self.system(errno: EBADMSG)
   /// An error: the system cannot watch another socket.
-  static let unwatched = Self.system(errno: ENOMEM)
+  package static let unwatched = Self.system(errno: ENOMEM)
 
   static func failure(_ code: Int32, port: UInt16) -> Self {
     switch code {

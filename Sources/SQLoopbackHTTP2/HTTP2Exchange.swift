@@ -33,7 +33,7 @@ package final class HTTP2Exchange: Sendable {
     self.fields = fields
   }
 
-  /// The port that the request came to.
+  /// The port of the server that received the request.
   package var port: UInt16 { server.port }
 
   /// The value of the first field with a name, which must be in lower case.
@@ -51,7 +51,7 @@ package final class HTTP2Exchange: Sendable {
 
   /// Waits until the connection has taken all written content.
   ///
-  /// Call it between writes, so that unsent content does not pile up. It returns `false` if the
+  /// Call it between writes, so that unsent content does not pile up. The result is `false` if the
   /// exchange is over or if the waiting task is cancelled.
   package func drained() async -> Bool {
     let isDrained = OneShot<Bool>()

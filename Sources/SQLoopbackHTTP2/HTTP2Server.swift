@@ -13,7 +13,7 @@ package final class HTTP2Server: EventHandler {
     var listener: Int32
     var connections: [Int32: HTTP2ServerConnection] = [:]
     var lastNumber: UInt64 = 0
-    /// A time that no connection's deadline is earlier than.
+    /// A lower bound of the connections' deadlines.
     var nextDeadline = UInt64.max
     /// The time to accept connections again after a pause; `.max` without a pause.
     var acceptsAgain = UInt64.max
@@ -47,8 +47,8 @@ package final class HTTP2Server: EventHandler {
     self.handler = handler
     state = Locked(State(listener: listener))
     guard EventLoop.shared?.watch(listener, for: .readable, by: self) == true else {
-      Sockets.close(listener)
-      throw .system(errno: 0)
+      Sockets.closeListener(listener)
+      throw .unwatched
     }
   }
 
@@ -124,7 +124,7 @@ package final class HTTP2Server: EventHandler {
     if !Sockets.wouldBlock { pauseAccepting(listener) }
   }
 
-  /// If too many connections are open, closes the one that has been without a request longest.
+  /// Closes the connection that has had no request for the longest time, if too many are open.
   private func makeRoom() {
     let place = state.withLock { state -> HTTP2ServerConnection.Place? in
       guard state.connections.count >= limits.connections else { return nil }
@@ -134,9 +134,9 @@ package final class HTTP2Server: EventHandler {
     if let place { act(at: place) { $0.close() } }
   }
 
-  /// Stops watching the port for a moment.
+  /// Stops accepting connections for a short time.
   ///
-  /// Without a free descriptor, the port stays ready, and the loop would spin.
+  /// While the process has no free descriptor, the listener stays ready, and the loop would spin.
   private func pauseAccepting(_ listener: Int32) {
     state.withLock { state in
       guard state.listener == listener else { return }

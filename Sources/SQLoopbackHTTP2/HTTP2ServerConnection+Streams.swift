@@ -68,7 +68,7 @@ extension HTTP2ServerConnection: HTTP2SessionOwner {
   func received(_ content: UnsafeRawBufferPointer, of stream: Int32) {
     session?.consumeOfConnection(content.count)
     session?.consume(content.count, of: stream)
-    // A copy of the stream would make each piece copy all content before it.
+    // No copy of the stream is made here: with a copy, each piece would copy all content before it.
     guard let count = streams[stream]?.content.count, streams[stream]?.isContentSettled == false
     else { return }
     guard count + content.count <= limits.contentBytes,

@@ -30,8 +30,8 @@ extension LoopbackPage.Mark {
         "neutral",
         "<circle cx=\"8\" cy=\"15.5\" r=\"3.8\"/><path d=\"M10.8 12.7L18.5 5M15 8.5l2.6 2.6\"/>")
     case .person(let name):
-      // The letter comes from the style sheet. As text, a browser without style sheets would show
-      // it alone on a line.
+      // The style sheet shows the letter. If it were text, a browser without style sheets would
+      // show it alone on a line.
       """
       <div class="mark person" aria-hidden="true" \
       data-letter="\(name.prefix(1).uppercased())"></div>

@@ -14,7 +14,7 @@ package struct LoopbackPage: Sendable {
     case failure
     /// Neither success nor failure, such as an empty page or work in progress.
     case neutral
-    /// The page asks the user to log in.
+    /// A key, for a page that asks the user to log in.
     case key
     /// A person, shown by the first letter of a name.
     case person(String)
@@ -57,10 +57,10 @@ package struct LoopbackPage: Sendable {
     self.theme = theme
   }
 
-  /// Returns a response with the page, which cannot be cached, framed or load other resources.
+  /// Returns a response with the page, which must not be cached or framed and loads nothing else.
   ///
-  /// `formTargets` are the CSP sources that a form of the page may lead to, also through redirects.
-  /// `nil` sets no limit, because CSP cannot express an IPv6 address.
+  /// `formTargets` are the CSP sources that a form of the page may lead to, directly or through
+  /// redirects. `nil` sets no limit, because CSP cannot express an IPv6 address.
   package func response(
     status: Int = 200, headers: [(name: String, value: String)] = [],
     formTargets: [String]? = [], closesConnection: Bool = false
@@ -136,7 +136,8 @@ package struct LoopbackPage: Sendable {
     footnote.map { "<footer>\($0)</footer>" } ?? .empty
   }
 
-  /// Returns 128 random bits that permit only the page's own style and script.
+  /// Returns 128 random bits as text, for a policy that permits only the page's own style and
+  /// script.
   private static func nonce() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<2).map { _ in

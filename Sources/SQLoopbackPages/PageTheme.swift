@@ -51,7 +51,8 @@ package struct PageTheme: Sendable, Hashable {
       + "--tile:#\(accent.digits);--on-tile:#\(accent.ink.digits);"
   }
 
-  /// Returns the rules for a plain background; on a gradient, text would have no single contrast.
+  /// Returns the rules for a background without a gradient, so that text has one contrast
+  /// everywhere.
   private func groundRules(_ ground: PageTint?) -> String {
     guard let ground else { return "" }
     let page = "#\(ground.digits)"

@@ -11,7 +11,7 @@ public final class AccountManager: Sendable {
   package let environment: ClientEnvironment
   package var clock: any WallClock { environment.clock }
   private let modules = Locked(TextDictionary<AuthorizationModule>())
-  /// The web sign-ins that are being finished, by the text of their redirects.
+  /// The web sign-ins that are being finished, keyed by the text of their redirects.
   package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
 
   /// Creates a manager for the accounts in a store.
@@ -65,18 +65,18 @@ public final class AccountManager: Sendable {
   /// Releases the module of an account; the account stays in the store.
   ///
   /// Call it in a server with very many accounts when it does not need an account for a while. A
-  /// module that the app still holds keeps working; the next ``account(_:id:)`` creates another
-  /// one. Without a module of the account, the call does nothing.
+  /// module that the app still holds keeps working; the next ``account(_:id:)`` creates a new
+  /// module. If the account has no module, the call does nothing.
   public func release(id: String) {
     modules.withLock { $0[id] = nil }
   }
 
-  /// The modules that ``account(_:id:)`` created and that are still in use.
+  /// The modules that ``account(_:id:)`` created and that have not been released or removed.
   package var all: [AuthorizationModule] { modules.withLock { Array($0.all) } }
 
   /// Reads the records of all accounts in the store, in the order of their ids.
   ///
-  /// With any store, the token of each record says who the user is (``SQToken/idToken``).
+  /// With every kind of store, the token of a record identifies the user (``SQToken/idToken``).
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
     try await store.all()
   }

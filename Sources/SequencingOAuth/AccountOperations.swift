@@ -4,9 +4,9 @@ import SQBasics
 /// An object that offers the operations of one account.
 ///
 /// ``SQOAuth`` and ``AuthorizationModule`` conform to it. The operations are extensions of this
-/// protocol, so a function of an app can take either: `func upload(as user: some
-/// AccountOperations)`. A function that needs no more than the operations of ``OAuthAccount`` takes
-/// that protocol instead, because a test can replace the account then.
+/// protocol, so a function of an app can take an object of either type: `func upload(as user: some
+/// AccountOperations)`. If a function needs only the operations of ``OAuthAccount``, let it take
+/// that protocol instead, so that a test can replace the account.
 public protocol AccountOperations: AnyObject, Sendable {
   /// The module that performs the operations.
   var module: AuthorizationModule { get }

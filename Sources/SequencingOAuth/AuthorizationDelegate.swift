@@ -1,6 +1,6 @@
 /// Methods that the SDK calls with the result of a sign-in, one call for each sign-in.
 ///
-/// Only ``userMustEnterCode(_:)`` is called before the end, in a sign-in on another device.
+/// In a sign-in on another device, the SDK also calls ``userMustEnterCode(_:)``, before the result.
 ///
 /// Write them as ordinary methods, in any class:
 ///
@@ -12,10 +12,10 @@
 /// }
 /// ```
 ///
-/// A delegate that belongs to an actor is called on that actor: an `actor`, or a class of the main
-/// actor or of another global actor. Any other is called on ``AccountOperations/callbackQueue``:
-/// the main queue, unless the app sets another. A method may be `async`; the next call waits until
-/// it has returned. The SDK holds the delegate weakly.
+/// If the delegate is an actor, or belongs to the main actor or another global actor, the SDK calls
+/// it on that actor. It calls any other delegate on ``AccountOperations/callbackQueue``, by default
+/// the main queue. A method may be `async`; the next call waits until it has returned. The SDK
+/// holds the delegate weakly.
 public protocol AuthorizationDelegate: AnyObject {
   /// Tells the delegate that the user signed in.
   ///
@@ -46,8 +46,8 @@ public protocol AuthorizationDelegate: AnyObject {
 
   /// Asks the delegate to show a code that the user must enter on another device.
   ///
-  /// Show the code and the address until the sign-in ends. The SDK calls it once for each sign-in
-  /// on another device. ``SQOAuth/authorizeUserWithDeviceCode()`` needs this method.
+  /// Show the code and the address until the sign-in ends. The SDK calls this method once for each
+  /// sign-in on another device. ``SQOAuth/authorizeUserWithDeviceCode()`` needs this method.
   nonisolated(nonsending) func userMustEnterCode(_ authorization: DeviceAuthorization) async
 }
 

@@ -7,11 +7,11 @@ import SQBasics
 /// module and adds delegates; a server or a daemon with many accounts creates its own modules.
 ///
 /// If many callers find the token expired or refused, the module refreshes it once, and all of them
-/// get the result. If the refresh fails, they get its error, unless the old token is still valid
-/// for them. For 1 s after the first failure, then for 2 s, up to 60 s, or as long as the server
-/// asks, other callers get the same error without a request. So a server in trouble gets one
-/// request in that time. Only `invalid_grant` ends the session; after any other error the next
-/// attempt may succeed.
+/// get the result. If the refresh fails, each caller gets its error, unless the old token is still
+/// valid for that caller. After a failure the module pauses: for 1 s, then for 2 s, up to 60 s, or
+/// for as long as the server asks. During a pause, other callers get the same error without a
+/// request, so a server in trouble gets one request for each pause. Only `invalid_grant` ends the
+/// session; after any other error the next attempt may succeed.
 public final class AuthorizationModule: Sendable {
   /// The id of the account and of its record in the token store.
   public let accountID: String

@@ -90,10 +90,10 @@ public struct ClientEnvironment: Sendable {
 
   /// Whether to refresh a token even if the new token cannot be stored; `false` by default.
   ///
-  /// By default, the SDK sends a refresh token that the server accepts only once only after the
-  /// ``tokenStore`` has reserved space for the next one, so that a failing disk does not end a
-  /// session. Set this to `true` for a daemon that should continue with tokens in memory, for
-  /// example on a read-only file system. When that process ends, its users must sign in again.
+  /// By default, before the SDK sends a refresh token that the server accepts only once, the
+  /// ``tokenStore`` must reserve space for the next one. So a failing disk does not end a session.
+  /// Set this to `true` for a daemon that should continue with tokens in memory, for example on a
+  /// read-only file system. When that process ends, its users must sign in again.
   public var refreshesWithoutStore: Bool {
     get { parts.value.refreshesWithoutStore }
     set { parts.value.refreshesWithoutStore = newValue }
@@ -101,7 +101,7 @@ public struct ClientEnvironment: Sendable {
 
   /// The observer of what the SDK does, for logs, metrics and traces; `nil` by default.
   ///
-  /// Set it before the first request: work that is under way goes on without it.
+  /// Set it before the first request: operations that are already under way are not observed.
   public var observer: ClientObserver? {
     get { parts.value.observer }
     set { parts.value.observer = newValue }
@@ -124,7 +124,7 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.oneTimeValues = newValue }
   }
 
-  /// The list of used one-time values: the app's, the store's or this environment's.
+  /// The list of used one-time values: the app's list, else the store's, else this environment's.
   package var sharedOneTimeValues: any OneTimeValues { givenOneTimeValues ?? parts.value.memory }
 
   /// The list of used one-time values of the app or the store; `nil` if neither has one.
@@ -138,7 +138,7 @@ public struct ClientEnvironment: Sendable {
   var signingKeys: SigningKeys { parts.value.signingKeys }
   /// The nonces and the clocks of servers, for the proofs that they accept.
   var proofServers: ProofServers { parts.value.proofServers }
-  /// The registrations under way, which later calls join.
+  /// The registrations that are under way; a later call for the same registration joins them.
   var registrations: SharedFetches<ClientRegistrar.SharedCall, ClientRegistration, SQOAuthError> {
     parts.value.registrations
   }

@@ -1,6 +1,6 @@
 public import SQBasics
 
-/// A statement that a client signs with its key to get a token without a user's presence.
+/// A statement that a client signs with its key to get a token while no user is present.
 ///
 /// A service uses it to act in its own name, or for a user if the server allows that. The SDK signs
 /// a new assertion for each request, each with a new identifier.
@@ -16,15 +16,15 @@ public struct JWTAssertion: Sendable, Hashable {
   public var subject: String?
   /// The server that may accept the assertion (`aud`); `nil` for ``Provider/assertionAudience``.
   public var audience: String?
-  /// How long the assertion is valid (`exp`), in addition to
-  /// ``ClientConfiguration/clockTolerance``: one minute by default.
+  /// The time for which the assertion is valid (`exp`); one minute by default.
   ///
-  /// It is limited to the range from zero to one hour.
+  /// The SDK adds ``ClientConfiguration/clockTolerance`` to it. A value outside the range from zero
+  /// to one hour is replaced by the nearest end of that range.
   public var lifetime: Duration {
     didSet { lifetime = Self.bounded(lifetime) }
   }
-  /// Additional claims; they override the claims of the other properties, and `null` removes a
-  /// claim.
+  /// Additional claims, which override the claims of the other properties; a `null` value removes
+  /// the claim.
   public var additionalClaims: [String: JSONValue]
 
   /// Creates an assertion; without arguments the client acts in its own name.
@@ -60,7 +60,7 @@ extension JWTAssertion: Codable {
       issuer: try container.decodeIfPresent(String.self, forKey: .issuer),
       subject: try container.decodeIfPresent(String.self, forKey: .subject),
       audience: try container.decodeIfPresent(String.self, forKey: .audience),
-      // A `Duration` cannot hold every number.
+      // Limits the number before the conversion, because a `Duration` cannot hold every `Double`.
       lifetime: .seconds(
         min(max(try container.decodeIfPresent(Double.self, forKey: .lifetime) ?? 60, 0), 3600)),
       additionalClaims: try container.decodeIfPresent(

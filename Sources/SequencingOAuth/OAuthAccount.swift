@@ -1,7 +1,7 @@
-/// A user's account, as most of an app uses it: to sign in, send requests and sign out.
+/// The operations on a user's account that most of an app needs: signing in, requests, signing out.
 ///
-/// ``AuthorizationModule`` and ``SQOAuth`` conform to it. Write the parts of an app that only use
-/// an account for `any OAuthAccount`. Their tests then replace the account by a type of a few
+/// ``AuthorizationModule`` and ``SQOAuth`` conform to it. Let the parts of an app that only use an
+/// account take `any OAuthAccount`. Their tests can then replace the account by a type of a few
 /// lines, and need no server:
 ///
 /// ```swift
@@ -15,9 +15,9 @@
 /// }
 /// ```
 ///
-/// `FakeAccount` of the library `SequencingOAuthTesting` is a finished one. ``SQToken/idToken`` of
-/// the token says who the user is. The part of an app that configures accounts, or needs the other
-/// operations, takes ``AccountOperations``.
+/// The library `SequencingOAuthTesting` has such a type, `FakeAccount`. The token's
+/// ``SQToken/idToken`` says who the user is. The part of an app that configures accounts, or needs
+/// the other operations, takes ``AccountOperations``.
 public protocol OAuthAccount: Sendable {
   /// Signs the user in, as ``AccountOperations/signIn()`` does in the browser.
   ///

@@ -2,7 +2,7 @@ import SQBasics
 
 /// A registry of values by unique names that the app chooses.
 package final class Registry<Value: Sendable>: Sendable {
-  /// The word for a value in an error's message, such as `a pipe`.
+  /// The word for a value, with its article, for an error's message, such as `a pipe`.
   private let kind: String
   private let values = Locked(TextDictionary<Value>())
 

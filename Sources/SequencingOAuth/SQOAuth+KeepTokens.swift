@@ -2,7 +2,7 @@ import SQBasics
 
 /// Methods that keep the user signed in after a restart of the program.
 extension SQOAuth {
-  /// Saves tokens in an encrypted file of the user, and continues with the token that the file has.
+  /// Saves tokens in an encrypted file, and continues with the token that is already in the file.
   ///
   /// ```swift
   /// try SQOAuth.shared.keepTokens(as: "com.example.app")
@@ -16,14 +16,14 @@ extension SQOAuth {
   /// ``EncryptedFileTokenStore``. `service` keeps the files of different apps apart. Call this
   /// once, at the start of the program.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a name that is empty, starts with a
-  ///   dot or contains a slash, or ``SQOAuthError/Code/storeFailed`` if there is no folder for the
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if `service` is empty, starts with a dot
+  ///   or contains a slash, or ``SQOAuthError/Code/storeFailed`` if there is no folder for the
   ///   file.
   public func keepTokens(as service: String) throws(SQOAuthError) {
     keepTokens(in: try EncryptedFileTokenStore(service: service))
   }
 
-  /// Saves tokens in a store, and continues with the token that the store has.
+  /// Saves tokens in a store, and continues with the token that is already in the store.
   ///
   /// When a client is registered, before or after this call, the SDK reads the account's token from
   /// the store. From then on it refreshes the token before it expires.

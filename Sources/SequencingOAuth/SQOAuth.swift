@@ -20,7 +20,7 @@ private struct Delegates: @unchecked Sendable {
 ///
 /// Most apps use the ``shared`` instance; an app with several accounts creates more. Register the
 /// client, set the delegates, then call ``authorizeUser()``. Any thread may call any method, and no
-/// method blocks its thread. Each operation has a form with a completion and an `async` form.
+/// method blocks its thread. Each operation has an `async` form and a form with a completion.
 ///
 /// The SDK calls a delegate or a completion that belongs to an actor, such as one of a `@MainActor`
 /// screen, on that actor. It calls all others on the ``AccountOperations/callbackQueue``.
@@ -162,10 +162,10 @@ extension SQOAuth {
   /// the next sign-in fails, and its delegate or completion gets the reason. The initializer of
   /// ``ClientConfiguration`` throws that reason at once, and describes the parameters.
   ///
-  /// Use `redirectReceiver` with ``RedirectReceiver/app`` if the app's own web server listens on
-  /// the port of a loopback redirect URI. If the SDK is the receiver, the browser shows a page at
-  /// the end of the sign-in. The page's name and colors come from ``ClientEnvironment/landingPage``
-  /// of the ``AccountOperations/environment``.
+  /// Pass ``RedirectReceiver/app`` as `redirectReceiver` if the app's own web server listens on the
+  /// port of a loopback redirect URI. If the SDK is the receiver, the browser shows a page at the
+  /// end of the sign-in. The page's name and colors come from ``ClientEnvironment/landingPage`` of
+  /// the ``AccountOperations/environment``.
   public func registerApplicationParameters(
     clientID: String, clientSecret: String? = nil, redirectURI: String,
     redirectReceiver: RedirectReceiver? = nil, scope: String? = nil, provider: Provider

@@ -7,13 +7,13 @@ extension SQOAuthError.Code {
   public static let invalidClient = Self(rawValue: "invalid_client")
   /// The code or the refresh token is wrong, expired, revoked, or belongs to another client.
   public static let invalidGrant = Self(rawValue: "invalid_grant")
-  /// The client may not use this grant.
+  /// The client is not allowed to use this grant.
   public static let unauthorizedClient = Self(rawValue: "unauthorized_client")
   /// The server does not offer this grant.
   public static let unsupportedGrantType = Self(rawValue: "unsupported_grant_type")
   /// The server does not support this response type of an authorization request.
   public static let unsupportedResponseType = Self(rawValue: "unsupported_response_type")
-  /// The scope is unknown, malformed, or exceeds what the user may grant.
+  /// The scope is unknown, malformed, or exceeds what the user can grant.
   public static let invalidScope = Self(rawValue: "invalid_scope")
   /// The user, or the server on the user's behalf, refused the request.
   public static let accessDenied = Self(rawValue: "access_denied")
@@ -31,25 +31,25 @@ extension SQOAuthError.Code {
   public static let invalidTarget = Self(rawValue: "invalid_target")
   /// The server does not know or accept the requested permissions (RFC 9396, section 5).
   public static let invalidAuthorizationDetails = Self(rawValue: "invalid_authorization_details")
-  /// The server does not know the reference to the parameters of the sign-in, or it has expired
+  /// The server does not know the `request_uri` of the sign-in, or the `request_uri` has expired
   /// (RFC 9101, section 7; RFC 9126, section 4).
   ///
-  /// A sign-in that pushed its parameters pushes them again once and opens the new page. A web
-  /// sign-in must be begun again.
+  /// A sign-in with pushed parameters pushes them again once, and opens the new page. The app must
+  /// start a web sign-in again.
   public static let invalidRequestURI = Self(rawValue: "invalid_request_uri")
-  /// The server demands a proof with its nonce, and rejected the proof that had it (RFC 9449,
-  /// section 8).
+  /// The server demands a DPoP proof with its nonce, and rejected even the proof that had the nonce
+  /// (RFC 9449, section 8).
   ///
   /// Without ``ClientConfiguration/tokenBinding``, the SDK sends no proofs.
   public static let useDPoPNonce = Self(rawValue: "use_dpop_nonce")
-  /// The server rejected the proof of a request, or demands one (RFC 9449, sections 5 and 7.1).
+  /// The server rejected the request's DPoP proof, or demands one (RFC 9449, sections 5 and 7.1).
   ///
   /// Without ``ClientConfiguration/tokenBinding``, the SDK sends no proofs.
   public static let invalidDPoPProof = Self(rawValue: "invalid_dpop_proof")
   /// The server did not bind a token to the account's key, although the client asked for that.
   ///
   /// A thief could use such a token, so the SDK does not use it (RFC 9449, section 5). A token of
-  /// the type `DPoP` whose key is not known has this code too.
+  /// the type `DPoP` whose key is unknown causes this error too.
   public static let tokenNotBound = Self(rawValue: "token_not_bound")
   /// The server cannot revoke a token of this kind (RFC 7009, section 2.2.1).
   public static let unsupportedTokenType = Self(rawValue: "unsupported_token_type")
@@ -60,17 +60,17 @@ extension SQOAuthError.Code {
 
   // MARK: From a resource server (RFC 6750, section 3.1)
 
-  /// The access token is expired, revoked or malformed; the server may accept a new one.
+  /// The access token is expired, revoked or malformed; the server might accept a new one.
   public static let invalidToken = Self(rawValue: "invalid_token")
   /// The token lacks a scope that the app or a resource server requires.
   ///
-  /// A refresh cannot add the scope; a new sign-in may.
+  /// A refresh cannot add the scope; a new sign-in might.
   public static let insufficientScope = Self(rawValue: "insufficient_scope")
 
   /// The resource server requires a newer or a stronger login of the user (RFC 9470, section 3).
   ///
-  /// A refresh cannot bring it. ``AccountOperations/requestAccess(answering:with:)`` signs the user
-  /// in as the server asks.
+  /// A refresh cannot provide such a login. ``AccountOperations/requestAccess(answering:with:)``
+  /// signs the user in as the server asks.
   public static let insufficientUserAuthentication = Self(
     rawValue: "insufficient_user_authentication")
 
@@ -78,7 +78,10 @@ extension SQOAuthError.Code {
 
   /// A parameter of the client or the provider is missing or invalid.
   public static let invalidConfiguration = Self(rawValue: "invalid_configuration")
-  /// An endpoint uses http, and its address is not loopback or its issuer uses https.
+  /// An address is not secure enough, so the SDK does not use it.
+  ///
+  /// The address uses `http` although it is not a loopback address or its issuer uses `https`. Or
+  /// it is on this computer, and ``ClientConfiguration/acceptsServersOnThisComputer`` is `false`.
   public static let insecureEndpoint = Self(rawValue: "insecure_endpoint")
   /// The provider has no revocation endpoint, or none that accepts the account's tokens.
   public static let revocationUnsupported = Self(rawValue: "revocation_unsupported")
@@ -118,8 +121,8 @@ extension SQOAuthError.Code {
   public static let portInUse = Self(rawValue: "port_in_use")
   /// The SDK could not receive a redirect.
   ///
-  /// It could not listen on a loopback address. Or other programs kept so many connections to its
-  /// port open that the sign-in's time limit passed.
+  /// Either it could not listen on a loopback address, or other programs kept so many connections
+  /// to its port open that the sign-in's time limit passed.
   public static let redirectUnavailable = Self(rawValue: "redirect_unavailable")
   /// The server's metadata says that it does not accept the SDK's authorization requests.
   public static let signInUnsupported = Self(rawValue: "sign_in_unsupported")
@@ -147,11 +150,11 @@ extension SQOAuthError.Code {
   public static let responseTooLarge = Self(rawValue: "response_too_large")
   /// The status, type, syntax or fields of the response violate the protocol.
   public static let invalidResponse = Self(rawValue: "invalid_response")
-  /// The server refused a request without a usable OAuth error.
+  /// The server refused a request, and its response has no usable OAuth error.
   ///
-  /// Either the response has no OAuth error, or the error's code is reserved for the SDK's own
-  /// errors, such as ``storeFailed``. Then ``SQOAuthError/response`` has the code that the server
-  /// sent.
+  /// Either the response has no OAuth error at all, or the error's code is reserved for the SDK's
+  /// own errors, such as ``storeFailed``. In the second case, ``SQOAuthError/response`` has the
+  /// code that the server sent.
   public static let requestRefused = Self(rawValue: "request_refused")
   /// No answer came within the request's time limit.
   public static let requestTimedOut = Self(rawValue: "request_timed_out")
@@ -185,8 +188,8 @@ extension SQOAuthError.Code {
   ///
   /// The request was not sent, because it belongs to the earlier user.
   public static let sessionReplaced = Self(rawValue: "session_replaced")
-  /// The client's key could not sign, or the source of its assertions brought no assertion for this
-  /// server, so the request was not sent.
+  /// The client's key could not sign, or the client's assertion source provided no assertion for
+  /// this server, so the request was not sent.
   public static let clientKeyFailed = Self(rawValue: "client_key_failed")
   /// An account, a module or a key with this name already exists.
   public static let duplicateName = Self(rawValue: "duplicate_name")

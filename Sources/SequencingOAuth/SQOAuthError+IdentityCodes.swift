@@ -6,8 +6,8 @@ extension SQOAuthError.Code {
   public static let openIDUnsupported = Self(rawValue: "openid_unsupported")
   /// There is no ID token.
   ///
-  /// A sign-in in a browser with the scope `openid` brought none. Or a call such as
-  /// ``AccountOperations/userInfo()`` needs one, and the user signed in without it.
+  /// Either a sign-in in a browser with the scope `openid` brought none, or a call such as
+  /// ``AccountOperations/userInfo()`` needs one and the user signed in without an ID token.
   public static let idTokenMissing = Self(rawValue: "id_token_missing")
   /// The ID token is not a signed JSON object, is too long, or has a member twice.
   public static let idTokenMalformed = Self(rawValue: "id_token_malformed")
@@ -27,8 +27,8 @@ extension SQOAuthError.Code {
   public static let idTokenSignature = Self(rawValue: "id_token_signature")
   /// The ID token names an unexpected issuer.
   public static let idTokenIssuer = Self(rawValue: "id_token_issuer")
-  /// The ID token of a refresh, or of a sign-in that must be by the same user, names another user
-  /// than the ID token of the sign-in.
+  /// The ID token of a refresh, or of a sign-in that requires the same user, names a user other
+  /// than the signed-in one.
   public static let idTokenSubject = Self(rawValue: "id_token_subject")
   /// The ID token is not for this client, or is also for an audience that the client does not
   /// trust.
@@ -50,7 +50,7 @@ extension SQOAuthError.Code {
   /// The user logged in at the provider longer ago than the sign-in allows, or the ID token does
   /// not say when.
   ///
-  /// A refresh's ID token also has this error if it names a later login than the sign-in's.
+  /// A refresh also fails with this error if its ID token names a later login than the sign-in's.
   public static let idTokenAuthenticationDate = Self(rawValue: "id_token_authentication_date")
   /// The user was not authenticated as strongly as the sign-in demands (`acr`).
   public static let idTokenAuthenticationContext = Self(
@@ -65,8 +65,8 @@ extension SQOAuthError.Code {
   /// An access token that a resource server received is invalid, has expired, or is for another
   /// audience.
   public static let accessTokenInvalid = Self(rawValue: "access_token_invalid")
-  /// A request that a resource server received has no access token of a scheme that the check
-  /// accepts.
+  /// A request that a resource server received has no access token with an authentication scheme
+  /// that the check accepts.
   public static let accessTokenMissing = Self(rawValue: "access_token_missing")
   /// A request that a resource server received has several `Authorization` fields, or a malformed
   /// field (RFC 6750, section 3.1).
@@ -79,7 +79,7 @@ extension SQOAuthError.Code {
   public static let unexpectedAudience = Self(rawValue: "unexpected_audience")
   /// A resource server does not describe itself, or describes itself wrongly (RFC 9728).
   ///
-  /// The message names the address and the rule. Nothing was sent to any authorization server.
+  /// The message names the address and the broken rule. No authorization server got a request.
   public static let resourceMetadataInvalid = Self(rawValue: "resource_metadata_invalid")
   /// The program has no identity that the authorization server accepts.
   ///

@@ -1,6 +1,6 @@
-// Swift 6.3 has an internal error for some clauses of a `do` with typed throws, unless its last
-// `catch` has no condition. The article "Handling errors" therefore teaches forms that end in such
-// a `catch`.
+// The compiler of Swift 6.3 reports an internal error for some `catch` clauses of a `do` with typed
+// throws, unless the last `catch` has no condition. The article "Handling errors" therefore teaches
+// forms that end in such a `catch`.
 extension SQOAuthError {
   /// Returns whether ``code`` is one of the given codes, as in
   /// `error.is(.accessDenied, .cancelled)`.
@@ -13,8 +13,9 @@ extension SQOAuthError.Code {
 
   /// Matches an ``SQOAuthError`` with this code if the error's static type is `any Error`.
   ///
-  /// A `catch` uses it if the calls in its `do` throw different types. It does not match an
-  /// `SQOAuthError` that is the cause of another error, such as a `PipeError`.
+  /// A `catch` uses it if the calls in its `do` throw different types. It does not look into
+  /// causes: an `SQOAuthError` that is the cause of another error, such as a `PipeError`, does not
+  /// match.
   public static func ~= (code: Self, error: any Error) -> Bool {
     (error as? SQOAuthError)?.code == code
   }

@@ -1,5 +1,5 @@
 // Apps decide by these properties what to do next, so an error from a server never gets one of the
-// SDK's own codes. A server's code may have one meaning in the response to a refresh and another in
+// SDK's own codes. A server's code may mean one thing in the response to a refresh and another in
 // the response to other requests; `occasion` tells them apart.
 extension SQOAuthError {
   /// Whether the sign-in ended without a failure: the user or the app ended it, or its time ran
@@ -55,8 +55,8 @@ extension SQOAuthError {
     }
   }
 
-  /// Returns this error with the standard's code for an invalid refresh token, if it has one of a
-  /// provider's own codes for that.
+  /// Returns this error with the code `invalid_grant` if `codes`, the provider's own codes for an
+  /// invalid refresh token, contain its code.
   ///
   /// - SeeAlso: RFC 6749, section 5.2
   func ended(by codes: Set<Code>) -> SQOAuthError {
@@ -69,7 +69,7 @@ extension SQOAuthError {
   /// Returns this error as the response to a refresh, with a message that says whether to sign in
   /// again.
   ///
-  /// Nothing changes if the error has no error response from the server.
+  /// The error is unchanged if it has no error response from the server.
   func answeringRefresh() -> SQOAuthError {
     guard response != nil else { return self }
     var error = self

@@ -1,5 +1,4 @@
-// Errors of callers that get no token for a reason on this machine: neither a server nor a store
-// failed.
+// Errors of callers that get no token although neither a server nor a store failed.
 extension SQOAuthError {
   /// The error if no user is signed in.
   static let notSignedIn = SQOAuthError(.notAuthorized, "no user is signed in: sign in first")

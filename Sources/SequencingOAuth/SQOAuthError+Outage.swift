@@ -23,8 +23,8 @@ extension WebResponse {
   /// Returns whether a status shows that the server did not process the request, but may do so
   /// later.
   ///
-  /// These are 5xx, 429 (too many requests), 408 (the request did not arrive in time), 421 (a
-  /// connection to another server), 425 (too early) and 407 (a proxy wants authentication).
+  /// These are 5xx, 429 (too many requests), 408 (the request did not arrive in time), 421 (the
+  /// request was misdirected), 425 (too early) and 407 (a proxy demands authentication).
   ///
   /// - SeeAlso: RFC 9110, sections 15.5.8, 15.5.9, 15.5.20 and 15.6; RFC 8470, section 5.2; RFC
   ///   6585, section 4

@@ -1,13 +1,13 @@
 // A server may send any code, even one of the codes for the SDK's own errors. Apps, and the SDK
 // itself, act on those codes, so an error from a server must never get one.
 extension SQOAuthError.Code {
-  /// Creates the code for a server's error: the server's code, or ``requestRefused`` if that is one
-  /// of the SDK's own.
+  /// Creates the code for a server's error: the server's code, or ``requestRefused`` if the
+  /// server's code is reserved for the SDK's own errors.
   init(sentByServer code: Self) {
     self = Self.ownOfSDK.contains(code) ? .requestRefused : code
   }
 
-  /// The codes that no specification gives to a server.
+  /// The codes of the SDK's own errors; no specification defines them for a server.
   static let ownOfSDK: Set<Self> = [
     .invalidConfiguration, .insecureEndpoint, .revocationUnsupported,
     .deviceAuthorizationUnsupported, .originNotAllowed, .notRegistered, .cancelled,

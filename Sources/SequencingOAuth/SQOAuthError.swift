@@ -32,7 +32,7 @@ public struct SQOAuthError: Error, Sendable {
   public let retryAfter: Duration?
   /// The kind of request that failed, if it changes the meaning of the server's code.
   var occasion: Occasion?
-  /// The use of a token that a resource server refused.
+  /// The token and the operation that a resource server refused, if one did.
   var refusedUse: RefusedUse?
 
   /// Creates an error; the message must contain no secret.

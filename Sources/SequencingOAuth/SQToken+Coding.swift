@@ -1,6 +1,6 @@
 import SQFoundation
 
-// The token as an app's own encoder writes it. A record of a store has the same members.
+// The format of a token that an app encodes. A record in a store has the same members.
 extension SQToken: Codable {
   /// Decodes a token; only `access_token` and `token_type` are required.
   public init(from decoder: any Decoder) throws {
@@ -77,7 +77,7 @@ extension SQToken: Codable {
 
 // The equality of tokens.
 extension SQToken {
-  /// Returns whether two tokens are equal in every field that is encoded.
+  /// Returns whether two tokens are equal in every field that encoding writes.
   public static func == (first: SQToken, second: SQToken) -> Bool {
     if first.storage === second.storage { return true }
     return first.accessToken == second.accessToken

@@ -20,7 +20,7 @@ public struct SQToken: Sendable, Hashable {
   /// The kind of the token, as the server spelled it; compare it without case.
   public var tokenType: String { storage.tokenType }
 
-  /// Whether the token is bound to a key of the account, so that it is worth nothing without it.
+  /// Whether the token is bound to a key of the account, so that it is useless without that key.
   ///
   /// It is `true` for a token that the SDK got with ``ClientConfiguration/tokenBinding``. The key
   /// is kept with the account, and is no part of the encoded token: a token that an app stores
@@ -32,8 +32,8 @@ public struct SQToken: Sendable, Hashable {
   /// The scopes of the token, with spaces between them.
   ///
   /// If the server sent no `scope`, these are the scopes that the request asked for. `nil` means
-  /// that the request asked for none either, or that the server's `scope` is neither a text nor a
-  /// list of texts; ``additionalFields`` has it then.
+  /// that the request did not ask for any scope either, or that the server's `scope` is neither a
+  /// text nor a list of texts; in the latter case, ``additionalFields`` has it.
   ///
   /// - SeeAlso: RFC 6749, section 3.3
   public var scope: String? { storage.scope }
@@ -41,22 +41,22 @@ public struct SQToken: Sendable, Hashable {
   /// The credential for getting the next access token; `nil` if the server sent none.
   public var refreshToken: String? { storage.refreshToken }
 
-  /// The moment when the refresh token ends if it is not used before; `nil` if that is not known.
+  /// The moment when the refresh token expires unless it is used earlier; `nil` if it is unknown.
   ///
-  /// Only some servers say it, as `refresh_token_timeout`, `refresh_token_expires_in`,
-  /// `refresh_expires_in` or `x_refresh_token_expires_in`. It counts from the response that said
-  /// it, and a refresh that brings a new refresh token replaces it.
-  /// ``SessionEvent/endsSoon(_:)`` comes before it.
+  /// Only some servers send its lifetime, as `refresh_token_timeout`, `refresh_token_expires_in`,
+  /// `refresh_expires_in` or `x_refresh_token_expires_in`. The lifetime counts from the response
+  /// that contains it. A refresh that brings a new refresh token replaces this date. The SDK sends
+  /// the event ``SessionEvent/endsSoon(_:)`` before this date.
   ///
   /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
   public var refreshTokenExpirationDate: Date? { storage.ends.refreshToken?.date }
 
   /// The moment when the user's authorization ends, however often the token is refreshed; `nil` if
-  /// that is not known.
+  /// it is unknown.
   ///
-  /// Only some servers say it, as `authorization_expires_in`. Then the user must sign in again.
-  /// Refreshes keep it until the server names another moment. ``SessionEvent/endsSoon(_:)`` comes
-  /// before it.
+  /// Only some servers send its lifetime, as `authorization_expires_in`. After this moment the user
+  /// must sign in again. Refreshes keep this date until the server sends another lifetime. The SDK
+  /// sends the event ``SessionEvent/endsSoon(_:)`` before this date.
   ///
   /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
   public var authorizationExpirationDate: Date? { storage.ends.authorization?.date }
@@ -68,20 +68,19 @@ public struct SQToken: Sendable, Hashable {
 
   /// The other fields of the token response; the SDK does not interpret them.
   ///
-  /// If the response to a refresh lacks a field, such as `id_token`, the earlier value stays. A
-  /// field whose name contains `expir` or `timeout` is dropped instead, because such a lifetime
-  /// counts from the response that sent it; ``refreshTokenExpirationDate`` and
+  /// If the response to a refresh lacks a field, such as `id_token`, the earlier value stays. But a
+  /// field whose name contains `expir` or `timeout` is dropped then, because such a lifetime counts
+  /// from the response that sent it; ``refreshTokenExpirationDate`` and
   /// ``authorizationExpirationDate`` have the dates.
   public var additionalFields: [String: JSONValue] { storage.additionalFields }
 
-  /// The validated ID token with the user's identity; `nil` if it is not known who signed in.
+  /// The validated ID token with the user's identity; `nil` if the user's identity is unknown.
   ///
   /// It is `nil` without the scope `openid`, at a provider without an issuer or keys, and after a
-  /// grant without an ID token in its response. ``AccountOperations/idToken()`` throws the
-  /// reason. A refresh without an ID token keeps the earlier one. It is not part of the encoded
+  /// grant without an ID token in its response. ``AccountOperations/idToken()`` throws the reason.
+  /// A refresh without an ID token keeps the earlier one. The ID token is not part of the encoded
   /// token: a token that an app decodes has only the text `id_token` in ``additionalFields``, which
-  /// is not validated. A token that a store has read, in an ``AccountRecord``, has its ID token
-  /// again.
+  /// is not validated. The token of an ``AccountRecord`` that a store has read has its ID token.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 2
   public var idToken: IDToken? { storage.idToken }
@@ -100,7 +99,7 @@ public struct SQToken: Sendable, Hashable {
   ///
   /// They come from the user's browser, and nothing proves that the server sent them. They do not
   /// include the protocol's own parameters, repeated parameters, or parameters that cannot be
-  /// decoded. Tokens of other grants have none. A refresh keeps them.
+  /// decoded. Tokens of grants without a redirect have none. A refresh keeps them.
   public var redirectParameters: [String: String] { storage.redirectParameters }
 
   let storage: Storage
@@ -167,7 +166,7 @@ public struct SQToken: Sendable, Hashable {
       self.ends = ends
     }
 
-    /// Returns these values with other ones for what no initializer of a token sets.
+    /// Returns a copy of these values with a different nonce, ID token, key and ends of the grant.
     func with(
       nonce: String?, idToken: IDToken?, proofKey: ProofKey?, ends: GrantEnds
     ) -> Storage {
@@ -206,7 +205,7 @@ public struct SQToken: Sendable, Hashable {
   /// Like ``idToken``, it is not a part of the encoded token, and does not affect equality.
   package var proofKey: ProofKey? { storage.proofKey }
 
-  /// Whether the server says that the token is bound to a key.
+  /// Whether the server says, by the type `DPoP`, that the token is bound to a key.
   ///
   /// - SeeAlso: RFC 9449, section 5
   var isOfTypeDPoP: Bool { tokenType.asciiLowercased() == "dpop" }
@@ -233,15 +232,15 @@ public struct SQToken: Sendable, Hashable {
     SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: proofKey, ends: ends))
   }
 
-  /// The known ends of the token's grant.
+  /// The known dates at which the refresh token and the user's authorization end.
   var ends: GrantEnds { storage.ends }
 
-  /// Returns this token with other ends of its grant.
+  /// Returns this token with different dates for the end of its grant.
   func ending(_ ends: GrantEnds) -> SQToken {
     SQToken(storage.with(nonce: nonce, idToken: idToken, proofKey: proofKey, ends: ends))
   }
 
-  /// The first end of the grant, after which only the user can continue; `nil` if none is known.
+  /// The first end of the grant, after which the user must sign in again; `nil` if none is known.
   var firstEnd: GrantEnd? {
     [refreshToken == nil ? nil : ends.refreshToken, ends.authorization].compactMap(\.self)
       .min { $0.date < $1.date }

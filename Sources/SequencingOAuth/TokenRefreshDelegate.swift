@@ -3,8 +3,8 @@ public import SQFoundation
 /// Methods that the SDK calls when the token changes or a refresh fails, after the sign-in.
 ///
 /// The SDK calls the methods in the order of the events, once for each event. Write them as
-/// ordinary methods. A delegate that belongs to an actor is called on that actor, any other on
-/// ``AccountOperations/callbackQueue``. The SDK holds the delegate weakly.
+/// ordinary methods. A delegate that belongs to an actor is called on that actor, any other
+/// delegate on ``AccountOperations/callbackQueue``. The SDK holds the delegate weakly.
 public protocol TokenRefreshDelegate: AnyObject {
   /// Tells the delegate that the SDK got a newer token, with the newest refresh token.
   ///
@@ -30,7 +30,7 @@ public protocol TokenRefreshDelegate: AnyObject {
   /// By default this does nothing.
   nonisolated(nonsending) func tokenRefreshDidFail(_ error: SQOAuthError) async
 
-  /// Tells the delegate that the sign-in ends soon, at this time, unless the user signs in again.
+  /// Tells the delegate that the sign-in ends soon, at `date`, unless the user signs in again.
   ///
   /// ``SessionEvent/endsSoon(_:)`` says when it is called. By default this does nothing.
   nonisolated(nonsending) func sessionEndsSoon(_ date: Date) async

@@ -8,7 +8,7 @@ enum ATProtocolName: Sendable, Hashable {
   case handle(String)
   case did(String)
 
-  /// The last labels of names that are no handles, because they have no server for everyone.
+  /// The top-level domains that no handle can have, because they lead to no public server.
   private static let reserved: Set = [
     "alt", "arpa", "example", "internal", "invalid", "local", "localhost", "onion",
   ]
@@ -34,7 +34,7 @@ enum ATProtocolName: Sendable, Hashable {
         + "did:plc and did:web")
   }
 
-  /// Returns whether a text is a domain name that may be a handle.
+  /// Returns whether a text is a domain name that can be a handle.
   private static func isHandle(_ text: String) -> Bool {
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)
     guard text.utf8.count <= 253, labels.count >= 2, let last = labels.last,
@@ -62,7 +62,7 @@ enum ATProtocolName: Sendable, Hashable {
 }
 
 extension String {
-  /// Returns what follows a prefix; `nil` if the text has another beginning.
+  /// Returns the text after a prefix; `nil` if the text does not begin with the prefix.
   func suffix(after prefix: String) -> Substring? {
     hasPrefix(prefix) ? dropFirst(prefix.count) : nil
   }

@@ -24,7 +24,7 @@ struct ATProtocolSearch: Sendable {
       handle = known
     }
     let document = try await document(of: did)
-    // Otherwise the owner of any domain could name the DID of another user.
+    // Without this check, the owner of any domain could name the DID of another user.
     guard handle == nil || document.handle == handle else {
       throw Self.fault(
         "the document of \(did.printable) names the handle "
@@ -42,14 +42,14 @@ struct ATProtocolSearch: Sendable {
 
   // MARK: From a handle to a DID
 
-  /// Returns the DID that a handle's own domain names, or else the resolver's answer.
+  /// Returns the DID that the handle's own domain names, or else the DID that the resolver names.
   private func did(of handle: String) async throws(SQOAuthError) -> String {
     let own = try? await answer(at: "https://\(handle)/.well-known/atproto-did")
     if let own, own.status == 200 {
       let text = String(decoding: own.body, as: UTF8.self)
       let line = String(text.prefix { !$0.isNewline }).filter { $0 != " " }
       if ATProtocolName.isDID(line) { return line }
-      // Only the owner of the domain may say whose handle it is.
+      // The domain's owner decides whose handle it is, so an unusable DID ends the search.
       guard !line.hasPrefix("did:") else {
         throw Self.fault(
           "the domain \(handle.printable) names the DID \"\(line.printable)\", which is not of the kinds "
@@ -75,7 +75,7 @@ struct ATProtocolSearch: Sendable {
 
   /// What a client reads in the document of a DID.
   private struct DIDDocument {
-    /// The first handle, which the owner of the DID names.
+    /// The first handle that the document names, in `alsoKnownAs`.
     let handle: String?
     /// The address of the user's server.
     let server: String?
@@ -113,7 +113,7 @@ struct ATProtocolSearch: Sendable {
         "the document of \(did.printable) names no usable server (#atproto_pds): "
           + "\"\((text ?? "").printable)\"")
     }
-    // A server elsewhere could otherwise make this computer send requests to itself.
+    // Without this check, a remote server could make this computer send requests to itself.
     guard !address.mayBeLocal else {
       throw Self.fault("the document of \(did.printable) names a server on this computer")
     }
@@ -125,7 +125,7 @@ struct ATProtocolSearch: Sendable {
     request.headers["Accept"] = "application/json, text/plain"
     request.timeout = timeout
     request.maximumResponseBytes = Self.maximumBytes
-    // The host may be the user's handle.
+    // The host may be the user's handle, which this observer must not see.
     var environment = environment
     if environment.observer?.namesAccounts == false { environment.observer = nil }
     return try await environment.exchange(request, for: .resourceMetadata)

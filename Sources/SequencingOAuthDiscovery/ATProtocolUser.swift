@@ -3,33 +3,32 @@ public import SequencingOAuth
 
 /// A user of AT Protocol, for example of Bluesky, with the servers of the user's account.
 ///
-/// Anyone may run such servers, so a client begins with the user's name, and finds the
-/// authorization server of that user. ``configuration(clientID:clientKey:redirectURI:scope:)`` then
-/// follows the protocol's rules: a pushed request, tokens bound to a key, and a token for this user
-/// alone.
+/// Anyone may run such servers, so a client begins with the user's name and finds that user's
+/// authorization server. ``configuration(clientID:clientKey:redirectURI:scope:)`` then follows the
+/// protocol's rules: a pushed request, tokens bound to a key, and a token for this user alone.
 ///
 /// - SeeAlso: AT Protocol, "OAuth"
 public struct ATProtocolUser: Sendable, Hashable {
-  /// The user's permanent identifier, a DID; keep accounts under it.
+  /// The user's permanent identifier, a DID; use it to identify the user's account.
   public let did: String
-  /// The user's handle; `nil` if the search began with a DID, because a handle must be verified.
+  /// The user's handle; `nil` if the search began with a DID and so verified no handle.
   public let handle: String?
-  /// The address of the user's server, the PDS, which is the API that gets the tokens.
+  /// The address of the user's server (PDS), the API that receives the access tokens.
   public let server: String
   /// The issuer identifier of the authorization server.
   public let issuer: String
 
   /// Finds a user by a handle, such as `alice.bsky.social`, or a DID.
   ///
-  /// A handle leads to a DID by the address `/.well-known/atproto-did` of its own domain. If that
-  /// has no answer, the `handleResolver` is asked, because the SDK makes no DNS request for `TXT`
-  /// records of its own; it learns which handle the user entered. `nil` asks no one else. The DID's
-  /// document, from the `plcDirectory` or from the domain in a `did:web`, must name the same
-  /// handle.
+  /// A handle is a domain name, and the domain names the DID at `/.well-known/atproto-did`. If the
+  /// domain names no DID, the search asks the `handleResolver`, because the SDK does not query DNS
+  /// for `TXT` records. The resolver learns which handle the user entered; with `nil`, no resolver
+  /// is asked. The DID's document, from the `plcDirectory` or from the domain in a `did:web`, must
+  /// name the same handle.
   ///
-  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is no name;
-  ///   `SQOAuthError.Code.resourceMetadataInvalid` if the user or a server is not found, or if two of
-  ///   them disagree; the errors of the transport.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is neither a handle nor a
+  ///   supported DID; `SQOAuthError.Code.resourceMetadataInvalid` if the user or a server is not
+  ///   found, or if their answers contradict each other; the errors of the transport.
   public static func find(
     _ name: String, environment: ClientEnvironment = ClientEnvironment(),
     handleResolver: String? = "https://public.api.bsky.app",
@@ -63,7 +62,7 @@ public struct ATProtocolUser: Sendable, Hashable {
     configuration.tokenBinding = .dpop()
     configuration.pushesAuthorizationRequests = true
     configuration.requiredScopes = ["atproto"]
-    // The server that the DID names must vouch for the user.
+    // The server must issue the token for the user whose DID led to it.
     configuration.expectedSubject = did
     configuration.acceptsServersOnThisComputer = false
     configuration.resourceOrigins = [try ResourceOrigin(server)]
@@ -72,8 +71,8 @@ public struct ATProtocolUser: Sendable, Hashable {
 
   /// Returns the identifier of a client without a metadata document, for development.
   ///
-  /// A server reads the client's description from it. Users see no name of an app, and some servers
-  /// may refuse it.
+  /// The server reads the client's description from the identifier itself. Users see no name of the
+  /// app, and some servers may refuse such a client.
   ///
   /// - SeeAlso: AT Protocol, "OAuth", "Localhost Client Development"
   public static func loopbackClientID(

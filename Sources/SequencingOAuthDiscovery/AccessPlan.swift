@@ -1,21 +1,23 @@
 import SQBasics
 package import SequencingOAuth
 
-/// What a client would do to get access to its resource, found without a registration or a sign-in.
+/// The steps that a client would take to get access to its resource.
+///
+/// Finding them registers no client and signs no user in.
 package struct AccessPlan: Sendable {
-  /// Who the program is at an authorization server.
+  /// The program's client at an authorization server.
   package enum Identity: Sendable, Hashable {
     /// A client that was registered by hand.
     case byHand(String)
     /// The client whose identifier is the address of its metadata document.
     case document(String)
-    /// A client that the program registered there before.
+    /// A client that the program registered at the server before.
     case registered(String)
-    /// The program would register itself at this address.
+    /// A client that the program would register at this registration endpoint.
     case willRegister(String)
   }
 
-  /// An authorization server of the resource, with the reason for or against it.
+  /// An authorization server of the resource, and whether the program can use it.
   package struct Server: Sendable {
     package let issuer: String
     package let metadata: ProviderMetadata?
@@ -26,19 +28,19 @@ package struct AccessPlan: Sendable {
 
   /// The resource's description.
   package let resource: DiscoveredResource
-  /// The servers in the order in which they were tried; the last one may be usable.
+  /// The servers that were tried, in order; only the last one can be usable.
   package let servers: [Server]
   /// The scopes that the sign-in would ask for; `nil` for the server's default.
   package let scope: String?
   /// How the tokens would be bound.
   package let binding: TokenBinding?
 
-  /// The server that would be used; `nil` if none can be.
+  /// The server that would be used; `nil` if no server can be used.
   package var server: Server? { servers.last { $0.problem == nil } }
 }
 
 extension ResourceClient {
-  /// Finds out what a sign-in would do; sends only requests for documents.
+  /// Finds out what a sign-in would do; the only requests it sends are for documents.
   package func plan(after response: WebResponse?) async throws(SQOAuthError) -> AccessPlan {
     let found = try await discover(after: response)
     let challenges = response?.headers.tokenChallenges ?? []
@@ -68,7 +70,7 @@ extension ResourceClient {
       do throws(SQOAuthError) {
         try check(found, of: issuer, forCode: false)
       } catch {
-        // A user with a browser on another device can sign in.
+        // The user may still sign in with a browser on another device.
         guard error.code != .clientUnknown, found.deviceAuthorizationEndpoint != nil else {
           throw error
         }

@@ -3,12 +3,14 @@ public import SequencingOAuth
 
 /// Who a program is at an authorization server that it has just found.
 ///
-/// The first of these that fits a server is used: a client that was registered there by hand, the
-/// address of the client's metadata document, a registration that the program makes by itself.
+/// The program uses the first of these that fits a server: a client that was registered there by
+/// hand, the address of the client's metadata document, or a registration that the program makes by
+/// itself.
 public struct ClientIdentity: Sendable {
   /// The clients that were registered by hand, each for its own issuer.
   ///
-  /// A client without an issuer is never used, because its secret could reach any server.
+  /// A configuration whose provider has no issuer is never used, because its secret could reach any
+  /// server.
   public var clients: [ClientConfiguration]
   /// The address of the client's metadata document, which is its `client_id`; `nil` for none.
   ///
@@ -16,12 +18,12 @@ public struct ClientIdentity: Sendable {
   ///
   /// - SeeAlso: OAuth Client ID Metadata Document (draft)
   public var documentAddress: String?
-  /// The description with which the program registers itself; `nil` if it does not.
+  /// The metadata with which the program registers itself; `nil` if it does not register itself.
   ///
   /// A redirect URI of a loopback address without a port is registered with three ports, since many
   /// servers compare the port. The program later uses the first of them that is free.
   public var metadata: ClientMetadata?
-  /// The store of the registrations, one for each issuer.
+  /// The store of the program's registrations; it holds one for each issuer.
   public var registrations: any RegistrationStore
 
   /// Creates an identity; the registrations are kept in memory unless a store is given.

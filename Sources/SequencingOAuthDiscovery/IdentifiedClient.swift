@@ -4,13 +4,13 @@ import SequencingOAuth
 
 /// The client of a program at one authorization server, before it is configured for a resource.
 struct IdentifiedClient: Sendable, Redacted {
-  /// The client with its first redirect URI.
+  /// The client's configuration, with its first redirect URI.
   let configuration: ClientConfiguration
   /// The redirect URIs to try, in order; empty for a client that signs no users in.
   let redirectURIs: [String]
-  /// The scopes that the server has registered the client for; `nil` if it did not say.
+  /// The scopes for which the server registered the client; `nil` if the server did not say.
   var registeredScopes: [String]?
-  /// Whether an earlier sign-in registered the client, so that the server may have forgotten it.
+  /// Whether an earlier sign-in registered the client; the server may have forgotten it since then.
   var isKept = false
 
   var clientID: String { configuration.clientID }
@@ -24,14 +24,14 @@ struct ClientIdentification: Sendable {
   let timeout: Duration
   let acceptsServersOnThisComputer: Bool
 
-  /// Who the program may be at a server.
+  /// An identity that the program can have at a server.
   private enum Choice {
     case byHand(ClientConfiguration)
     case document(String)
     case registration(ClientMetadata, at: URL)
   }
 
-  /// Returns who the program is at an issuer: the first of its identities that fits.
+  /// Returns the program's identity at an issuer: the first of its identities that fits.
   ///
   /// - Throws: `SQOAuthError.Code.clientUnknown` if the program cannot be a client there.
   private func choice(
@@ -47,9 +47,9 @@ struct ClientIdentification: Sendable {
     return .registration(metadata, at: endpoint)
   }
 
-  /// Returns the client at an issuer, registered now if it must be.
+  /// Returns the client at an issuer, and registers it first if necessary.
   ///
-  /// `scopes` are those of the first sign-in, and `grantType` is its grant.
+  /// `scopes` are the scopes of the first sign-in, and `grantType` is its grant.
   ///
   /// - Throws: `SQOAuthError.Code.clientUnknown` if the program cannot be a client there; the
   ///   errors of a registration.
@@ -60,7 +60,7 @@ struct ClientIdentification: Sendable {
     case .byHand(let configured): return byHand(configured)
     case .document(let address): return try documented(at: address, issuer)
     case .registration(var metadata, at: _):
-      // A server may let a client ask for no scope beyond its registered ones.
+      // A server may refuse scopes that the client is not registered for, so register all of them.
       let all = server.scopes.map { ($0 + scopes).withoutRepeats() }
       metadata.scope = metadata.scope ?? all?.nonEmptyList
       var registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
@@ -113,8 +113,9 @@ struct ClientIdentification: Sendable {
     }
   }
 
-  /// Returns the client that an account's tokens with these scopes were issued to, without a
-  /// request; `nil` if it is not known any more.
+  /// Returns the client to which an account's tokens were issued; `nil` if it is no longer known.
+  ///
+  /// `scope` is the scope of the tokens. The method sends no request.
   func client(
     at issuer: String, id: String, scope: String?
   ) async throws(SQOAuthError) -> IdentifiedClient? {
@@ -166,7 +167,7 @@ struct ClientIdentification: Sendable {
     _ registration: ClientRegistration, scope: String? = nil
   ) throws(SQOAuthError) -> IdentifiedClient {
     let redirectURIs = LoopbackPorts.usable(registration.redirectURIs)
-    // Without a scope, each sign-in asks for the scopes of its resource, not for all registered.
+    // With an empty scope, a sign-in asks for its resource's scopes, not for all registered scopes.
     let configuration = try registration.configuration(
       scope: scope ?? "", clientKey: identity.metadata?.keys.first)
     var client = IdentifiedClient(
@@ -193,6 +194,6 @@ struct ClientIdentification: Sendable {
 }
 
 extension [String] {
-  /// The texts with spaces between them; `nil` for an empty list.
+  /// The texts, joined with spaces; `nil` for an empty list.
   fileprivate var nonEmptyList: String? { isEmpty ? nil : joined(separator: " ") }
 }

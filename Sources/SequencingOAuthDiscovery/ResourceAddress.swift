@@ -15,7 +15,7 @@ struct ResourceAddress: Sendable, Hashable {
   let origin: ResourceOrigin
   /// Whether the resource is on this computer, so that its authorization server may be too.
   let isLocal: Bool
-  /// Whether some resolver takes the host for this computer, in any spelling.
+  /// Whether any resolver may resolve the host to this computer, whatever the host's spelling.
   let mayBeLocal: Bool
 
   /// Checks an address; it must be https, or http on a loopback address.
@@ -35,18 +35,19 @@ struct ResourceAddress: Sendable, Hashable {
     return text.hasSuffix(usualPort) ? String(text.dropLast(usualPort.count)) : text
   }
 
-  /// The scheme, the host and the port, as written.
+  /// The normalized scheme, host and port.
   private var root: String { EndpointURL.split(text).root }
 
   private var path: String { String(EndpointURL.split(text).tail.prefix { $0 != "?" }) }
 
   /// The identifiers under which the resource may describe itself, the most specific first.
   ///
-  /// A document at the address with the resource's path must be that of the path. One at the root
-  /// must be that of the whole server (RFC 9728, section 3.3).
+  /// A document at the well-known address with the resource's path must describe that path. A
+  /// document at the root's well-known address must describe the whole server (RFC 9728, section
+  /// 3.3).
   var identifiers: [String] { own + whole }
 
-  /// The identifiers of the address itself: with its query or without, also as the app wrote it.
+  /// The identifiers of the address itself: with and without its query, normalized and as written.
   private var own: [String] {
     [text, root + path, written, String(written.prefix { $0 != "?" })].withoutRepeats()
   }
@@ -57,16 +58,16 @@ struct ResourceAddress: Sendable, Hashable {
     return (roots + roots.map { $0 + "/" }).withoutRepeats().filter { !own.contains($0) }
   }
 
-  /// An address at which the resource's metadata may be, and the identifiers that it may name.
+  /// An address where the metadata may be, and the identifiers that the metadata may contain there.
   struct Candidate: Sendable, Hashable {
     let url: URL
     let identifiers: [String]
 
-    /// The address for errors, without its query, which may have a secret.
+    /// The address without its query, for errors; a query may contain a secret.
     var place: String { url.absoluteString.prefix { $0 != "?" }.description.printable }
   }
 
-  /// The addresses of the metadata without a hint from the server, in order.
+  /// Returns the addresses where the metadata may be if the server names none, in order.
   ///
   /// - SeeAlso: RFC 9728, section 3.1
   func candidates() throws(SQOAuthError) -> [Candidate] {
@@ -83,10 +84,11 @@ struct ResourceAddress: Sendable, Hashable {
     return specific + [last]
   }
 
-  /// Returns the address in a server's challenge, with the identifiers that it may name.
+  /// Returns the address that a server's challenge names, and the identifiers that are allowed
+  /// there.
   ///
-  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid` if it is at another server, or not
-  ///   https.
+  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid` if the address is at a different server
+  ///   or cannot be used, for example because it is not https.
   func candidate(named address: String) throws(SQOAuthError) -> Candidate {
     guard let url = try? EndpointURL.check(address, name: "address"),
       let other = try? ResourceOrigin(address)

@@ -4,13 +4,16 @@ public import SequencingOAuth
 // Requests to the resource.
 extension ResourceClient {
   /// Sends a request to the resource, and signs the user in if the resource demands it and
-  /// ``Options/interaction`` allows it; it may open a browser then.
+  /// ``Options/interaction`` allows it.
   ///
-  /// Without an account, the request is first sent without a token. If the resource answers 401,
-  /// its challenge is the beginning of the search for its authorization server. Any other response
-  /// is returned. With an account, this is `AccountOperations.send(_:)`; if the resource refuses
-  /// the account, the client asks the resource again which server it trusts, and signs the user in
-  /// once. One request leads to three sign-ins at most, whatever the resource demands.
+  /// A sign-in may open a browser.
+  ///
+  /// Without an account, the request is first sent without a token. If the resource answers with
+  /// status 401, the client begins the search for the authorization server with the challenge. Any
+  /// other response is returned. With an account, the client sends the request by
+  /// `AccountOperations.send(_:)`. If the resource refuses the account, the client asks the
+  /// resource again which server it trusts, and signs the user in once. One request leads to three
+  /// sign-ins at most, whatever the resource demands.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.notAuthorized` if the resource demands a sign-in
   ///   that is not allowed; `SQOAuthError.Code.originNotAllowed` for a URL of another server; the
@@ -20,7 +23,7 @@ extension ResourceClient {
     if let access = try await access() { return try await send(request, by: access) }
     let challenges: [TokenChallenge]
     if !request.isReplayable {
-      // Its body is for the request that has the token.
+      // The body can be sent only once, so it is kept for the request with the token.
       challenges = []
     } else {
       var plain = request
@@ -36,10 +39,10 @@ extension ResourceClient {
 
   /// The largest number of sign-ins for one request.
   ///
-  /// A resource that demands something else after each sign-in would never let the user go.
+  /// Without this limit, a resource could demand something new after each sign-in, forever.
   private static let maximumSignIns = 3
 
-  /// Throws if a request is for another server than the resource's.
+  /// Throws if a request is not for the resource's server.
   private func check(_ request: WebRequest) throws(SQOAuthError) {
     let origin = try ResourceOrigin(request.url)
     guard origin == resource.origin else {
@@ -76,7 +79,7 @@ extension ResourceClient {
           signIns += 1
           access = try await gainAccess(Demand(after: error, of: access.module, sent: token))
         case _ where error.needsSignIn && !hasSignedIn:
-          // The token of a sign-in for this request is good, so another one would be refused too.
+          // A token from a sign-in for this request is valid, so a new one would be refused too.
           guard signIns == 0 || error.asksForProof(after: token) else { throw error }
           hasSignedIn = true
           signIns += 1
@@ -90,7 +93,7 @@ extension ResourceClient {
     }
   }
 
-  /// Returns the demand if the user may be asked.
+  /// Returns the demand if the user may be asked to sign in; throws otherwise.
   private func allowed(
     _ demand: Demand, after error: SQOAuthError?
   ) throws(SQOAuthError) -> Demand {
@@ -101,8 +104,9 @@ extension ResourceClient {
         "\(resource) demands a token, and no user has signed in; call signIn() where a user can")
   }
 
-  /// Returns whether the resource's description, to which a challenge points, no longer names the
-  /// account's server.
+  /// Returns whether the resource's metadata no longer names the account's authorization server.
+  ///
+  /// Returns `false` without a request if the challenge names no metadata.
   ///
   /// - SeeAlso: RFC 9728, section 5.2
   private func hasMoved(away access: Access, _ error: SQOAuthError) async throws(SQOAuthError)
@@ -113,10 +117,10 @@ extension ResourceClient {
     return !found.metadata.authorizationServers.contains(access.issuer)
   }
 
-  /// The time limit of a search that only an outage has caused.
+  /// The time limit of a search after an outage of the authorization server.
   private static let outageLimit = Duration.seconds(10)
 
-  /// Returns whether the resource no longer names an authorization server that may be out of reach.
+  /// Returns whether the resource no longer names the account's server, which may be unreachable.
   private func isAbandoned(_ access: Access) async -> Bool {
     var discovery = discovery
     discovery.timeout = min(discovery.timeout, Self.outageLimit)
@@ -124,7 +128,7 @@ extension ResourceClient {
     return found.map { !$0.metadata.authorizationServers.contains(access.issuer) } ?? false
   }
 
-  /// Signs the user in with the scopes or the login that the resource demands in addition; returns
+  /// Signs the user in with the additional scopes or the login that the resource demands; returns
   /// `false` if a newer token is enough.
   private func stepUp(
     after error: SQOAuthError, _ access: Access
@@ -141,7 +145,7 @@ extension ResourceClient {
     guard
       var signIn = try access.module.stepUpOptions(answering: error, with: SignInOptions())
     else { return false }
-    // Some servers leave this scope out of what they say that they granted.
+    // Some servers grant the offline scope without naming it in the response.
     let server = try? await access.module.providerMetadata()
     signIn.scope = signIn.scope.map { addingOffline(to: $0.words, server, access.client) }
       .map { $0.joined(separator: " ") }

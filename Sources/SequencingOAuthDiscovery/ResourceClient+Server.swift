@@ -10,7 +10,7 @@ extension ResourceClient {
     let client: IdentifiedClient
   }
 
-  /// Returns the authorization server to use: the chosen one, or the first that can be used.
+  /// Returns the authorization server that the app chooses, or by default the first usable one.
   func server(
     of resource: ProtectedResourceMetadata, _ challenges: [TokenChallenge]
   ) async throws(SQOAuthError) -> Server {
@@ -26,8 +26,8 @@ extension ResourceClient {
     var firstError: SQOAuthError?
     let end = ContinuousClock.now + options.timeout
     let candidates = preferred(issuers)
-    // A long list of silent servers must not add up their time limits, and each of them leaves time
-    // for the next one.
+    // All servers share one time limit, so that a long list of silent servers does not take the sum
+    // of their limits. Each server leaves time for the next ones.
     for (index, issuer) in candidates.enumerated() where firstError == nil || .now < end {
       let left = candidates.count - index
       do throws(SQOAuthError) {
@@ -43,9 +43,9 @@ extension ResourceClient {
       ?? SQOAuthError(.resourceMetadataInvalid, "the resource names no authorization server")
   }
 
-  /// Returns the issuers in the order in which they are tried.
+  /// Returns the issuers in the order in which to try them.
   ///
-  /// The one to which the program's credentials belong comes first (RFC 9728, section 7.6).
+  /// The issuer of a client that was registered by hand comes first (RFC 9728, section 7.6).
   func preferred(_ issuers: [String]) -> [String] {
     let byHand = issuers.filter { identity.client(at: $0) != nil }
     return byHand + issuers.filter { !byHand.contains($0) }
@@ -64,7 +64,7 @@ extension ResourceClient {
     _ issuer: String, _ scopes: [String], within limit: Duration? = nil
   ) async throws(SQOAuthError) -> Server {
     let metadata = try await metadata(of: issuer, within: limit)
-    // A sign-in that cannot take place needs no registration.
+    // This check comes first, because a sign-in that is not possible must not cause a registration.
     let usesCode = try await options.usesCode?(issuer, metadata) ?? (options.showsCode != nil)
     try check(metadata, of: issuer, forCode: usesCode)
     return Server(
@@ -75,8 +75,9 @@ extension ResourceClient {
           ? DeviceAuthorization.grantType : "authorization_code"))
   }
 
-  /// Throws if the metadata of a server says that the program cannot sign in there: with a code on
-  /// another device, or with a page.
+  /// Throws if a server's metadata says that the program cannot sign in there.
+  ///
+  /// With `forCode`, this means a sign-in with a code on another device, and otherwise with a page.
   func check(
     _ metadata: ProviderMetadata, of issuer: String, forCode: Bool
   ) throws(SQOAuthError) {
@@ -97,7 +98,7 @@ extension ResourceClient {
   }
 
   /// Returns the scopes to ask for: the app's, otherwise the challenge's, otherwise the resource's,
-  /// and also those that the account had; `nil` for the server's default.
+  /// plus the scopes of the account's `token`; `nil` for the server's default.
   ///
   /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
   func scope(
@@ -106,7 +107,7 @@ extension ResourceClient {
   ) -> String? {
     var scopes = askedScopes(challenges, resource)
     if options.scope == nil, let registered = client?.registeredScopes {
-      // The server would refuse a scope that it did not register the client for.
+      // The server would refuse a scope for which it did not register the client.
       scopes = scopes.filter(registered.contains)
     }
     if scopes.isEmpty, options.scope == nil {
@@ -117,8 +118,8 @@ extension ResourceClient {
     return addingOffline(to: scopes, server, client).joined(separator: " ")
   }
 
-  /// Returns the scopes of a user's sign-in with the scope for a refresh token, if the server lists
-  /// it and has not registered the client without it.
+  /// Returns the scopes of a user's sign-in, plus `offline_access` if the server lists it and has
+  /// not registered the client without it.
   func addingOffline(
     to scopes: [String], _ server: ProviderMetadata?, _ client: IdentifiedClient?
   ) -> [String] {
@@ -132,18 +133,18 @@ extension ResourceClient {
     return scopes + [offline]
   }
 
-  /// The scopes of the app, of the challenge or of the resource; empty if none of them names any.
+  /// Returns the scopes of the app, the challenge or the resource; empty if none of them names any.
   private func askedScopes(
     _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
   ) -> [String] {
     (options.scope ?? challenges.mostInformative?.scope)?.words ?? resource.scopes ?? []
   }
 
-  /// Returns the binding of the tokens: the app's or, if the resource accepts only bound tokens, a
-  /// key.
+  /// Returns how the tokens are bound: as the app has configured, otherwise to a key (DPoP) if the
+  /// resource accepts only bound tokens.
   ///
-  /// - Throws: `SQOAuthError.Code.signInUnsupported` if the resource accepts no algorithm of the
-  ///   SDK.
+  /// - Throws: `SQOAuthError.Code.signInUnsupported` if the resource accepts none of the SDK's
+  ///   algorithms for proofs.
   func binding(
     _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
   ) throws(SQOAuthError) -> TokenBinding? {

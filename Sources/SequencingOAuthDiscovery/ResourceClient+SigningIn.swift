@@ -3,12 +3,12 @@ public import SequencingOAuth
 
 // Signing the user in at the server of the resource.
 extension ResourceClient {
-  /// Signs the user in for the resource, or joins a sign-in under way; opens a browser, or shows a
+  /// Signs the user in for the resource, or joins a running sign-in; opens a browser, or shows a
   /// code if ``Options/showsCode`` is set.
   ///
-  /// It asks the resource anew which authorization server it trusts. If that is not the one of the
-  /// stored account, the program becomes a client of the new one, and nothing of the old one is
-  /// sent there.
+  /// The client asks the resource again which authorization server it trusts. If the stored account
+  /// belongs to a different server, the program becomes a client of the new server, and sends it
+  /// nothing that belongs to the old server.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.resourceMetadataInvalid`,
   ///   `SQOAuthError.Code.clientUnknown`, the errors of a registration and of a sign-in.
@@ -20,11 +20,11 @@ extension ResourceClient {
   /// Why a client needs access that it does not have.
   struct Demand: Sendable {
     let challenges: [TokenChallenge]
-    /// The token that the resource refused; `nil` if it got none.
+    /// The token that the resource refused; `nil` if the resource received no token.
     let refused: SQToken?
-    /// Whether the app asked for a sign-in, even if there is a token.
+    /// Whether the app asked for a sign-in, so that an existing token is not enough.
     var isSignIn = false
-    /// The client that the authorization server no longer knows; `nil` if it is known.
+    /// The client that the authorization server no longer knows; `nil` if there is none.
     var unknownClient: String?
 
     init(challenges: [TokenChallenge], refused: SQToken?, isSignIn: Bool = false) {
@@ -35,8 +35,8 @@ extension ResourceClient {
 
     /// Creates the demand of a resource that refused the token of an account.
     ///
-    /// The account may have refreshed the token that was `sent`, and the resource refused that one
-    /// too.
+    /// After the resource refused the `sent` token, the account may have refreshed it, and the
+    /// resource may have refused the new token too.
     init(after error: SQOAuthError, of module: AuthorizationModule, sent token: SQToken?) {
       let current = module.currentToken
       self.init(
@@ -44,14 +44,14 @@ extension ResourceClient {
         refused: current.map(error.isRefusal(of:)) == true ? current : token)
     }
 
-    /// Returns whether a token may serve instead of a new one.
+    /// Returns whether a token meets the demand, so that no sign-in is needed.
     func accepts(_ token: SQToken?) -> Bool {
       guard !isSignIn, let token else { return false }
       return token.accessToken != refused?.accessToken
     }
   }
 
-  /// Finds the server and signs in; callers that come meanwhile get the same result.
+  /// Finds the server and signs in; calls in the meantime get the same result.
   func gainAccess(_ demand: Demand) async throws(SQOAuthError) -> Access {
     let access = try await gaining.value(of: true) { () throws(SQOAuthError) in
       if let access = try await self.access(), demand.accepts(access.module.currentToken) {
@@ -80,7 +80,8 @@ extension ResourceClient {
     // Another process may have signed in meanwhile.
     if demand.accepts(account.token) { return access }
     var signIn = SignInOptions()
-    // A request that waits belongs to the account's user; a sign-in by the app may be anyone's.
+    // A waiting request belongs to the account's user; in a sign-in by the app, any user may sign
+    // in.
     signIn.requiresSameUser = !demand.isSignIn
     signIn.scope = scope(
       demand.challenges, found.metadata, server.metadata, server.client,
@@ -101,9 +102,10 @@ extension ResourceClient {
   private func signIn(
     _ signIn: SignInOptions, _ access: Access, _ account: Account, _ demand: Demand
   ) async throws(SQOAuthError) {
-    // An account that others use must stay free for their refreshes.
+    // Do not hold an account that has a token: other processes may use it, and must be able to
+    // refresh it.
     guard account.isKept, account.token == nil else { return try await self.signIn(signIn, access) }
-    // A token of another server may still be in memory.
+    // A token from a different server may still be in memory.
     let before = account.module.currentToken
     let limit = options.signInTimeout ?? access.module.configuration?.signInTimeout
     try await account.module.alone(within: limit ?? .seconds(300)) {
@@ -122,19 +124,20 @@ extension ResourceClient {
     }
   }
 
-  /// Returns the demand of a second attempt, if the server has forgotten the client of the first
+  /// Returns the demand for a second attempt; `nil` unless the server has forgotten the client of
+  /// the first attempt.
+  ///
+  /// The client's registration is erased in this case, so that the next sign-in registers a new
   /// one.
   ///
-  /// The client's registration is then erased, so that the next sign-in registers a new one.
-  ///
-  /// - Throws: The error with the reason, if the user has seen that the client is unknown.
+  /// - Throws: The error of a sign-in that timed out, with the reason that the client is unknown.
   private func forgotten(
     _ access: Access, _ demand: Demand, after error: SQOAuthError
   ) async throws(SQOAuthError) -> Demand? {
     guard access.client.isKept, demand.unknownClient == nil else { return nil }
     switch error.code {
     case .invalidClient: break
-    // A page that says so has no redirect.
+    // Some servers report an unknown client only on a page, without a redirect.
     case .timedOut, .signInRefused:
       guard await access.module.isClientUnknown() else { return nil }
     default: return nil
@@ -152,10 +155,10 @@ extension ResourceClient {
   /// The account for which a client signs in.
   private struct Account {
     let module: AuthorizationModule
-    /// Whether the manager keeps the module; if not, the stored account is of another client or
-    /// server, and the sign-in replaces it.
+    /// Whether the manager keeps the module; if not, the stored account belongs to a different
+    /// client or server, and the sign-in replaces it.
     let isKept: Bool
-    /// The token that the same client has of the same server.
+    /// The account's token for the same client from the same server; `nil` if there is none.
     let token: SQToken?
   }
 
@@ -166,7 +169,8 @@ extension ResourceClient {
     if let module = accounts.module(id: id) {
       let earlier = module.configuration
       if earlier != configuration { module.register(configuration) }
-      // A token of another server says nothing here, and its scopes may not be asked for here.
+      // A token from a different server or client does not count, and its scopes may be unknown
+      // here.
       let isSame =
         earlier?.provider == configuration.provider && earlier?.clientID == configuration.clientID
       return Account(module: module, isKept: true, token: isSame ? module.currentToken : nil)
@@ -187,7 +191,7 @@ extension ResourceClient {
     do throws(SQOAuthError) {
       try await getToken(signIn, access)
     } catch {
-      // They would be stored with the next refresh, although this sign-in had no result.
+      // Otherwise the next refresh would store the attributes of a sign-in that failed.
       access.module.attributes = attributes
       throw error
     }
@@ -218,7 +222,7 @@ extension ResourceClient {
       do throws(SQOAuthError) {
         return try await signInByPage(signIn, access, configuration)
       } catch {
-        // Sign-ins for other resources of the server may use all ports of the client.
+        // Other running sign-ins with the same client may use all of its ports.
         guard error.code == .portInUse, .now < end else { throw error }
         do { try await Task.sleep(for: .milliseconds(250)) } catch { throw .waitCancelled }
       }
@@ -249,7 +253,8 @@ extension ResourceClient {
 }
 
 extension SQOAuthError {
-  /// Whether the server refused a code for another device to the client, rather than the user.
+  /// Whether the server refused the device authorization grant to the client; a refusal by the user
+  /// does not count.
   package var refusesCode: Bool {
     [.unauthorizedClient, .unsupportedGrantType, .deviceAuthorizationUnsupported].contains(code)
   }

@@ -4,10 +4,10 @@ public import SequencingOAuth
 /// A client of one resource that needs nothing but the resource's address.
 ///
 /// It finds the authorization server that the resource trusts (RFC 9728), reads that server's
-/// metadata (RFC 8414), chooses the client that the program is there (``ClientIdentity``), signs
-/// the user in for this resource (RFC 8707), and keeps the account in the store under the
-/// resource's identifier. Processes that share the store share the account. After a restart,
-/// nothing is searched again.
+/// metadata (RFC 8414), chooses the program's client at that server (``ClientIdentity``), signs the
+/// user in for this resource (RFC 8707), and keeps the account in the store under the resource's
+/// identifier. Processes that share the store share the account. After a restart, the client uses
+/// the stored account without a new search.
 ///
 /// Tokens go to the resource's own server only. Any thread may call any method.
 public final class ResourceClient: Sendable {
@@ -27,9 +27,9 @@ public final class ResourceClient: Sendable {
     public var interaction = Interaction.signIn
     /// The closure that shows a code for another device; `nil` for a sign-in with a browser.
     ///
-    /// It may return at once, or show the code until its task is cancelled: that is when the
-    /// sign-in ends. If it throws before, the sign-in ends with `SQOAuthError.Code.cancelled`,
-    /// whose cause is that error.
+    /// It may return at once, or show the code until its task is cancelled, which happens when the
+    /// sign-in ends. If it throws before that, the sign-in ends with `SQOAuthError.Code.cancelled`,
+    /// whose cause is the closure's error.
     public var showsCode: (@Sendable (DeviceAuthorization) async throws -> Void)?
     /// The closure that chooses one of several authorization servers.
     ///
@@ -39,7 +39,7 @@ public final class ResourceClient: Sendable {
     public var choosesServer: (@Sendable ([String]) async -> String?)?
     /// The scopes of the first sign-in; `nil` for those that the resource asks for.
     public var scope: String?
-    /// The rules that the client follows; `SecurityProfile.mcp` for a client of that protocol.
+    /// The rules that the client follows; `SecurityProfile.mcp` for the Model Context Protocol.
     public var profile = SecurityProfile.standard
     /// How to bind the tokens; by default to a key if the resource demands it.
     public var tokenBinding: TokenBinding?
@@ -47,9 +47,9 @@ public final class ResourceClient: Sendable {
     public var timeout = Duration.seconds(60)
     /// The id of the account; `nil` for the resource's identifier.
     ///
-    /// Each resource needs another id. The client keeps the resource's identifier in the account's
-    /// attribute `resource`, and refuses an account that has another one, because its token may not
-    /// come to this resource.
+    /// Choose a different id for each resource. The client keeps the resource's identifier in the
+    /// account's attribute `resource`. It refuses an account with a different identifier, because
+    /// that account's token must not be sent to this resource.
     public var accountID: String?
     /// How long the user may take to sign in with a browser; `nil` for the client's own limit.
     package var signInTimeout: Duration?
@@ -60,8 +60,8 @@ public final class ResourceClient: Sendable {
     /// It throws if no sign-in can take place. Without this closure, ``showsCode`` is always used.
     package var usesCode:
       (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
-    /// The closure that decides whether a page is shown after the server refused a code to the
-    /// program's client; without it, none is.
+    /// The closure that decides whether to show a page after the server refused a code to the
+    /// program's client; `nil` shows no page.
     package var showsPage: (@Sendable (_ instead: SQOAuthError) -> Bool)?
     /// The closure that makes the account's attributes before a sign-in, from the client and the
     /// scope.
@@ -77,11 +77,11 @@ public final class ResourceClient: Sendable {
   let identity: ClientIdentity
   let accounts: AccountManager
   let options: Options
-  /// The search and sign-in under way, which all callers share.
+  /// The running search and sign-in, which all callers share.
   let gaining = SharedFetches<Bool, Access, SQOAuthError>(keepsValues: false)
   private let known = Locked<Access?>(nil)
 
-  /// An account with what is known about its server.
+  /// An account, the issuer of its tokens and the program's client there.
   struct Access: Sendable {
     let module: AuthorizationModule
     let issuer: String
@@ -98,8 +98,8 @@ public final class ResourceClient: Sendable {
   /// Creates the client of a resource, without sending a request.
   ///
   /// - Throws: `SQOAuthError.Code.insecureEndpoint` for an http URL, unless its host is a loopback
-  ///   address; `SQOAuthError.Code.invalidConfiguration` for an address that is no URL of https or
-  ///   http.
+  ///   address; `SQOAuthError.Code.invalidConfiguration` for an address that is not a URL of https
+  ///   or http.
   public init(
     _ address: String, as identity: ClientIdentity, accounts: AccountManager,
     options: Options = Options()
@@ -121,7 +121,7 @@ public final class ResourceClient: Sendable {
 
   /// Asks the resource which authorization servers it trusts.
   ///
-  /// With a `response` of the resource, its challenge may name the address of the metadata.
+  /// The challenge in a `response` of the resource may name the address of the metadata.
   ///
   /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`, with the address and the rule; the
   ///   errors of the transport.
@@ -149,7 +149,8 @@ public final class ResourceClient: Sendable {
     return use(access)
   }
 
-  /// Returns the access that this object uses from now on: the first one, or a newer one.
+  /// Returns the access to use from now on: the access in use if both are the same, or else this
+  /// one.
   @discardableResult
   func use(_ access: Access) -> Access {
     known.withLock { known in
@@ -159,7 +160,7 @@ public final class ResourceClient: Sendable {
     }
   }
 
-  /// The attribute with the resource's identifier, for an account whose id is another one.
+  /// The attribute for the resource's identifier, in an account that has a different id.
   static let resourceAttribute = "resource"
 
   private func storedAccess() async throws(SQOAuthError) -> Access? {
@@ -185,7 +186,7 @@ public final class ResourceClient: Sendable {
 
   /// Returns the identifier of the resource that a stored account is for.
   ///
-  /// - Throws: `SQOAuthError.Code.duplicateName` if that is another resource.
+  /// - Throws: `SQOAuthError.Code.duplicateName` if the account is for a different resource.
   private func identifier(of record: AccountRecord) throws(SQOAuthError) -> String {
     guard options.accountID != nil else { return record.id }
     guard let identifier = record.attributes[Self.resourceAttribute],
@@ -210,7 +211,8 @@ public final class ResourceClient: Sendable {
     of client: IdentifiedClient, binding: TokenBinding?, for identifier: String
   ) -> ClientConfiguration {
     var configuration = client.configuration
-    // Each sign-in names its scopes. Those of a client by hand belong to another account.
+    // Each sign-in names its scopes. The scopes of a client that was registered by hand may be
+    // meant for a different account.
     configuration.scope = nil
     configuration.resources = [identifier]
     configuration.resourceOrigins = [resource.origin]

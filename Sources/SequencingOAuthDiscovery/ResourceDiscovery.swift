@@ -6,9 +6,9 @@ public import SequencingOAuth
 ///
 /// - SeeAlso: RFC 9728
 public struct DiscoveredResource: Sendable, Hashable {
-  /// One address that was asked, and the result in a sentence.
+  /// A request for metadata: its address, and the result in a sentence.
   public struct Step: Sendable, Hashable {
-    /// The URL that was asked.
+    /// The URL of the request.
     public let address: String
     /// What was found there, or why nothing was.
     public let finding: String
@@ -16,7 +16,7 @@ public struct DiscoveredResource: Sendable, Hashable {
 
   /// The resource's own description.
   public let metadata: ProtectedResourceMetadata
-  /// The addresses that were asked, in order.
+  /// The requests that were sent, in order.
   public internal(set) var steps: [Step]
 }
 
@@ -33,10 +33,10 @@ struct ResourceDiscovery: Sendable {
   /// The largest number of authorization servers that a document may list.
   static let maximumServers = 20
 
-  /// Finds the metadata: at the address in the challenge, and at the resource's own addresses.
+  /// Finds the metadata at the address that a challenge names, or at the resource's own addresses.
   ///
-  /// With an address in the challenge, the own ones are asked only if the server has nothing there.
-  /// A document that is there and wrong ends the search, because a server that describes another
+  /// If a challenge names an address, the resource's own addresses are asked only if the server has
+  /// no document there. A wrong document ends the search, because a server that describes another
   /// resource cannot be trusted.
   ///
   /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`; the errors of the transport.
@@ -71,7 +71,7 @@ struct ResourceDiscovery: Sendable {
   private func absence(
     _ response: WebResponse, at candidate: ResourceAddress.Candidate, isNamed: Bool
   ) throws(SQOAuthError) -> String? {
-    // At a server in trouble, the next address could describe another resource by mistake.
+    // While a server is in trouble, its next address could describe another resource by mistake.
     guard !WebResponse.isOfServerInTrouble(response.status) else {
       throw SQOAuthError(
         .serverError,
@@ -145,7 +145,7 @@ struct ResourceDiscovery: Sendable {
           candidate,
           "names an authorization server that is no https URL: \"\(issuer.printable)\"")
       }
-      // A server elsewhere could otherwise make this computer send requests to itself.
+      // Without this check, a remote server could make this computer send requests to itself.
       guard resource.isLocal || !address.mayBeLocal else {
         throw invalid(
           candidate, "names an authorization server on this computer: \"\(issuer.printable)\"")

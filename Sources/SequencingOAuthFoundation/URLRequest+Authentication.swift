@@ -9,12 +9,12 @@ extension AccountOperations {
   /// Returns a copy of a request with a valid token.
   ///
   /// The token replaces the request's `Authorization` field; all other fields stay unchanged. The
-  /// method throws if the server may not get the token (see `ClientConfiguration.resourceOrigins`),
-  /// or if the token would go over http to another machine.
+  /// method throws if the server must not get the token (see
+  /// `ClientConfiguration.resourceOrigins`), or if the token would go over http to another machine.
   ///
-  /// - Warning: On Linux, `URLSession` also sends this field to servers that redirect it elsewhere,
-  ///   and never completes a response with status 401 whose challenge asks for Basic. `AuthorizationModule.send(_:)` has
-  ///   neither problem.
+  /// - Warning: On Linux, if `URLSession` follows a redirect, it sends the token to the redirect's
+  ///   target, even on a different server. It also never completes a request if the response has
+  ///   status 401 and a challenge for Basic. `AuthorizationModule.send(_:)` has neither problem.
   public func authenticate(_ request: URLRequest) async throws(SQOAuthError) -> URLRequest {
     guard let url = request.url else {
       throw SQOAuthError(.malformedRequest, "the request has no URL")
@@ -39,16 +39,16 @@ extension AccountOperations {
 }
 
 extension URLRequest {
-  /// Puts the fields of an authorization on the request, in place of its own.
+  /// Sets the fields of an authorization, in place of the request's fields with the same names.
   public mutating func set(_ authorization: RequestAuthorization) {
     for field in authorization.fields { setValue(field.value, forHTTPHeaderField: field.name) }
   }
 }
 
 extension RequestAuthorization {
-  /// Returns the authorization for another attempt, or `nil` if none can help.
+  /// Returns the authorization for another attempt, or `nil` if another attempt cannot help.
   ///
-  /// It has the rules and errors of `renewed(afterStatus:fields:)`.
+  /// The rules and errors are those of `renewed(afterStatus:fields:)`.
   public func renewed(
     after response: HTTPURLResponse
   ) async throws(SQOAuthError) -> RequestAuthorization? {

@@ -14,7 +14,7 @@ extension RPCCall {
     var metadata = RPCMetadata()
     var timeout: Duration?
     var deadline: ContinuousClock.Instant?
-    /// The head of the answer; its metadata is read only if the app asks for it.
+    /// The head of the answer; its metadata is decoded only when the app asks for it.
     var head: RPCResponseHead?
     var trailers: HeaderFields?
     var completion: Completion<Result<Data, RPCCallError>>?
@@ -48,9 +48,9 @@ extension RPCCall {
 
   /// Starts the call; calls `onMessage` with each message in order, and then the completion once.
   ///
-  /// Use it if the server sends any number of messages. The next message is read after `onMessage`
-  /// returns. This method throws the errors of ``start()``; in this case, neither closure is
-  /// called.
+  /// Use this method if the server sends any number of messages. The next message is read after
+  /// `onMessage` returns. This method throws the errors of ``start()``; in this case, neither
+  /// closure is called.
   public func start(
     onMessage: @escaping @isolated(any) (Data) -> Void,
     completion: @escaping @isolated(any) (Result<Void, RPCCallError>) -> Void

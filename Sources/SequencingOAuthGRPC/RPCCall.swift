@@ -34,11 +34,11 @@ public final class RPCCall: Sendable {
   public let kind: Kind
   let request: Data
   let state: Locked<State>
-  /// The interruption that ends the call's waiting for a token, a connection or the server.
+  /// The interruption that ends the call's wait for a token, a connection or the server.
   let interruption = Interruption()
-  /// The buffer of the server's messages; `nil` if the server sends only one.
+  /// The buffer of the server's messages; `nil` if the server sends only one message.
   let inbox: MessageInbox?
-  /// The buffer of the client's messages; `nil` if the client sends only one.
+  /// The buffer of the client's messages; `nil` if the client sends only one message.
   let outbox: MessageOutbox?
   /// The result of the call: the server's only message, or empty data if it sends any number.
   let outcome = OneShot<Result<Data, RPCCallError>>()
@@ -62,10 +62,10 @@ public final class RPCCall: Sendable {
     state = Locked(State(timeout: channel.options.timeout(of: kind)))
   }
 
-  /// Creates a call without a token to a server such as `https://host` or `http://127.0.0.1:50051`.
+  /// Creates a call to a server, without a token and without starting the call.
   ///
-  /// The call is not started. Throws the errors of ``RPCChannel``'s initializer and of
-  /// ``init(channel:method:request:kind:)``.
+  /// `host` is the server's URL, such as `https://host` or `http://127.0.0.1:50051`. Throws the
+  /// errors of ``RPCChannel``'s initializer and of ``init(channel:method:request:kind:)``.
   public convenience init(
     host: URL, method: String, request: Data = Data(), kind: Kind = .unary
   ) throws(RPCCallError) {
@@ -169,7 +169,7 @@ extension RPCCall {
 
   /// The server's reason for rejecting the token: the Bearer challenge in its `www-authenticate`.
   ///
-  /// If there are several challenges, it is the first challenge with an error code, or else the
-  /// first.
+  /// If there are several challenges, this is the first challenge with an error code, or the first
+  /// challenge if none has an error code.
   public var challenge: TokenChallenge? { responseMetadata.challenge }
 }

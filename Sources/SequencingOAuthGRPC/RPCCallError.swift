@@ -8,7 +8,7 @@ public import SequencingOAuth
 public struct RPCCallError: Error, Sendable {
   /// The call's final status.
   public let status: RPCStatus
-  /// The reason in words: the server's message or, without one, the SDK's.
+  /// The reason in words, from the server or the SDK; empty if the server's status has no message.
   public let message: String
   /// The server's headers and trailers, as in ``RPCCall/responseMetadata``.
   public let metadata: RPCMetadata
@@ -39,8 +39,8 @@ public struct RPCCallError: Error, Sendable {
 
   /// The server's reason for rejecting the token: the Bearer challenge in its `www-authenticate`.
   ///
-  /// If there are several challenges, it is the first challenge with an error code, or else the
-  /// first.
+  /// If there are several challenges, this is the first challenge with an error code, or the first
+  /// challenge if none has an error code.
   public var challenge: TokenChallenge? { metadata.challenge }
 }
 
@@ -49,7 +49,7 @@ extension RPCCallError: Redacted {
   public var description: String { "\(status) (\(status.rawValue)): \(message)" }
   /// The properties to show, with only the names of the metadata and only the type of the cause.
   ///
-  /// Their texts may contain a secret.
+  /// The values of the metadata and the text of the cause may contain a secret.
   package var shownParts: KeyValuePairs<String, Any> {
     [
       "status": status.description, "message": message, "metadata": metadata.description,

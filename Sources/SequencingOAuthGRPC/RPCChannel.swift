@@ -29,7 +29,7 @@ public final class RPCChannel: Sendable {
   let peer: RPCPeer
   /// The value of `user-agent` in gRPC's form: the app, then the library.
   private let userAgent: String
-  /// The last called method with its fields, because many programs call one method repeatedly.
+  /// The most recently called method and its fields, for programs that call it repeatedly.
   private let lastBlock = Locked<(method: String, block: HeaderBlock)?>(nil)
   /// The server's origin, or the reason why it must not get a token.
   let origin: Result<ResourceOrigin, SQOAuthError>
@@ -109,7 +109,7 @@ public final class RPCChannel: Sendable {
     return block
   }
 
-  /// Returns the URL of a method, which the proof of a token names.
+  /// Returns the URL of a method, for the proof of a token.
   func url(of method: String) -> URL { URL(string: url.absoluteString + method) ?? url }
 
   private static func userAgent(after app: String?) -> String {

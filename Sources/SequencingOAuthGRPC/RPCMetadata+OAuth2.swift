@@ -35,8 +35,8 @@ extension RPCMetadata {
   /// TLS, and only to the server that the token is for. Throws the errors of
   /// `AuthorizationModule.token()`.
   ///
-  /// A token that is bound to a key needs a proof for each call, so it is an error here: use
-  /// `AuthorizationModule.authorization(for:method:)` with the URL of the call, such as
+  /// For a token that is bound to a key, this method throws, because each call needs a proof of its
+  /// own. Use `AuthorizationModule.authorization(for:method:)` with the URL of the call, such as
   /// `https://api.example/package.Service/Method`, and the method `POST`.
   public static func authorization(
     of module: AuthorizationModule
@@ -67,7 +67,7 @@ extension RPCMetadata {
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// The challenge in `www-authenticate`: the first with an error code, or else the first.
+  /// The first challenge in `www-authenticate` with an error code, or else the first challenge.
   public var challenge: TokenChallenge? {
     TokenChallenge.challenges(in: values(for: "www-authenticate")).mostInformative
   }

@@ -23,7 +23,7 @@ public struct RPCMetadata: Sendable, Hashable {
   public struct Entry: Sendable, Hashable {
     /// The name, in lower case.
     public let name: String
-    /// The value; a name with several values has an entry for each.
+    /// The value; a name with several values has an entry for each value.
     public let value: Value
   }
 

@@ -14,8 +14,9 @@ public struct RPCOptions: Sendable, Hashable {
   public var maximumRequestBytes = 4 << 20
   /// The largest message from the server in bytes, after it is decompressed; 4 MiB by default.
   ///
-  /// As sent, a message is always smaller than 4 GiB (gRPC's `doc/PROTOCOL-HTTP2.md`). A larger
-  /// number therefore adds no limit. With a negative number, every message is too large.
+  /// On the wire, a message is always smaller than 4 GiB (gRPC's `doc/PROTOCOL-HTTP2.md`). A larger
+  /// number therefore limits only decompressed messages. With a negative number, every message is
+  /// too large.
   public var maximumResponseBytes = 4 << 20
   /// The compression of messages to the server; none by default.
   ///
@@ -23,9 +24,9 @@ public struct RPCOptions: Sendable, Hashable {
   public var compression = RPCCompression.identity
   /// The longest time that a unary call may take from its start; 60 s by default.
   ///
-  /// A call can set its own limit. The wait for a token counts. After this time, the call ends with
-  /// ``RPCStatus/deadlineExceeded``. `nil` means no limit: if the server stays silent, the call
-  /// lasts until it is cancelled.
+  /// A call can set its own limit. The time includes the wait for a token. After this time, the
+  /// call ends with ``RPCStatus/deadlineExceeded``. `nil` means no limit: if the server stays
+  /// silent, the call lasts until it is cancelled.
   public var timeout: Duration? = .seconds(60)
   /// The longest time that a streaming call may take from its start; `nil`, the default, means no
   /// limit.
@@ -37,10 +38,10 @@ public struct RPCOptions: Sendable, Hashable {
   /// The longest silence on a connection with calls before the SDK sends a ping; five minutes by
   /// default.
   ///
-  /// It is an HTTP/2 ping (RFC 9113, section 6.7). If nothing arrives within 20 s, the calls end
-  /// with ``RPCStatus/unavailable``. The shortest time is 10 s. Many servers close a connection
-  /// with more than one ping in five minutes; after that, the SDK pings half as often. `nil` means
-  /// no pings.
+  /// The ping is an HTTP/2 PING frame (RFC 9113, section 6.7). If nothing arrives within 20 s after
+  /// it, the calls end with ``RPCStatus/unavailable``. The shortest time is 10 s. Many servers
+  /// close a connection with more than one ping in five minutes; after that, the SDK pings half as
+  /// often. `nil` means no pings.
   public var keepAlive: Duration? = .seconds(300)
   /// The shortest time between pings; only tests set a shorter time.
   ///

@@ -28,7 +28,7 @@ public struct RPCStatus: RawRepresentable, Hashable, Sendable {
   public static let notFound = Self(rawValue: 5)
   /// 6: the resource that the call should create already exists.
   public static let alreadyExists = Self(rawValue: 6)
-  /// 7: the server knows the caller, but the caller may not do this.
+  /// 7: the server knows the caller, but the caller is not allowed to do this.
   public static let permissionDenied = Self(rawValue: 7)
   /// 8: a limit was reached, for example on the size of a message, on memory or on requests.
   public static let resourceExhausted = Self(rawValue: 8)

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// A parser of a response's `Link` fields: each relation has a URL.
+/// A parser that finds the URL of each relation in a response's `Link` fields.
 ///
 /// - SeeAlso: RFC 8288, section 3
 enum LinkHeader {

@@ -37,7 +37,7 @@ extension Pipeline {
       AsyncIterator(pages: self)
     }
 
-    /// An iterator that reads the pages one after the other.
+    /// An iterator that reads one page after another.
     ///
     /// The iteration ends with ``PipeError/unreadable(_:)`` if the API names a page twice, or if
     /// there are more pages than the limit of ``Pipeline/Pipe/pages(_:parameters:limit:)``.
@@ -110,7 +110,8 @@ extension Pipeline {
       try await page(at: nextURL)
     }
 
-    /// Reads the previous page; returns `nil` before the first page, or if the API names no page.
+    /// Reads the previous page; returns `nil` if this is the first page or the API names no
+    /// previous page.
     public func previous() async throws(PipeError) -> Page? {
       try await page(at: previousURL)
     }

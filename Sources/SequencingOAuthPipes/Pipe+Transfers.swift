@@ -77,7 +77,7 @@ extension Pipeline.Pipe {
   /// written by a download is never changed.
   ///
   /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with `SQOAuthError.Code.fileFailed` if
-  ///   the file cannot be written or a path has a file of the user, and with
+  ///   the file cannot be written or a file of the user is in the way, and with
   ///   `SQOAuthError.Code.fileInUse` if another download to the same file is running.
   public nonisolated(nonsending) func download(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],

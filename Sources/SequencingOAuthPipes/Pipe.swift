@@ -178,7 +178,8 @@ extension Pipeline.Pipe {
     to origin: ResourceOrigin, _ interruption: Interruption
   ) async throws(ResourceFailure) -> AddressedToken {
     do throws(SQOAuthError) {
-      // A server that is not allowed is rejected here, before the user signs in for nothing.
+      // A server that is not allowed is rejected at this point, before the user signs in for
+      // nothing.
       if let use = try module.addressedToken(at: origin) { return use }
     } catch {
       throw .noAnswer(error)

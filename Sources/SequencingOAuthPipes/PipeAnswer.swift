@@ -9,11 +9,10 @@ struct PipeAnswer: Sendable {
   let json: JSONValue?
   private let decoder: JSONDecoder
 
-  /// Parses a response, and lets other tasks run in between if it is long; an empty response counts
-  /// as `null`.
+  /// Parses a response; an empty response counts as `null`.
   ///
-  /// The limits are checked before a decoder starts, because its work grows with the number of
-  /// values times their depth.
+  /// A long response is parsed with pauses for other tasks. The limits are checked before a decoder
+  /// starts, because the decoder's work grows with the number of values times their depth.
   init(
     _ response: WebResponse, _ decoder: JSONDecoder, _ interruption: Interruption
   ) async throws(PipeError) {
@@ -70,7 +69,8 @@ struct PipeAnswer: Sendable {
 }
 
 extension JSONValue {
-  /// Returns the value as a type of plain JSON; returns `nil` for types that need a decoder.
+  /// Returns the value if `type` is a type of plain JSON; returns `nil` for types that need a
+  /// decoder.
   fileprivate func undecoded<Value>(_ type: Value.Type) -> Value? {
     switch type {
     case is JSONValue.Type: self as? Value

@@ -19,7 +19,7 @@ final class AccountDatabase: Sendable {
     }
   }
 
-  /// The time limit of a call for a free connection and for answers, not counting connecting.
+  /// The longest time that a call waits for a connection and answers, not counting connecting.
   private let limit: Duration
   private let parts: Result<Parts, SQOAuthError>
 

@@ -11,14 +11,14 @@ final class AccountKeys: Sendable {
   typealias Opened = (number: Int64, sealer: RecordSealer)
 
   private struct State {
-    /// The keys from the app; the first is for a new database.
+    /// The keys from the app; the first key is used for a new database.
     var given: [StoreKey]
     var sealers: [Int64: RecordSealer] = [:]
   }
 
   private let statements: AccountStatements
   private let state: Locked<State>
-  /// Whether the tables were checked; the connection that checks them holds the lock.
+  /// Whether the tables were checked; the call that checks them holds the lock meanwhile.
   private let isOpen = Locked(false)
 
   init(_ keys: [StoreKey], _ statements: AccountStatements) {
@@ -98,7 +98,7 @@ final class AccountKeys: Sendable {
     } catch {
       throw error.reported
     }
-    // Another host may have created one at the same time.
+    // Another host may have created a key at the same time.
     guard let (number, header) = try header(connection, until: deadline) else {
       throw SQOAuthError(
         .storeDamaged,

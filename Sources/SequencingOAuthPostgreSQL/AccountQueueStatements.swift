@@ -36,9 +36,10 @@ struct AccountQueueStatements: Sendable {
         SELECT s.server, p.until, p.failures, p.asking FROM servers s
         LEFT JOIN \(pauses) p ON p.server = s.server WHERE s.server IS NOT NULL)
       """
-    // After a pause, a server gets one request first. Until it is answered or its time is over, no
-    // process gets another account of that server. A process without the newest key gets nothing,
-    // because it could not renew the accounts. Claims whose answers were lost come first.
+    // After a pause, a server first gets only one request. Until that request is answered or its
+    // claim ends, no process gets another account of the server. A process without the newest key
+    // gets nothing, because it could not renew the accounts. Claims whose answers were lost come
+    // first.
     take = SQLStatement(
       name: "take_due",
       text: """
@@ -97,8 +98,8 @@ struct AccountQueueStatements: Sendable {
         WHERE id = $1::bytea AND version = $3::bigint AND due IS NOT NULL
         RETURNING \(SQLStatement.unsynced)
         """)
-    // If several requests fail together, only one makes the pause longer. The first request after a
-    // pause always counts.
+    // If several requests fail together, only one of them makes the pause longer. If the first
+    // request after a pause fails, it always makes the pause longer.
     let isOver = "(p.asking OR p.until <= \(now))"
     pause = SQLStatement(
       name: "pause",

@@ -31,13 +31,13 @@ struct AccountStatements: Sendable {
   let registrations: RegistrationStatements
   let sessions: SessionStatements
 
-  /// The time of a lease in seconds, except while its holder waits for a new token.
+  /// The seconds until a lease expires, except while its holder waits for a new token.
   static let unsentSeconds = 10
-  /// The time of a lease in seconds, while its holder waits for a new token.
+  /// The seconds until a lease expires while its holder waits for a new token.
   ///
   /// A refresh takes at most 100 s; the rest of the time is for saving the answer.
   static let sentSeconds = 160
-  /// The time in seconds to extend a marked lease after another host has doubted it.
+  /// The seconds that a holder has to extend a marked lease after another host has doubted it.
   static let doubtSeconds = 10
 
   init(schema: String) {
@@ -51,7 +51,7 @@ struct AccountStatements: Sendable {
     let (accounts, leases, keys, used) = (
       "\(schema).accounts", "\(schema).leases", "\(schema).keys", "\(schema).used"
     )
-    // After a failover, the stored times come from a different clock than the new primary's. This
+    // After a failover, the stored times come from the clock of the earlier primary. This
     // expression changes with each failover.
     let timeline =
       "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8)"
@@ -61,8 +61,9 @@ struct AccountStatements: Sendable {
     }
     let unsent = "pg_catalog.clock_timestamp() + interval '\(Self.unsentSeconds) s'"
     let sent = "pg_catalog.clock_timestamp() + interval '\(Self.sentSeconds) s'"
-    // The time of a marked lease may be over because the server's clock jumped. So another host
-    // first doubts the lease: it writes this value. A holder that is alive removes it.
+    // If the server's clock jumped, a marked lease may have expired although its holder still
+    // waits for the answer. So another host first doubts the lease by writing this value. If the
+    // holder still runs, it removes the value.
     let doubted = "\(timeline) || '?'"
 
     header = SQLStatement(
@@ -128,7 +129,8 @@ struct AccountStatements: Sendable {
     eraseVersion = SQLStatement(
       name: "erase_version",
       text: "DELETE FROM \(accounts) WHERE id = $1::bytea AND version = $2::bigint RETURNING true")
-    // A lease that the same holder takes again stays marked: it protects an unsaved token.
+    // If the same holder takes a lease again, the lease stays marked, because it protects an
+    // unsaved token.
     takeLease = SQLStatement(
       name: "take_lease",
       text: """
@@ -196,7 +198,8 @@ struct AccountStatements: Sendable {
       text: """
         SELECT \(SQLStatement.unsynced), pg_catalog.pg_notify($1::text, $2::text)
         """)
-    // Each call deletes a few expired values, so that their number depends on the calls per hour.
+    // Each call deletes a few expired values, so that the number of stored values depends on the
+    // calls per hour.
     use = SQLStatement(
       name: "use",
       text: """

@@ -32,10 +32,10 @@ extension AccountTable {
     return try result.get()
   }
 
-  /// Returns the key for the next attempt to save, if the database has a newer key than the last.
+  /// Returns the key for the next attempt to save, after an attempt with a key that was too old.
   ///
-  /// A process without the newer key continues with its own, because its token would otherwise be
-  /// lost. The other hosts can still read records of that key.
+  /// A process without the newest key continues with its own key, because its token would otherwise
+  /// be lost. The other hosts can still read records of the older key.
   func nextKey(
     _ newest: Int64
   ) async throws(SQOAuthError) -> (key: AccountKeys.Opened, isOld: Bool) {
@@ -47,10 +47,10 @@ extension AccountTable {
     }
   }
 
-  /// Saves with this process's newest key, and again if the database has a newer key.
+  /// Saves with this process's newest key, and tries again if the database has a newer key.
   ///
-  /// The closure gets the key, and whether it may save with an old key. It returns the saved value,
-  /// or `nil` if the key was too old, and the number of the newest key.
+  /// The closure gets the key, and whether it may save although the key is old. It returns the
+  /// saved value (`nil` if the key was too old) and the number of the database's newest key.
   func savingByNewestKey<Saved>(
     _ attempt: (AccountKeys.Opened, _ isOld: Bool) async throws(SQOAuthError)
       -> (saved: Saved?, newest: Int64?)
@@ -95,7 +95,7 @@ extension AccountTable {
     return (number, header)
   }
 
-  /// Returns whether a key matches a header; if it does, adds it to ``keys``.
+  /// Returns whether a key matches a header; if so, adds the key to ``keys``.
   private func opens(
     _ key: StoreKey, _ header: (number: Int64, header: Data)
   ) async throws(SQOAuthError) -> Bool {
@@ -117,7 +117,7 @@ extension AccountTable {
     var damaged = 0
   }
 
-  /// Encrypts records of older keys with a new key, from an ID on, in the order of the IDs.
+  /// Encrypts records of older keys with a new key, in the order of their IDs, from `start` on.
   ///
   /// The version of a record stays the same, because its content does.
   func reseal(

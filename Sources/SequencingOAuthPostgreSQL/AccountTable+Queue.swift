@@ -6,8 +6,8 @@ import SequencingOAuth
 extension AccountTable {
   /// Claims due accounts: no other call gets them before the given time is over.
   ///
-  /// If no answer arrived for an earlier claim of this store, it returns the accounts of that
-  /// claim.
+  /// If no answer arrived for an earlier claim of this store, this method returns the accounts of
+  /// that claim.
   ///
   /// - Throws: `wrongPassphrase` if this process does not have the newest key; then it claims
   ///   nothing.
@@ -32,7 +32,7 @@ extension AccountTable {
   private func accounts(_ rows: [SQLRow]) async throws(SQOAuthError) -> [DueAccounts.Account] {
     var accounts: [DueAccounts.Account] = []
     for row in rows {
-      // If an ID is not text, another program edited the row. It stays unchanged.
+      // If an ID is not text, another program edited the row. The row stays unchanged.
       guard let id = try? id(row) else { continue }
       accounts.append(
         DueAccounts.Account(
@@ -49,7 +49,7 @@ extension AccountTable {
       .integer(account.version))
   }
 
-  /// Pauses a server and returns how long the pause now lasts.
+  /// Pauses a server, and returns the time until the pause ends.
   func pause(_ server: ServerName, for time: Duration?) async throws(SQOAuthError) -> Duration {
     let asked = time.map { min($0 / .seconds(1), BackOff.longest) }
     let rows = try await run(statements.queue.pause, .bytes(server.bytes), .seconds(asked))

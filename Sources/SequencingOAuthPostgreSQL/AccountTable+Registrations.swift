@@ -43,7 +43,7 @@ extension AccountTable {
     let server = Self.name(ofServer: registration.issuer)
     while true {
       let stored = try await stored(server)
-      // If a statement is repeated after its answer was lost, the new one is already stored.
+      // The stored registration may be the new one, if the answer to an earlier attempt was lost.
       if let standing = stored?.registration, standing != earlier { return standing }
       if try await put(registration, server, over: stored?.box) { return registration }
     }

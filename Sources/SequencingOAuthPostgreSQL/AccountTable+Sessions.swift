@@ -7,7 +7,7 @@ extension AccountTable {
   /// Finds the accounts that may belong to a user or a session.
   ///
   /// The digests depend on the key that encrypts the record. If this process lacks the key of some
-  /// records, the result contains one of these records, as unreadable.
+  /// records, the result contains one of these records as an unreadable entry.
   func entries(of name: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
     try await noteDigests()
     var (digests, others): ([Data], [Int64]) = ([], [])
@@ -50,7 +50,8 @@ extension AccountTable {
         switch try await result(row) {
         case .success(let record):
           noted.add(id, version, key, try await sealer(key).digests(of: record))
-        // Nobody can use a damaged record. A record with another host's key is left to that host.
+        // A damaged record gets empty digests, because no host can read it. A record with another
+        // host's key is left to that host.
         case .failure(let error):
           if error.code == .storeDamaged { noted.add(id, version, key, .none) }
         }
@@ -67,7 +68,7 @@ extension AccountTable {
   private static let pageSize = 500
 }
 
-/// The digests of some records, in columns for one statement.
+/// The digests of several records as one array per column, so that one statement stores them all.
 private struct NotedDigests: Redacted {
   var ids: [Data] = []
   var versions: [Int64] = []

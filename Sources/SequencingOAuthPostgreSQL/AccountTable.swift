@@ -19,7 +19,7 @@ struct AccountTable {
     return HeldLeases.Row(version: version, record: record)
   }
 
-  /// Saves a record and replaces an earlier record; returns the row's new version.
+  /// Saves a record, replacing the account's earlier record; returns the row's new version.
   func put(_ record: AccountRecord) async throws(SQOAuthError) -> Int64 {
     try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let sealed = try SealedRecord(record, by: key)
@@ -59,9 +59,10 @@ struct AccountTable {
     }
   }
 
-  /// Returns whether the table already contains a record in a row with a version.
+  /// Returns whether an account's row already has a given version and contains a given record.
   ///
-  /// An earlier attempt may have saved it, and a key change may have encrypted it again since then.
+  /// An earlier attempt may have saved the record, and a key change may have encrypted it again
+  /// since then.
   private func isSaved(
     _ record: AccountRecord, as version: Int64
   ) async throws(SQOAuthError) -> Bool {
@@ -69,7 +70,7 @@ struct AccountTable {
       guard let row = try await load(record.id) else { return false }
       return row.version == version && row.record == record
     } catch {
-      // This process did not save a record that it cannot open.
+      // Another process saved a record that this one cannot open.
       guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
       return false
     }
@@ -79,7 +80,7 @@ struct AccountTable {
     try await run(statements.erase, .bytes(Data(id.utf8)))
   }
 
-  /// Erases an account if a list contains its token; returns `false` if it has another token.
+  /// Erases an account if a list contains its token; returns `false` if its token is different.
   func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws(SQOAuthError) -> Bool {
     while let row = try await load(id) {
       guard tokens.contains(where: { $0.isSame(as: row.record.token) }) else { return false }
@@ -119,7 +120,7 @@ struct AccountTable {
 
   /// Returns the record of a row, or the reason why it cannot be read.
   ///
-  /// It cannot be read if it is damaged or encrypted with a key that only other hosts have.
+  /// A record cannot be read if it is damaged, or if only other hosts have its key.
   func result(_ row: SQLRow) async throws(SQOAuthError) -> Result<AccountRecord, SQOAuthError> {
     do throws(SQOAuthError) {
       return .success(try await record(row))
@@ -253,7 +254,7 @@ struct AccountTable {
     do throws(SQOAuthError) {
       record = try sealer.open(value, id: id)
     } catch {
-      // This process may be unable to read any record.
+      // Any other error may mean that this process can read no records at all.
       throw error.code == .storeDamaged ? Self.damaged : error
     }
     guard record.id == id else { throw Self.damaged }

@@ -53,9 +53,9 @@ final class Connection: @unchecked Sendable {
   /// Whether the connection works and no statement is under way on it.
   var isAtRest: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 
-  /// Returns whether the server's process number differs from the one in the connection's key.
+  /// Returns whether the server's process number differs from the number that libpq received.
   ///
-  /// A pooler invents the key of its client's connection.
+  /// A pooler sends its client an invented number when the client connects.
   private static func isPooled(_ handle: OpaquePointer) throws(PostgreSQLError) -> Bool {
     guard
       PQsendQueryParams(handle, "SELECT pg_catalog.pg_backend_pid()", 0, nil, nil, nil, nil, 1)
@@ -115,7 +115,7 @@ final class Connection: @unchecked Sendable {
     return try reader.rows()
   }
 
-  /// Begins to wait for bytes from the server, until a time.
+  /// Starts to wait for bytes from the server, at most until `end`.
   func waitForNotifications(until end: ContinuousClock.Instant) -> SocketWait {
     SocketWait(PQsocket(handle), until: Monotonic.after(end - .now), on: loop)
   }

@@ -21,18 +21,18 @@ final class ConnectionPool: Sendable {
   }
 
   private struct State {
-    /// The idle connections, with the time since which they are idle; the last gets the next call.
+    /// The idle connections, and when each became idle; the last connection gets the next call.
     var idle: [(connection: Connection, since: ContinuousClock.Instant)] = []
     /// The calls that wait for a place, in order of arrival.
     var waiting: [Waiter] = []
-    /// Whether a task runs that ends waits at their deadlines.
+    /// Whether a task is running to end waits at their deadlines.
     var isWatched = false
     /// The number of places that are taken or idle.
     var count = 0
     /// Whether a connection was ever opened; before that, calls fail at once without retries.
     var hasConnected = false
     var isClosed = false
-    /// Whether a task runs that closes idle connections.
+    /// Whether a task is running to close idle connections.
     var isTidied = false
   }
 
@@ -146,7 +146,8 @@ final class ConnectionPool: Sendable {
 
   /// Gives a place to the next waiting call, or keeps its connection for a later call.
   ///
-  /// A connection that still runs a statement is closed, because another call would get the answer.
+  /// A connection that still runs a statement is closed; otherwise, another call would get the
+  /// statement's answer.
   private func leave(_ used: Place) {
     let place = used?.isAtRest == true ? used : nil
     let (waiter, tidies) = state.withLock { state -> (Waiter?, Bool) in

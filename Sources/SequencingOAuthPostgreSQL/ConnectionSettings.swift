@@ -13,7 +13,7 @@ struct ConnectionSettings: Redacted {
 
   /// Reads a connection string: a URI, or `keyword=value` pairs.
   ///
-  /// - Throws: `invalidConfiguration`. The error does not contain libpq's message, because that
+  /// - Throws: `invalidConfiguration`. The error does not contain libpq's message, because libpq
   ///   quotes a part of the string, possibly the password.
   init(_ string: String, environment: [String: String]) throws(SQOAuthError) {
     values = try Self.parse(string)
@@ -117,8 +117,8 @@ struct ConnectionSettings: Redacted {
   /// Returns whether libpq read no part of an unescaped password as a server, port or database.
   ///
   /// libpq ends the password of a URI at the first `@`, and finds no password if a `/` comes before
-  /// it. Then libpq would look up the rest of the password as a host name, and errors would show
-  /// it.
+  /// that `@`. It would then look up a part of the password as a host name, and errors would show
+  /// that part.
   private static func isWhole(_ values: [String: String], _ string: String) -> Bool {
     let hosts = (values["host"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
     // The name of an abstract socket begins with `@`, and the path of a folder may contain it.
@@ -168,7 +168,7 @@ struct ConnectionSettings: Redacted {
     return withUnsafeBytes(of: v6) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
   }
 
-  /// The system's file of trusted authorities, because libpq 15 does not find it itself.
+  /// The system's file of trusted authorities, which libpq 15 does not find by itself.
   private static let systemBundle: String? = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",

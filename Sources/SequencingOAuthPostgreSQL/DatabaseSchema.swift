@@ -33,7 +33,7 @@ struct DatabaseSchema: Sendable {
 
   /// Creates the description of a schema's tables; sends nothing.
   ///
-  /// - Throws: `invalidConfiguration` for a name that PostgreSQL does not allow or reserves.
+  /// - Throws: `invalidConfiguration` for a name that PostgreSQL reserves or does not allow.
   init(_ name: String) throws(SQOAuthError) {
     guard (1...63).contains(name.utf8.count), !name.utf8.contains(0), !name.hasPrefix("pg_") else {
       throw SQOAuthError(

@@ -18,13 +18,13 @@ final class HeldLeases: Sendable {
   struct Lease: Sendable {
     let ticket: Data
     var isInUse = true
-    /// The end of the protection of an unsaved new token; `nil` if there is none.
+    /// The time until which the lease protects an unsaved token; `nil` without an unsaved token.
     var unsavedUntil: ContinuousClock.Instant?
     /// The latest time for the answer to a sent refresh token; `nil` if none was sent.
     var markedUntil: ContinuousClock.Instant?
     /// The row that was last loaded or saved; `nil` if there was no row or if it is not known.
     var known: Row?
-    /// The row that the sent refresh token came from; loading the account does not change it.
+    /// The row that the sent refresh token came from; a load does not change this property.
     ///
     /// Any part of the process may load the account. If loading changed this row, the new token
     /// could overwrite a record that another host has saved.

@@ -3,8 +3,8 @@ import SQBasics
 /// Random numbers that mark the accounts that a statement claims.
 ///
 /// The mark of a claim is stored in the microseconds of the claim's end. By chance, two claims, or
-/// a claim and an ordinary date, may have the same mark. Then an account is renewed too early, or
-/// two keepers claim it, and the account's lease lets only one keeper renew it.
+/// a claim and an ordinary date, may have the same mark. In that case, an account is renewed too
+/// early, or two keepers claim it; the account's lease lets only one of them renew it.
 struct ClaimMarks: Sendable {
   /// The mark of the accounts that the statement claims, from 0 to 999,999.
   let own: Int64
@@ -12,13 +12,13 @@ struct ClaimMarks: Sendable {
   let lost: [Int64]
 }
 
-/// A store's claims on due accounts without an answer; the database may have made them.
+/// A store's unanswered claims on due accounts; the database may have carried them out.
 ///
 /// Without this list, a keeper would not renew such accounts until its own claim ends.
 struct LostClaims: Sendable {
   private var ends: [Int64: ContinuousClock.Instant] = [:]
 
-  /// How long after an outage the database may still carry out a statement that was sent before it.
+  /// How long after an outage the database may still carry out a statement from before the outage.
   private static let delay = Duration.seconds(10)
   /// How long a claim may last beyond its requested time.
   private static let excess = Duration.seconds(2)
@@ -34,7 +34,7 @@ struct LostClaims: Sendable {
     ends[mark] = now + time + Self.excess
   }
 
-  /// Records that the database has answered, so that earlier claims end soon.
+  /// Records an answer of the database; earlier unanswered claims are looked for only 10 s more.
   mutating func answered(at now: ContinuousClock.Instant) {
     ends = ends.mapValues { min($0, now + Self.delay) }
   }

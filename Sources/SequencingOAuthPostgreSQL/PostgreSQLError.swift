@@ -21,16 +21,16 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   let kind: Kind
   let message: String
 
-  /// An error: the server gave no answer before the call's deadline.
+  /// The error if the server gave no answer before the call's deadline.
   static let noAnswer = Self(.timedOut, "it gave no answer in time")
 
-  /// An error: the call's time limit passed before its statement was sent.
+  /// The error if the call's time limit passed before its statement was sent.
   static let late = Self(.notSent, "the call's time limit passed before its statement was sent")
 
-  /// An error: the call's time limit passed before it got a connection.
+  /// The error if the call's time limit passed before the call got a connection.
   static let busy = Self(.notSent, "all its connections were busy until the time limit passed")
 
-  /// An error: the system has no thread or descriptor to wait for the server.
+  /// The error if the system has no thread or descriptor to wait for the server.
   static let noLoop = Self(.notSent, "the system has no thread or descriptor to wait for it")
 
   init(_ kind: Kind, _ message: String) {

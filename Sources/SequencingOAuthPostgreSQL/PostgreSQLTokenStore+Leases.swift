@@ -5,7 +5,7 @@ public import SequencingOAuth
 
 // The leases of accounts, and the tokens that are saved while a lease is held.
 extension PostgreSQLTokenStore {
-  /// How long ``lease(_:)`` waits for another holder, and how often it tries without notices.
+  /// The longest wait of ``lease(_:)``, and the time between its attempts if no notices arrive.
   private static let wait = (longest: Duration.seconds(2), step: Duration.milliseconds(500))
 
   /// Takes the exclusive right among all hosts to change an account.
@@ -74,7 +74,7 @@ extension PostgreSQLTokenStore {
         held.end(id, ticket)
         notices?.announce(id)
       } catch {
-        // The lease expires without this statement.
+        // If the statement was not carried out, the lease expires by itself.
         held.end(id, ticket, isGone: false)
       }
     }
@@ -116,8 +116,8 @@ extension PostgreSQLTokenStore {
 
   /// Calls a closure when another host may have changed an account, until the observation ends.
   ///
-  /// Usually the closure is called at once. If a notice was lost, it is called within 30 s. Through
-  /// a connection pooler, it is called within 5 s.
+  /// Usually the closure is called right after the change. If a notice was lost, it is called
+  /// within 30 s. Through a connection pooler, it is called within 5 s.
   public func observe(
     _ id: String, _ onChange: @escaping @Sendable () -> Void
   ) -> AccountObservation? {
@@ -161,7 +161,7 @@ extension PostgreSQLTokenStore {
     keep(id, lease.ticket)
     return AccountReservation { [self] in
       held.received(id, lease.ticket)
-      // The save that follows tries for longer.
+      // If this fails, the save that follows tries again for a longer time.
       try? await replace(row.version, $0, lease.ticket, .short)
     }
   }

@@ -1,7 +1,7 @@
 public import SQFoundation
 public import SequencingOAuth
 
-// Values that all hosts together may use only once.
+// One-time values, shared by all hosts.
 extension PostgreSQLTokenStore: OneTimeValues {
   /// Records the use of a value; returns `false` if this or another host used it before.
   ///

@@ -3,7 +3,7 @@ public import SequencingOAuth
 
 // The accounts that are due for renewal. The `AccountKeeper`s on all hosts share the work.
 extension PostgreSQLTokenStore: AccountQueue {
-  /// Takes accounts that are due, and that no other keeper has taken.
+  /// Takes due accounts that no other keeper has taken.
   public func take(
     atMost count: Int, for time: Duration
   ) async throws(SQOAuthError) -> DueAccounts {
@@ -33,7 +33,7 @@ extension PostgreSQLTokenStore: AccountQueue {
   /// Does nothing, because each save also stores when the account is due next.
   public func finish(_ account: DueAccounts.Account, with record: AccountRecord?) {}
 
-  /// Pauses a server for all hosts, and returns how long it is paused now.
+  /// Pauses a server for all hosts, and returns the time until the pause ends.
   public func pause(
     _ server: ServerName, askedFor time: Duration?
   ) async throws(SQOAuthError) -> Duration {

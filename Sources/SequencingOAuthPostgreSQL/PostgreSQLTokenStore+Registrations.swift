@@ -1,6 +1,6 @@
 public import SequencingOAuth
 
-// Client registrations for all hosts.
+// Client registrations, shared by all hosts.
 extension PostgreSQLTokenStore: RegistrationStore {
   /// Loads the client's registration at an authorization server; `nil` if there is none.
   public func registration(
@@ -11,7 +11,7 @@ extension PostgreSQLTokenStore: RegistrationStore {
     }
   }
 
-  /// Encrypts and saves a registration, and replaces an earlier registration at the server.
+  /// Encrypts and saves a registration, replacing the earlier registration at the same server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
     try await database.use(.long) { table throws(SQOAuthError) in
       try await table.put(registration)

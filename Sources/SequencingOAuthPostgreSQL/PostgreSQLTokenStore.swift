@@ -9,7 +9,7 @@ public import SequencingOAuth
 /// started from, so a host that was suspended cannot overwrite a newer record of another host.
 ///
 /// Before a host sends a refresh token, it marks the lease. If the host is killed, another host
-/// takes over an unmarked lease after 10 s. It takes over a marked lease after 160 s, when the
+/// takes over the lease: an unmarked lease after 10 s, a marked lease after 160 s, when the
 /// request must have ended.
 ///
 /// Every record is encrypted with a `StoreKey` and bound to its account. The database's
@@ -25,7 +25,7 @@ public import SequencingOAuth
 public final class PostgreSQLTokenStore: TokenStore {
   let database: AccountDatabase
   let held = HeldLeases()
-  /// The claims on due accounts after a lost answer.
+  /// The claims on due accounts that the database may have made although no answer arrived.
   let lostClaims = Locked(LostClaims())
   /// The work that continues after the store's calls have returned.
   let work = WorkUnderWay()
@@ -41,12 +41,12 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// If neither the string nor the environment variable `PGSSLMODE` sets an `sslmode`, a server on
   /// another machine must use TLS with a certificate for its name (`verify-full`). The
   /// certificate's authority must be in `~/.postgresql/root.crt` or, without that file, be trusted
-  /// by the system. The store obeys a weaker mode if one is set, and every parameter of a libpq
-  /// service file (`service=`, `PGSERVICE`).
+  /// by the system. If a weaker mode is set, the store obeys it. The store also obeys every
+  /// parameter of a libpq service file (`service=`, `PGSERVICE`).
   ///
   /// The store opens at most `connections` connections for its calls. All hosts must use the same
-  /// key; `otherKeys` are only for the time of ``changeKey(to:)``. The store also works through a
-  /// connection pooler such as PgBouncer.
+  /// key; `otherKeys` are needed only for a change of the key with ``changeKey(to:)``. The store
+  /// also works through a connection pooler such as PgBouncer.
   public convenience init(
     connection: String, key: StoreKey, otherKeys: [StoreKey] = [],
     schema: String = "sequencing_oauth", connections: Int = 4
@@ -84,8 +84,8 @@ public final class PostgreSQLTokenStore: TokenStore {
 
   /// Saves a record, replacing the account's earlier record.
   ///
-  /// While the caller has the account's lease, a record of the same sign-in only replaces the
-  /// record that the token was refreshed from, or the record that the caller last loaded or saved.
+  /// While the caller has the account's lease, a record of the same sign-in replaces only the
+  /// record that its token was refreshed from, or the record that the caller last loaded or saved.
   ///
   /// - Throws: `SQOAuthError.Code.accountChanged` if another host has changed the account since
   ///   then; `invalidConfiguration` if the account's ID is longer than 2048 bytes.
@@ -128,7 +128,7 @@ public final class PostgreSQLTokenStore: TokenStore {
     notices?.announce(id)
   }
 
-  /// Throws if an ID is too long for the tables' index with its limit of 2704 bytes.
+  /// Throws if an ID is too long for the tables' indexes, whose entries have at most 2704 bytes.
   static func check(_ id: String) throws(SQOAuthError) {
     guard id.utf8.count > longestID else { return }
     throw SQOAuthError(
@@ -182,7 +182,7 @@ extension PostgreSQLTokenStore: ComparingTokenStore {
 extension PostgreSQLTokenStore: ReservingTokenStore {}
 
 extension PostgreSQLTokenStore: SessionIndex {
-  /// Returns the accounts of a user or a session, by an index on digests of their names.
+  /// Returns the accounts of a user or a session, found by an index on digests of their names.
   public func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
     try await database.use { table throws(SQOAuthError) in
       try await table.entries(of: session)

@@ -9,7 +9,7 @@ struct SQLStatement: Sendable {
   let name: String
   let text: String
 
-  /// An expression in statements with changes that need not survive a crash of the server.
+  /// An expression for statements whose changes need not survive a crash of the server.
   ///
   /// The commit then waits neither for the disk nor for a standby.
   static let unsynced = "pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL"

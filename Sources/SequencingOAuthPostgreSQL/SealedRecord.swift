@@ -8,9 +8,9 @@ struct SealedRecord: Redacted {
   let box: Data
   /// The number of the key that encrypted the record.
   let key: Int64
-  /// The name of the record's server; keepers can pause a server.
+  /// The name of the record's server, which keepers can pause.
   let server: Data
-  /// The digests to find the record by user or session.
+  /// The digests that find the record by its user or session.
   let digests: SessionDigests
   /// The seconds until the token should be renewed; `nil` for never.
   let due: Double?

@@ -23,7 +23,7 @@ extension AccountTable {
 
   private func write(_ registration: ClientRegistration) throws(SQOAuthError) {
     let server = Digest.sha256(registration.issuer)
-    // Save only with the database's current key, like a record.
+    // Like a record, a registration is saved only with the database's current key.
     try connection.run(
       """
       INSERT INTO registrations (server, value)
@@ -57,7 +57,9 @@ extension AccountTable {
     if connection.changes > 0 || logHoldsErased { try emptyLog() }
   }
 
-  /// Writes all registrations again with another key or without one; call it in a transaction.
+  /// Encodes all registrations again, for another key or without encryption.
+  ///
+  /// Call it in a transaction.
   func recodeRegistrations(to new: RecordCoding) throws(SQOAuthError) {
     let servers = try connection.run("SELECT server FROM registrations") { $0.blob(0) }
     for server in servers {

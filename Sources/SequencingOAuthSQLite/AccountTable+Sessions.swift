@@ -6,7 +6,8 @@ import SequencingOAuth
 extension AccountTable {
   /// Finds the accounts of a user or a session, and all accounts without digests.
   ///
-  /// An older program saves records without digests, so any user may own them.
+  /// Programs with an older version of the SDK save records without digests. Such a record may
+  /// belong to any user.
   func entries(of name: SessionName) throws(SQOAuthError) -> [AccountEntry] {
     let column =
       switch name {
@@ -20,7 +21,7 @@ extension AccountTable {
       AccountEntry(
         key: row.blob(0), record: Result { () throws(SQOAuthError) in try record(row) })
     }
-    // If another process changed the key, the digest is different, too.
+    // After another process has changed the key, the stored digests no longer match this digest.
     guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
     return entries
   }

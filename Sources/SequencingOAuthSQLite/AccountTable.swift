@@ -22,7 +22,7 @@ final class AccountTable {
     connection = try Connection(file)
     writeAheadCopies = WriteAheadCopies(store: file)
     try DatabaseFormat.check(header: try connection.header())
-    // Before the first statement, because SQLite gives its log the mode of the database.
+    // Do this before the first statement, because SQLite gives its log the mode of the database.
     try databaseFile.keepToOwner(file)
     // Set before the first statement that may have to wait for another process.
     connection.setBusyTimeout(busyTimeout)
@@ -72,9 +72,9 @@ final class AccountTable {
 
   /// Creates a file for the write-ahead copy of the next record.
   ///
-  /// Without a record, it only checks that the file can be created. It takes the database's write
-  /// lock and releases it again, because the server's answer could not be saved while another
-  /// program holds that lock.
+  /// Without a record to replace, it only checks that the file can be created. In both cases, it
+  /// first takes and releases the database's write lock: while another program holds that lock, the
+  /// server's answer could not be saved.
   func reserve(
     _ id: String, replacing record: AccountRecord?, syncingOn queue: BlockingQueue
   ) throws(SQOAuthError) -> AccountReservation {

@@ -4,12 +4,12 @@ import SequencingOAuth
 
 /// A connection to an existing database, used by one thread at a time.
 ///
-/// Its errors do not name the database. The caller adds the app's path for it.
+/// Its errors do not name the database; the caller adds the path that the app gave.
 final class Connection {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// Opens a database file at a path without links, and takes no lock yet.
+  /// Opens a database file at a path without symbolic links, without taking a lock.
   ///
   /// Before ``beginWriting()``, nothing is written to the file, not even the content of the log.
   init(_ file: String) throws(SQOAuthError) {
@@ -27,7 +27,8 @@ final class Connection {
     sq_set_checkpoint_on_close(handle, 0)
   }
 
-  /// Enables writing; the last connection to close then moves the log into the file.
+  /// Enables writing, and has SQLite move the log into the database file when the last connection
+  /// closes.
   func beginWriting() throws(SQOAuthError) {
     try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
     sq_set_checkpoint_on_close(handle, 1)
@@ -145,7 +146,7 @@ final class Connection {
     }
   }
 
-  /// Moves the log into the database and truncates it; returns `false` if another process reads it.
+  /// Empties the log into the database; returns `false` if another process is reading the log.
   func emptyLog() throws(SQOAuthError) -> Bool {
     let mode = SQLITE_CHECKPOINT_TRUNCATE
     switch sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil) {

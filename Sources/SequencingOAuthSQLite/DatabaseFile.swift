@@ -9,7 +9,7 @@ struct DatabaseFile {
 
   private var file: PrivateFile { PrivateFile(path: path) }
 
-  /// Returns the path of the database without symbolic links, after creating it if necessary.
+  /// Finds or creates the database, and returns its path without symbolic links.
   ///
   /// It throws for files that other users can write.
   ///
@@ -48,12 +48,12 @@ struct DatabaseFile {
 
   /// Creates a database under a temporary name and then moves it to its path.
   ///
-  /// So no process ever sees an incomplete database. If the path has another database by then, that
-  /// database stays.
+  /// No process ever sees an incomplete database. If another process has created a database at the
+  /// path in the meantime, that database stays.
   private func put(
     _ make: (String) throws(SQOAuthError) -> Void, _ place: String
   ) throws(SQOAuthError) {
-    // SQLite would use these files for the new database.
+    // SQLite would apply an old log or journal to the new database.
     for rest in ["-wal", "-journal"] where try (status(place + rest)?.size ?? 0) > 0 {
       // The file belongs to a database that another process has created since then.
       if try isThere(place) { return }
@@ -73,7 +73,7 @@ struct DatabaseFile {
     }
   }
 
-  /// The files of a database at a path, as far as they exist.
+  /// Returns the paths of a database's files; some of the files may not exist.
   private static func files(of place: String) -> [String] {
     ["", "-wal", "-shm", "-journal"].map { place + $0 }
   }

@@ -21,10 +21,10 @@ enum DatabaseFormat {
   /// An account has digests for searches by the provider's user or session. A digest is empty if
   /// the record has no such name, and `NULL` if an earlier program wrote the record.
   ///
-  /// The accounts have row IDs because records are long: `WITHOUT ROWID`, 100,000 accounts took
-  /// twice the space and the time.
+  /// The table of accounts has row IDs because records are long: with `WITHOUT ROWID`, 100,000
+  /// accounts took twice the space and the time.
   ///
-  /// A registration is stored by a digest of its server's issuer, so that an encrypted database
+  /// A registration is stored under a digest of its server's issuer, so that an encrypted database
   /// does not show the servers of its accounts.
   ///
   /// There are few used values, so a search for expired values needs no index.
@@ -83,7 +83,7 @@ enum DatabaseFormat {
     }
   }
 
-  /// Reads the version from the log or the file; in the log it may be newer than in the file.
+  /// Reads the version of the tables; if the log has a newer version than the file, the log's.
   private static func number(_ connection: Connection) throws(SQOAuthError) -> UInt32 {
     try connection.run("PRAGMA user_version") { UInt32(truncatingIfNeeded: $0.integer(0)) }.first
       ?? 0
@@ -123,11 +123,12 @@ enum DatabaseFormat {
     try check(version: integer(in: header, at: 60))
   }
 
-  /// Throws if the database has other tables than a known version, or inconsistent content.
+  /// Throws if the database's tables match no known version, or if its content is inconsistent.
   static func check(_ connection: Connection) throws(SQOAuthError) {
     let version = try number(connection)
     try check(version: version)
-    // For example, a trigger would be foreign code that runs with every save.
+    // Accept only the known tables and indexes. A trigger, for example, would run foreign code with
+    // every save.
     let found = try found(connection)
     // Check before any record is read: a damaged page may look like a page without the account.
     let check = try connection.run("PRAGMA integrity_check(1)") { $0.text(0) }

@@ -28,7 +28,7 @@ enum RecordCoding {
     }
   }
 
-  /// The data that the database must store to open its records again; `nil` without encryption.
+  /// The data that the database must store to decrypt its records later; `nil` without encryption.
   var header: Data? {
     switch self {
     case .clear: nil
@@ -51,7 +51,7 @@ enum RecordCoding {
     }
   }
 
-  /// Returns the digests to find a record by user or session; a key changes the digests.
+  /// Returns the digests that find a record by its user or session; they depend on the key.
   func digests(of record: AccountRecord) throws(SQOAuthError) -> SessionDigests {
     try SessionDigests(of: record, by: digest)
   }

@@ -1,7 +1,7 @@
 public import SQFoundation
 public import SequencingOAuth
 
-// Values that all processes with this database together may use only once.
+// One-time values, shared by all processes that use the database.
 extension SQLiteTokenStore: OneTimeValues {
   /// Records the use of a value; returns `false` if this or another process used it before.
   ///

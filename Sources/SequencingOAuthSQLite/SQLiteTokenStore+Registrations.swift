@@ -9,7 +9,7 @@ extension SQLiteTokenStore: RegistrationStore {
     try await run { table throws(SQOAuthError) in try table.registration(at: issuer) }
   }
 
-  /// Saves a registration and replaces an earlier registration at the server.
+  /// Saves a registration, replacing the earlier registration at the same server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.put(registration) }
   }

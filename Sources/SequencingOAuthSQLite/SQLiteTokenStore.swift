@@ -20,8 +20,8 @@ public import SequencingOAuth
 /// accounts, their IDs, which accounts belong to one user, and the lengths of the records. That
 /// person can also remove accounts or restore older files without being noticed.
 ///
-/// A replaced record may stay in the log until the database is closed. An erased record does not
-/// stay, unless another process reads the database at that moment: then it stays until this process
+/// A replaced record may stay in the log until the database is closed. An erased record stays in
+/// the log only if another process reads the database at that moment, and only until this process
 /// next saves or erases.
 ///
 /// The store is also a `RegistrationStore`: it can keep the registration of a client that
@@ -52,7 +52,7 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
     self.init(path: try StateFolder.path(service: service) + "/tokens.sqlite", key: key)
   }
 
-  /// Creates a store with a limit on how long to wait while another process writes.
+  /// Creates a store with the longest time to wait while another process writes.
   package init(path: String, key: StoreKey?, busyTimeout: Duration) {
     self.path = path
     database = AccountDatabase(path: path, key: key, busyTimeout: busyTimeout)
@@ -75,7 +75,7 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
     do throws(SQOAuthError) {
       try await run { table throws(SQOAuthError) in try table.save(record) }
     } catch {
-      // The record is safe in its write-ahead copy, and the account's next change moves it to the
+      // A record in its write-ahead copy counts as saved: the account's next change moves it to the
       // database.
       guard error.code == .storeFailed, await hasWriteAheadCopy(record) else { throw error }
     }
@@ -124,7 +124,7 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
         try database.checkMaking()
         return AccountReservation()
       }
-      // Before a sign-in, the caller holds no lease. Check that its refreshes will get one.
+      // Before a sign-in, the caller holds no lease. Check that its later refreshes can take one.
       if record == nil { try locks.lease(id)?.release() }
       return try database.use { table throws(SQOAuthError) in
         try table.reserve(id, replacing: record, syncingOn: queue)
@@ -154,7 +154,7 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 }
 
 extension SQLiteTokenStore: SessionIndex {
-  /// Returns the accounts of a user or a session, by an index on digests of their names.
+  /// Returns the accounts of a user or a session, found by an index on digests of their names.
   public func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
     try await run { table throws(SQOAuthError) in try table.entries(of: session) }
   }

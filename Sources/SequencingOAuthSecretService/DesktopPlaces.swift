@@ -3,10 +3,10 @@ import SQFiles
 import SQFoundation
 import SequencingOAuth
 
-/// The place of a desktop user's accounts, with the choice stored in a file.
+/// The choice of the place for a desktop user's accounts: the keyring or an encrypted file.
 ///
-/// The choice is written before the first account is saved. So if the keyring does not answer
-/// later, calls fail instead of finding no accounts. Every call blocks its thread.
+/// The choice is written to a file before the first account is saved. So if the keyring does not
+/// answer later, calls fail instead of finding no accounts. Every call blocks its thread.
 struct DesktopPlaces: Sendable {
   let folder: String
   var keyring: Keyring
@@ -29,7 +29,7 @@ struct DesktopPlaces: Sendable {
     if let place = try remembered() { return place }
     switch try answer() {
     case .none: return nil
-    // It may be asking for a password, and the user can enter it only on a display.
+    // The keyring may be asking for a password, which the user can enter only on a display.
     case .silence: return hasDisplay ? .keyring : nil
     case .state(let state):
       return state.holdsAccounts || state.isOpen || hasDisplay ? .keyring : nil
@@ -48,7 +48,7 @@ struct DesktopPlaces: Sendable {
     }
   }
 
-  /// Asks the keyring for its state, except in the minute after a question without an answer.
+  /// Asks the keyring for its state, except in the minute after a question that got no answer.
   private func answer() throws(SQOAuthError) -> KeyringAnswer {
     if silence.isRecent { return .silence }
     let answer = try keyring.state()
@@ -112,7 +112,7 @@ struct DesktopPlaces: Sendable {
       throw SQOAuthError(
         .storeTooNew,
         "\(marker.path.printable) names a kind of store that this version does not know")
-    // An encrypted file without a stored choice counts as the choice.
+    // Without a stored choice, an existing encrypted file counts as the choice.
     case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
     }
   }

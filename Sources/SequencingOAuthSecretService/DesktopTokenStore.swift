@@ -8,18 +8,18 @@ public import SequencingOAuth
 /// ``SecretServiceTokenStore``, if one answers within ten seconds and at least one of these is
 /// true: the keyring is unlocked, it has accounts of this service, or it can ask the user on a
 /// display. Otherwise the store uses an `EncryptedFileTokenStore`: the file `tokens.sealed` with
-/// its key in `tokens.key`. Both are in the folder `$XDG_STATE_HOME/SERVICE` or
+/// its key in `tokens.key`. Both are in the state folder, `$XDG_STATE_HOME/SERVICE` or
 /// `~/.local/state/SERVICE`.
 ///
 /// If the calling task is cancelled, a call that waits for the keyring throws
 /// `SQOAuthError.Code.cancelled` at once, except a save.
 ///
-/// The file `tokens.place` in that folder stores the choice. If the store has chosen the file,
-/// accounts stay there even if a keyring appears later. If it has chosen the keyring and the
-/// keyring does not answer, calls throw `SQOAuthError.Code.storeFailed` instead of behaving as if
-/// there were no accounts. If the keyring rejects the first save, the next save chooses again. To
-/// make the store choose again later, sign out of all accounts and remove `tokens.place` and
-/// `tokens.sealed`.
+/// The file `tokens.place` in the state folder contains the choice. If the store has chosen the
+/// encrypted file, accounts stay there even if a keyring appears later. If it has chosen the
+/// keyring and the keyring does not answer, calls throw `SQOAuthError.Code.storeFailed` instead of
+/// behaving as if there were no accounts. If the keyring rejects the first save, the next save
+/// chooses again. To make the store choose again later, sign out of all accounts and remove
+/// `tokens.place` and `tokens.sealed`.
 ///
 /// | can read the tokens | keyring | encrypted file |
 /// |---|---|---|
@@ -39,7 +39,7 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
     /// An encrypted file, with a key file in the same folder.
     case encryptedFile(path: String)
 
-    /// A text about the place that an app can show to the user.
+    /// A description of the place, for an app to show to the user.
     public var description: String {
       switch self {
       case .keyring: "the desktop's keyring"
@@ -71,7 +71,7 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
       hasDisplay: ["WAYLAND_DISPLAY", "DISPLAY"].contains { environment[$0]?.isEmpty == false })
   }
 
-  /// Creates a store for a test, with its own bus, folder and library.
+  /// Creates a store for a test, with the test's own bus, folder and library.
   package convenience init(
     service: String, folder: String, bus: String, hasDisplay: Bool,
     limit: Duration = .seconds(120), library: String? = nil,

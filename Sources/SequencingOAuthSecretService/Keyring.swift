@@ -40,7 +40,7 @@ struct Keyring: Sendable {
   private(set) var limit: Duration
   /// A closure that is called on any thread when a call has waited for 3 s.
   let whenWaiting: (@Sendable () -> Void)?
-  /// Whether a save may ask the user; if not, it fails if the keyring is locked.
+  /// Whether a save may ask the user; if `false`, a save fails while the keyring is locked.
   private var asks = true
   /// The interruption that ends calls before their time limit; `nil` for none.
   private var interruption: Interruption?
@@ -63,7 +63,7 @@ struct Keyring: Sendable {
     return keyring
   }
 
-  /// Returns a copy; an interruption ends its calls.
+  /// Returns a copy whose calls end when an interruption is raised.
   func ended(by interruption: Interruption) -> Keyring {
     var keyring = self
     keyring.interruption = interruption
@@ -253,7 +253,7 @@ extension Keyring {
     attributes(id).merging(["oauth-format": "\(Self.format)"]) { $1 }
   }
 
-  /// Returns the attributes to find an account's item, or without an ID the items of all accounts.
+  /// Returns the attributes that find an account's item; without an ID, the items of all accounts.
   private func attributes(_ id: String? = nil) -> [String: String] {
     var attributes = ["oauth-service": service]
     if let id { attributes["oauth-account"] = digest(id) }

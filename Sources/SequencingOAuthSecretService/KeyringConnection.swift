@@ -71,7 +71,7 @@ final class KeyringConnection: @unchecked Sendable {
         return connection
       }
     }
-    // GLib's own text about an address. Nothing secret has been sent yet.
+    // This is GLib's text about an address. It contains no secret, because none was sent yet.
     let reason = error.map { String(cString: $0.pointee.message) } ?? "no address"
     let failure = KeyringFailure(adopting: error, limit: limit)
     switch failure {

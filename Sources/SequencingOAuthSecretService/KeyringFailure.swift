@@ -6,15 +6,15 @@ import SequencingOAuth
 ///
 /// It contains no text from the keyring, because that text might contain a secret.
 enum KeyringFailure: Error, Hashable {
-  /// There is no session bus, with GLib's reason.
+  /// There is no session bus; contains GLib's reason.
   case noBus(String)
-  /// The library libsecret cannot be loaded, with the system's reason.
+  /// The library libsecret cannot be loaded; contains the system's reason.
   case noLibrary(String)
   /// The library libsecret has no function with this name.
   case noFunction(String)
   /// No program on the bus offers the Secret Service.
   case noService
-  /// The keyring and libsecret found no common encryption, with D-Bus's name of the error.
+  /// The keyring and libsecret found no common encryption; contains D-Bus's name of the error.
   case noSession(String)
   /// The keyring does not answer or ended during the call.
   case noAnswer
@@ -32,7 +32,7 @@ enum KeyringFailure: Error, Hashable {
   case vanished
   /// An item of the service does not contain a valid account.
   case damaged(service: String)
-  /// The key in an item cannot be read because of OpenSSL's configuration, as the text says.
+  /// The key in an item cannot be read because of OpenSSL's configuration; contains the details.
   case keyUnread(String)
   /// An item of the service has a format that this version does not know.
   case tooNew(service: String, format: Int)

@@ -11,7 +11,7 @@ final class KeyringItem {
   init(adopting pointer: UnsafeMutableRawPointer, of library: KeyringLibrary) {
     self.library = library
     self.pointer = pointer.assumingMemoryBound(to: SecretItem.self)
-    // The session's time limit applies instead of D-Bus's own.
+    // The session's time limit applies instead of D-Bus's own limit.
     library.c.g_dbus_proxy_set_default_timeout(
       pointer.assumingMemoryBound(to: GDBusProxy.self), Int32.max)
   }

@@ -5,10 +5,10 @@ import SQLibC
 /// libsecret with GLib, GObject and GIO, loaded when a keyring is used for the first time.
 ///
 /// Programs are not linked with these libraries, because loading them would take an eighth of the
-/// start time of a program that keeps its token in a file. A machine without a keyring also need
-/// not have them.
+/// start time of a program that keeps its token in a file. Besides, a machine without a keyring
+/// does not need them.
 final class KeyringLibrary: @unchecked Sendable {
-  /// The loaded libraries by file name; tests load other files than apps.
+  /// The loaded libraries by file name; tests load different files from apps.
   private static let loaded = Locked<[String: KeyringLibrary]>([:])
 
   /// The C functions, each under its own name.
@@ -17,10 +17,10 @@ final class KeyringLibrary: @unchecked Sendable {
 
   /// Loads a library file, or the system's library if `file` is `nil`, unless it is already loaded.
   ///
-  /// It stays loaded until the process ends. Any thread may call this method. After a failure, the
-  /// next call tries again, because the library may have been installed meanwhile.
+  /// The library stays loaded until the process ends. Any thread may call this method. After a
+  /// failure, the next call tries again, because the library may have been installed meanwhile.
   static func load(_ file: String?) throws(KeyringFailure) -> KeyringLibrary {
-    // Loading it also loads the libraries that it needs.
+    // Loading libsecret also loads the libraries that it needs.
     let file = file ?? "libsecret-1.so.0"
     return try loaded.withLock { loaded throws(KeyringFailure) in
       if let library = loaded[file] { return library }

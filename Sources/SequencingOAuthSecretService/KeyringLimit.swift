@@ -4,8 +4,8 @@ import SQBasics
 
 /// A time limit that ends slow or cancelled calls to the keyring.
 ///
-/// First it cancels the calls, and a prompt disappears from the screen. If the keyring does not
-/// react to that, it closes the connection, because libsecret would otherwise wait forever.
+/// First, it cancels the calls; a prompt then disappears from the screen. If the keyring does not
+/// react, the limit closes the connection, because libsecret would otherwise wait forever.
 final class KeyringLimit {
   /// The time that a cancelled call has to end before the connection is closed.
   private static let grace = Duration.seconds(2)
@@ -57,7 +57,7 @@ final class KeyringLimit {
     library.c.g_object_unref(cancellable)
   }
 
-  /// Whether the calls were ended.
+  /// Whether the time limit or an interruption has ended the calls.
   var isOver: Bool { end.reason != nil }
 
   /// The reason why the calls were ended; `nil` if they were not ended.
@@ -97,7 +97,7 @@ final class KeyringLimit {
   private static func timer(
     _ action: @escaping @Sendable () -> Void
   ) -> any DispatchSourceTimer {
-    // Not on the store's own queue, because the call blocks that queue.
+    // Do not use the store's own queue, because the call blocks that queue.
     let timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler(handler: action)
     return timer

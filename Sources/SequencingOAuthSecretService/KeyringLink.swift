@@ -3,8 +3,8 @@ import CSQSecret
 /// An open session with the keyring on a private connection; its calls block their thread.
 ///
 /// The SDK does not use GLib's shared connection of the process. GLib ends the process when the bus
-/// of that connection ends, and a session on it stays open after its keyring has ended. Only one
-/// thread at a time may use a link.
+/// of that connection ends, and a session on that connection stays open after its keyring has
+/// ended. Only one thread at a time may use a link.
 ///
 /// - SeeAlso: Secret Service API specification, freedesktop.org
 final class KeyringLink: @unchecked Sendable {
@@ -17,7 +17,7 @@ final class KeyringLink: @unchecked Sendable {
   private let library: KeyringLibrary
   private let connection: KeyringConnection
   private let context: KeyringContext
-  /// The unique bus name of this keyring, but of no later keyring; `nil` if it is not known.
+  /// The keyring's unique name on the bus, which no later keyring gets; `nil` if it is not known.
   private let owner: String?
 
   /// Connects to a bus and opens a session; if `bus` is `nil`, uses the environment's address.
@@ -59,7 +59,7 @@ final class KeyringLink: @unchecked Sendable {
     }
   }
 
-  /// Runs a body with a session, and ends its calls at a time limit.
+  /// Runs a body with a session, and ends the body's calls at a time limit.
   func run<Value>(
     _ limit: KeyringLimit, _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {

@@ -103,7 +103,7 @@ extension KeyringSession {
     }
   }
 
-  /// Removes an item; first unlocks it and may ask the user for this.
+  /// Removes an item, after unlocking it if necessary; the keyring may ask the user to unlock it.
   func delete(_ item: KeyringItem) throws(KeyringFailure) {
     if item.isLocked { try unlock([item]) }
     try call { error in
@@ -128,8 +128,9 @@ extension KeyringSession {
 
   /// Returns whether the default collection is locked and does not show its items.
   ///
-  /// While a database is locked, KeePassXC does not even know when it was created. A search in it
-  /// finds nothing, or asks the user to unlock the database and finds nothing if the user refuses.
+  /// While a database is locked, KeePassXC does not even know the database's creation time. A
+  /// search then finds nothing, or asks the user to unlock the database and finds nothing if the
+  /// user refuses.
   func hidesItems() throws(KeyringFailure) -> Bool {
     guard let collection = try defaultCollection() else { return false }
     defer { library.c.g_object_unref(collection) }
@@ -144,7 +145,7 @@ extension KeyringSession {
 
   private func makeDefaultCollection() throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
-    // With the name that libsecret uses when it saves the first item.
+    // Use the same name as libsecret, which creates this collection when it saves the first item.
     let collection = library.c.secret_collection_create_sync(
       service, "Default keyring", "default", SECRET_COLLECTION_CREATE_NONE, limit.cancellable,
       &error)

@@ -63,7 +63,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
       folder: try StateFolder.path(service: service))
   }
 
-  /// Creates a store for a test, with its own bus, time limits and library.
+  /// Creates a store for a test, with the test's own bus, time limits and library.
   package convenience init(
     service: String, folder: String, bus: String, limit: Duration = .seconds(120),
     retryTime: Duration? = nil, library: String? = nil, whenWaiting: (@Sendable () -> Void)? = nil
@@ -85,7 +85,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
   /// Returns whether a keyring answers, locked or unlocked.
   ///
   /// This takes at most ten seconds, and the keyring does not ask the user. If the task is
-  /// cancelled, it returns `false` at once.
+  /// cancelled, this method returns `false` at once.
   public static func isAvailable() async -> Bool {
     await isAvailable(bus: nil)
   }
@@ -117,7 +117,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
     }
   }
 
-  /// Saves a record with a closure; calls the closure again if the record must not be lost.
+  /// Saves a record with a closure; repeats a failed attempt if the record must not be lost.
   func save(
     _ id: String, by attempt: (UnsavedRecords.Attempt) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
@@ -165,8 +165,8 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
 
   /// Unlocks the keyring and saves the account's record again, to check that saving works.
   ///
-  /// Before a sign-in, it also creates the keyring's default collection if it is missing, and
-  /// checks that a lease for the account is available.
+  /// Before a sign-in, there is no record to save. Instead, this method creates the keyring's
+  /// default collection if it is missing, and checks that a lease for the account is available.
   ///
   /// The store writes no token to a file. If the process is killed after the server's answer and
   /// before the keyring has the new token, the token is lost.

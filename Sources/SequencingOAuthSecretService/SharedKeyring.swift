@@ -40,8 +40,8 @@ final class SharedKeyring: Sendable {
 
   /// Runs a body with the session, and opens a session first if there is none.
   ///
-  /// If the body fails in an earlier session, perhaps because the keyring or the bus has ended, it
-  /// runs once more in a new session. So running the body twice must be harmless.
+  /// If the body fails in a session that was already open, perhaps because the keyring or the bus
+  /// has ended, it runs once more in a new session. So running the body twice must be harmless.
   func use<Value: Sendable>(
     limit duration: Duration, whenWaiting: (@Sendable () -> Void)?, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The accounts with a next record that must not be lost: the server issues its token only once.
+/// The accounts whose next record must not be lost, because the server issues its token only once.
 ///
 /// If the keyring is locked or has ended, the store tries several times to save that record. The
 /// store writes no token to a file, so a record that is not saved is lost when the process ends.

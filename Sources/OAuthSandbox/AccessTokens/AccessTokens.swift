@@ -83,9 +83,10 @@ extension SandboxState {
   }
 
   /// Issues a refresh token for a grant, bound to the key if the client is public or the options
-  /// bind all.
+  /// bind all refresh tokens.
   ///
-  /// A confidential client proves its identity with each refresh (RFC 9449, section 5).
+  /// A confidential client authenticates with each refresh, so its refresh token needs no key (RFC
+  /// 9449, section 5).
   mutating func issueRefreshToken(grant: Int, keyThumbprint: String?) -> String {
     let isConfidential = client(ledger.grants[grant].clientID)?.isConfidential ?? false
     let isBound = options.dpop.bindsAllRefreshTokens || !isConfidential

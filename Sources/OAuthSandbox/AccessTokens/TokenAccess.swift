@@ -8,7 +8,7 @@ package struct TokenAccess: Sendable, Redacted {
   /// The scopes of the token.
   package let scopes: [String]
   fileprivate let token: String
-  /// The way in which the token was sent.
+  /// The authentication scheme with which the token was sent.
   fileprivate let scheme: TokenRefusal.Scheme
 
   fileprivate init(_ access: ProtectedAPI.Access) {
@@ -19,7 +19,7 @@ package struct TokenAccess: Sendable, Redacted {
   }
 }
 
-/// What another server needs that accepts the sandbox's tokens.
+/// Functions for another server that accepts the sandbox's tokens.
 extension SandboxServer {
   /// Checks the access token and the proof of a request like the sandbox's own API.
   ///
@@ -35,21 +35,21 @@ extension SandboxServer {
 
   /// Checks that an accepted token has neither expired nor been revoked since.
   ///
-  /// A proof is for the beginning of a request only, so it is not checked again.
+  /// The proof is not checked again, because it is valid only for the beginning of the request.
   package func check(_ access: TokenAccess) throws(TokenRefusal) {
     try core.withState { state throws(TokenRefusal) in
       _ = try ProtectedAPI.access(access.token, scheme: access.scheme, state)
     }
   }
 
-  /// Returns the field with the nonce that the API offers in every answer, or `nil` if it offers
-  /// none there.
+  /// Returns the field with the API's nonce for an answer, or `nil` if the API does not offer a
+  /// nonce in every answer.
   ///
   /// The server must call this once for each answer, because a success may renew the nonce.
   package func nonceField(afterSuccess succeeded: Bool) -> SandboxParameter? {
     core.withState { $0.nonceField(afterRequestTo: .api, succeeded: succeeded) }
   }
 
-  /// The current time on the sandbox's clock, as in the field `Date`.
+  /// The current time on the sandbox's clock, in the format of the field `Date`.
   package var httpDate: String { Timestamp.http(now) }
 }

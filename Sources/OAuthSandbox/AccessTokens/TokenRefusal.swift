@@ -2,7 +2,7 @@
 ///
 /// - SeeAlso: RFC 6750, section 3; RFC 9449, section 7.1
 package struct TokenRefusal: Error {
-  /// The ways to send a token that the challenge names.
+  /// The authentication schemes that the challenge names.
   enum Scheme: Equatable {
     case bearer
     /// A token with a proof.
@@ -19,7 +19,7 @@ package struct TokenRefusal: Error {
   private let scheme: Scheme
   /// The parameters of the challenge after `realm`, in order.
   var parameters: [(name: String, value: String)]
-  /// The nonce that the next proof needs, if that is the reason.
+  /// The field with the nonce for the next proof; `nil` if a nonce is not the reason.
   var nonceField: SandboxParameter?
 
   init(
@@ -50,14 +50,14 @@ package struct TokenRefusal: Error {
     [SandboxParameter(name: "WWW-Authenticate", value: challenge), nonceField].compactMap(\.self)
   }
 
-  /// Creates the refusal of a token without a scope (RFC 6750, section 3.1).
+  /// Creates the refusal of a token that lacks a required scope (RFC 6750, section 3.1).
   static func insufficientScope(_ scope: String?, scheme: Scheme) -> Self {
     Self(
       403, "insufficient_scope", "The access token does not allow this.", scope: scope,
       scheme: scheme)
   }
 
-  /// Creates the refusal that demands another or a newer login of the user (RFC 9470, section 3).
+  /// Creates the refusal that demands a different or more recent login (RFC 9470, section 3).
   static func insufficientLogin(
     _ acrValues: [String], maxAge: Duration?, scheme: Scheme = .bearer
   ) -> Self {
@@ -82,7 +82,7 @@ package struct TokenRefusal: Error {
 }
 
 extension SandboxDPoPOptions {
-  /// Returns a challenge with these parameters, and with the algorithms unless it is a bare one.
+  /// Returns a challenge with these parameters and, unless challenges are bare, the algorithms.
   fileprivate func challenge(_ parameters: [String] = []) -> String {
     let algorithms = "algs=\"\(algorithmNames.joined(separator: " "))\""
     let all = parameters + (challengesAreBare ? [] : [algorithms])

@@ -1,14 +1,14 @@
-/// An identity provider's grant for another authorization server, an ID-JAG.
+/// An ID-JAG: an identity provider's grant for another authorization server.
 ///
 /// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, sections 3 and 4
 enum IdentityGrant {
   static let tokenType = "urn:ietf:params:oauth:token-type:id-jag"
-  /// The `typ` of its header.
+  /// The `typ` in the grant's header.
   static let headerType = "oauth-id-jag+jwt"
-  /// How long it is valid, in seconds.
+  /// The lifetime of a grant, in seconds.
   static let lifetime = 300
 
-  /// Returns the response to a token exchange that asks for such a grant.
+  /// Returns the response to a token exchange that asks for an ID-JAG.
   static func issue(
     _ request: SandboxRequest, _ client: SandboxClient, _ subject: TokenLedger.Grant,
     _ sandbox: inout SandboxState

@@ -1,8 +1,8 @@
-/// The JWT bearer grant, which exchanges an assertion that a registered client signed for a token.
+/// The JWT bearer grant: the assertion of a registered client is exchanged for a token.
 ///
 /// The subject is the client itself, or a user by name or by identifier. The assertion may also
-/// come from one of ``SandboxOptions/trustedIssuers``: then its subject is a workload, or a user if
-/// it is an identity provider's grant.
+/// come from one of ``SandboxOptions/trustedIssuers``. Its subject is then a workload or, in an
+/// identity provider's grant, a user.
 ///
 /// - SeeAlso: RFC 7523, section 2.1
 enum JWTBearerGrant {
@@ -36,7 +36,7 @@ enum JWTBearerGrant {
       guard assertion.isIdentityGrant else {
         return (try sandbox.client(ofWorkload: subject, trusted, for: client?.id), nil)
       }
-      // A grant that anyone could present would be worth as much as a token.
+      // Accept a grant only from its client; otherwise a stolen grant would be as good as a token.
       guard let client, try assertion.text("client_id") == client.id else {
         throw AssertionFault("It is for another client.")
       }

@@ -32,7 +32,7 @@ struct ReceivedAssertion: Redacted {
     return text
   }
 
-  /// Whether it is an identity provider's grant for this server.
+  /// Whether the assertion claims to be an identity provider's grant.
   var isIdentityGrant: Bool { jwt.header["typ"] == .string(IdentityGrant.headerType) }
 
   /// Whether the assertion claims to be signed with a shared secret.
@@ -41,8 +41,8 @@ struct ReceivedAssertion: Redacted {
   /// Verifies the signature by a public key and all claims except `iss` and `sub`, and records the
   /// assertion as used.
   ///
-  /// With `isOfOther`, another party than the client has signed it. Then `aud` may be an array, as
-  /// Kubernetes writes it even for one audience.
+  /// If `isOfOther` is `true`, a party other than the client signed the assertion, and `aud` may be
+  /// an array, which Kubernetes writes even for one audience.
   func check(
     keys: [SandboxJSON], isOfOther: Bool = false, _ sandbox: inout SandboxState
   ) throws(AssertionFault) {
@@ -52,8 +52,8 @@ struct ReceivedAssertion: Redacted {
     try checkClaims(isOfOther: isOfOther, &sandbox)
   }
 
-  /// Verifies the signature by the client's secret and the same claims, and records the assertion
-  /// as used.
+  /// Verifies the signature by the client's secret and all claims except `iss` and `sub`, and
+  /// records the assertion as used.
   func check(secret: String, _ sandbox: inout SandboxState) throws(AssertionFault) {
     guard jwt.isSigned(bySecret: secret) else {
       throw AssertionFault("The client's secret does not match its signature.")

@@ -7,10 +7,10 @@ public struct SandboxTrustedIssuer: Sendable, Hashable {
   public var issuer: String
   /// The party's public keys, each a JSON Web Key with its `alg`.
   public var keys: [SandboxJSON]
-  /// The identifiers of clients by the names that a platform gives their workloads, `sub`.
+  /// The client identifiers of a platform's workloads, by the workload's name, `sub`.
   public var workloads: [String: String]
 
-  /// Creates a party without workloads, or with the clients of its workloads.
+  /// Creates a trusted party; `workloads` is only for a platform.
   public init(issuer: String, keys: [SandboxJSON], workloads: [String: String] = [:]) {
     self.issuer = issuer
     self.keys = keys
@@ -24,8 +24,8 @@ extension SandboxState {
     options.trustedIssuers.first { $0.issuer == name }
   }
 
-  /// Returns the client of a platform's workload; throws if it is not the client with the expected
-  /// identifier.
+  /// Returns the client of a platform's workload; throws if there is none, or if its identifier is
+  /// not `expected`.
   func client(
     ofWorkload name: String, _ issuer: SandboxTrustedIssuer, for expected: String?
   ) throws(AssertionFault) -> SandboxClient {

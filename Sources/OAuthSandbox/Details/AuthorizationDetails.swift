@@ -73,21 +73,21 @@ enum AuthorizationDetails {
 }
 
 extension SandboxState {
-  /// Reads the authorization details of a token request without an earlier consent.
+  /// Reads the authorization details of a token request that is not based on an earlier grant.
   func details(
     of request: SandboxRequest, for client: SandboxClient
   ) throws(OAuthFault) -> [SandboxJSON] {
     try AuthorizationDetails.read(request.form("authorization_details"), for: client, self)
   }
 
-  /// Reads the authorization details of a token request that may not exceed a grant.
+  /// Reads the authorization details of a token request, which must not exceed the granted objects.
   func details(
     of request: SandboxRequest, within granted: [SandboxJSON]
   ) throws(OAuthFault) -> [SandboxJSON] {
     try AuthorizationDetails.read(request.form("authorization_details"), within: granted, self)
   }
 
-  /// Returns the objects to grant: the right ones, unless a misbehaviour is due.
+  /// Returns the authorization details to grant: `objects`, unless a misbehaviour changes them.
   mutating func granted(_ objects: [SandboxJSON]) -> [SandboxJSON] {
     guard !objects.isEmpty,
       case .details(let change) = plan.take(.token, where: \.concernsDetails)

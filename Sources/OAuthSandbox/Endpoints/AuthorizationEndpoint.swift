@@ -30,7 +30,7 @@ enum AuthorizationEndpoint {
     return answer(request, client, &sandbox)
   }
 
-  /// Sends an error to the request's redirect URI, or shows a page if it has no registered one.
+  /// Sends an error to the request's redirect URI or, if the URI is not registered, shows a page.
   private static func refuse(
     _ fault: RequestObjectFault, _ client: SandboxClient, _ sandbox: inout SandboxState
   ) -> Answer {
@@ -99,7 +99,7 @@ enum AuthorizationEndpoint {
     }
     let isAllowed = sandbox.browsers.hasConsent(
       of: signIn.user, to: pending.client.id, scopes: pending.scopes)
-    // Details are asked for each time, because a second payment is another payment.
+    // The user must consent to authorization details each time, because every payment is a new one.
     guard isAllowed, pending.details.isEmpty else {
       throw OAuthFault(code: "consent_required", description: "The user must be asked.")
     }

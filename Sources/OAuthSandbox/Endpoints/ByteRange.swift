@@ -34,8 +34,8 @@ struct ByteRange: Equatable {
     }
   }
 
-  /// Reads a position: returns `.some(nil)` for an empty text and `nil` for a text with other
-  /// characters than digits.
+  /// Reads a position: returns `.some(nil)` for an empty text and `nil` for a text that contains
+  /// anything but digits.
   private static func position(_ digits: Substring) -> Int?? {
     guard !digits.isEmpty else { return .some(nil) }
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -2,7 +2,7 @@ import SQBasics
 
 /// The parameters of a sign-in that passed every check.
 ///
-/// The redirect URI is checked before, because errors are sent to it.
+/// The redirect URI is checked earlier, because errors in these parameters are sent to it.
 struct CheckedAuthorization: Redacted {
   let client: SandboxClient
   let scopes: [String]

@@ -1,7 +1,7 @@
 import SQFoundation
 
-/// Functions that authenticate a request's client, which must use one method (RFC 6749, section
-/// 2.3).
+/// Functions that authenticate a request's client, which must use exactly one method (RFC 6749,
+/// section 2.3).
 enum ClientAuthenticator {
   static func client(
     of request: SandboxRequest, _ sandbox: inout SandboxState
@@ -75,7 +75,7 @@ enum ClientAuthenticator {
     }
   }
 
-  /// Identifies a client by an assertion of its platform.
+  /// Identifies a client by an assertion that the client's platform signed.
   private static func client(
     of assertion: ReceivedAssertion, by issuer: SandboxTrustedIssuer, _ request: SandboxRequest,
     _ sandbox: inout SandboxState

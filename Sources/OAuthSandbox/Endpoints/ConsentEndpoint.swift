@@ -10,7 +10,7 @@ enum ConsentEndpoint {
     guard
       let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie)
     else { return ErrorPage.overSignIn(sandbox) }
-    // The user signed in or out in this browser after the page was shown.
+    // This fails if the user signed in or out in this browser after the page was shown.
     guard request.form("form_token") == session.formToken, let signIn = session.signIn,
       !pending.mustSignIn
     else { return again(id) }

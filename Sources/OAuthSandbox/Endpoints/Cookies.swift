@@ -1,7 +1,9 @@
 extension SandboxState {
   /// The session cookie's name, which contains the port because a host's cookies are sent to all
   /// ports.
-  var cookieName: String { "sandbox-" + issuer.drop { $0 != ":" }.filter(\.isNumber).suffix(5) }
+  var cookieName: String {
+    "sandbox-" + (issuer.split(separator: ":").last ?? "").prefix { $0.isNumber }
+  }
 
   func setCookie(_ session: String) -> (name: String, value: String) {
     ("Set-Cookie", "\(cookieName)=\(session); Path=/; HttpOnly; SameSite=Lax")

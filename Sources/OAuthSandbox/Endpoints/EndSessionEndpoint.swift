@@ -36,8 +36,8 @@ enum EndSessionEndpoint {
     }
   }
 
-  /// Ends the session if the user confirmed it or the ID token hint belongs to it; otherwise asks
-  /// the user.
+  /// Ends the session if the user confirmed the logout or the ID token hint belongs to the session;
+  /// otherwise asks the user.
   ///
   /// If there is no session, the logout succeeds at once.
   private static func answer(
@@ -50,7 +50,7 @@ enum EndSessionEndpoint {
     let isOwnForm = parameters.value("form_token") == session.formToken
     if isOwnForm && parameters.value("decision") == "stay" { return SignOutPage.stayed }
     let isWanted = isOwnForm && parameters.value("decision") == "sign-out"
-    // Without the session's own ID token another site could log the user out (section 6).
+    // Without this check, another site could log the user out (section 6).
     let isProven = logout.hint?.grant.identity?.signIn.sessionID == signIn.sessionID
     guard isWanted || isProven else {
       return SignOutPage(

@@ -1,4 +1,5 @@
-/// The grants of the token endpoint; each checks a proof and returns a token response.
+/// The grants of the token endpoint; each checks the client's evidence, such as a code, and returns
+/// a token response.
 enum Grants {
   static func redeem(
     _ grantType: String, _ request: SandboxRequest, _ client: SandboxClient,
@@ -165,7 +166,7 @@ enum Grants {
 }
 
 extension SandboxState {
-  /// Adds a grant without a consent page to the ledger, and returns its index.
+  /// Adds a grant that needed no consent page to the ledger, and returns its index.
   ///
   /// A user's grant with the scope `openid` begins a new session.
   mutating func open(
@@ -198,8 +199,8 @@ extension SandboxState {
 
   /// Issues tokens and returns the token response of RFC 6749, section 5.1.
   ///
-  /// `audiences` are those of the access token, all of the grant if they are `nil`. `key` is the
-  /// thumbprint of the key that the tokens are bound to.
+  /// `audiences` are the access token's audiences; `nil` stands for all audiences of the grant.
+  /// `key` is the thumbprint of the key that the tokens are bound to.
   mutating func tokenResponse(
     grant: Int, scopes: [String], details: [SandboxJSON] = [], audiences: [String]? = nil,
     hasRefreshToken: Bool, key: String?

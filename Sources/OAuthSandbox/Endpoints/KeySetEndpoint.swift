@@ -2,7 +2,7 @@
 enum KeySetEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
-    // A client may fetch the keys before the first token is signed.
+    // Create the keys now, because a client may fetch them before the first token is signed.
     for client in sandbox.options.clients {
       let algorithms = [
         client.idTokenAlgorithm, client.userInfoAlgorithm, sandbox.responseAlgorithm(for: client),

@@ -9,7 +9,7 @@ enum LoginEndpoint {
     guard
       let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie)
     else { return ErrorPage.overSignIn(sandbox) }
-    // The user logged in on another page of this browser after this form was made. The form's
+    // If the user logged in on another page of this browser after this form was made, the form's
     // content is ignored.
     guard request.form("form_token") == session.formToken else { return ConsentEndpoint.again(id) }
     if request.form("decision") == "cancel" {

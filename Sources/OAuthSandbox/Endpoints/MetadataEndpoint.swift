@@ -1,4 +1,5 @@
-/// The endpoint of the metadata of RFC 8414, also at OpenID Connect's discovery address.
+/// The endpoint of the server's metadata (RFC 8414), which OpenID Connect's discovery address
+/// serves too.
 ///
 /// - SeeAlso: OpenID Connect Discovery 1.0, section 3
 enum MetadataEndpoint {
@@ -48,7 +49,7 @@ enum MetadataEndpoint {
     ]
   }
 
-  /// Returns the members about what the options switch on.
+  /// Returns the metadata about the features that the options turn on.
   ///
   /// - SeeAlso: RFC 9449, section 5.1; RFC 9396, section 10; RFC 9101, section 10.5;
   ///   JARM, section 4; RFC 9728, section 4

@@ -4,7 +4,7 @@
 struct OAuthFault: Error, Hashable {
   let code: String
   let description: String
-  /// The nonce that the next proof needs, if that is the reason.
+  /// The field with the nonce for the next proof; `nil` if a nonce is not the reason.
   var nonceField: SandboxParameter?
 
   static func invalidRequest(_ description: String) -> Self {

@@ -8,7 +8,7 @@ enum ProtectedAPI {
     let text: String
     let token: TokenLedger.AccessToken
     let grant: TokenLedger.Grant
-    /// The way in which the token was sent.
+    /// The authentication scheme with which the token was sent.
     let scheme: TokenRefusal.Scheme
   }
 
@@ -46,7 +46,7 @@ enum ProtectedAPI {
     }
   }
 
-  /// Checks a request's token and proof, in any protocol.
+  /// Checks the token and the proof of a request, which may be an HTTP request or a gRPC call.
   static func access(
     _ request: ProvableRequest, anyOf scopes: [String]?, _ sandbox: inout SandboxState
   ) throws(TokenRefusal) -> Access {
@@ -99,7 +99,7 @@ enum ProtectedAPI {
     return access
   }
 
-  /// Checks that a token is valid, but neither its scopes nor its key.
+  /// Checks that a token is valid, without checking its scopes or its key.
   static func access(
     _ text: String, scheme: TokenRefusal.Scheme, _ sandbox: SandboxState
   ) throws(TokenRefusal) -> Access {
@@ -112,7 +112,7 @@ enum ProtectedAPI {
 
   private static func check(_ access: Access, anyOf scopes: [String]?) throws(TokenRefusal) {
     guard let scopes, !scopes.contains(where: access.token.scopes.contains) else { return }
-    // The first scope allows the least of those that suffice.
+    // Of the sufficient scopes, the first one allows the least.
     throw .insufficientScope(scopes.first, scheme: access.scheme)
   }
 
@@ -158,7 +158,8 @@ enum ProtectedAPI {
 }
 
 extension SandboxState {
-  /// Returns a refusal whose challenge names the document about the API, if there is one.
+  /// Returns the refusal with the address of the API's description in its challenge, if the API has
+  /// a description.
   ///
   /// - SeeAlso: RFC 9728, section 5.1
   fileprivate func describing(_ refusal: TokenRefusal, at path: String) -> TokenRefusal {
@@ -168,7 +169,7 @@ extension SandboxState {
     return refusal
   }
 
-  /// The ways to send a token to the API.
+  /// The authentication schemes that the API accepts.
   fileprivate var schemes: TokenRefusal.Scheme {
     switch options.dpop.policy {
     case .off: .bearer

@@ -32,7 +32,7 @@ enum PushedAuthorizationEndpoint {
     "client_secret", "client_assertion", "client_assertion_type",
   ]
 
-  /// Returns the parameters of the sign-in, which a signed request must contain all.
+  /// Returns the parameters of the sign-in; a signed request must contain all of them.
   ///
   /// - SeeAlso: RFC 9126, section 3
   private static func parameters(

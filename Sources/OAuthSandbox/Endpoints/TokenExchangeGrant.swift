@@ -22,7 +22,7 @@ enum TokenExchangeGrant {
         throw .invalidTarget("There is no such service.")
       }
     }
-    // The scopes of an ID-JAG are those of the other server.
+    // Do not check the scopes of an ID-JAG, because they are scopes of the other server.
     guard request.form("requested_token_type") != IdentityGrant.tokenType else {
       return try IdentityGrant.issue(request, client, subject, &sandbox)
     }

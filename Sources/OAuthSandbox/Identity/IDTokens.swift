@@ -18,7 +18,7 @@ enum IDTokens {
 
   /// Creates the ID token of a token response, or returns `nil` if a misbehaviour leaves it out.
   ///
-  /// - Throws: ``OAuthFault`` if the client has no secret for its algorithm.
+  /// - Throws: ``OAuthFault`` if the client's algorithm is an HMAC and the client has no secret.
   static func make(
     _ occasion: Occasion, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> String? {

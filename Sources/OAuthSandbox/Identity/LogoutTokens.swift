@@ -12,7 +12,8 @@ struct LogoutNotice: Sendable, Redacted {
 enum LogoutTokens {
   static let event = "http://schemas.openid.net/event/backchannel-logout"
 
-  /// Creates a logout token, or returns `nil` if the client has no secret for its algorithm.
+  /// Creates a logout token, or returns `nil` if the client's algorithm is an HMAC and the client
+  /// has no secret.
   static func make(
     for client: SandboxClient, subject: String?, sessionID: String?,
     fault: SandboxLogoutTokenFault?, _ sandbox: inout SandboxState

@@ -3,8 +3,8 @@ import SQFoundation
 
 /// The parameters that OpenID Connect adds to an authorization request.
 ///
-/// `ui_locales`, `claims_locales` and `display` have no effect, because the pages have only one
-/// form.
+/// `ui_locales`, `claims_locales` and `display` have no effect, because every page has only one
+/// version.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1
 struct OpenIDRequest: Sendable, Redacted {

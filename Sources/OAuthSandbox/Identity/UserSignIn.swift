@@ -7,7 +7,8 @@ struct UserSignIn: Sendable, Redacted {
   let date: Date
   /// The authentication context class, `acr`.
   let acr: String
-  /// The ID of the browser's session, `sid`, which stays when the same user signs in again.
+  /// The ID of the browser's session, `sid`, which stays the same when the same user signs in
+  /// again.
   let sessionID: String
 
   /// The date as the claim `auth_time`.

@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// A client's signed JSON Web Token in its parts, whose signature may be wrong.
+/// The parts of a client's signed JSON Web Token; its signature may be wrong.
 ///
 /// - SeeAlso: RFC 7515, section 3.1
 struct ReceivedJWT: Sendable, Redacted {

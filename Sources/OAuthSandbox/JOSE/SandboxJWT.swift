@@ -3,8 +3,8 @@ import SQFoundation
 
 /// A JSON Web Token before it is signed.
 ///
-/// A test can change it with ``SandboxMisbehaviour/idToken(altered:)``. Both parts are objects, and
-/// ``SandboxJSON/subscript(_:)`` reads and changes their members.
+/// A test can change it with ``SandboxMisbehaviour/idToken(altered:)``. The header and the claims
+/// are JSON objects, and ``SandboxJSON/subscript(_:)`` reads and changes their members.
 ///
 /// - SeeAlso: RFC 7519
 public struct SandboxJWT: Sendable {

@@ -39,8 +39,8 @@ public enum SandboxSigningAlgorithm: String, Sendable, Hashable, CaseIterable {
     case ed25519
     case hmac
 
-    /// The members that name the kind of the keys in a JSON Web Key (RFC 7518, section 6.1; RFC
-    /// 8037, section 2).
+    /// The members that name the key type and the curve in a JSON Web Key (RFC 7518, section 6.1;
+    /// RFC 8037, section 2).
     var keyType: [SandboxJSON.Member] {
       switch self {
       case .rsa, .pss: [.init("kty", "RSA")]

@@ -2,7 +2,8 @@
 struct MisbehaviourPlan {
   private struct Entry {
     let kind: SandboxMisbehaviour.Kind
-    /// The number of requests that it still applies to; `nil` for all until it is cleared.
+    /// The number of requests that the misbehaviour still applies to; `nil` for all requests until
+    /// it is cleared.
     var times: Int?
   }
 

@@ -48,7 +48,7 @@ extension SandboxDPoPFault {
 }
 
 extension SandboxRequest {
-  /// The key that new tokens are bound to: the proven one, unless a misbehaviour says otherwise.
+  /// The key that new tokens are bound to: the proven key, unless a misbehaviour replaces it.
   var tokenKey: String? {
     switch proofFault {
     case .bearerToken: nil

@@ -28,7 +28,7 @@ public enum SandboxDPoPFault: String, Sendable, Hashable, CaseIterable, CustomSt
 
   /// The answer is `invalid_dpop_proof`, although the proof is right.
   case proofRefused = "the right proof is refused"
-  /// The token is bound to another key than the proof's.
+  /// The token is bound to a key that is not the proof's.
   case otherKey = "the token is bound to another key"
   /// The token is a Bearer token, although the request has a proof.
   case bearerToken = "the token is a Bearer token"
@@ -38,7 +38,7 @@ public enum SandboxDPoPFault: String, Sendable, Hashable, CaseIterable, CustomSt
 }
 
 extension SandboxMisbehaviour {
-  /// An answer with a fault in how it handles proofs, for the endpoints that check them.
+  /// An answer with a fault in the handling of proofs, for the endpoints that check proofs.
   ///
   /// These are the token endpoint, the endpoint for pushed requests, UserInfo, the API and the
   /// drive. ``SandboxDPoPFault/otherKey`` and ``SandboxDPoPFault/bearerToken`` have an effect at

@@ -4,9 +4,9 @@
 /// rejects the token has checked that thing. A fault's raw value is a phrase for the name of a
 /// test.
 ///
-/// A client should accept tokens with the four ``legal`` faults. The faults of `nonce`, `acr` and
-/// `auth_time` are wrong only if the client requested that claim, and ``authenticatedLater`` is
-/// wrong only on a refresh.
+/// A client should accept tokens with the four ``legal`` faults. A client must reject a fault of
+/// `nonce`, `acr` or `auth_time` only if it requested that claim, and ``authenticatedLater`` only
+/// in a token from a refresh.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
 public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
@@ -56,7 +56,7 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case critical = "crit names an unknown extension"
   /// The token is signed by another key, and the header contains that key in `jwk`.
   case embeddedKey = "the header contains another signing key in jwk"
-  /// The token is signed by another key, and the header gives its address `/foreign-keys` in `jku`
+  /// The token is signed by another key, whose address, `/foreign-keys`, the header gives in `jku`
   /// and `x5u`.
   case keyAddress = "the header gives the address of another signing key in jku and x5u"
   /// `alg` occurs twice in the header.
@@ -70,7 +70,7 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case issuerWithSlash = "iss has an additional slash at its end"
   /// `iss` is missing.
   case issuerMissing = "iss is missing"
-  /// `sub` names another user, so on a refresh it has changed.
+  /// `sub` names another user; after a refresh, it therefore differs from the first token's.
   case otherSubject = "sub names another user"
   /// `sub` is missing.
   case subjectMissing = "sub is missing"
@@ -90,7 +90,8 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case audienceArray = "aud is an array that contains only the client"
   /// `azp` names another client.
   case authorizedPartyWrong = "azp names another client"
-  /// `azp` names the client, which is legal in a first token and a change in a refreshed one.
+  /// `azp` names the client, which is legal in a first token, but a change in a token from a
+  /// refresh.
   case authorizedPartyAdded = "azp names the client"
   /// `aud` has several members, and `azp` is missing.
   case authorizedPartyMissing = "azp is missing although aud has several members"
@@ -115,7 +116,8 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case authenticationDateMissing = "auth_time is missing"
   /// `auth_time` is a day before the sign-in.
   case authenticatedTooLongAgo = "auth_time is a day before the sign-in"
-  /// `auth_time` is ten seconds after the sign-in, so on a refresh it is newer than before.
+  /// `auth_time` is ten seconds after the sign-in; after a refresh, it is later than the first
+  /// token's.
   case authenticatedLater = "auth_time is ten seconds after the sign-in"
 
   // MARK: What binds the token to the request

@@ -24,7 +24,7 @@ public enum SandboxKeySetFault: String, Sendable, Hashable, CaseIterable, Custom
   case withoutSigningKeys = "the signing key is missing"
   /// The points of the elliptic-curve keys are not on their curves.
   case pointsOffCurve = "the points of the elliptic-curve keys are not on their curves"
-  /// The signing keys are for encryption, `use=enc`.
+  /// The signing keys are marked for encryption, `use=enc`.
   case forEncryption = "the signing key is for encryption"
 
   /// The fault as a phrase, such as `the set contains no key`.

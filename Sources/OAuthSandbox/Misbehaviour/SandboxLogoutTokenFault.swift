@@ -10,7 +10,7 @@ public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,
   case unsigned = "the algorithm is none, and there is no signature"
   /// The signature is wrong.
   case wrongSignature = "the signature is wrong"
-  /// `typ` is that of an ID token.
+  /// `typ` is `JWT`, as in an ID token.
   case otherType = "typ is JWT"
   /// `iss` names another server.
   case issuerWrong = "iss names another server"

@@ -9,7 +9,7 @@ extension SandboxMisbehaviour {
     Self(kind: .field(name, value))
   }
 
-  /// The answer to the request without these header fields.
+  /// The right answer as if the request did not have these header fields.
   ///
   /// For example, without `If-Range` the sandbox sends a part of a file although the file has
   /// changed.

@@ -1,7 +1,7 @@
 // MARK: For authorization details
 
 extension SandboxMisbehaviour {
-  /// A token with other authorization details than the request's, for the token endpoint.
+  /// A token whose authorization details differ from the request's, for the token endpoint.
   ///
   /// The closure gets the right objects. Its result is granted: the token response, introspection
   /// and a JWT contain it. `times` counts tokens with authorization details.
@@ -19,7 +19,7 @@ extension SandboxMisbehaviour {
     objects.map { $0.setting("type", to: "another-type") }
   }
 
-  /// A token with one more object than the request's.
+  /// A token whose authorization details contain one object more than the request's.
   public static let moreAuthorizationDetails = authorizationDetails { objects in
     objects + [["type": "another-type", "actions": ["write"]]]
   }

@@ -8,7 +8,8 @@ extension SandboxMisbehaviour {
     Self(kind: .idToken(fault))
   }
 
-  /// A token response whose ID token a closure changes before it is signed, for the token endpoint.
+  /// A token response whose ID token is changed by a closure before signing, for the token
+  /// endpoint.
   ///
   /// ```swift
   /// sandbox.misbehave(at: .token, .idToken { $0.claims["tenant"] = "another" })
@@ -21,10 +22,10 @@ extension SandboxMisbehaviour {
 
   /// A JWT with a fault in its form, its header or its signature.
   ///
-  /// At the token endpoint of a sandbox whose access tokens are JWTs, it is the access token. At
-  /// the introspection endpoint, it is the signed answer, and at the authorization endpoint the
-  /// signed response. A fault that concerns a claim has no
-  /// effect here. To change claims, use ``jwt(altered:)``.
+  /// At the token endpoint of a sandbox whose access tokens are JWTs, the JWT is the access token.
+  /// At the introspection endpoint, it is the signed answer, and at the authorization endpoint, it
+  /// is the signed response. A fault that concerns a claim has no effect here. To change claims,
+  /// use ``jwt(altered:)``.
   public static func jwt(_ fault: SandboxIDTokenFault) -> Self {
     Self(kind: .jwt(fault))
   }

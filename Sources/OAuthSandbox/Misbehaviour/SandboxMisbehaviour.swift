@@ -2,7 +2,8 @@
 ///
 /// Pass it to ``SandboxServer/misbehave(at:_:times:)``. If a misbehaviour changes an answer, the
 /// request takes effect first: the code is redeemed, the refresh token rotated. If a misbehaviour
-/// replaces the answer, the request has no effect, unless its documentation says so.
+/// replaces the answer, the request has no effect, unless the misbehaviour's documentation says
+/// otherwise.
 public struct SandboxMisbehaviour: Sendable {
   /// The point at which the connection ends.
   public enum Cut: Sendable, Hashable {
@@ -173,15 +174,16 @@ extension SandboxMisbehaviour {
 
   /// The right answer, or another misbehaviour, after a closure of the test returns.
   ///
-  /// Until then the request has no effect. If the client disconnects before, it never has one. When
-  /// the sandbox stops, it cancels the closure's task, and the closure must then return.
+  /// The request takes effect only after the closure has returned, and never if the client
+  /// disconnects before that. When the sandbox stops, it cancels the closure's task, and the
+  /// closure must then return.
   public static func hold(
     until isReleased: @escaping @Sendable () async -> Void, then other: SandboxMisbehaviour? = nil
   ) -> Self {
     Self(kind: .hold(until: isReleased, then: other?.kind))
   }
 
-  /// The end of the connection, either in order or by a TCP reset.
+  /// The end of the connection: an orderly close or a TCP reset.
   public static func cut(_ cut: Cut, reset: Bool = false) -> Self {
     Self(kind: .cut(cut, reset: reset))
   }

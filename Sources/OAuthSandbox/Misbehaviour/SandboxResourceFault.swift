@@ -4,13 +4,13 @@
 ///
 /// - SeeAlso: RFC 9728, sections 3.3 and 7
 public enum SandboxResourceFault: Sendable, Hashable, CaseIterable {
-  /// The document is that of another resource.
+  /// The document describes another resource.
   case otherResource
   /// The document has no `resource`.
   case noResource
   /// The document is at another address, to which a redirect leads.
   case redirect
-  /// A page in HTML is in the place of the document.
+  /// An HTML page replaces the document.
   case html
   /// The document is larger than 5 MB.
   case large
@@ -57,7 +57,7 @@ extension SandboxMisbehaviour {
     return Self(kind: .answer(refusal.answer, afterProcessing: false))
   }
 
-  /// The demand for another or a newer login of the user, whatever login the token has.
+  /// A demand for a different or more recent login of the user, even if the token's login suffices.
   ///
   /// - SeeAlso: RFC 9470, section 3
   public static func loginDemanded(acrValues: [String] = [], maxAge: Duration? = nil) -> Self {
@@ -65,8 +65,8 @@ extension SandboxMisbehaviour {
     return Self(kind: .answer(refusal.answer, afterProcessing: false))
   }
 
-  /// The demand for a login that was never demanded before, at each request.
+  /// A demand, at each request, for a login that was never demanded before.
   ///
-  /// A client that always obeys keeps its user signing in without an end.
+  /// A client that obeys every demand makes its user sign in again and again.
   public static let endlessStepUp = Self(kind: .endlessStepUp)
 }

@@ -85,9 +85,9 @@ public enum SandboxSignedResponseFault: String, Sendable, Hashable, CaseIterable
 extension SandboxMisbehaviour {
   /// A signed authorization response with a fault, for the authorization endpoint.
   ///
-  /// It waits for a request with a signed response mode, and `times` counts their answers.
-  /// ``jwt(_:)`` and ``jwt(altered:)`` also change such a response, and ``state(_:)``,
-  /// ``issuer(_:)`` and ``code(_:)`` change its claims.
+  /// It stays pending until a request has a signed response mode, and `times` counts the answers to
+  /// such requests. ``jwt(_:)`` and ``jwt(altered:)`` also change such a response, and
+  /// ``state(_:)``, ``issuer(_:)`` and ``code(_:)`` change its claims.
   public static func signedResponse(_ fault: SandboxSignedResponseFault) -> Self {
     Self(kind: .signedResponse(fault))
   }

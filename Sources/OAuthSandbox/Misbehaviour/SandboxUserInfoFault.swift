@@ -8,7 +8,7 @@ public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
   case otherSubject = "sub names another user"
   /// The claims have no `sub`.
   case subjectMissing = "sub is missing"
-  /// The content type is that of a JWT for JSON, and that of JSON for a JWT.
+  /// The content type is wrong: a JWT's type for JSON, and JSON's type for a JWT.
   case otherContentType = "the content type does not match the content"
   /// The content type is `text/html`.
   case html = "the content type is text/html"

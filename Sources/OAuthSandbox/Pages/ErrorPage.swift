@@ -31,7 +31,7 @@ enum ErrorPage {
       ["It was used before, or it is too old. You were not signed in. Start again from the app."])
   }
 
-  /// Returns the page for a plain request to a server that takes only pushed ones.
+  /// Returns the page for an authorization request that was not pushed although it must be.
   static func notPushed() -> Answer {
     page(
       "This app must sign you in another way",
@@ -99,7 +99,8 @@ enum ErrorPage {
   /// Returns the page for a form that came without the sandbox's cookie, which binds it to this
   /// browser.
   ///
-  /// Without cookies, a new start of the sign-in would not help.
+  /// The page asks the user to allow cookies, because starting again without cookies would not
+  /// help.
   static func noCookie(_ sandbox: SandboxState) -> Answer {
     page(
       "Your browser keeps no cookie",

@@ -52,7 +52,7 @@ enum SandboxPage {
     """
   }
 
-  /// Returns a form's label with the field below it, also without the style sheet.
+  /// Returns a form's label with the field below it, even if the style sheet is missing.
   static func field(_ label: String, for id: HTML, note: HTML = .empty, _ input: HTML) -> HTML {
     """
     <div class="field">

@@ -27,7 +27,7 @@ struct ProofKey {
     guard has(algorithm.family.keyType), let key = OpenSSLKey(publicJWK: jwk) else {
       throw .invalid("jwk is not a key for the algorithm in alg.")
     }
-    // Another spelling of the same numbers would have another thumbprint.
+    // Reject other spellings of the key's numbers, because they would give other thumbprints.
     guard has(key.parameters(algorithm.family)) else {
       throw .invalid("jwk does not have the form of RFC 7518, such as coordinates at full length.")
     }

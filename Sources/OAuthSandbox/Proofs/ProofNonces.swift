@@ -9,7 +9,7 @@ import SQFoundation
 /// - SeeAlso: RFC 9449, section 8
 struct ProofNonces: Redacted {
   private let secret = Crypto.secret("")
-  /// How often each owner's nonce was renewed before its time.
+  /// How often each owner's nonce was renewed before the end of a period.
   private var renewals: [String: Int] = [:]
 
   /// The punctuation that a nonce may have: everything but quotation marks and backslashes.
@@ -29,7 +29,7 @@ struct ProofNonces: Redacted {
     (0...1).contains { self.nonce(for: party, periodsAgo: $0, sandbox) == nonce }
   }
 
-  /// Replaces the nonce of a party before its time.
+  /// Replaces the nonce of a party before the end of the period.
   mutating func renew(for party: SandboxDPoPOptions.Party, _ options: SandboxDPoPOptions) {
     renewals[Self.owner(party, options), default: 0] += 1
   }
@@ -71,10 +71,10 @@ extension SandboxState {
     SandboxParameter(name: "DPoP-Nonce", value: proofNonces.current(for: party, self))
   }
 
-  /// Ends a request to a party: renews its nonce after a success, if the options say so.
+  /// Renews a party's nonce after a successful request, if the options say so, and returns the
+  /// field with the current nonce.
   ///
-  /// Returns the field with the nonce that the party offers in every answer, or `nil` if it offers
-  /// none there.
+  /// Returns `nil` if the party does not offer a nonce in every answer.
   mutating func nonceField(
     afterRequestTo party: SandboxDPoPOptions.Party, succeeded: Bool
   ) -> SandboxParameter? {

@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// The address in a proof, without its query and fragment, in the form in which two are compared.
+/// An address from a proof or of a request, without query and fragment, normalized for comparison.
 ///
 /// - SeeAlso: RFC 9449, section 4.3; RFC 3986, sections 6.2.2 and 6.2.3
 struct ProofURL: Equatable {

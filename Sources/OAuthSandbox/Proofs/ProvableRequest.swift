@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The parts of a request that its access token and its proof are checked by, in any protocol.
+/// The parts of a request that are needed to check its access token and its proof, in any protocol.
 package struct ProvableRequest: Sendable, Redacted {
   /// The method, which a proof names in `htm`.
   let method: String
@@ -19,17 +19,17 @@ package struct ProvableRequest: Sendable, Redacted {
   /// The values of the field `DPoP`; a valid request has one at most.
   var proofs: [String] { fields.filter { $0.name == "dpop" }.map(\.value) }
 
-  /// The token with the scheme `Bearer`; `nil` if `Authorization` is missing or repeated.
+  /// The token with the scheme `Bearer`; `nil` if there is none or `Authorization` is repeated.
   var bearerToken: String? { authorization.flatMap(SandboxRequest.bearerToken) }
 
-  /// The token with the scheme `DPoP`; `nil` if `Authorization` is missing or repeated.
+  /// The token with the scheme `DPoP`; `nil` if there is none or `Authorization` is repeated.
   var boundToken: String? { authorization.flatMap(SandboxRequest.boundToken) }
 
   private var authorization: String? { fields.value("authorization") }
 }
 
 extension SandboxRequest {
-  /// The parts that the request's access token and proof are checked by.
+  /// The parts of the request that are needed to check its access token and its proof.
   var provable: ProvableRequest {
     ProvableRequest(
       method: method, address: "http://\(header("host") ?? "")\(path)", fields: headers)

@@ -1,6 +1,6 @@
 /// The settings of a sandbox that binds tokens to clients' keys.
 ///
-/// A client with such a token proves in each request that it holds the key.
+/// A client with a bound token proves in each request that it holds the key.
 ///
 /// - SeeAlso: RFC 9449
 public struct SandboxDPoPOptions: Sendable, Hashable {
@@ -25,7 +25,7 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
     case api
   }
 
-  /// A form of nonces; both are legal, and the client must send back each as it is.
+  /// A form of nonces; both forms are legal, and the client must send a nonce back unchanged.
   ///
   /// - SeeAlso: RFC 9449, section 8.1
   public enum NonceForm: Sendable, Hashable, CaseIterable {
@@ -44,7 +44,7 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.4.1
   public var algorithms: [SandboxSigningAlgorithm] = [.es256, .ps256, .edDSA]
-  /// The parties that accept a proof only with a `nonce` of theirs.
+  /// The parties that accept a proof only if it contains a `nonce` that they offered.
   ///
   /// They answer other proofs with `use_dpop_nonce` and the nonce in the field `DPoP-Nonce`.
   ///
@@ -58,10 +58,10 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   public var nonceForm = NonceForm.plain
   /// Whether a party's nonce changes after each request that it did not refuse.
   ///
-  /// The previous nonce is no longer valid then. The client learns the new one from the next
-  /// refusal, unless ``offersNonceInEveryAnswer`` is set.
+  /// After the change, the previous nonce is no longer valid. The client learns the new one from
+  /// the next refusal, unless ``offersNonceInEveryAnswer`` is set.
   public var renewsNonceAfterSuccess = false
-  /// Whether a party that requires nonces offers one with every answer, also after a success.
+  /// Whether a party that requires nonces offers one with every answer, even after a success.
   ///
   /// If `false`, it offers one only with `use_dpop_nonce`.
   public var offersNonceInEveryAnswer = false
@@ -71,7 +71,8 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   public var apiHasOwnNonces = false
   /// The spelling of the scheme in the API's challenges, which clients compare without case.
   public var challengeScheme = "DPoP"
-  /// Whether the API's challenges have no `algs`, and their answers no body.
+  /// Whether the API's challenges have no `algs`, and the answers with these challenges have no
+  /// body.
   ///
   /// A server may leave out both.
   public var challengesAreBare = false
@@ -81,11 +82,11 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   public var requiresKeyOfSignIn = false
   /// Whether the refresh tokens of confidential clients are bound to a key too.
   ///
-  /// If `false`, only those of public clients are (RFC 9449, section 5).
+  /// If `false`, only the refresh tokens of public clients are bound (RFC 9449, section 5).
   public var bindsAllRefreshTokens = false
   /// The maximum age of a proof, by its `iat` and the sandbox's clock.
   public var proofLifetime: Duration = .seconds(60)
-  /// The maximum time by which a proof may come from the future.
+  /// The maximum time by which a proof's `iat` may lie in the future.
   public var clockTolerance: Duration = .seconds(10)
 
   /// Creates settings with a policy.

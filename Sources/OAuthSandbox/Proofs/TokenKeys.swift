@@ -1,4 +1,4 @@
-/// The rules for the keys of codes and tokens.
+/// The rules for the keys that codes and tokens are bound to.
 ///
 /// - SeeAlso: RFC 9449, sections 5 and 10
 extension SandboxState {
@@ -29,7 +29,7 @@ extension SandboxState {
 
   /// Checks that a token request proves the key that a code or a refresh token is bound to.
   ///
-  /// `key` is `nil` if it is bound to no key.
+  /// `key` is `nil` if the code or the refresh token is bound to no key.
   func checkKey(
     _ key: String?, of request: SandboxRequest, _ name: String
   ) throws(OAuthFault) {

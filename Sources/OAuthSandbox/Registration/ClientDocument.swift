@@ -13,7 +13,7 @@ enum ClientDocument {
     return start.hasPrefix("https:") || start.hasPrefix("http:")
   }
 
-  /// Throws unless a text may be an identifier.
+  /// Throws if an address is not allowed as a client identifier.
   static func check(
     address: String, allowsLoopback: Bool
   ) throws(ClientDocumentFault) {
@@ -38,7 +38,7 @@ enum ClientDocument {
     _ id: String, in answer: SandboxClientDocuments.Answer?, _ sandbox: SandboxState
   ) throws(ClientDocumentFault) -> SandboxClient {
     guard let answer else { throw ClientDocumentFault("Its document could not be fetched.") }
-    // A redirect is not followed either.
+    // A redirect is an error too, because it is not followed.
     guard answer.status == 200 else {
       throw ClientDocumentFault("The status of its document is \(answer.status).")
     }

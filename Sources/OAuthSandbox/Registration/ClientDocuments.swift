@@ -1,6 +1,6 @@
 /// The clients whose documents the sandbox has read, by their identifiers.
 struct ClientDocuments {
-  /// The maximum number of clients and of faults.
+  /// The maximum number of stored outcomes, which are clients or faults.
   private static let most = 1000
 
   private var outcomes: [String: Result<SandboxClient, ClientDocumentFault>] = [:]
@@ -13,7 +13,7 @@ struct ClientDocuments {
     if case .failure(let fault)? = outcomes[id] { fault.reason } else { nil }
   }
 
-  /// Replaces what is known about a client.
+  /// Stores the outcome of reading a client's document, in place of an earlier outcome.
   mutating func note(_ id: String, _ outcome: Result<SandboxClient, ClientDocumentFault>) {
     if outcomes.count >= Self.most { outcomes = [:] }
     outcomes[id] = outcome

@@ -5,7 +5,7 @@ struct RegisteredClients: Redacted {
   struct Entry: Redacted {
     /// The token with which the client manages its registration.
     let accessToken: String
-    /// The members of the answer that the client chose.
+    /// The metadata that the client chose, which answers repeat.
     var metadata: SandboxJSON
   }
 

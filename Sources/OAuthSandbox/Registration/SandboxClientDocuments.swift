@@ -36,15 +36,17 @@ public struct SandboxClientDocuments: Sendable {
     }
   }
 
-  /// The closure that brings the document at an address; it returns `nil` if it knows none.
+  /// The closure that returns a server's answer for an address, or `nil` if it knows no document
+  /// there.
   public var documents: @Sendable (_ address: String) async -> Answer?
-  /// Whether the sandbox also accepts identifiers with `http` and a loopback host, and asks there.
+  /// Whether the sandbox also accepts identifiers with `http` and a loopback host, and requests
+  /// their documents.
   ///
   /// The draft demands `https`, so use it only to try an app on this computer. The sandbox sends no
   /// requests to other computers.
   public var asksLoopbackServers: Bool
 
-  /// Creates settings with the documents of a closure, or with those of loopback servers.
+  /// Creates settings with a closure's documents, with loopback servers' documents, or with both.
   public init(
     asksLoopbackServers: Bool = false,
     _ documents: @escaping @Sendable (_ address: String) async -> Answer? = { _ in nil }

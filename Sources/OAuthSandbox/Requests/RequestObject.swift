@@ -9,7 +9,7 @@ struct RequestObjectFault: Error, Redacted {
   let description: String
   /// The parameters of the request, which may be unverified.
   ///
-  /// The error is sent to their redirect URI, if the client has registered it.
+  /// The error is sent to the redirect URI in these parameters, if the client has registered it.
   var parameters: [SandboxParameter] = []
 }
 
@@ -18,7 +18,7 @@ struct RequestObjectFault: Error, Redacted {
 /// - SeeAlso: RFC 9101
 struct RequestObject: Redacted {
   private let jwt: ReceivedJWT
-  /// The claims in the form of parameters, without those of a JWT.
+  /// The claims as parameters of the request, without the claims about the JWT itself.
   let parameters: [SandboxParameter]
 
   /// The claims that are about the token and not about the sign-in (RFC 7519, section 4.1).
@@ -50,9 +50,9 @@ struct RequestObject: Redacted {
 
   // MARK: Checking
 
-  /// Returns the parameters of a request: those of its signed object if it has one.
+  /// Returns the parameters of a request: the claims of its signed object or, without one, `plain`.
   ///
-  /// All other parameters are then ignored (RFC 9101, section 5).
+  /// If there is a signed object, all other parameters are ignored (RFC 9101, section 5).
   static func parameters(
     of plain: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState
   ) throws(RequestObjectFault) -> [SandboxParameter] {
@@ -73,7 +73,8 @@ struct RequestObject: Redacted {
     return object.parameters
   }
 
-  /// Returns what is wrong with the object, or `nil` if the client signed it for the sandbox now.
+  /// Returns what is wrong with the object, or `nil` if the client signed it for this sandbox and
+  /// it is valid now.
   private func problem(_ client: SandboxClient, _ sandbox: SandboxState) -> String? {
     if let type = jwt.header["typ"], type != "oauth-authz-req+jwt" {
       return "typ is not oauth-authz-req+jwt."

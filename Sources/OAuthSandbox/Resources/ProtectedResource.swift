@@ -31,15 +31,16 @@ extension SandboxState {
     return options.resources.extent == .origin ? document : document + path
   }
 
-  /// Returns whether one of some texts is the identifier of a resource.
+  /// Returns whether any of the texts is the identifier `resource`.
   ///
-  /// Clients write the identifier of an origin with a slash at its end or without.
+  /// Clients write the identifier of an origin with or without a slash at its end.
   static func names(_ texts: some Sequence<String>, _ resource: String) -> Bool {
     texts.contains { [resource, resource + "/"].contains($0) }
   }
 }
 
 extension SandboxEndpoint {
-  /// Whether the endpoint belongs to the API, unlike UserInfo, which belongs to the server.
+  /// Whether the endpoint belongs to the API, unlike UserInfo, which belongs to the authorization
+  /// server.
   var isOfResource: Bool { proofParty == .api && self != .userInfo }
 }

@@ -34,7 +34,8 @@ extension SandboxStepUp {
     path == self.path || path.hasPrefix(self.path + "/")
   }
 
-  /// Returns whether the login of a token's user suffices; it is `nil` without a user.
+  /// Returns whether the login of a token's user suffices; `signIn` is `nil` if the token has no
+  /// user.
   ///
   /// - SeeAlso: RFC 9470, section 3
   fileprivate func accepts(_ signIn: UserSignIn?, at now: Date) -> Bool {

@@ -20,8 +20,10 @@ extension SandboxState {
     return found
   }
 
-  /// Returns the resources of an access token: those of the token request, which the grant must
-  /// have, or else all of the grant.
+  /// Returns the resources of an access token: those that the token request names or, if it names
+  /// none, all resources of the grant.
+  ///
+  /// The grant must have every resource that the request names.
   ///
   /// - SeeAlso: RFC 8707, section 2.2
   func audiences(
@@ -57,6 +59,6 @@ extension OAuthFault {
 }
 
 extension [SandboxParameter] {
-  /// The parameters without `resource`, which a request may have several times.
+  /// The parameters without `resource`, which a request may repeat.
   var withoutResources: [SandboxParameter] { filter { $0.name != "resource" } }
 }

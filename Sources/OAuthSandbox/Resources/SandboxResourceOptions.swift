@@ -6,7 +6,7 @@ public struct SandboxResourceOptions: Sendable {
   public enum Extent: Sendable, Hashable, CaseIterable {
     /// The whole origin, whose document is at `/.well-known/oauth-protected-resource`.
     case origin
-    /// Each path of the API, whose document has the path inserted, as in
+    /// Each path of the API; the address of the path's document ends with the path, as in
     /// `/.well-known/oauth-protected-resource/api/me`.
     case path
   }

@@ -4,7 +4,8 @@
 public struct SandboxStepUp: Sendable, Hashable {
   /// The path, such as `/api/me`; the demand also holds for the paths below it.
   public var path: String
-  /// The scopes that the token must all have, or the answer is 403 with `insufficient_scope`.
+  /// The scopes that the token must have; if one is missing, the answer is 403 with
+  /// `insufficient_scope`.
   public var scopes: [String] = []
   /// The authentication contexts, `acr`, that suffice; empty for any.
   ///
@@ -19,7 +20,7 @@ public struct SandboxStepUp: Sendable, Hashable {
     Self(path: path, scopes: scopes)
   }
 
-  /// Creates the demand for another or a newer login at a path.
+  /// Creates the demand for a different or more recent login at a path.
   public static func login(
     acrValues: [String] = [], maxAge: Duration? = nil, at path: String
   ) -> Self {

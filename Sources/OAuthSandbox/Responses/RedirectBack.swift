@@ -8,15 +8,15 @@ struct RedirectBack: Redacted {
   /// The client whose app gets the redirect.
   private let client: SandboxClient
 
-  /// Creates a redirect to a place of the app's own, such as after a logout.
+  /// Creates a redirect to a given address of the app, such as after a logout.
   init(redirectURI: String, state: String?, of client: SandboxClient) {
     self.redirectURI = redirectURI
     self.state = state
     self.client = client
   }
 
-  /// Creates the redirect that a sign-in asks for, and fails if the client has not registered its
-  /// address.
+  /// Creates the redirect that a sign-in asks for, and fails if the client has not registered the
+  /// redirect URI.
   init?(_ parameters: [SandboxParameter], _ client: SandboxClient, _ sandbox: SandboxState) {
     guard let redirectURI = parameters.value("redirect_uri"),
       RedirectURIs.contains(redirectURI, in: client.redirectURIs)

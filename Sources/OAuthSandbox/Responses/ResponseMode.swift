@@ -16,7 +16,7 @@ enum ResponseMode: String, CaseIterable {
 }
 
 extension SandboxState {
-  /// The response modes of this sandbox: without algorithms, no signed ones.
+  /// The response modes of this sandbox, with signed modes only if the options name algorithms.
   var responseModes: [ResponseMode] {
     let hasSigned = !options.authorizationResponseAlgorithms.isEmpty
     return ResponseMode.allCases.filter { mode in

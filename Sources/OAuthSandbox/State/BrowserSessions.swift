@@ -34,7 +34,8 @@ struct BrowserSessions {
     var details: [SandboxJSON] = []
     /// The resources for which the app asks.
     var resources: [String] = []
-    /// The request's position in the order of arrival, because the clock may stand still.
+    /// The request's position in the order of arrival, which dates do not show if the clock stands
+    /// still.
     fileprivate(set) var number = 0
 
     /// Returns the number of minutes that the user has left, rounded up.

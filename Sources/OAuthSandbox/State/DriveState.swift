@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// The files in all drives, only in memory.
+/// The files in all drives, kept only in memory.
 struct DriveState: Sendable, Redacted {
   /// The owner of a drive: a user, or a client without a user.
   enum Owner: Hashable, Sendable {

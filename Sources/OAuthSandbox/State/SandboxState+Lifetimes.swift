@@ -30,7 +30,7 @@ extension SandboxState {
     return response
   }
 
-  /// Throws if a refresh token was kept for too long, or if the user's permission has ended.
+  /// Throws if a refresh token was not used for too long, or if the user's permission has ended.
   func checkEnd(of token: TokenLedger.RefreshToken) throws(OAuthFault) {
     guard token.end.isLater(than: now) else {
       throw .invalidGrant("The refresh token has expired.")
@@ -40,7 +40,7 @@ extension SandboxState {
     }
   }
 
-  /// The kinds of ends that responses name, for the metadata.
+  /// The kinds of expiration that token responses name, for the server's metadata.
   var expirationTypes: [String] {
     (options.authorizationLifetime == nil ? [] : ["authorization"])
       + (options.refreshTokenTimeout == nil ? [] : ["token_timeout"])

@@ -6,9 +6,9 @@ import SQFoundation
 /// All tokens from one permission, of a user or of a client itself, belong to one grant. If a code
 /// or a rotated refresh token is used a second time, the whole grant is revoked.
 ///
-/// Because a sandbox may run for weeks, useless entries are removed a day later: expired codes and
-/// access tokens, and exchanged refresh tokens. At least the last 5000 ID tokens are kept. The
-/// grants stay.
+/// Because a sandbox may run for weeks, useless entries are removed after a day: expired codes and
+/// access tokens, and exchanged refresh tokens. At least the last 5000 ID tokens are kept. Grants
+/// are never removed.
 struct TokenLedger: Redacted {
   /// A permission on which tokens are issued.
   struct Grant: Sendable {
@@ -160,7 +160,7 @@ struct TokenLedger: Redacted {
     accessTokens = accessTokens.filter { $0.value.expiry.isLater(than: start) }
     refreshTokens = refreshTokens.filter { $0.value.used.isLater(than: start) }
     codes = codes.filter { $0.value.expiry > start }
-    // Twice the rest, so that sweeps are rare.
+    // Wait until the number of entries has doubled, so that sweeps are rare.
     sizeOfNextSweep = max(Self.leastSweep, 2 * size)
   }
 

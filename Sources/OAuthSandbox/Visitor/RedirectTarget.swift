@@ -29,7 +29,7 @@ enum RedirectTarget {
   /// Returns whether an address belongs to an app.
   ///
   /// Its scheme must be the app's own, or it must be the `https` redirect URI of the authorization
-  /// request. Only the server knows that of a pushed request (RFC 9126).
+  /// request. Only the server knows the redirect URI of a pushed request (RFC 9126).
   private static func isApp(_ target: String, for request: [SandboxParameter]) -> Bool {
     switch scheme(of: target) {
     case "", "http": return false

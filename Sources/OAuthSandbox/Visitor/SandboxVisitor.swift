@@ -9,9 +9,9 @@ import SQLoopback
 /// ```
 ///
 /// It keeps its cookies, so its second visit needs no password. It sends requests to loopback
-/// addresses only, and those of the app only if it follows redirects. A redirect to `https` or to
-/// an app's own scheme ends the visit and is returned. A redirect over `http` to another computer
-/// is an error.
+/// addresses only, and to an address of the app only if it follows redirects. A redirect to `https`
+/// or to an app's own scheme ends the visit and is returned. A redirect over `http` to another
+/// computer is an error.
 public final class SandboxVisitor: Sendable {
   /// The user's behavior during the sign-in.
   public enum Decision: Sendable, Hashable {
@@ -40,9 +40,9 @@ public final class SandboxVisitor: Sendable {
     /// The address that the sandbox sent the user back to.
     ///
     /// If it is an `http` address, the visitor requested it, and the answer is the last page,
-    /// unless the visitor was created not to. The visitor did not open a redirect with `https` or
-    /// an app's own scheme: the caller passes it to the app, like the system. A user agent passes
-    /// every redirect to `PendingSignIn.handleRedirect(_:)`.
+    /// unless the visitor was created with `followsRedirects` set to `false`. The visitor did not
+    /// open a redirect with `https` or an app's own scheme: the caller passes it to the app, as the
+    /// system would. A user agent passes every redirect to `PendingSignIn.handleRedirect(_:)`.
     public let redirect: String
     /// The parameters that the visitor posted to that address, or would have posted, with
     /// `response_mode=form_post`.

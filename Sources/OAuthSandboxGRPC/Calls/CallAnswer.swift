@@ -14,16 +14,16 @@ final class CallAnswer: Sendable {
     self.sandbox = sandbox
   }
 
-  /// The head, with the date on the sandbox's clock, by which clients date their proofs.
+  /// The head; its date is from the sandbox's clock, and clients date their proofs by it.
   private var head: HeaderBlock {
     HeaderBlock([
       ":status": "200", "content-type": "application/grpc",
-      // Clients may not compress messages.
+      // Clients must not compress messages.
       "grpc-accept-encoding": "identity", "date": sandbox.httpDate,
     ])
   }
 
-  /// Sends a message, and returns when the client can receive another one.
+  /// Sends a message, and returns when the client can receive another message.
   func send(_ message: [UInt8]) async throws(CallStatus) {
     sendHead()
     exchange.write(MessageFrame.bytes(message))

@@ -9,8 +9,8 @@ import SQLoopbackHTTP2
 struct CallHead {
   /// The answer to a request that is not a valid call.
   enum Refusal: Error, Equatable {
-    /// To a request that is not gRPC: an HTTP status, and a header field that says what would be
-    /// right.
+    /// The answer to a request that is not gRPC: an HTTP status, and a header field that says what
+    /// the server accepts.
     case http(Int, String, String)
     case call(CallStatus)
   }
@@ -18,16 +18,16 @@ struct CallHead {
   let method: TestService.Method
   /// The client's time limit for the call; `nil` if it sets none.
   let timeout: Duration?
-  /// The parts of the call that its token and its proof are checked by.
+  /// The parts of the call that are needed to check its token and its proof.
   let provable: ProvableRequest
-  /// Whether `grpc-encoding` allows compressed messages, which the server does not support.
+  /// Whether `grpc-encoding` names a compression; the server supports none.
   let isEncoded: Bool
 
   init(_ exchange: HTTP2Exchange) throws(Refusal) {
     let fields = exchange.fields
     func value(_ name: String) -> String? { fields.first { $0.name == name }?.value }
     guard value(":method") == "POST" else { throw .http(405, "allow", "POST") }
-    // Other HTTP/2 clients would take the status 200 for a success.
+    // An HTTP error is needed: a client that is not a gRPC client would take 200 for a success.
     guard Self.isGRPC(value("content-type") ?? "") else {
       throw .http(415, "accept", "application/grpc")
     }
@@ -49,9 +49,10 @@ struct CallHead {
     isEncoded = !["identity", nil].contains(value("grpc-encoding"))
   }
 
-  /// Returns an authority that names this server, or else the server's own name.
+  /// Returns the call's authority if it names this server; otherwise, the server's own name.
   ///
-  /// Otherwise a thief could send a proof for another server here, with that server's name.
+  /// A proof is checked against this name. If any authority were accepted, a thief could use a
+  /// proof for another server here by sending that server's name.
   private static func own(_ authority: String, port: UInt16) -> String {
     let names = ["127.0.0.1:\(port)", "localhost:\(port)"]
     return names.contains(authority.lowercased()) ? authority : names[0]

@@ -1,8 +1,8 @@
 import OAuthSandbox
 import SQHTTP2
 
-/// The end of a call: a status, a message for a developer, and what the sandbox says about tokens
-/// and proofs.
+/// The end of a call: a status, a message for a developer, and the sandbox's header fields about
+/// tokens and proofs.
 ///
 /// - SeeAlso: gRPC's `doc/statuscodes.md`
 struct CallStatus: Error, Equatable {
@@ -52,7 +52,7 @@ extension CallStatus {
       message: refusal.message ?? "The call has no access token.", fields: refusal.fields)
   }
 
-  /// Returns the status with a field, unless it already has one of this name.
+  /// Returns the status with an additional field, unless it already has a field of this name.
   func adding(_ field: SandboxParameter) -> CallStatus {
     var status = self
     if !fields.contains(where: { $0.name == field.name }) { status.fields.append(field) }

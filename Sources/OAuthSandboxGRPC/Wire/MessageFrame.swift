@@ -10,7 +10,7 @@ enum MessageFrame {
   static let tooLarge = CallStatus(
     code: .resourceExhausted, message: "the message has more than \(limit) bytes")
 
-  /// Returns the content of an answer with one message.
+  /// Returns a message with its prefix, uncompressed.
   static func bytes(_ message: [UInt8]) -> [UInt8] {
     let length = UInt32(message.count)
     return [0] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + message
@@ -18,8 +18,8 @@ enum MessageFrame {
 
   /// Returns the message of a request, which must contain exactly one.
   ///
-  /// If `isEncoded`, the flag may say that the message is compressed, which the server does not
-  /// support.
+  /// A compressed message is rejected: as unsupported if `isEncoded` is `true`, otherwise as
+  /// malformed.
   static func onlyMessage(
     in content: [UInt8], isEncoded: Bool
   ) throws(CallStatus) -> ArraySlice<UInt8> {

@@ -4,7 +4,7 @@
 enum PercentEncoding {
   private static let digits = Array("0123456789ABCDEF".utf8)
 
-  /// Encodes all characters but printable ASCII other than `%`.
+  /// Encodes every `%` and every byte that is not printable ASCII.
   static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {

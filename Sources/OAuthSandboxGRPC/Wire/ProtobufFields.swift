@@ -44,7 +44,7 @@ enum ProtobufFields {
     }
   }
 
-  /// Reads a number that has seven bits in each byte, lowest bits first.
+  /// Reads a varint: a number with seven bits in each byte, lowest bits first.
   private static func number(_ rest: inout ArraySlice<UInt8>) throws(CallStatus) -> UInt64 {
     var value: UInt64 = 0
     // Ten bytes hold more than 64 bits; the highest bits are dropped, as protobuf requires.
@@ -69,12 +69,12 @@ enum ProtobufFields {
 struct ProtobufWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// Adds a field with a text, and leaves out an empty text.
+  /// Adds a field with a text, unless the text is empty.
   mutating func add(_ number: UInt64, _ text: String) {
     add(number, [UInt8](text.utf8))
   }
 
-  /// Adds a field with bytes or an encoded message, and leaves it out if it is empty.
+  /// Adds a field with bytes or an encoded message, unless the content is empty.
   mutating func add(_ number: UInt64, _ content: [UInt8]) {
     guard !content.isEmpty else { return }
     add(number << 3 | 2)

@@ -2,17 +2,18 @@
   import CSQSockets
   import SQLibC
 
-  /// Waits with epoll(7), and is woken by eventfd(2).
+  /// A poller that waits with epoll(7) and is woken through an eventfd(2).
   final class EpollPoller: SocketPoller {
     private let epoll: Int32
     let wakeUpDescriptor: Int32
-    /// The most sockets that one wait reports; the next wait reports the others.
+    /// The maximum number of sockets that one wait reports; the next wait reports the others.
     private static let mostReported = 64
 
     init() throws(EventLoopFailure) {
       epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
       wakeUpDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-      // It is edge-triggered, so nothing reads it: every write wakes the thread once.
+      // The descriptor is edge-triggered: every write wakes the thread once, and no read is
+      // necessary.
       var event = Self.event(wakeUpDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue)
       guard epoll >= 0, wakeUpDescriptor >= 0,
         epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUpDescriptor, &event) == 0
@@ -24,9 +25,10 @@
     }
 
     func set(_ socket: Int32, _ events: SocketEvents, isKnown: Bool) -> Bool {
-      // The values of `SocketEvents` are epoll's, also that of EPOLLONESHOT.
+      // The values of `SocketEvents`, including that of `once`, are those of epoll.
       var event = Self.event(socket, events.rawValue)
-      // The kernel forgets a closed socket, whose number may belong to another socket now.
+      // The kernel forgets a socket when it is closed, and its number may now belong to a new
+      // socket.
       let (first, second) =
         isKnown ? (EPOLL_CTL_MOD, EPOLL_CTL_ADD) : (EPOLL_CTL_ADD, EPOLL_CTL_MOD)
       return epoll_ctl(epoll, first, socket, &event) == 0

@@ -5,7 +5,7 @@
 package protocol EventHandler: AnyObject, Sendable {
   /// Handles sockets that have events, passed on together if several are ready.
   ///
-  /// A socket may have no event any more, so it is read and written without blocking.
+  /// An event may be over when the loop reports it, so read and write the socket without blocking.
   func socketsAreReady(_ sockets: ArraySlice<ReadySocket>)
 
   /// Does what is due at the time that was passed to ``EventLoop/call(_:at:)``.

@@ -3,9 +3,10 @@ import SQLibC
 extension EventLoop {
   fileprivate static let instance = SharedInstance<EventLoop, EventLoopFailure>()
 
-  /// The loop that all handlers share that do little, started on first use.
+  /// The process's loop for all handlers that do little work, started on first use.
   ///
-  /// It is `nil` if the system has no thread or descriptor for it now; the next use tries again.
+  /// It is `nil` if the system currently has no thread or descriptor for it; the next use tries
+  /// again.
   package static var shared: EventLoop? {
     try? instance.get { () throws(EventLoopFailure) in
       let loop = try EventLoop()
@@ -15,9 +16,10 @@ extension EventLoop {
     }
   }
 
-  /// Calls no handler from now on, because the process is exiting; waits for the current one.
+  /// Prevents all later calls of handlers, because the process is exiting; waits for the current
+  /// call.
   package func close() {
-    // A handler that exits waits for no lock of its own thread.
+    // If a handler calls `exit`, its thread holds the gate's lock already and must not wait for it.
     if thread.withLock({ $0?.isCurrent ?? false }) { return end() }
     gate.withLock { $0 = true }
   }

@@ -16,10 +16,10 @@ extension EventLoop {
     thread.withLock { $0 = LoopThread() }
     var ready: [ReadySocket] = []
     while let deadline = sleepTime() {
-      // While the process exits, nothing is released either.
+      // While the process exits, the handlers are neither called nor released.
       guard turn(until: deadline, &ready) else { return }
     }
-    // To release the last handler may also release the loop, so it happens outside the lock.
+    // Releasing the last handler may also release the loop, so it happens outside the lock.
     let last = state.withLock { state in
       defer { state = State(isEnding: true) }
       return state
@@ -47,8 +47,8 @@ extension EventLoop {
     guard handle(ready) else { return false }
     let now = Monotonic.now()
     if deadline <= now, deadline > 0 {
-      // The process may have been suspended. What arrived in the meantime comes before the times
-      // that seem to have passed.
+      // The process may have been suspended. Data that arrived in the meantime is handled before
+      // the times that have passed.
       ready.removeAll(keepingCapacity: true)
       if poller.wait(until: 0, &ready) { isWoken = true }
       guard handle(ready) else { return false }
@@ -93,7 +93,7 @@ extension EventLoop {
 }
 
 extension EventLoop.State {
-  /// Returns a socket's handler, which for a socket that is watched once gets no further event.
+  /// Returns a socket's handler, and removes the handler if the socket is watched once.
   fileprivate mutating func handler(of socket: Int32) -> (any EventHandler)? {
     guard let watched = sockets[socket] else { return nil }
     if watched.isOnce { sockets[socket]?.handler = nil }

@@ -1,7 +1,7 @@
 /// One thread that waits for sockets, times and calls, and then calls their handlers.
 ///
-/// Handlers that do little share the process's loop, ``shared``. A handler that keeps a core busy
-/// has its own.
+/// Handlers that do little work share the process's loop, ``shared``. A handler that keeps a core
+/// busy has a loop of its own.
 package final class EventLoop: Sendable {
   struct Watched {
     /// The socket's handler; `nil` after the event of a socket that is watched once.
@@ -14,7 +14,7 @@ package final class EventLoop: Sendable {
     var timers = TimerQueue<ObjectIdentifier, any EventHandler>()
     /// The handlers to call before the thread sleeps.
     var called: [any EventHandler] = []
-    /// The handlers to call whenever the thread was woken.
+    /// The handlers to call each time the thread is woken.
     var wakeUps: [any EventHandler] = []
     /// The time until which the thread sleeps; 0 while it is awake.
     var sleepsUntil: UInt64 = 0
@@ -59,7 +59,7 @@ package final class EventLoop: Sendable {
     return false
   }
 
-  /// Changes the events for which a socket is watched; an empty set waits only for its end.
+  /// Changes the events for which a socket is watched; with an empty set, only its end is reported.
   package func change(_ socket: Int32, to events: SocketEvents) {
     _ = poller.set(socket, events, isKnown: true)
   }
@@ -82,7 +82,7 @@ package final class EventLoop: Sendable {
 
   /// Calls ``EventHandler/isCalled()`` as soon as the thread has handled what is ready.
   ///
-  /// A handler must not ask again before it is called.
+  /// Do not call this method again for a handler before ``EventHandler/isCalled()`` is called.
   package func callSoon(_ handler: any EventHandler) {
     wake { state in
       if !state.isEnding { state.called.append(handler) }
@@ -90,7 +90,7 @@ package final class EventLoop: Sendable {
     }
   }
 
-  /// Calls ``EventHandler/isCalled()`` from now on after each ``wakeUp(_:)``, on the thread.
+  /// Makes the loop call ``EventHandler/isCalled()`` on its thread after each ``wakeUp(_:)``.
   ///
   /// Returns the descriptor for ``wakeUp(_:)``.
   package func callAfterWakeUps(_ handler: any EventHandler) -> Int32 {
@@ -98,7 +98,7 @@ package final class EventLoop: Sendable {
     return poller.wakeUpDescriptor
   }
 
-  /// Wakes the thread of the loop that has this descriptor; a signal handler may call it.
+  /// Wakes the thread of the loop with this wake-up descriptor; a signal handler may call it.
   package static func wakeUp(_ descriptor: Int32) { SocketPollers.wakeUp(descriptor) }
 
   /// Ends the thread after the current handler; later calls of this object have no effect.
@@ -109,7 +109,7 @@ package final class EventLoop: Sendable {
     }
   }
 
-  /// Changes the state and wakes the thread if the result says that it sleeps for too long.
+  /// Changes the state, and wakes the thread if the closure returns `true`.
   private func wake(_ change: (inout State) -> Bool) {
     let mustWake = state.withLock { state in
       guard change(&state) else { return false }

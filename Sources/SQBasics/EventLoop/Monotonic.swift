@@ -2,7 +2,7 @@ import CSQSockets
 
 /// Times on the system's monotonic clock, in nanoseconds.
 ///
-/// The clock of all deadlines in this package's event loops.
+/// All deadlines in this package's event loops use this clock.
 package enum Monotonic {
   /// The time of a deadline that never comes.
   package static let never = UInt64.max
@@ -16,7 +16,7 @@ package enum Monotonic {
 
   /// Returns the milliseconds until a time as a timeout for poll(2) and epoll_wait(2).
   ///
-  /// They are rounded up, so that a thread does not wake too early; -1 means never.
+  /// The result is rounded up, so that a thread does not wake too early; -1 means never.
   package static func timeout(until time: UInt64, from now: UInt64 = now()) -> Int32 {
     guard time != never else { return -1 }
     return time <= now ? 0 : Int32(clamping: (time - now + 999_999) / 1_000_000)

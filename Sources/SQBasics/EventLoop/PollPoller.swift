@@ -1,7 +1,8 @@
 import CSQSockets
 import SQLibC
 
-/// Waits with poll(2), and is woken by a pipe: for systems without epoll, and for tests.
+/// A poller that waits with poll(2) and is woken through a pipe, for tests and systems without
+/// epoll.
 ///
 /// Each wait costs time for every socket, ready or not.
 final class PollPoller: SocketPoller, @unchecked Sendable {
@@ -16,7 +17,7 @@ final class PollPoller: SocketPoller, @unchecked Sendable {
   private let state = Locked(State())
   private let readEnd: Int32
   let wakeUpDescriptor: Int32
-  /// The pipe and all sockets, which only the waiting thread uses.
+  /// The list for poll(2), with the pipe and all sockets; only the waiting thread uses it.
   private var polled: [pollfd] = []
 
   init() throws(EventLoopFailure) {

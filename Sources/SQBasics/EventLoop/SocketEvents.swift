@@ -1,4 +1,4 @@
-/// The events to wait for on a socket, or those that it has.
+/// A set of events of a socket, either to wait for or as reported by the system.
 ///
 /// The values are those of poll(2), which epoll shares.
 package struct SocketEvents: OptionSet, Sendable, Hashable {
@@ -12,12 +12,12 @@ package struct SocketEvents: OptionSet, Sendable, Hashable {
   package static let readable = Self(rawValue: 0x01)
   /// Bytes can be sent.
   package static let writable = Self(rawValue: 0x04)
-  /// The other side is gone, or the socket has failed; reported even if nothing waits for it.
+  /// The other side is gone, or the socket has failed; reported even if it was not requested.
   package static let ended = Self(rawValue: 0x10)
   /// Stops watching the socket after its next event.
   package static let once = Self(rawValue: 1 << 30)
 
-  /// Creates the events that poll(2) or epoll reported, of which several mean an end.
+  /// Creates the set from the events of poll(2) or epoll; several of these events mean ``ended``.
   init(reported bits: UInt32) {
     let end: UInt32 = bits & 0x38 == 0 ? 0 : Self.ended.rawValue
     rawValue = bits & (Self.readable.rawValue | Self.writable.rawValue) | end

@@ -2,8 +2,9 @@ import SQLibC
 
 /// The system's way to wait for many sockets at once, for one thread.
 ///
-/// Only that thread calls ``wait(until:_:)``; the other methods may be called by any thread. Each
-/// system call has one body: `EpollPoller` for epoll(7) and `PollPoller` for poll(2).
+/// Only that thread calls ``wait(until:_:)``; the other methods may be called by any thread. There
+/// is one implementation for each system call: `EpollPoller` for epoll(7) and `PollPoller` for
+/// poll(2).
 protocol SocketPoller: AnyObject, Sendable {
   /// The descriptor that wakes the thread when ``SocketPollers/wakeUp(_:)`` writes to it.
   var wakeUpDescriptor: Int32 { get }
@@ -36,7 +37,7 @@ enum SocketPollers {
     #endif
   }
 
-  /// Wakes the thread that waits; a signal handler may call it.
+  /// Wakes the thread that waits in a poller; a signal handler may call it.
   static func wakeUp(_ descriptor: Int32) {
     var value: UInt64 = 1
     _ = write(descriptor, &value, MemoryLayout<UInt64>.size)

@@ -9,7 +9,7 @@ package final class SocketWait: EventHandler {
 
   /// Begins to wait for events of a socket, until a time of ``Monotonic``.
   ///
-  /// Without a socket it waits only for the time. A socket has one wait at a time.
+  /// Without a socket, it waits only for the time. A socket can have only one wait at a time.
   package init(
     _ socket: Int32? = nil, for events: SocketEvents = .readable, until deadline: UInt64,
     on loop: EventLoop
@@ -25,7 +25,7 @@ package final class SocketWait: EventHandler {
   /// Returns `false` at the deadline, after ``end()``, or if the system cannot watch the socket.
   package func result() async -> Bool { await isReady.wait() }
 
-  /// Ends the wait early; does nothing if it has ended.
+  /// Ends the wait early; does nothing if the wait has already ended.
   package func end() { finish(false) }
 
   package func socketsAreReady(_ sockets: ArraySlice<ReadySocket>) { finish(true) }

@@ -1,11 +1,11 @@
-/// Values that are due at a time each, ordered by time in a binary heap.
+/// A queue of values with due times, ordered by time in a binary heap.
 ///
 /// A change takes time that grows with the logarithm of the number of values.
 package struct TimerQueue<ID: Hashable, Value> {
   private struct Timer {
     var time: UInt64
     let id: ID
-    let value: Value
+    var value: Value
   }
 
   private var heap: [Timer] = []
@@ -18,12 +18,13 @@ package struct TimerQueue<ID: Hashable, Value> {
 
   package var isEmpty: Bool { heap.isEmpty }
 
-  /// Schedules a value for a time, in place of the earlier time of this id; ``Monotonic/never``
+  /// Schedules a value for a time, which replaces the id's earlier time; ``Monotonic/never``
   /// removes the value.
   package mutating func set(_ value: Value, id: ID, at time: UInt64) {
     if let index = indexes[id] {
-      guard heap[index].time != time else { return }
       if time == Monotonic.never { return remove(at: index) }
+      heap[index].value = value
+      guard heap[index].time != time else { return }
       heap[index].time = time
       restoreOrder(at: index)
     } else if time != Monotonic.never {
@@ -37,7 +38,7 @@ package struct TimerQueue<ID: Hashable, Value> {
     if let index = indexes[id] { remove(at: index) }
   }
 
-  /// Removes and returns the value that is due first, or `nil` if none is due at a time.
+  /// Removes and returns the value that is due first, or `nil` if no value is due at `now`.
   package mutating func takeDue(at now: UInt64) -> Value? {
     guard let first = heap.first, first.time <= now else { return nil }
     remove(at: 0)

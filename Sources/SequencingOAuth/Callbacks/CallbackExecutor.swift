@@ -1,7 +1,7 @@
 import Dispatch
 import SQBasics
 
-/// A task executor that runs the callbacks without an actor on a dispatch queue.
+/// A task executor that runs callbacks on a dispatch queue, if the callbacks belong to no actor.
 final class CallbackExecutor: TaskExecutor {
   let queue: DispatchQueue
   private let isMain: Bool

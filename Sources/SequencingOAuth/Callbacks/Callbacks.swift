@@ -1,11 +1,12 @@
 package import Dispatch
 import SQBasics
 
-/// The caller of an app's delegates and completions: isolated ones on their actor, all others on a
-/// queue.
+/// An object that calls the app's delegates and completions: on their actor if they belong to one,
+/// and otherwise on a queue.
 ///
 /// A closure knows its own isolation (`@isolated(any)`), and the call of a delegate's method moves
-/// to the delegate's actor. If the whole conformance is isolated, ``DelegateCall`` finds the actor.
+/// to the delegate's actor. If the delegate's whole conformance is isolated, ``DelegateCall`` finds
+/// the actor.
 package final class Callbacks: Sendable {
   private typealias Call = @Sendable () async -> Void
 
@@ -33,7 +34,7 @@ package final class Callbacks: Sendable {
 
   // MARK: Delegates
 
-  /// Runs a call to a delegate after the closures of all earlier calls of this method have ended.
+  /// Makes a call to a delegate after all earlier calls of this method have ended.
   func inOrder(_ call: @escaping @Sendable () async -> Void) {
     let starts = state.withLock { state in
       state.calls.append(call)
@@ -58,7 +59,7 @@ package final class Callbacks: Sendable {
 
   // MARK: Completions
 
-  /// Does the work of a call and passes the result to the completion, once.
+  /// Runs the work of an operation and passes the result to the completion, once.
   package func complete<Value: Sendable, Failure: Error>(
     _ completion: @escaping @isolated(any) (Result<Value, Failure>) -> Void,
     _ work: @escaping @Sendable () async throws(Failure) -> Value
@@ -72,7 +73,7 @@ package final class Callbacks: Sendable {
     }
   }
 
-  /// Does the work of a call that cannot fail, and passes the result to the completion, once.
+  /// Runs the work of an operation that cannot fail, and passes the result to the completion, once.
   func complete<Value: Sendable>(
     with completion: @escaping @isolated(any) (Value) -> Void,
     _ work: @escaping @Sendable () async -> Value
@@ -90,7 +91,7 @@ package final class Callbacks: Sendable {
     if isWanted: @escaping @Sendable () -> Bool = { true }
   ) async {
     if completion.hasActor {
-      // A queue may be blocked, so the call of an actor's closure does not use one.
+      // A queue may be blocked, so a closure that belongs to an actor is called without one.
       await completion.call(with: value, if: isWanted)
     } else {
       await call { await completion.call(with: value, if: isWanted) }

@@ -1,21 +1,22 @@
-/// A call of a delegate's method, made on an actor that may use the delegate.
+/// A call of a delegate's method, made on an actor where the delegate's conformance may be used.
 ///
-/// The call of a method moves to the delegate's actor. But an isolated conformance, as in a module
-/// whose default isolation is the main actor, can be used only on its actor. The runtime shows
+/// Calling a method moves to the delegate's actor. But an isolated conformance, as in a module
+/// whose default isolation is the main actor, can be used only on its actor. The runtime enforces
 /// that: on any other actor, the cast of the delegate to its own protocol fails (Swift evolution
 /// SE-0470).
 struct DelegateCall<Delegate>: Sendable {
   /// The closure that returns the delegate, or `nil` if it no longer exists.
   ///
   /// It returns `Any`, so that ``cast`` checks the conformance at run time. A cast to the generic
-  /// `Delegate` would always succeed, because that is the protocol's type itself.
+  /// `Delegate` would always succeed, because `Delegate` is the existential type of
+  /// the protocol itself.
   let delegate: @Sendable () -> Any?
-  /// The closure that casts the delegate to its protocol, or returns `nil` if its conformance may
-  /// not be used here.
+  /// The closure that casts the delegate to its protocol; it returns `nil` if the conformance must
+  /// not be used on the current actor.
   let cast: @Sendable (Any) -> Delegate?
   let call: nonisolated(nonsending) @Sendable (Delegate) async -> Void
 
-  /// Calls the method from here, or from the main actor if the conformance requires that.
+  /// Calls the method on the current actor, or on the main actor if the conformance requires that.
   nonisolated(nonsending) func run() async {
     guard let object = delegate() else { return }
     if let delegate = cast(object) {
@@ -39,7 +40,7 @@ struct DelegateCall<Delegate>: Sendable {
   }
 }
 
-// Never inlined, so that the compiler cannot decide the cast from what it knows about the type.
+// Never inlined, so that the compiler cannot evaluate the cast from what it knows about the type.
 
 @inline(never)
 func castToAuthorizationDelegate(_ object: Any) -> (any AuthorizationDelegate)? {

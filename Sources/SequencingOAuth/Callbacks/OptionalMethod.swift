@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A call of a delegate's method that shows whether the delegate implements it or has only the
-/// default.
+/// A call of a delegate's method that shows whether the delegate implements the method or inherits
+/// its default implementation.
 ///
-/// The defaults are synchronous, as most delegates' methods are. An `async` default that calls
-/// another method would be simpler. But in the delegate's own `async` code, Swift would choose that
-/// default instead of the delegate's synchronous method with the same name.
+/// The default implementations are synchronous, as most delegates' methods are. An `async` default
+/// that calls another method would be simpler. But in the delegate's own `async` code, Swift would
+/// choose that default over the delegate's synchronous method with the same name.
 enum OptionalMethod {
   private final class Mark: Sendable {
     let isReached = Atomic(false)
@@ -18,7 +18,7 @@ enum OptionalMethod {
     mark?.isReached.store(true, ordering: .relaxed)
   }
 
-  /// Calls a method; returns `false` if the delegate has only the default.
+  /// Calls a method; returns `false` if the delegate inherits the default implementation.
   nonisolated(nonsending) static func call(
     _ method: nonisolated(nonsending) () async -> Void
   ) async -> Bool {

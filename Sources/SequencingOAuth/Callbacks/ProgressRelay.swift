@@ -5,14 +5,14 @@ import SQLoopback
 /// actor or queue.
 ///
 /// The transport reports on a thread that serves every connection of the process, so ``report(_:)``
-/// never waits. A report waits until the closure has returned from its previous call, and a newer
-/// report replaces a waiting one. So a slow closure gets fewer reports, always in order. After
-/// ``end(isComplete:)`` has returned, no call begins.
+/// never waits. A report is kept until the closure has returned from its previous call, and a newer
+/// report replaces a kept one. So a slow closure gets fewer reports, always in order. After
+/// ``end(isComplete:)`` has returned, the closure is not called again.
 package final class ProgressRelay<Progress: Sendable>: Sendable {
   private struct State {
     /// The newest report that waits for the closure.
     var next: Progress?
-    /// The task that calls the closure while there are reports.
+    /// The task that calls the closure as long as there are reports.
     var delivery: Task<Void, Never>?
     var isCalling = false
     /// Whether further reports are ignored.
@@ -79,7 +79,8 @@ package final class ProgressRelay<Progress: Sendable>: Sendable {
     }
   }
 
-  /// Begins a call of the closure; returns `false` if the closure must not be called any more.
+  /// Records that a call of the closure begins; returns `false` if the closure must not be called
+  /// any more.
   private func beginCall() -> Bool {
     state.withLock { state in
       state.isCalling = !state.isDropped

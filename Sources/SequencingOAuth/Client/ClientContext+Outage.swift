@@ -5,7 +5,7 @@ extension ClientContext {
   /// Returns the client for the refresh of a record's token.
   ///
   /// If the server's metadata is not known and cannot be fetched because of an outage, the client
-  /// has only the token endpoint that the record names, if that is enough for a refresh.
+  /// has only the token endpoint in the record, provided that this is enough for a refresh.
   func renewingClient(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
     do throws(SQOAuthError) {
       return try await client(of: record)
@@ -15,11 +15,12 @@ extension ClientContext {
     }
   }
 
-  /// Returns the client with the token endpoint of a record; `nil` if more must be known.
+  /// Returns the client with the token endpoint of a record; `nil` if a refresh needs more
+  /// metadata.
   ///
   /// The record's issuer must be the configured one, because its metadata named the endpoint. The
-  /// client's authentication must not depend on the metadata. A user's ID token could not be
-  /// validated without the issuer's keys, so an account with an identity waits.
+  /// client's authentication must not depend on the metadata. The result is `nil` for an account
+  /// with an ID token, because a new ID token could not be validated without the issuer's keys.
   private func clientWithoutMetadata(
     of record: AccountRecord
   ) throws(SQOAuthError) -> RegisteredClient? {
@@ -52,8 +53,11 @@ extension ProviderMetadata {
 }
 
 extension RegisteredClient {
-  /// Returns the token endpoint for the record of an account at an issuer; `nil` for any other
-  /// account, whose endpoint identifies its server.
+  /// Returns the new token endpoint for a record of the given issuer, if that is this client's
+  /// issuer.
+  ///
+  /// For any other record the result is `nil`: its token endpoint identifies its server, so the
+  /// record keeps it.
   func tokenEndpoint(ofIssuer issuer: String?) -> String? {
     guard let issuer, issuer == metadata.issuer else { return nil }
     return metadata.tokenEndpoint.absoluteString

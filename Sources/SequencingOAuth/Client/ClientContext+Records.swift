@@ -3,7 +3,7 @@ import SQFoundation
 
 // Creates the account's records, and rejects records of other clients.
 extension ClientContext {
-  /// Creates the first record of a session, for the configured client.
+  /// Creates the first record of a session, with a token from the app.
   ///
   /// - Throws: ``SQOAuthError/Code/notAuthorized`` for an empty token.
   func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
@@ -49,8 +49,7 @@ extension ClientContext {
       serverNonce: client.proving(with: token.proofKey).serverNonce, attributes: attributes)
   }
 
-  /// Throws if a record's token is from another client or server, so that this client must not use
-  /// it.
+  /// Throws if a record's token is from another client or server, so this client must not use it.
   func check(_ record: AccountRecord) throws(SQOAuthError) {
     guard case .success(let configuration) = configuration else { return }
     guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }

@@ -1,6 +1,6 @@
 // The servers that may get the account's tokens.
 extension ClientContext {
-  /// Throws if a server may not get the tokens.
+  /// Throws if a server must not get the tokens.
   ///
   /// `namedByApp` says whether the URL came from the app. If it did, this may record the server as
   /// the server of the app's first request.
@@ -16,7 +16,7 @@ extension ClientContext {
     if let refusal = try refusal.get() { throw refusal }
   }
 
-  /// Allows servers that the app names, even if the client's list of servers does not have them.
+  /// Allows servers that the app names, even servers that are not in the client's list.
   func allowTokens(at origins: [ResourceOrigin]) {
     withServers { servers, _ in servers.allow(origins) }
   }

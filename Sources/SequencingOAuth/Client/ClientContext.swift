@@ -13,7 +13,7 @@ package final class ClientContext: Sendable {
   }
 
   private let state: Locked<State>
-  /// The lock of the app's changes in place, each of which reads a value and writes it back.
+  /// A lock for the app's in-place changes; each change reads a value and writes it back.
   let changes = RecursiveLock()
 
   package init(
@@ -74,7 +74,7 @@ package final class ClientContext: Sendable {
 
   /// Returns the app's values for the record that replaces `old`.
   ///
-  /// They are the values of `old`, unless the app has set new ones since then.
+  /// They are the values of `old`, unless the app has set values that no record has yet.
   func attributes(after old: AccountRecord) -> [String: String] {
     state.withLock { $0.hasNewAttributes ? $0.attributes : old.attributes }
   }
@@ -97,7 +97,7 @@ package final class ClientContext: Sendable {
     }
   }
 
-  /// Returns the client with its server's metadata, fetched if it is not in memory or not fresh.
+  /// Returns the client with its server's metadata, fetched if it is not in memory or is outdated.
   ///
   /// With `isFresh`, the metadata is always fetched.
   package func client(
@@ -172,7 +172,7 @@ package final class ClientContext: Sendable {
   private func repeated(
     _ grant: AccountRecord.Grant, by client: RegisteredClient
   ) async throws(SQOAuthError) -> SQToken {
-    // A renewal is never cancelled, so it leaves no token abandoned.
+    // A renewal is never cancelled, so none of its tokens is abandoned.
     let abandoned = AbandonedTokens()
     switch (grant.grantType, grant.assertion) {
     case (JWTAssertion.grantType, let assertion?):

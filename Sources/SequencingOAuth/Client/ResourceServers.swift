@@ -12,8 +12,8 @@ struct ResourceServers {
   private var named: Set<ResourceOrigin> = []
   /// The server of the app's first request, if neither the app nor the provider named an API.
   ///
-  /// Before that request no API had responded, so no API can have chosen its URL. It may be the
-  /// provider's own server, because that server may have an API.
+  /// Before that request no API had responded, so no API can have chosen the request's URL. The
+  /// server may be the provider's own, because that server may have an API.
   private var first: ResourceOrigin?
 
   /// Allows servers that the app names, whether or not the client has a list.
@@ -49,7 +49,7 @@ struct ResourceServers {
     return allows(origin, of: client)
   }
 
-  /// Returns the error for a server that may not get the tokens; its message has the line of code
+  /// Returns the error for a server that must not get the tokens; its message has the line of code
   /// that allows the server.
   func refusal(of origin: ResourceOrigin, _ client: ClientConfiguration) -> SQOAuthError {
     guard client.resourceOrigins.isEmpty else {

@@ -1,8 +1,8 @@
-/// The server's name in the assertions that its clients sign (`aud`).
+/// The name of the server in the assertions that a client signs for it (`aud`).
 ///
 /// - SeeAlso: RFC 7523, section 3
 public enum AssertionAudience: Sendable, Hashable {
-  /// The issuer identifier, or the token endpoint of a server without one.
+  /// The issuer identifier, or the token endpoint if the server has no issuer.
   ///
   /// With this name, no other server can use the assertion to impersonate the client.
   case issuer
@@ -10,6 +10,6 @@ public enum AssertionAudience: Sendable, Hashable {
   case tokenEndpoint
   /// The address of the endpoint that receives the request.
   case requestedEndpoint
-  /// Another name, from the server's documentation.
+  /// A name from the server's documentation.
   case other(String)
 }

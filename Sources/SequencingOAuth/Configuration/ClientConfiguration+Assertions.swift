@@ -5,8 +5,8 @@ extension ClientConfiguration {
   /// The source of the assertions with which the client authenticates; `nil` for none.
   ///
   /// The client then authenticates with a new assertion in each request (`private_key_jwt`), unless
-  /// ``clientAuthentication`` says otherwise. If the client also has a ``clientKey``, the key signs
-  /// what else there is to sign.
+  /// ``clientAuthentication`` says otherwise. If the client also has a ``clientKey``, that key
+  /// signs only other messages, such as authorization requests.
   ///
   /// - SeeAlso: RFC 7523, section 2.2
   public var clientAssertionSource: AssertionSource? { values.value.clientAssertionSource }
@@ -14,9 +14,9 @@ extension ClientConfiguration {
   /// The source of the assertions that the client exchanges for tokens; `nil`, the default, for
   /// none.
   ///
-  /// ``AccountOperations/requestAccessTokenByAssertion(scope:)`` uses it, and each renewal of such
-  /// a token. An account in a store says only that its token came from an assertion. So set the
-  /// source again after a restart.
+  /// ``AccountOperations/requestAccessTokenByAssertion(scope:)`` and each renewal of its token use
+  /// the source. A token store does not save the source, only the fact that the token came from an
+  /// assertion. So set the source again after a restart.
   ///
   /// - SeeAlso: RFC 7523, section 2.1
   public var grantAssertionSource: AssertionSource? {
@@ -24,13 +24,13 @@ extension ClientConfiguration {
     set { values.value.grantAssertionSource = newValue }
   }
 
-  /// Whether the client proves its identity to the server without a user: by a secret, a key, an
-  /// assertion or a certificate.
+  /// Whether the client can authenticate to the server: by a secret, a key, an assertion or a
+  /// certificate.
   var hasProofOfItself: Bool {
     clientSecret != nil || signsOrBringsAssertions
       || (clientAuthentication ?? provider.clientAuthentication)?.usesCertificate ?? false
   }
 
-  /// Whether the client has assertions for its authentication: its own, or those of a source.
+  /// Whether the client can authenticate with assertions: signed by its key, or from a source.
   var signsOrBringsAssertions: Bool { clientKey != nil || clientAssertionSource != nil }
 }

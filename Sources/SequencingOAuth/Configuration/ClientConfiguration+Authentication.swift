@@ -1,14 +1,14 @@
 import SQBasics
 
 extension ClientConfiguration {
-  /// Whether the requests of the client need a certificate of the TLS connection.
+  /// Whether the client's requests need a client certificate on the TLS connection.
   var usesCertificate: Bool {
     (clientAuthentication ?? provider.clientAuthentication)?.usesCertificate ?? false
       || newBinding == .certificate
   }
 
-  /// Returns the client's authentication method at an endpoint that supports these methods; `nil`
-  /// means that the server lists none.
+  /// Returns the client's authentication method at an endpoint that supports these methods;
+  /// `supported` is `nil` if the server's metadata has no list of them.
   func authentication(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientAuthentication {

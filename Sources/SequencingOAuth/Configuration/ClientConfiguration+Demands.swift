@@ -7,10 +7,12 @@ extension ClientConfiguration {
     get { values.value.requiredScopes }
     set { values.value.requiredScopes = newValue }
   }
-  /// The user whom each token response must name in its member `sub`; `nil`, the default, for any.
+  /// The user whom each token response must name in its member `sub`; `nil`, the default, for any
+  /// user.
   ///
-  /// A response that names another user, or none, fails with ``SQOAuthError/Code/idTokenSubject``,
-  /// and its token is not used. AT Protocol demands this check, with the user's DID.
+  /// A response that names a different user or no user fails with
+  /// ``SQOAuthError/Code/idTokenSubject``, and its token is not used. AT Protocol demands this
+  /// check, with the user's DID.
   public var expectedSubject: String? {
     get { values.value.expectedSubject }
     set { values.value.expectedSubject = newValue }
@@ -18,10 +20,10 @@ extension ClientConfiguration {
   /// Whether the server, and the endpoints in its metadata, may be on this computer: `true` by
   /// default.
   ///
-  /// Set it to `false` if a user or another server names the issuer. Otherwise any of them could
-  /// make this computer send requests to itself. A server on it then fails with
-  /// ``SQOAuthError/Code/insecureEndpoint``. Endpoints from the app are never refused for that
-  /// reason. Names that DNS resolves to this computer are not recognized.
+  /// Set it to `false` if a user or another server names the issuer. Otherwise they could make this
+  /// computer send requests to itself. With `false`, a server on this computer fails with
+  /// ``SQOAuthError/Code/insecureEndpoint``. The SDK still accepts endpoints from the app, and does
+  /// not recognize names that DNS resolves to this computer.
   public var acceptsServersOnThisComputer: Bool {
     get { values.value.acceptsServersOnThisComputer }
     set { values.value.acceptsServersOnThisComputer = newValue }

@@ -7,10 +7,10 @@ extension ClientConfiguration {
   ///
   /// With `nil`, the SDK accepts every public-key algorithm that the provider's metadata lists
   /// (`id_token_signing_alg_values_supported`), and `RS256` without such a list. If the client was
-  /// registered with an `id_token_signed_response_alg`, set that algorithm. An ID token with any
-  /// other algorithm is rejected, and so is one whose key does not match the algorithm. Logout
-  /// tokens follow the same rule. The symmetric algorithms, such as `HS256`, use the client secret
-  /// as the key; they are accepted only if they are set here.
+  /// registered with an `id_token_signed_response_alg`, set that algorithm. The SDK rejects an ID
+  /// token with any other algorithm, or with a key that does not match the algorithm. Logout tokens
+  /// follow the same rule. The symmetric algorithms, such as `HS256`, use the client secret as the
+  /// key; they are accepted only if they are set here.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
   public var idTokenAlgorithm: JWSAlgorithm? {
@@ -22,9 +22,9 @@ extension ClientConfiguration {
   ///
   /// With `nil`, the default, a signed response may use any public-key algorithm that the
   /// provider's metadata lists for it (`userinfo_signing_alg_values_supported`), and
-  /// ``idTokenAlgorithm`` if it is set. Without such a list, it may use any algorithm that an ID
-  /// token may use. Set it if the client was registered with a `userinfo_signed_response_alg`. If
-  /// it is set, any response without a signature by this algorithm is rejected.
+  /// ``idTokenAlgorithm`` if it is set. Without such a list, a response may use any algorithm that
+  /// an ID token may use. If the client was registered with a `userinfo_signed_response_alg`, set
+  /// that algorithm. The SDK then rejects any response without a signature by this algorithm.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3.2
   public var userInfoAlgorithm: JWSAlgorithm? {
@@ -34,8 +34,8 @@ extension ClientConfiguration {
 
   /// The audiences besides this client that an ID token may name; empty by default.
   ///
-  /// An ID token that names any other audience is rejected. With several audiences, it must say
-  /// that it was issued to this client (`azp`).
+  /// An ID token that names any other audience is rejected. An ID token with several audiences must
+  /// say that it was issued to this client (`azp`).
   public var trustedAudiences: Set<String> {
     get { values.value.trustedAudiences }
     set { values.value.trustedAudiences = newValue }

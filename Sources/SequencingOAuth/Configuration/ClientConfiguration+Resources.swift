@@ -6,8 +6,8 @@ extension ClientConfiguration {
   ///
   /// Each is an absolute URI without a fragment. Every authorization request and token request,
   /// including each refresh, contains them unchanged, so that the authorization server issues
-  /// tokens for these servers only. If there are any, a parameter `resource` of the provider or of
-  /// the initializer is not sent.
+  /// tokens for these servers only. If the list is not empty, the SDK does not send a parameter
+  /// `resource` of the provider or of the initializer.
   ///
   /// - SeeAlso: RFC 8707, section 2
   public var resources: [String] {

@@ -54,10 +54,10 @@ public struct ClientConfiguration: Sendable, Hashable {
   public var clientSecret: String? { values.value.clientSecret }
   /// The key with which the client authenticates or signs assertions; `nil` for none.
   public var clientKey: ClientKey? { values.value.clientKey }
-  /// The URI to which the server sends the user back; `nil` for a client that signs no user in,
+  /// The URI to which the server sends the user back; `nil` for a client without user sign-ins,
   /// such as a daemon.
   public var redirectURI: RedirectURI? { values.value.redirectURI }
-  /// The scopes to request, with spaces between them, sent as written; `nil` for the server's
+  /// The scopes to request, separated by spaces and sent as written; `nil` for the server's
   /// default.
   public package(set) var scope: String? {
     get { values.value.scope }
@@ -87,7 +87,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// A refresh is an exception: it must be connected within this time, and then waits up to 100 s
   /// for the response, because the server may already have replaced the refresh token. Callers that
-  /// need the new token wait for this time and a quarter of a second at most. Then they get
+  /// need the new token wait for this time plus at most a quarter of a second. Then they get
   /// ``SQOAuthError/Code/requestTimedOut``, and the refresh continues.
   public var timeout: Duration {
     get { values.value.timeout }
@@ -96,8 +96,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The time limit of a sign-in, from the opening of the browser to the redirect: 300 s by
   /// default.
   ///
-  /// It begins anew if the server rejects an expired pushed request and the browser is opened
-  /// again.
+  /// The time limit begins anew if the server rejects an expired pushed request and the SDK opens
+  /// the browser again.
   public var signInTimeout: Duration {
     get { values.value.signInTimeout }
     set { values.value.signInTimeout = newValue.bounded }
@@ -112,7 +112,7 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
   /// Whether to refuse a server whose metadata lists no code challenge methods; `false` by default.
   ///
-  /// Many servers support PKCE and do not say so. If the value is `true`, or with the profile
+  /// Many servers support PKCE but do not list it. If the value is `true`, or with the profile
   /// ``SecurityProfile/mcp``, a sign-in at such a server fails before the browser opens.
   ///
   /// - SeeAlso: RFC 8414, section 2 (`code_challenge_methods_supported`)
@@ -122,10 +122,11 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
   /// Whether to push the request of each sign-in with a browser to the server; `false` by default.
   ///
-  /// The client then sends the request's parameters to the server itself, authenticated, and the
-  /// browser gets only a reference to them. Nobody can read or change them on the way. The SDK
-  /// always does this if the server's metadata requires it. A sign-in fails before the browser
-  /// opens if the server has no endpoint for it; there is no way back to a plain request.
+  /// The client then authenticates and sends the request's parameters to the server itself, and the
+  /// browser gets only a reference to them. On the way, the parameters can be neither read nor
+  /// changed. The SDK always pushes the request if the server's metadata requires it. A sign-in
+  /// fails before the browser opens if the server has no endpoint for pushed requests; the SDK does
+  /// not fall back to a plain request.
   ///
   /// - SeeAlso: RFC 9126
   public var pushesAuthorizationRequests: Bool {
@@ -135,8 +136,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The rules that the client follows in addition to OAuth 2; ``SecurityProfile/standard`` by
   /// default.
   ///
-  /// A profile turns all on that it needs. A sign-in at a server that cannot follow it fails before
-  /// the browser opens, and the error names what the server's metadata lacks.
+  /// A profile turns on everything that it needs. A sign-in at a server that does not support the
+  /// profile fails before the browser opens, and the error names what the server's metadata lacks.
   public var profile: SecurityProfile {
     get { values.value.profile }
     set { values.value.profile = newValue }
@@ -144,8 +145,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// Whether to sign the request of each sign-in with a browser with the ``clientKey``; `false` by
   /// default.
   ///
-  /// Then the request cannot be changed on its way, and the server knows which client made it. The
-  /// SDK always does this if the server's metadata requires it.
+  /// A signed request cannot be changed on its way, and the server knows which client made it. The
+  /// SDK always signs the request if the server's metadata requires it.
   ///
   /// - SeeAlso: RFC 9101
   public var signsAuthorizationRequests: Bool {
@@ -164,12 +165,12 @@ public struct ClientConfiguration: Sendable, Hashable {
     get { values.value.authorizationResponseAlgorithm }
     set { values.value.authorizationResponseAlgorithm = newValue }
   }
-  /// How to bind the client's tokens to a key, so that a stolen token is worth nothing.
+  /// How to bind the client's tokens to a key or a certificate, so that a thief cannot use them.
   ///
-  /// By default it is `nil`, and the tokens are Bearer tokens. With a key, a response with a Bearer
-  /// token is refused with ``SQOAuthError/Code/tokenNotBound``; with a certificate, the type of the
-  /// tokens stays Bearer. The setting takes effect with each account's next sign-in; until then an
-  /// account keeps the tokens and the key that it has.
+  /// By default it is `nil`, and the tokens are Bearer tokens. With a key, the client refuses a
+  /// response with a Bearer token (``SQOAuthError/Code/tokenNotBound``). With a certificate, the
+  /// type of the tokens stays Bearer. The setting takes effect with each account's next sign-in;
+  /// until then, an account keeps its tokens and its key.
   ///
   /// - SeeAlso: RFC 9449
   public var tokenBinding: TokenBinding? {
@@ -188,19 +189,20 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// Whether to get tokens in the client's own name, without a user; `false` by default.
   ///
   /// ``AccountOperations/token()``, requests and pipes then get a missing token by the client
-  /// credentials grant, with the ``scope``, and replace an expired one in the same way. If many
+  /// credentials grant, with the ``scope``, and replace an expired token in the same way. If many
   /// callers need a token at the same time, the SDK sends one request. The client needs a secret, a
-  /// key, an assertion's source or a certificate, and no redirect URI.
+  /// key, a source of assertions or a certificate, but no redirect URI.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   public var usesClientCredentials: Bool {
     get { values.value.usesClientCredentials }
     set { values.value.usesClientCredentials = newValue }
   }
-  /// How long before the end of a sign-in ``SessionEvent/endsSoon(_:)`` comes: one day by default.
+  /// How long before the end of a sign-in to report ``SessionEvent/endsSoon(_:)``: one day by
+  /// default.
   ///
-  /// It comes later if a tenth of the whole time is less. Zero turns the event off. A negative
-  /// value counts as zero.
+  /// The SDK never reports it before nine tenths of the sign-in's lifetime have passed. Zero turns
+  /// the event off. A negative value counts as zero.
   public var endNotice: Duration {
     get { values.value.endNotice }
     set { values.value.endNotice = max(newValue, .zero) }
@@ -208,20 +210,20 @@ public struct ClientConfiguration: Sendable, Hashable {
 
   /// Creates a configuration from a client's parameters, after checking them; no request is sent.
   ///
-  /// The SDK receives a redirect to a loopback address, and the app receives any other. If the
-  /// app's own web server listens on the loopback port, set `redirectReceiver` to
+  /// The SDK receives a redirect to a loopback address, and the app receives any other redirect. If
+  /// the app's own web server listens on the loopback port, set `redirectReceiver` to
   /// ``RedirectReceiver/app``.
   ///
-  /// A client with a `clientKey` authenticates with a signed token, unless `clientAuthentication`
-  /// says otherwise. So does a client with a `clientAssertionSource`, and its tokens come from the
-  /// source.
+  /// A client with a `clientKey` authenticates with a token that the key signs, and a client with a
+  /// `clientAssertionSource` with a token from that source, unless `clientAuthentication` says
+  /// otherwise.
   ///
-  /// `scope` has the scopes with spaces between them, as in requests; from a list, pass
+  /// `scope` contains the scopes, separated by spaces. To pass a list, write
   /// `scopes.joined(separator: " ")`.
   ///
   /// `provider` has no default, so that no app sends its users and its secret to a server that it
   /// did not name. The two dictionaries add parameters to the provider's parameters and override
-  /// them. A name that the protocol itself uses is an error.
+  /// them. A parameter that the protocol itself uses is an error.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` or
   ///   ``SQOAuthError/Code/insecureEndpoint``; the message says what to change.

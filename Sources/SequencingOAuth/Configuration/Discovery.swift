@@ -10,10 +10,11 @@ struct Discovery: Sendable {
   let timeout: Duration
   /// Whether the client requests the user's identity, and therefore needs the issuer's keys.
   var isForIdentity = false
-  /// Whether to try OpenID Connect's address with the issuer's path at its end first.
+  /// Whether to try `/.well-known/openid-configuration/path` before
+  /// `/path/.well-known/openid-configuration` if the issuer has a path.
   ///
   /// Most issuers with a path have their document below the path (OpenID Connect Discovery 1.0).
-  /// The Model Context Protocol asks at the address with the path at the end first.
+  /// The Model Context Protocol tells clients to try the address with the path at its end first.
   var insertsWellKnownFirst = false
   /// Whether the issuer and its endpoints may be on this computer.
   var acceptsServersOnThisComputer = true
@@ -26,8 +27,8 @@ struct Discovery: Sendable {
   ///
   /// At an address without a document, servers redirect, fail or show a page, so such responses do
   /// not end the search. If every address fails, this throws the most helpful error. Some servers
-  /// have two documents, and only the OpenID Connect document names their keys. Then its members
-  /// are added to the first document.
+  /// have two documents, and only the OpenID Connect document names their keys. If the client needs
+  /// the keys, the members of that document are added to the first document.
   ///
   /// - Returns: The metadata, and how long it is fresh, in seconds.
   func fetch(
@@ -95,7 +96,8 @@ struct Discovery: Sendable {
   /// The reason why one address has no metadata.
   private struct Miss: Error {
     let error: SQOAuthError
-    /// How helpful the error is for a developer, higher is better; `nil` if it ends the search.
+    /// How helpful the error is for a developer, higher is better; `nil` if the error ends the
+    /// search.
     let weight: Int?
 
     init(_ error: SQOAuthError, weight: Int?) {

@@ -2,8 +2,8 @@ import SQBasics
 
 /// The checks of parameters that an app or a provider adds to a request, such as `prompt`.
 ///
-/// Added parameters cannot set a parameter of the protocol itself: the configuration has a property
-/// for it, or it is new for each sign-in.
+/// An added parameter cannot replace a parameter of the protocol itself: the SDK takes that from
+/// the configuration, or creates it for each request.
 enum ExtraParameters {
   static let reservedForAuthorization: Set<String> = [
     "response_type", "client_id", "client_secret", "redirect_uri", "scope", "state", "nonce",

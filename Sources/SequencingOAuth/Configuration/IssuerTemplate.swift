@@ -20,8 +20,8 @@ struct IssuerTemplate: Sendable, Hashable {
   let claim: String
   let tenants: Tenants
 
-  /// Returns the issuer that an ID token with these claims must name; `nil` if they do not name one
-  /// of the tenants.
+  /// Returns the issuer that an ID token with these claims must name; `nil` if the claims name no
+  /// tenant, or a tenant whose users must not sign in.
   ///
   /// A tenant's identifier is a UUID, so it cannot add a part to the issuer.
   func issuer(of claims: [String: JSONValue]) -> String? {

@@ -4,19 +4,19 @@ import SQFoundation
 /// A cache of the servers' metadata, shared by all clients of an environment.
 ///
 /// The SDK sends one request to an issuer, even if many clients need its endpoints at the same
-/// time, and another when the metadata is no longer fresh. If that fails, the known metadata stays
-/// in use. If a request fails and no metadata is known, the SDK waits for as long as the issuer
-/// asks before the next request. It waits at least a second if strangers cause the requests,
-/// because anyone may send a token to a service.
+/// time, and sends another request when the metadata is no longer fresh. If that request fails, the
+/// known metadata stays in use. If a request fails and no metadata is known, the SDK sends the next
+/// request only after the pause that the issuer asks for. The pause is at least a second if
+/// strangers cause the requests, because anyone may send a token to a service.
 package final class MetadataCache: Sendable {
   private struct Known: Sendable {
     let metadata: ProviderMetadata
     /// The start of the lifetime, by the clock's steady time.
     let at: Duration
     let freshUntil: Duration
-    /// Whether the issuer may have changed its endpoints.
+    /// Whether to fetch the metadata again because the issuer may have changed its endpoints.
     var isExpired = false
-    /// The reason why the metadata could not be fetched again.
+    /// The error of the last request for the metadata; `nil` if that request succeeded.
     var failure: SQOAuthError?
 
     /// Returns whether the metadata can be used without a new request.
@@ -55,7 +55,7 @@ package final class MetadataCache: Sendable {
   /// The number of issuers with known metadata.
   var knownCount: Int { fetches.count }
 
-  /// The cause of a request to an issuer.
+  /// The party that causes a request to an issuer.
   package enum Askers: Sendable {
     /// The app or its user; both may try again at once.
     case app
@@ -65,9 +65,9 @@ package final class MetadataCache: Sendable {
 
   /// Returns the metadata of an issuer.
   ///
-  /// With `isFresh` it is fetched even if it is known.
+  /// With `isFresh`, the metadata is fetched even if it is known.
   ///
-  /// A cancelled caller stops waiting. When no caller waits any longer, the request is cancelled.
+  /// A cancelled caller stops waiting. If no caller waits any longer, the request is cancelled.
   func metadata(
     by discovery: Discovery, _ client: any HTTPTransport, isFresh: Bool,
     for askers: Askers = .app
@@ -85,7 +85,7 @@ package final class MetadataCache: Sendable {
     let found = try await fetches.value(
       of: issuer, if: { !isFresh && $0.isFresh(at: now) }
     ) { [self] () throws(SQOAuthError) in
-      // The response may take long, so the time of the request counts.
+      // The response may take long, so the lifetime begins with the request.
       let asked = discovery.clock.steadyTime
       do throws(SQOAuthError) {
         let (metadata, lifetime) = try await discovery.fetch(with: client)

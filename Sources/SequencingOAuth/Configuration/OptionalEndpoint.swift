@@ -33,7 +33,7 @@ package enum OptionalEndpoint: String, Sendable, CaseIterable {
     /// The endpoint's address cannot be used, so no request goes there.
     case unusable(SQOAuthError.Code, reason: String)
 
-    /// Creates the address that a check returns, or the reason that it throws.
+    /// Creates an address from the URL that a check returns, or from the error that it throws.
     init(_ check: () throws(SQOAuthError) -> URL) {
       do throws(SQOAuthError) {
         self = .url(try check())

@@ -1,19 +1,20 @@
 extension Provider {
   /// GitHub, with the client secret in the body, commas between the granted scopes, and its own
-  /// request for a revocation.
+  /// revocation request.
   ///
-  /// It serves OAuth apps and GitHub Apps. GitHub is no OpenID provider: `api.github.com`, which
-  /// may get the tokens, says who the user is. Only a GitHub App whose tokens expire gets refresh
-  /// tokens, and each of them works once. A revocation ends one access token, and needs the secret.
+  /// It serves OAuth apps and GitHub Apps. GitHub is not an OpenID provider. To learn who the user
+  /// is, send a request to `api.github.com`, which may get the tokens. Only a GitHub App whose
+  /// tokens expire gets refresh tokens, and each of them works once. A revocation ends one access
+  /// token, and needs the client secret.
   public static let gitHub: Provider = .gitHub(host: "github.com")
 
   /// Creates the provider for a server of GitHub Enterprise.
   ///
-  /// `host` is the server's name, such as `github.example.com`, or `example.ghe.com`.
+  /// `host` is the server's name, such as `github.example.com` or `example.ghe.com`.
   public static func gitHub(host: String) -> Provider {
     let base = ProviderHost.base(host) ?? ""
     let name = base.split(separator: "/").last.map(String.init) ?? ""
-    // GitHub's own servers have the API on a host of its own, and others below a path.
+    // On GitHub's own servers the API has its own host; on other servers it is below a path.
     let isCloud = name == "github.com" || name.hasSuffix(".ghe.com")
     let api = isCloud ? "https://api.\(name)" : "\(base)/api/v3"
     var provider = Provider(

@@ -7,7 +7,8 @@ extension Provider {
   /// Creates the provider for a self-managed GitLab.
   ///
   /// `baseURL` is the address at which users open GitLab, such as `https://gitlab.example.com`, or
-  /// `https://example.com/gitlab` for one below a path. It is the issuer in the ID tokens too.
+  /// `https://example.com/gitlab` if GitLab is below a path. It is also the issuer in the ID
+  /// tokens.
   public static func gitLab(baseURL: String) -> Provider {
     let (base, fault) = ProviderHost.base(url: baseURL)
     var provider = Provider(

@@ -10,10 +10,10 @@ extension Provider {
   /// - `organizations`: any user with a work or school account.
   /// - `consumers`: any user with a personal account.
   ///
-  /// An ID token must name one of these tenants (`tid`), and have that tenant's issuer and a key
-  /// that may sign for it. An app that serves some tenants only must check that claim itself.
-  /// Microsoft accepts a refresh token again, and has no endpoint for revocations. Microsoft Graph
-  /// may get the tokens.
+  /// The SDK accepts an ID token only if it names one of these tenants (`tid`), has that tenant's
+  /// issuer, and is signed with a key for that issuer. An app that serves only some tenants must
+  /// check the claim `tid` itself. Microsoft accepts a refresh token again after a refresh, and has
+  /// no endpoint for revocations. Microsoft Graph may get the tokens.
   ///
   /// - SeeAlso: "OpenID Connect on the Microsoft identity platform"
   public static func microsoft(tenant: String = "common") -> Provider {
@@ -33,7 +33,7 @@ extension Provider {
     provider.asksConsentForOfflineAccess = false
     provider.apiHosts = ["graph.microsoft.com"]
     provider.idTokenIssuer = tenants(of: issuer)
-    // The issuer of many tenants is no audience that Microsoft knows.
+    // Microsoft does not know the issuer of many tenants as an audience.
     if ["common", "organizations"].contains(tenant) { provider.assertionAudience = .tokenEndpoint }
     if !isTenant {
       provider.fault =
@@ -48,8 +48,8 @@ extension Provider {
   /// The tenant of all personal accounts.
   private static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-  /// Returns the issuers of the tenants behind an issuer; `nil` if it is not an issuer of
-  /// Microsoft.
+  /// Returns the issuers of the tenants that an issuer of Microsoft stands for; `nil` for any other
+  /// issuer.
   static func tenants(of issuer: String) -> IssuerTemplate? {
     let parts = (start: "\(microsoftHost)/", end: "/v2.0")
     guard issuer.hasPrefix(parts.start), issuer.hasSuffix(parts.end) else { return nil }

@@ -3,10 +3,11 @@ import SQBasics
 extension Provider {
   /// Creates the provider for an authorization server of an Okta organization.
   ///
-  /// `domain` is the organization's, such as `example.okta.com`, or its own domain at Okta. Tokens
-  /// for your own API come from a custom authorization server: `default`, or its identifier. With
-  /// `nil` it is the organization's own server, whose access tokens only Okta's APIs accept. The
-  /// SDK reads the endpoints from the server's metadata.
+  /// `domain` is the organization's domain, such as `example.okta.com`, or its custom domain.
+  /// `authorizationServer` is the identifier of the custom authorization server that issues the
+  /// tokens for your own API, such as `default`. With `nil`, the provider is the organization's own
+  /// server, whose access tokens only Okta's APIs accept. The SDK reads the endpoints from the
+  /// server's metadata.
   public static func okta(domain: String, authorizationServer: String? = "default") -> Provider {
     let base = ProviderHost.base(domain)
     let path = authorizationServer.map { "/oauth2/\(FormCoding.encodePathSegment($0))" } ?? ""

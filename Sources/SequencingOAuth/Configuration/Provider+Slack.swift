@@ -1,18 +1,18 @@
 extension Provider {
-  /// Slack, for tokens of users, with PKCE and without a secret if the app has that switched on.
+  /// Slack, for the tokens of users; it needs no client secret if the app has PKCE switched on.
   ///
-  /// The app's API is `slack.com`, which may get the tokens. A refresh token, which an app gets if
-  /// it rotates tokens, works once. For a sign-in that only says who the user is, use
-  /// `Provider.issuer("https://slack.com")`.
+  /// Slack's API, `slack.com`, may get the tokens. An app gets refresh tokens only if it has token
+  /// rotation switched on, and each of them works once. For a sign-in that only says who the user
+  /// is, use `Provider.issuer("https://slack.com")`.
   public static let slack: Provider = slackApp(
     "Slack", authorizationEndpoint: "https://slack.com/oauth/v2_user/authorize",
     tokenEndpoint: "https://slack.com/api/oauth.v2.user.access",
     quirks: [.tokenInAuthedUser, .userTokenType])
 
-  /// Slack, for the token of an app that a user installs in a workspace, its bot.
+  /// Slack, for the bot token of an app that a user installs in a workspace.
   ///
-  /// It needs the app's secret. Additional scopes for the user go into the authorization parameter
-  /// `user_scope`; the user's token is then in the member `authed_user` of
+  /// The client needs the app's secret. Additional scopes for the user go into the authorization
+  /// parameter `user_scope`; the user's token is then in the member `authed_user` of
   /// ``SQToken/additionalFields``.
   public static let slackBot: Provider = slackApp(
     "Slack bot", authorizationEndpoint: "https://slack.com/oauth/v2/authorize",

@@ -49,15 +49,15 @@ public struct Provider: Sendable, Hashable {
   /// Whether a sign-in with the scopes `openid` and `offline_access` asks the user for consent.
   ///
   /// If `true`, the request has `prompt=consent`, unless the app sets another `prompt`. OpenID
-  /// Connect requires it before a provider issues a refresh token for `offline_access`. It is
-  /// `false` for the issuers of Microsoft Entra. They issue a refresh token without it, and an
-  /// administrator often consents for users who may not consent themselves.
+  /// Connect requires it before a provider issues a refresh token for `offline_access`. The value
+  /// is `false` for the issuers of Microsoft Entra: they issue a refresh token without this prompt,
+  /// and an administrator often consents for users who are not allowed to consent themselves.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 11
   public var asksConsentForOfflineAccess = true
-  /// The provider's name in the assertions that its clients sign; the issuer by default.
+  /// The audience (`aud`) of the assertions that clients sign; the provider's issuer by default.
   public var assertionAudience = AssertionAudience.issuer
-  /// The issuer (`iss`) of the assertions by which clients authenticate; `nil` for the client's
+  /// The issuer (`iss`) of the assertions with which clients authenticate; `nil` for the client's
   /// identifier.
   ///
   /// At Apple it is the identifier of the developer's team.
@@ -66,7 +66,7 @@ public struct Provider: Sendable, Hashable {
   public var assertionIssuer: String?
   /// Whether an authorization request has commas between the scopes; `false` by default.
   ///
-  /// The app writes spaces between them in either case.
+  /// The app separates scopes by spaces in either case.
   ///
   /// - SeeAlso: RFC 6749, section 3.3 (spaces)
   public var separatesScopesByCommas = false
@@ -81,7 +81,8 @@ public struct Provider: Sendable, Hashable {
   /// The issuers of ID tokens at a provider with tenants; `nil` if the provider's own issuer is the
   /// only one.
   var idTokenIssuer: IssuerTemplate?
-  /// Why no client can use this provider, such as an unusable name of a host; `nil` if one can.
+  /// The reason why no client can use this provider, such as an invalid host; `nil` if there is
+  /// none.
   var fault: String?
   /// The hosts of the provider's APIs; they may get its tokens.
   ///
@@ -92,7 +93,7 @@ public struct Provider: Sendable, Hashable {
   ///
   /// The SDK fetches the metadata document for each sign-in, and uses it for the requests that
   /// follow, such as refreshes. It accepts the document only if its `issuer` equals this text byte
-  /// for byte. For Google's issuer, the hosts of the APIs are known, as with ``google``.
+  /// for byte. With Google's issuer, Google's APIs may get the tokens, as with ``google``.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {
@@ -110,10 +111,10 @@ public struct Provider: Sendable, Hashable {
   /// in the redirect must equal it (RFC 9207). Set `refresh` if the server refreshes at an address
   /// other than the token endpoint. Set `deviceAuthorization` if users may sign in on another
   /// device, and `pushedAuthorization` if clients push their requests (RFC 9126). A resource server
-  /// may need `introspection`. To know who the user is, the SDK needs
-  /// `issuer` and `jwks`, the address of the issuer's keys (`jwks_uri`). Without them a sign-in
-  /// with the scope `openid` brings no identity. `userInfo` and `endSession` are the endpoints of
-  /// OpenID Connect for ``AccountOperations/userInfo()`` and
+  /// may need `introspection`. To know who the user is, the SDK needs `issuer` and `jwks`, the
+  /// address of the issuer's keys (`jwks_uri`). Without them, a sign-in with the scope `openid`
+  /// brings no identity. `userInfo` and `endSession` are the endpoints of OpenID Connect for
+  /// ``AccountOperations/userInfo()`` and
   /// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(
     authorization: String? = nil, token: String, refresh: String? = nil, revocation: String? = nil,
@@ -133,8 +134,8 @@ public struct Provider: Sendable, Hashable {
 
   /// Creates the provider for a server whose endpoints are paths below one base address.
   ///
-  /// The SDK puts one slash between the base and each path. An absolute URL in place of a path is
-  /// used as it is; if the base is empty, every endpoint must be an absolute URL.
+  /// The SDK puts one slash between the base and each path. Any path may instead be an absolute
+  /// URL, which is used as it is; if the base is empty, every endpoint must be an absolute URL.
   public init(
     name: String, baseURL: String, authorizationEndpoint: String, tokenEndpoint: String,
     refreshEndpoint: String? = nil, revocationEndpoint: String? = nil,
@@ -196,7 +197,7 @@ extension Provider {
   /// Whether the hosts of this provider's APIs are known.
   var namesAPIs: Bool { !apiHosts.isEmpty }
 
-  /// Returns the scopes as an authorization request has them.
+  /// Returns the scopes with the separator that the provider expects in an authorization request.
   func scopesForRequest(_ scope: String?) -> String? {
     guard separatesScopesByCommas else { return scope }
     return scope?.split(separator: " ").joined(separator: ",")

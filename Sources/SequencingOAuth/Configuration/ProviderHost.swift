@@ -1,9 +1,10 @@
 import SQBasics
 import SQFoundation
 
-/// The address of a provider that each customer has under a name of its own.
+/// The checks of an address that differs for each customer of a provider.
 enum ProviderHost {
-  /// Returns the address of a host, without a slash at its end; `nil` if the text has another part.
+  /// Returns the address of a host, without a slash at its end; `nil` if the text has another part,
+  /// such as a path.
   ///
   /// The text may begin with `https://`, because people copy it from a browser.
   static func base(_ text: String) -> String? {
@@ -14,9 +15,9 @@ enum ProviderHost {
     return EndpointURL.split(address).root.asciiLowercased()
   }
 
-  /// Returns an address without the slashes at its end, and what is wrong with it.
+  /// Returns an address without the slashes at its end, and the reason why it cannot be used.
   ///
-  /// The provider may be below a path of its host.
+  /// The address may have a path.
   static func base(url: String) -> (text: String, fault: String?) {
     let base = String(url.reversed().drop { $0 == "/" }.reversed())
     guard !base.contains(/[?#]/) else {
@@ -25,7 +26,7 @@ enum ProviderHost {
     return (base, nil)
   }
 
-  /// Returns the host for the provider's name, in messages and lists.
+  /// Returns the host as a part of the provider's name.
   static func name(_ text: String) -> String {
     let host = base(text).map { $0.drop { $0 != ":" }.dropFirst("://".count) }
     return String(host ?? text[...]).printable

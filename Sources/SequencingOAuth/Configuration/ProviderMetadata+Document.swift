@@ -41,7 +41,7 @@ extension ProviderMetadata {
     acceptsClientMetadataDocuments = members.flag("client_id_metadata_document_supported")
     protectedResources = members.list("protected_resources")
     sendsIssuerInResponse = members.flag("authorization_response_iss_parameter_supported")
-    // No request could ask for a text that is no scope.
+    // A text that is not a valid scope is left out, because no request could ask for it.
     scopes = members.list("scopes_supported")?.filter(\.isScopeToken)
     responseModes = members.list("response_modes_supported")
     responseTypes = members.list("response_types_supported")
@@ -117,16 +117,18 @@ private struct MetadataMembers {
     }
   }
 
-  /// The addresses for clients with a certificate.
+  /// The addresses for clients with a certificate, `mtls_endpoint_aliases`; `nil` if there are
+  /// none.
   ///
   /// - SeeAlso: RFC 8705, section 5
   var aliases: MetadataMembers? {
     values["mtls_endpoint_aliases"]?.object.map { MetadataMembers(values: $0, issuer: issuer) }
   }
 
-  /// Returns the texts of a list; `nil` if the member is missing or has no text.
+  /// Returns the texts of a list; `nil` if the member is missing or of another type.
   ///
-  /// A single text counts as a list of one. Elements that are not texts are left out.
+  /// A single text counts as a list of one text. Elements that are not texts are left out; if no
+  /// element is a text, the list counts as missing. An empty list stays empty.
   func list(_ member: String) -> [String]? {
     guard let value = values[member] else { return nil }
     if let text = value.string { return text.isEmpty ? nil : [text] }

@@ -12,7 +12,7 @@ public import SQFoundation
 public struct ProviderMetadata: Sendable, Hashable {
   /// The server's `issuer`, compared byte for byte; `nil` if the app gave endpoints without one.
   public let issuer: String?
-  /// The server's `authorization_endpoint`; `nil` if it has none, so that no user can sign in.
+  /// The server's `authorization_endpoint`; `nil` if no user can sign in with a browser.
   public let authorizationEndpoint: URL?
   /// The server's `token_endpoint`.
   public internal(set) var tokenEndpoint: URL
@@ -41,7 +41,7 @@ public struct ProviderMetadata: Sendable, Hashable {
   public var registrationEndpoint: URL? { optionalEndpoints[.registration]?.url }
   /// The endpoints that only some calls need, if the server names them.
   var optionalEndpoints: [OptionalEndpoint: OptionalEndpoint.Address] = [:]
-  /// The addresses for clients with a certificate, `mtls_endpoint_aliases`.
+  /// The token endpoint's address for clients with a certificate, from `mtls_endpoint_aliases`.
   var tokenEndpointAlias: OptionalEndpoint.Address?
   var endpointAliases: [OptionalEndpoint: OptionalEndpoint.Address] = [:]
   /// The server's `token_endpoint_auth_methods_supported`; `nil` if its metadata has no such list.
@@ -57,7 +57,7 @@ public struct ProviderMetadata: Sendable, Hashable {
   public let introspectionAuthenticationMethods: [String]?
   /// The server's `code_challenge_methods_supported`; `nil` if its metadata has no such list.
   public let codeChallengeMethods: [String]?
-  /// Whether a client may be the address of a document about itself, its `client_id`.
+  /// Whether a `client_id` may be the URL of a document with the client's metadata.
   ///
   /// This is the server's `client_id_metadata_document_supported`.
   ///
@@ -103,7 +103,7 @@ public struct ProviderMetadata: Sendable, Hashable {
   /// - SeeAlso: RFC 9449, section 5.1
   public let proofAlgorithms: [String]?
 
-  /// Whether the server binds access tokens to the certificate of the TLS connection.
+  /// Whether the server can bind access tokens to the client certificate of the TLS connection.
   ///
   /// This is the server's `tls_client_certificate_bound_access_tokens`.
   ///

@@ -3,10 +3,10 @@ import SQFoundation
 
 /// The URI to which the authorization server sends the user back, as it is registered there.
 ///
-/// - `http` on a loopback address: the SDK receives the redirect. Without a port in the URI it uses
-///   any free port. Register `127.0.0.1` or `[::1]`; use `localhost` only if a server requires it;
-///   then the SDK listens on both addresses. If the app's own web server listens on the port, the
-///   app receives the redirect instead; see ``RedirectReceiver/app``.
+/// - `http` on a loopback address: the SDK receives the redirect, on any free port if the URI names
+///   no port. Register `127.0.0.1` or `[::1]`. Use `localhost` only if a server requires it; the
+///   SDK then listens on both addresses. If the app's own web server listens on the port, the app
+///   receives the redirect instead; see ``RedirectReceiver/app``.
 /// - A private-use scheme, such as `com.example.app:/callback`, or https: the app receives the
 ///   redirect and passes it to ``AccountOperations/handleRedirect(_:)-(URL)``.
 ///
@@ -74,8 +74,8 @@ public struct RedirectURI: Sendable, Hashable {
     of redirect: LoopbackRedirect, _ receiver: RedirectReceiver?
   ) throws(SQOAuthError) -> Kind {
     guard receiver == .app else { return .loopback(redirect) }
-    // Without a port the browser would use port 80, and few apps listen there. Such an app writes
-    // ":80".
+    // Without a port the browser would use port 80, and few apps listen there. An app that listens
+    // there writes ":80".
     guard redirect.port != nil else {
       throw SQOAuthError(
         .invalidConfiguration,
@@ -85,7 +85,7 @@ public struct RedirectURI: Sendable, Hashable {
     return .app
   }
 
-  /// Whether the scheme has no dot, so that another app may use the same scheme by accident.
+  /// Whether the URI has a private-use scheme without a dot, which another app may use by accident.
   ///
   /// - SeeAlso: RFC 8252, section 7.1
   public var hasWeakScheme: Bool {
@@ -102,7 +102,7 @@ struct LoopbackRedirect: Sendable, Hashable {
   let port: UInt16?
   /// The path; empty, or with a `/` at its start.
   let path: String
-  /// The registered query; every redirect must contain it.
+  /// The registered query; the query of every redirect must begin with it.
   let query: String?
 
   init(_ url: URL) throws(SQOAuthError) {
@@ -128,7 +128,7 @@ struct LoopbackRedirect: Sendable, Hashable {
 }
 
 extension ClientConfiguration {
-  /// Returns the configuration with another redirect URI, which the SDK receives if it can.
+  /// Returns the configuration with another redirect URI; the SDK receives a loopback redirect.
   package func redirecting(to uri: String) throws(SQOAuthError) -> ClientConfiguration {
     var configuration = self
     configuration.values.value.redirectURI = try RedirectURI(uri)

@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// The check of a resource server's identifier in a request, the parameter `resource`.
+/// The check of the request parameter `resource`, which identifies a resource server.
 ///
 /// - SeeAlso: RFC 8707, section 2
 enum ResourceIndicator {

@@ -12,14 +12,14 @@ public enum SecurityProfile: Sendable, Hashable {
   /// with an issuer, whose metadata names what the profile demands.
   case fapi2
 
-  /// The FAPI 2.0 Security Profile with Message Signing: also the requests and the responses of
-  /// sign-ins are signed.
+  /// The FAPI 2.0 Security Profile with Message Signing: the requests and the responses of sign-ins
+  /// are signed too.
   case fapi2MessageSigning
 
   /// The rules of the Model Context Protocol (MCP) for its clients.
   ///
-  /// The client refuses a server whose metadata does not list the code challenge method S256, and
-  /// looks for the metadata of an issuer with a path where the protocol says.
+  /// The client refuses a server whose metadata does not list the code challenge method S256. It
+  /// tries the addresses of an issuer's metadata in the protocol's order.
   ///
   /// - SeeAlso: Model Context Protocol 2026-07-28, Authorization
   case mcp
@@ -39,6 +39,6 @@ public enum SecurityProfile: Sendable, Hashable {
 }
 
 extension ClientConfiguration {
-  /// The binding of new tokens: the app's, or the profile's if the app has none.
+  /// The binding of new tokens: the app's choice, or else the profile's default.
   var newBinding: TokenBinding? { tokenBinding ?? (profile.isFAPI ? .dpop() : nil) }
 }

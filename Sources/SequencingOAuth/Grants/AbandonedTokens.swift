@@ -15,8 +15,8 @@ package final class AbandonedTokens: Sendable {
 
   /// Sends a token request, and returns its token.
   ///
-  /// If the caller is cancelled first, this throws `cancellation`, and the tokens are revoked when
-  /// they arrive.
+  /// If the caller is cancelled before the response comes, this throws `cancellation`, and the
+  /// tokens are revoked when they arrive.
   func token(
     of client: RegisteredClient, orIfCancelled cancellation: SQOAuthError = .signInCancelled,
     _ request: @escaping @Sendable () async throws(SQOAuthError) -> IssuedToken
@@ -40,7 +40,7 @@ package final class AbandonedTokens: Sendable {
     while let request = requests.withLock({ $0.values.first }) { await request.value }
   }
 
-  /// Revokes a token that no one may use, in the background.
+  /// Revokes, in the background, a token that was issued but must not be used.
   func revoke(_ token: SQToken, of client: RegisteredClient) {
     let answer = OneShot<Answer>()
     answer.resolve(.success(IssuedToken(token)))

@@ -1,10 +1,10 @@
 import SQBasics
 
-// What an observer learns of redirects.
+// Events that inform an observer about redirects.
 extension AuthorizationCodeGrant {
-  /// Returns the closure that tells the observer of each redirect to the sign-in under way.
+  /// Returns a closure that reports each redirect for the current sign-in to the observer.
   ///
-  /// Redirects come on threads that know nothing of the sign-in.
+  /// The closure keeps the observation of the sign-in, because redirects arrive outside its task.
   func telling(
     _ environment: ClientEnvironment
   ) -> @Sendable (PendingAuthorization.OfferResult) -> Void {
@@ -18,7 +18,7 @@ extension AuthorizationCodeGrant {
 }
 
 extension ClientEvent.Subject {
-  /// Creates the subject of an offered redirect; `nil` if it is known already.
+  /// Creates the subject of an event about a redirect; `nil` for a repeated redirect.
   fileprivate init?(_ result: PendingAuthorization.OfferResult) {
     switch result {
     case .taken: self = .redirectAccepted

@@ -10,10 +10,10 @@ struct AuthorizationCodeGrant: Sendable {
   let options: SignInOptions
   /// The token requests of cancelled sign-ins; their tokens are revoked.
   let abandoned: AbandonedTokens
-  /// The closure that gets the sign-in before the browser opens, so that the app can pass a
-  /// redirect to it.
+  /// The closure that gets the pending sign-in before the browser opens, so that the app can pass
+  /// the redirect to this sign-in.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
-  /// The closure that stores the token; an error that it throws is the sign-in's error.
+  /// The closure that stores the token; if it throws an error, the sign-in fails with that error.
   let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
   private let requests = AuthorizationRequests()
 
@@ -81,7 +81,7 @@ struct AuthorizationCodeGrant: Sendable {
     _ pending: PendingAuthorization, opening url: URL, _ wait: RedirectWait
   ) async throws(SQOAuthError) -> AuthorizationResponse {
     guard !Task.isCancelled else { throw .signInCancelled }
-    // A redirect that comes after a cancellation then gets the page for late redirects.
+    // After a cancellation, this makes a later redirect get the page for late redirects.
     defer { pending.end(.signInCancelled) }
     let reporting = Task {
       guard let error = await pending.unboundError.value() else { return }
@@ -125,8 +125,8 @@ private final class AuthorizationRequests: Sendable {
 
   func add(_ request: PendingAuthorization) { all.withLock { $0.append(request) } }
 
-  /// Offers a redirect to the last request; a browser may also repeat the redirect of an earlier
-  /// one.
+  /// Offers a redirect to the last request, or to an earlier request whose redirect the browser
+  /// repeats.
   func offer(_ redirect: String) -> PendingAuthorization.OfferResult {
     let requests = all.withLock(\.self)
     let result = requests.last?.offer(redirect) ?? .notAddressed
@@ -136,9 +136,9 @@ private final class AuthorizationRequests: Sendable {
 }
 
 extension SQOAuthError {
-  /// Whether the authorization endpoint did not know the reference to a request.
+  /// Whether the authorization endpoint did not know the `request_uri` of a pushed request.
   ///
-  /// Its responses are redirects, which have no status; a response with a status has another
-  /// origin.
+  /// Errors from this endpoint come in redirects, which have no status. An error with a status
+  /// comes from a different endpoint.
   fileprivate var isOfUnknownRequest: Bool { code == .invalidRequestURI && status == nil }
 }

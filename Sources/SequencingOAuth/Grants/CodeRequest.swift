@@ -14,7 +14,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package let provider: String
   /// The redirect URI with the port that the SDK listens on; the token request repeats it exactly.
   package let redirectURI: String
-  /// The issuer that an `iss` in the redirect must name; `nil` if it is not known.
+  /// The issuer that an `iss` in the redirect must name; `nil` if the issuer is not known.
   let issuer: String?
   /// Whether the server's metadata says that it sends `iss`.
   let requiresIssuer: Bool
@@ -27,7 +27,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package let identity: ExpectedIdentity
   /// The key to which the new tokens are bound; `nil` for Bearer tokens.
   let proofKey: ProofKey?
-  /// The names of the algorithms of a signed response; `nil` for a response without a signature.
+  /// The names of the algorithms that may sign the response; `nil` if the response is not signed.
   private let responseAlgorithms: [String]?
 
   enum CodingKeys: String, CodingKey {
@@ -67,7 +67,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     identity = question.expected
   }
 
-  /// Decodes a request that this version or an earlier one has written.
+  /// Decodes a request that this version or an earlier version of the SDK has written.
   ///
   /// The first version did not write ``acceptsForm``; its requests accept no posted form.
   package init(from decoder: any Decoder) throws {
@@ -97,9 +97,10 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     return expectation
   }
 
-  /// Returns the parameters of a redirect's query, or those of the signed response in it.
+  /// Returns the parameters in a redirect's query; if the query has a signed response, the
+  /// parameters inside that response.
   ///
-  /// Nothing is verified yet.
+  /// This does not verify the response.
   package static func parameters(in query: Substring) -> [FormCoding.Pair] {
     let pairs = FormCoding.mend(query)
     guard let text = pairs.value("response") else { return pairs }
@@ -109,8 +110,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     }
   }
 
-  /// Returns the address for the browser, after pushing the request's parameters if the grant asks
-  /// for that.
+  /// Returns the URL to open in the browser, and first pushes the request's parameters if the grant
+  /// has an endpoint for that.
   package func url(
     of grant: PreparedCodeGrant, by client: RegisteredClient
   ) async throws(SQOAuthError) -> URL {
@@ -131,7 +132,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     return try request.url(pushedAs: reference)
   }
 
-  /// Returns the parameters to send: those of the request, or a new signed text that has them.
+  /// Returns the parameters to send: those of the request, or a new request object that contains
+  /// them.
   private func parameters(
     of request: AuthorizationRequest, _ grant: PreparedCodeGrant, _ client: RegisteredClient
   ) async throws(SQOAuthError) -> [FormCoding.Pair] {
@@ -148,8 +150,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     to endpoint: URL, by client: RegisteredClient,
     _ parameters: () async throws(SQOAuthError) -> [FormCoding.Pair]
   ) async throws(SQOAuthError) -> String {
-    // The parameters name the key (`dpop_jkt`), so the code is bound to it without a proof too
-    // (RFC 9449, section 10.1).
+    // The parameters name the key (`dpop_jkt`), so even without a proof the code is bound to the
+    // key (RFC 9449, section 10.1).
     let (answer, pushed) = try await client.exchange(at: endpoint, proving: .ifAccepted) {
       () throws(SQOAuthError) in
       PushedAuthorizationRequest(
@@ -191,7 +193,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
       .coming(with: response.parameters)
   }
 
-  /// Throws unless a signed response is the server's, and then its error, if it has one.
+  /// Verifies that a signed response comes from the server; throws the response's error if it has
+  /// one.
   private func verify(
     _ response: AuthorizationResponse, by client: RegisteredClient
   ) async throws(SQOAuthError) {

@@ -12,7 +12,7 @@ struct DeviceGrant: Sendable {
   let abandoned: AbandonedTokens
   /// The closure that shows the code and the address to the user.
   let show: @Sendable (DeviceAuthorization) -> Void
-  /// The closure that stores the token; an error that it throws is the sign-in's error.
+  /// The closure that stores the token; if it throws an error, the sign-in fails with that error.
   let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
 
   /// Signs the user in and returns the token.
@@ -38,7 +38,7 @@ struct DeviceGrant: Sendable {
     return token
   }
 
-  /// Requests a code for the user from the server.
+  /// Requests a device code and a user code from the server.
   private func begin(
     _ question: SignInQuestion
   ) async throws(SQOAuthError) -> DeviceAuthorizationResponse {
@@ -92,7 +92,7 @@ struct DeviceGrant: Sendable {
     throw Self.expired(after: last)
   }
 
-  /// Returns the error for a code that has expired, with the reason in the last response.
+  /// Returns the error for an expired code; its message gives the reason from the last response.
   private static func expired(after last: SQOAuthError?) -> SQOAuthError {
     let reason =
       switch last?.response?.error.rawValue {

@@ -1,8 +1,8 @@
 public import SQBasics
 public import SQFoundation
 
-/// A token that no store has: the result of a token exchange, or a token with fewer rights than the
-/// account's.
+/// A token that the SDK does not store: the result of a token exchange, or a token with fewer
+/// rights than the account's.
 ///
 /// - SeeAlso: RFC 8693, section 2.2.1; ``AccountOperations/narrowedToken(for:scope:)``
 public struct ExchangedToken: Sendable, Hashable {
@@ -21,8 +21,8 @@ public struct ExchangedToken: Sendable, Hashable {
   /// The header fields for a request with this token; `nil` if it is not an access token, or needs
   /// a proof in each request.
   ///
-  /// Send them only to the services that the request for the token named. For a token that is bound
-  /// to a key (``SQToken/isBound``), use ``AccountOperations/send(_:with:)``.
+  /// Send them only to the services for which the token was requested. For a token that is bound to
+  /// a key (``SQToken/isBound``), use ``AccountOperations/send(_:with:)``.
   public var authorizationFields: [String: String]? {
     type == .accessToken && !token.isBound ? ["Authorization": "Bearer \(text)"] : nil
   }

@@ -1,6 +1,7 @@
 import SQBasics
 
-/// An extension grant: a grant of another specification, with its own parameters.
+/// An extension grant: a grant type that a different specification defines, with its own
+/// parameters.
 ///
 /// - SeeAlso: RFC 6749, section 4.5
 struct ExtensionGrant: Sendable {
@@ -24,7 +25,7 @@ struct ExtensionGrant: Sendable {
     return try await client.token(ofUserBy: pairs, scope: scope, abandoned)
   }
 
-  /// Throws for grants that have their own method, and for grants that the SDK does not support.
+  /// Throws if the grant type is empty, is not supported, or has its own method in the SDK.
   private static func check(_ grantType: String) throws(SQOAuthError) {
     switch grantType {
     case "implicit", "token":

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The validation of a refresh's ID token.
+/// The validation of the ID token in the response to a refresh.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 12.2
 struct Identification: Sendable {

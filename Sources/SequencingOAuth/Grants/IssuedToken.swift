@@ -7,7 +7,7 @@ struct IssuedToken: Sendable {
   /// How far this machine's clock is ahead of the server's; `nil` if the response has no date.
   let clockLead: Duration?
 
-  /// Creates an issued token without its response.
+  /// Creates an issued token without the server's time.
   init(_ token: SQToken) {
     self.token = token
     clockLead = nil

@@ -1,11 +1,12 @@
 /// The assertion of a JWT bearer grant.
 enum GrantAssertion: Sendable {
-  /// The client signs it with its key.
+  /// An assertion that the client signs with its key.
   case signed(JWTAssertion)
-  /// Another party signs it, and a source brings it.
+  /// An assertion that another party signs and a source provides.
   case brought(AssertionSource)
 
-  /// Whether the assertion names the client, so that the request need not (RFC 7521, section 4.1).
+  /// Whether the assertion names the client, so that the request can omit `client_id` (RFC 7521,
+  /// section 4.1).
   var namesClient: Bool {
     if case .signed = self { true } else { false }
   }
@@ -25,8 +26,8 @@ struct JWTBearerGrant: Sendable {
 
   /// Gets a token for an assertion from the configuration's source.
   ///
-  /// The assertion need not name the client, so the request does. A refresh token in the response
-  /// is not used: the party that signs the assertions decides each time whether there is a token.
+  /// The request names the client, because the assertion might not. A refresh token in the response
+  /// is not used, because the party that signs the assertions decides about each new token.
   func runWithSource(scope: String?) async throws(SQOAuthError) -> SQToken {
     guard let source = client.configuration.grantAssertionSource else {
       throw SQOAuthError(

@@ -1,12 +1,12 @@
 import SQBasics
 
-/// A part of an account's rights for which a token can be asked: some resources, scopes, or both.
+/// A part of an account's rights: some of its resources, some of its scopes, or both.
 ///
 /// - SeeAlso: RFC 6749, section 6; RFC 8707, section 2.2
 package struct NarrowedAccess: Sendable, Hashable {
-  /// The resources in the request's order; empty for all of the account.
+  /// The resources in the request's order; empty for all resources of the account.
   private let exactResources: [ExactText]
-  /// `nil` for the account's whole scope.
+  /// The scope; `nil` for the account's whole scope.
   private let exactScope: ExactText?
 
   var resources: [String] { exactResources.map(\.text) }
@@ -17,7 +17,8 @@ package struct NarrowedAccess: Sendable, Hashable {
     exactScope = scope.map(ExactText.init)
   }
 
-  /// Throws if this is not a part of a client's rights, as far as the client knows them.
+  /// Throws if neither resources nor scopes are named, or if a resource is malformed or is missing
+  /// from the configuration's resources.
   func check(of configuration: ClientConfiguration) throws(SQOAuthError) {
     guard !exactResources.isEmpty || exactScope?.text.words.isEmpty == false else {
       throw SQOAuthError(
@@ -36,7 +37,7 @@ package struct NarrowedAccess: Sendable, Hashable {
 }
 
 extension RegisteredClient {
-  /// Returns the client with requests for a part of its rights.
+  /// Returns a client that requests only the resources in `access`, and requires no scopes.
   func narrowed(to access: NarrowedAccess) -> RegisteredClient {
     var configuration = configuration
     if !access.resources.isEmpty { configuration.resources = access.resources }

@@ -6,14 +6,14 @@ package struct PreparedCodeGrant: Sendable, Redacted {
   package let question: SignInQuestion
   package let redirect: RedirectURI
   package let authorizationEndpoint: URL
-  /// The address to which the request is pushed; `nil` for a request in the browser's URL.
+  /// The address to which the request is pushed; `nil` if the browser's URL carries the request.
   let pushEndpoint: URL?
   /// Whether the request is signed.
   let isSigned: Bool
-  /// The algorithms of a signed response; `nil` for a response without a signature.
+  /// The algorithms that may sign the response; `nil` if the response is not signed.
   let responseAlgorithms: Set<JWSAlgorithm>?
 
-  /// Prepares the grant, with all checks that need no request.
+  /// Prepares the grant, and does all checks that need no request.
   package init(_ options: SignInOptions, _ client: RegisteredClient) throws(SQOAuthError) {
     try ProfileRules(client: client).check()
     _ = try client.unprovenCredentials(supported: nil)
@@ -39,8 +39,8 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     if let responseAlgorithms { _ = try client.responseSignatures(responseAlgorithms) }
   }
 
-  /// Throws if a client cannot sign users in at a server by this grant, as far as its configuration
-  /// and the server's metadata say.
+  /// Throws if the client's configuration or the server's metadata shows that this grant cannot
+  /// sign users in.
   package static func check(
     _ configuration: ClientConfiguration, at server: ProviderMetadata,
     in environment: ClientEnvironment
@@ -50,10 +50,11 @@ package struct PreparedCodeGrant: Sendable, Redacted {
       RegisteredClient(configuration: configuration, environment: environment, metadata: server))
   }
 
-  /// Returns the address for a pushed request; `nil` if neither server nor app asks for one.
+  /// Returns the endpoint for pushed authorization requests; `nil` if neither the server nor the
+  /// app asks for such a request.
   ///
-  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if one of them does, and the server has no
-  ///   such address.
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if a pushed request is required, but the
+  ///   server has no endpoint for it.
   private static func pushEndpoint(_ client: RegisteredClient) throws(SQOAuthError) -> URL? {
     let isRequired = client.metadata.requiresPushedAuthorizationRequests
     guard
@@ -91,9 +92,9 @@ package struct PreparedCodeGrant: Sendable, Redacted {
       "does not list the grant \"authorization_code\"")
   }
 
-  /// Throws if the server does not support S256.
+  /// Throws if the server does not support S256 and the configuration does not accept that.
   ///
-  /// Without it, anyone could redeem a stolen code (RFC 9700, section 2.1.1).
+  /// Without S256, anyone could redeem a stolen code (RFC 9700, section 2.1.1).
   private static func checkPKCE(_ client: RegisteredClient) throws(SQOAuthError) {
     guard let methods = client.metadata.codeChallengeMethods else {
       let configuration = client.configuration

@@ -9,7 +9,7 @@ struct ProfileRules: Sendable {
   private var metadata: ProviderMetadata { client.metadata }
   private var profile: SecurityProfile { configuration.profile }
 
-  /// A list of what is wrong.
+  /// The violated rules, as texts for an error message.
   private struct Faults {
     private(set) var texts: [String] = []
 
@@ -18,10 +18,11 @@ struct ProfileRules: Sendable {
     }
   }
 
-  /// Throws if the client's configuration or the server's metadata does not allow the profile.
+  /// Throws if the client's configuration or the server's metadata violates a rule of the profile.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for the configuration, and
-  ///   ``SQOAuthError/Code/signInUnsupported`` for the server; both name all that is missing.
+  ///   ``SQOAuthError/Code/signInUnsupported`` for the server. Each message lists all that is
+  ///   missing.
   func check() throws(SQOAuthError) {
     guard let allowed = profile.algorithms else { return }
     var own = Faults()

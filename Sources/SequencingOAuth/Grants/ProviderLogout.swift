@@ -11,8 +11,8 @@ struct ProviderLogout: Sendable {
   let idToken: IDToken?
   let logoutHint: String?
   let uiLocales: [String]
-  /// The closure that gets the logout before the browser opens, so that the app can pass a redirect
-  /// to it.
+  /// The closure that gets the pending logout before the browser opens, so that the app can pass
+  /// the redirect to this logout.
   let isWaiting: @Sendable (PendingLogout) -> Void
 
   /// Opens the browser, and waits for the redirect if the client has a redirect URI for logouts.

@@ -7,7 +7,7 @@ struct RedirectWait: Sendable {
   let redirectURI: String
   /// The server at the loopback address; `nil` if the app receives the redirect.
   let receiver: LoopbackRedirectReceiver?
-  /// The wait for a text browser that uses the program's terminal, if one opens the page.
+  /// The wait for a text browser, in case such a browser opens the page in the program's terminal.
   private let textBrowser: TerminalBrowserWait
   private let clock: any WallClock
   private let timeout: Duration
@@ -33,7 +33,7 @@ struct RedirectWait: Sendable {
 
   /// Opens the browser and waits for the response, the time limit or a cancellation.
   ///
-  /// `open` and `timeOut` run in their own tasks. Each of them may end the wait, and the end of the
+  /// `open` and `timeOut` run in their own tasks. Each task can end the wait, and the end of the
   /// wait cancels both tasks.
   func response<Response>(
     _ response: () async throws(SQOAuthError) -> Response,
@@ -58,8 +58,8 @@ struct RedirectWait: Sendable {
 
   /// Closes the port, and returns when no text browser uses the terminal any longer.
   ///
-  /// If a redirect came, the user may read the final page in the text browser, for the time limit
-  /// of a sign-in at most. If none came, the text browser is ended.
+  /// If a redirect came, the user can read the final page in the text browser, at most for the time
+  /// limit of a sign-in. Otherwise, this ends the text browser.
   func end(isAnswered: Bool) async {
     await receiver?.stop()
     await textBrowser.end { [clock, timeout] in

@@ -6,11 +6,11 @@ struct RefreshTokenGrant: Sendable {
 
   /// Refreshes a token; the new token keeps the old refresh token if the server sends no new one.
   ///
-  /// If the response is invalid but has a refresh token, the result is the old token with that
-  /// refresh token, because the server may no longer accept the old one.
+  /// If the response is invalid but has a refresh token, the result is the old token with the new
+  /// refresh token, because the server may no longer accept the old refresh token.
   ///
-  /// With `access`, the response's access token has these rights only. The result's token is then
-  /// the old one with the response's refresh token.
+  /// With `access`, the new access token has only these rights, and is the result's `narrowed`
+  /// token. The result's `token` is then the old token with the response's refresh token.
   func run(
     _ token: SQToken, narrowedTo access: NarrowedAccess? = nil
   ) async throws(SQOAuthError) -> RefreshedToken {
@@ -20,7 +20,7 @@ struct RefreshTokenGrant: Sendable {
       .init("refresh_token", refreshToken),
     ]
     if let scope = access?.scope { parameters.append(.init("scope", scope)) }
-    // This must fail before the refresh token is sent.
+    // Create the validator first, so that an error is thrown before the refresh token is sent.
     let validator = try validator(of: token)
     do throws(SQOAuthError) {
       // A response without a scope means that the scope did not change. The server may already have
@@ -61,8 +61,9 @@ struct RefreshTokenGrant: Sendable {
 
   /// Returns the validator for an ID token in the response; `nil` to ignore such a token.
   ///
-  /// If the token has no validated identity, its server's ID tokens may be impossible to verify,
-  /// for example if an older version of the SDK stored the token.
+  /// If the token has no validated identity, a failure to create the validator is ignored. The
+  /// server's ID tokens may be impossible to verify, for example if an older version of the SDK
+  /// stored the token.
   private func validator(of token: SQToken) throws(SQOAuthError) -> IDTokenValidator? {
     if token.idToken != nil {
       return try IDTokenValidator(client.configuration, client.metadata, client.environment)
@@ -80,6 +81,8 @@ struct RefreshedToken: Sendable {
   ///
   /// If it is not `nil`, ``token`` has only the refresh token from the response.
   var failure: SQOAuthError?
-  /// A token for a part of the account's rights; ``token`` then has the account's access token.
+  /// A token for a part of the account's rights.
+  ///
+  /// If it is not `nil`, ``token`` has the account's old access token.
   var narrowed: SQToken?
 }

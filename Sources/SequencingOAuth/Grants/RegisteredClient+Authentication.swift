@@ -4,18 +4,18 @@ package import SQFoundation
 
 /// The client's authentication at the endpoints of its server.
 extension RegisteredClient {
-  /// Returns the client's credentials for one request to the token endpoint, or to an endpoint with
-  /// the same methods.
+  /// Returns the client's credentials for one request to the token endpoint, or to an endpoint that
+  /// accepts the same authentication methods.
   func credentials(at endpoint: URL) async throws(SQOAuthError) -> ClientCredentials {
     try await proving(unprovenCredentials(supported: nil), at: endpoint)
   }
 
-  /// Returns the client's credentials for an endpoint with its own list of methods, still without
-  /// an assertion.
+  /// Returns the client's credentials, without an assertion, for an endpoint that may list its own
+  /// authentication methods.
   ///
   /// An endpoint without a list accepts the methods of the token endpoint (RFC 8414, section 2). A
-  /// client that sends an assertion to the token endpoint does so everywhere, because servers
-  /// forget to list the method, and nobody else can use its assertion.
+  /// client that authenticates with an assertion at the token endpoint does so at every endpoint,
+  /// because some servers forget to list the method, and no other party can use the assertion.
   package func unprovenCredentials(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientCredentials {
@@ -58,8 +58,7 @@ extension RegisteredClient {
     }
   }
 
-  /// Returns the credentials with a new assertion if the method needs one; use them for one
-  /// request.
+  /// Returns the credentials for one request, with a new assertion if their method needs it.
   package func proving(
     _ credentials: ClientCredentials, at endpoint: URL
   ) async throws(SQOAuthError) -> ClientCredentials {
@@ -83,7 +82,7 @@ extension RegisteredClient {
     return credentials
   }
 
-  /// Returns the assertion of a grant, signed by the client or brought by its source.
+  /// Returns the assertion of a grant, which the client signs or its source provides.
   func text(
     of assertion: GrantAssertion, scope: String?, for endpoint: URL
   ) async throws(SQOAuthError) -> String {
@@ -114,8 +113,8 @@ extension RegisteredClient {
 
   /// Returns the claims of an assertion.
   ///
-  /// Each assertion has a new identifier, so that a server can reject a repeated one. Its expiry is
-  /// its lifetime plus the clock tolerance after now.
+  /// Each assertion has a new identifier, so that a server can reject a repeated one. It expires
+  /// when its lifetime plus the clock tolerance has passed.
   private func claims(of assertion: JWTAssertion, for endpoint: URL) -> [String: JSONValue] {
     let now = serverTime(at: endpoint).timeIntervalSince1970
     let end = now + (assertion.lifetime + configuration.clockTolerance).seconds

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The validation of a token user's identity.
+/// The validation of the identity of a token's user.
 extension RegisteredClient {
   /// Returns whether a scope requests the user's identity.
   package static func asksWho(_ scope: String?) -> Bool {
@@ -11,10 +11,11 @@ extension RegisteredClient {
   /// could be verified.
   ///
   /// In the second case the tokens are still valid for requests, so the sign-in continues without
-  /// an identity. A client that chose a symmetric algorithm expects validated ID tokens, so a
-  /// secret that cannot be a key for it is an error.
+  /// an identity. A client that chose a symmetric algorithm expects validated ID tokens, so for
+  /// this client the second case is an error.
   ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` for such a secret.
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the client chose a symmetric algorithm
+  ///   and no ID token could be verified, for example because the secret is too short.
   package func idTokenValidator(scope: String?) throws(SQOAuthError) -> IDTokenValidator? {
     guard Self.asksWho(scope) else { return nil }
     do throws(SQOAuthError) {

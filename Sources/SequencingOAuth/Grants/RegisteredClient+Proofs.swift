@@ -1,9 +1,9 @@
 import SQBasics
 import SQFoundation
 
-// Requests that carry a proof of the key to which an account's tokens are bound.
+// Requests with a proof of possession of the key to which an account's tokens are bound.
 extension RegisteredClient {
-  /// Returns the client with the key of an account; `nil` for an account with Bearer tokens.
+  /// Returns the client with an account's key; pass `nil` for an account with Bearer tokens.
   package func proving(with key: ProofKey?) -> RegisteredClient {
     key == nil && proofKey == nil
       ? self
@@ -11,14 +11,15 @@ extension RegisteredClient {
         configuration: configuration, environment: environment, metadata: metadata, proofKey: key)
   }
 
-  /// Returns the client with the key for a new sign-in, if its tokens are to be bound to a key.
+  /// Checks the client for a new sign-in, and returns it with the key to which the new tokens will
+  /// be bound, if any.
   package func provingAnew() throws(SQOAuthError) -> RegisteredClient {
     try ProfileRules(client: self).check()
     try checkAssertionAlgorithm()
     return proving(with: try newProofKey())
   }
 
-  /// Creates the key for a new sign-in; `nil` if its tokens are not bound to a key.
+  /// Returns the key for the proofs of a new sign-in; `nil` if the sign-in needs no proofs.
   func newProofKey() throws(SQOAuthError) -> ProofKey? {
     switch configuration.newBinding {
     case nil: return nil
@@ -30,7 +31,7 @@ extension RegisteredClient {
   }
 
   private func checkBindsToCertificates() throws(SQOAuthError) {
-    // Endpoints from the app have no metadata that could say so.
+    // If the app configured the endpoints, there is no metadata that could say so.
     guard configuration.metadata != nil || metadata.bindsTokensToCertificates else {
       throw SQOAuthError(
         .signInUnsupported,
@@ -54,7 +55,7 @@ extension RegisteredClient {
     return environment.proofServers.known(server).nonce
   }
 
-  /// Begins with the nonce that an account's record has.
+  /// Uses the nonce from an account's record for the first proof, unless a newer nonce is known.
   func resume(serverNonce: String?) {
     guard let serverNonce, let server = Self.server(of: metadata.tokenEndpoint) else { return }
     environment.proofServers.resume(serverNonce, of: server)
@@ -75,19 +76,19 @@ extension RegisteredClient {
   enum Proving: Sendable {
     /// Each attempt has a proof, if the client has a key.
     case always
-    /// The last attempt has none if the server has refused a proof and a new one would not help.
-    /// The message itself must name the key.
+    /// Each attempt has a proof, if the client has a key. If the server rejects the proof and a new
+    /// proof would not help, a last attempt has none. The message itself must name the key.
     case ifAccepted
-    /// The first attempt has none; if the server asks for a proof, the next ones have it.
+    /// The first attempt has no proof; if the server asks for a proof, each later attempt has one.
     case ifAsked
   }
 
-  /// Sends a message to the authorization server, and sends it again if the server can accept
-  /// another proof; returns the last message with its response.
+  /// Sends a message to the authorization server, and repeats it if a new proof or new credentials
+  /// may help; returns the last message with its response.
   ///
-  /// The closure creates the message of each attempt. A later one has new credentials too, because
-  /// a server may have remembered the assertion of the first one. It may also help if the server's
-  /// clock shows that the times in the first one were wrong. ``ProofRepeats`` limits the attempts.
+  /// The closure creates the message of each attempt. Each message needs new credentials, because a
+  /// server may accept an assertion only once. A repeat can also help if the server's `Date` shows
+  /// that the times in the first message were wrong. ``ProofRepeats`` limits the attempts.
   ///
   /// - SeeAlso: RFC 9449, section 8
   func exchange<Message: ClientMessage>(
@@ -113,7 +114,8 @@ extension RegisteredClient {
       guard improves || omits else { return (answer, sent) }
       sent = try await message()
       proof = improves ? try await prover?.proof(of: "POST", endpoint, to: .authorization) : nil
-      // Other processes wait for one request's time, so all attempts share it.
+      // All attempts share the time limit of one request, because other processes wait only that
+      // long.
       attempt += 1
       answer = try await exchange(sent, at: endpoint, proof, attempt: attempt, since: start)
       guard improves else { return (answer, sent) }
@@ -133,7 +135,7 @@ extension RegisteredClient {
     return prover.canImprove(proof, after: error, answer.headers)
   }
 
-  /// Returns whether a server has refused the proof itself.
+  /// Returns whether a server has refused the request because of its proof.
   private static func refusesProof(_ answer: WebResponse) -> Bool {
     error(in: answer) == .invalidDPoPProof
   }
@@ -154,14 +156,15 @@ extension RegisteredClient {
       answer.headers, from: server, at: environment.clock.now)
   }
 
-  /// The time of the server at an endpoint, as far as it is known.
+  /// Returns the time of the server at an endpoint, or this machine's time if the difference is not
+  /// known.
   func serverTime(at endpoint: URL) -> Date {
     let lead = Self.server(of: endpoint).map { environment.proofServers.known($0).clockLead } ?? 0
     return environment.clock.now.addingTimeInterval(-lead)
   }
 
-  /// How far this machine's clock is ahead of the authorization server's; `nil` if no response to
-  /// this client has told.
+  /// How far this machine's clock is ahead of the authorization server's; `nil` if no response has
+  /// shown it.
   var clockLead: Duration? {
     let endpoints = [metadata.pushedAuthorizationRequestEndpoint, metadata.tokenEndpoint]
     return endpoints.lazy.compactMap { $0.flatMap(Self.server(of:)) }
@@ -170,7 +173,7 @@ extension RegisteredClient {
 
   /// Sends a message, and learns the nonce in its answer, even if the message has no proof.
   ///
-  /// After an earlier attempt, the message has the rest of the time that began with it.
+  /// A later attempt has the rest of the time limit, which began at `start` with the first attempt.
   private func exchange(
     _ message: some ClientMessage, at endpoint: URL, _ proof: Prover.Proof?, attempt: Int = 1,
     since start: ContinuousClock.Instant? = nil
@@ -183,7 +186,7 @@ extension RegisteredClient {
     let response = try await environment.exchange(
       request, for: ObservedRequest(purpose: message.purpose, attempt: attempt))
     if let server = Self.server(of: endpoint) {
-      // Only the check of a signed response asks for it.
+      // Only the check of a signed response needs the date.
       if configuration.authorizationResponseAlgorithm != nil || configuration.profile.signsMessages
       {
         environment.proofServers.note(response.headers, from: server, at: environment.clock.now)

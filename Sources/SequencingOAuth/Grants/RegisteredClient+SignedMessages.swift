@@ -4,10 +4,10 @@ import SQFoundation
 
 // Signed authorization requests and responses.
 extension RegisteredClient {
-  /// Whether the client signs the requests of its sign-ins.
+  /// Returns whether the client signs its authorization requests.
   ///
-  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server demands a signed request and
-  ///   the client cannot sign it as the server accepts it.
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the request must be signed, but the
+  ///   client has no key or the server does not list the key's algorithm.
   func signsAuthorizationRequests() throws(SQOAuthError) -> Bool {
     guard
       metadata.requiresSignedRequestObjects || configuration.signsAuthorizationRequests
@@ -29,7 +29,8 @@ extension RegisteredClient {
     return true
   }
 
-  /// Returns the parameters of a sign-in's request as a signed text, a request object.
+  /// Returns a request object: a signed JSON Web Token with the parameters of an authorization
+  /// request.
   ///
   /// - SeeAlso: RFC 9101, section 4; FAPI 2.0 Message Signing, section 5.3.2
   func requestObject(of parameters: [FormCoding.Pair]) async throws(SQOAuthError) -> String {
@@ -44,7 +45,7 @@ extension RegisteredClient {
       // A parameter that may be repeated is a list (RFC 8707, section 2).
       claims["resource"] = .array(configuration.resources.map(JSONValue.string))
     }
-    // They come last, so that no parameter of the app replaces them.
+    // These claims are set last, so that no parameter of the app replaces them.
     claims["iss"] = .string(configuration.clientID)
     claims["aud"] = .string(metadata.issuer ?? metadata.authorizationEndpoint?.absoluteString ?? "")
     claims["iat"] = .integer(now)
@@ -55,7 +56,7 @@ extension RegisteredClient {
       claims, type: "oauth-authz-req+jwt", listed: metadata.requestObjectAlgorithms)
   }
 
-  /// Returns a parameter as a claim: a text, or the JSON that the text holds.
+  /// Returns a parameter as a claim: a string, or the JSON value that the string contains.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 6.1; RFC 9396, section 2
   private static func claim(_ parameter: FormCoding.Pair) -> JSONValue {
@@ -65,9 +66,11 @@ extension RegisteredClient {
     return value ?? .string(parameter.value)
   }
 
-  /// The algorithms of the signed responses that the client asks for; `nil` if it asks for none.
+  /// Returns the algorithms that may sign the response; `nil` if the client asks for no signed
+  /// response.
   ///
-  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server does not offer them.
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server does not offer signed
+  ///   responses.
   func responseAlgorithms() throws(SQOAuthError) -> Set<JWSAlgorithm>? {
     let chosen = configuration.authorizationResponseAlgorithm
     guard chosen != nil || configuration.profile.signsMessages else { return nil }
@@ -81,7 +84,7 @@ extension RegisteredClient {
       .intersection(JWSAlgorithm.all(in: metadata.authorizationResponseAlgorithms))
   }
 
-  /// Returns the verifier of signed responses.
+  /// Returns a verifier of authorization responses with a signature by one of these algorithms.
   func responseSignatures(
     _ algorithms: Set<JWSAlgorithm>
   ) throws(SQOAuthError) -> IssuerSignatures {

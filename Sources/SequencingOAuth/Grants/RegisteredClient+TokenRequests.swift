@@ -5,11 +5,11 @@ import SQFoundation
 extension RegisteredClient {
   /// Sends a grant's parameters to the token endpoint, and returns the token.
   ///
-  /// If the response names no scope, the token gets the `scope` of this call. The response may take
-  /// as long as `leastTimeout` if that is longer than the configured time limit. A `parser`
+  /// If the response names no scope, the token gets the `scope` of this call. The time limit for
+  /// the response is the configured time limit or `leastTimeout`, whichever is longer. A `parser`
   /// replaces the environment's parser. With `isAnonymous`, a public client does not send its
-  /// identifier. The configuration's own parameters are sent too, except the `omitted` ones. An
-  /// `assertion` is signed or brought anew for each attempt.
+  /// identifier. The configuration's own parameters are sent too, except the `omitted` ones. Each
+  /// attempt gets a new text of the `assertion` from the client's key or from its source.
   ///
   /// - SeeAlso: RFC 6749, section 3.2
   func token(

@@ -12,7 +12,7 @@ struct Revocation: Sendable {
     var unsupported: SQOAuthError?
     let client = client.proving(with: token.proofKey)
     for (index, unproven) in try requests(for: token).enumerated() {
-      // The specification of proofs does not mention this endpoint, but some servers ask for one.
+      // RFC 9449 does not mention the revocation endpoint, but some servers ask for a proof there.
       let (answer, request) = try await client.exchange(
         at: unproven.endpoint, proving: .ifAsked
       ) { () throws(SQOAuthError) in

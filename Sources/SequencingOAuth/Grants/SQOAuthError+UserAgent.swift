@@ -4,8 +4,8 @@ import SQFoundation
 extension SQOAuthError {
   /// Creates the error of a sign-in or logout from an error of its user agent.
   ///
-  /// The message contains only the error's localized description, without the `secrets` of the
-  /// page's address, because other texts could contain anything.
+  /// If the error is not an `SQOAuthError`, the message contains only its localized description,
+  /// without the `secrets` of the page's URL. The error's other texts could contain anything.
   init(userAgent error: any Error, secrets: [String]) {
     if let error = error as? SQOAuthError {
       self = error

@@ -7,7 +7,8 @@ package struct SignInQuestion: Sendable {
   let expected: ExpectedIdentity
   /// The additional parameters of the authorization request.
   let parameters: [FormCoding.Pair]
-  /// The validator of the ID token; `nil` if no ID token is requested or could be verified.
+  /// The validator of the ID token; `nil` if no ID token is requested, or if none could be
+  /// verified.
   let validator: IDTokenValidator?
 
   /// Combines a sign-in's options with the client's configuration.
@@ -59,7 +60,8 @@ package struct SignInQuestion: Sendable {
       && scope?.split(separator: " ").contains("offline_access") == true
   }
 
-  /// Returns the additional parameters, with the response mode of a signed response.
+  /// Returns the additional parameters; for a signed response, with the `response_mode` that
+  /// requests it.
   ///
   /// - SeeAlso: JARM, section 2.3
   func parameters(isResponseSigned: Bool) -> [FormCoding.Pair] {

@@ -1,7 +1,8 @@
 import SQBasics
 import SQFoundation
 
-/// The token exchange grant: a token for one with a different type or for a different service.
+/// The token exchange grant, which exchanges a token for a token of a different type or for a
+/// different service.
 ///
 /// - SeeAlso: RFC 8693
 struct TokenExchangeGrant: Sendable {
@@ -25,7 +26,8 @@ struct TokenExchangeGrant: Sendable {
     pairs += exchange.audiences.map { .init("audience", $0) }
     pairs += exchange.resources.map { .init("resource", $0) }
     if let scope = exchange.scope { pairs.append(.init("scope", scope)) }
-    // Leave out the configuration's audience; otherwise the token would be valid there too.
+    // Leave out the configuration's audience and resource; otherwise the token would be valid for
+    // them too.
     let isForNamed = !(exchange.audiences + exchange.resources).isEmpty
     let parameters = pairs
     let token = try await abandoned.token(of: client, orIfCancelled: .waitCancelled) {

@@ -8,7 +8,7 @@ package import SQFoundation
 ///
 /// - SeeAlso: RFC 6749, sections 3.1 and 3.2; RFC 8252, section 8.3
 package enum EndpointURL {
-  /// Returns the URL of an endpoint, or throws the reason why the text is not a valid one.
+  /// Returns the URL in a text, or throws the reason why it is not a valid endpoint.
   package static func check(_ text: String, name: String) throws(SQOAuthError) -> URL {
     // Checks the text itself, because Foundation's `URL` repairs a bare bracket or percent sign.
     guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(text) else {
@@ -27,7 +27,7 @@ package enum EndpointURL {
     return url
   }
 
-  /// Splits a checked URL behind its host and port.
+  /// Splits a checked URL after its host and port.
   package static func split(_ text: String) -> (root: String, tail: Substring) {
     let scheme = text.prefix { $0 != ":" }
     let rest = text.dropFirst(scheme.count + "://".count)

@@ -7,12 +7,13 @@ package import SQFoundation
 ///
 /// - SeeAlso: RFC 9110, section 5.6.7
 package enum HTTPDate {
-  /// Returns how many seconds this machine's clock is ahead of a date; `nil` without one.
+  /// Returns how many seconds `now` is later than a date in a field; `nil` without a valid date.
   static func lead(_ text: String?, at now: Date) -> Double? {
     text.flatMap { parse($0, now: now) }.map(now.timeIntervalSince)
   }
 
-  /// Returns the date, or `nil` if the text is no date; `now` sets the century of a two-digit year.
+  /// Returns the date, or `nil` if the text is not a date; `now` sets the century of a two-digit
+  /// year.
   package static func parse(_ text: String, now: Date) -> Date? {
     let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     switch parts.count {

@@ -4,14 +4,16 @@ import SQBasics
 enum HTTPFreshness {
   /// The shortest and the longest lifetime, in seconds.
   ///
-  /// A server's mistake must not make the SDK fetch a document each time, and must not hide a
-  /// withdrawn key for days.
+  /// The lower bound keeps a server's mistake from making the SDK fetch a document each time. The
+  /// upper bound keeps it from hiding a withdrawn key for days.
   private static let bounds = 300.0...86_400
   private static let usual = 3600.0
 
   /// Returns how long after its request a response may be reused, in seconds.
   ///
-  /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2; the transit time counts (section 4.2.3)
+  /// The time begins at the request, because the time in transit counts (RFC 9111, section 4.2.3).
+  ///
+  /// - SeeAlso: RFC 9111, sections 4.2 and 5.2.2
   static func seconds(_ headers: HeaderFields) -> Double {
     // RFC 9110, section 5.3: several fields are one list.
     let fields = headers.values(for: "Cache-Control")

@@ -25,7 +25,7 @@ extension HTTPTransport {
       throw SQOAuthError(
         .connectionFailed, "the HTTP client failed with \(type(of: error))", cause: error)
     }
-    // Checked again, because an app's own client may not know the limit or may invent a status.
+    // Checked here too, because an app's own client might ignore the limit or invent a status.
     guard (200...599).contains(response.status) else {
       throw SQOAuthError(.invalidResponse, "the HTTP client returned an invalid status")
     }
@@ -35,7 +35,7 @@ extension HTTPTransport {
     return response
   }
 
-  /// Sends a request, and cancels an app's own client when the request's time limit has passed.
+  /// Sends a request, and ends it at its time limit if the client does not do so itself.
   private func answer(
     to request: WebRequest, _ interruption: Interruption?
   ) async throws -> WebResponse {

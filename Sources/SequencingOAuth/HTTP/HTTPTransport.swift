@@ -2,25 +2,25 @@ import SQBasics
 
 /// A client that sends HTTP requests to servers and returns their responses.
 ///
-/// ``CurlTransport`` is the default on Linux. An app may implement its own client, with only the
+/// ``CurlTransport`` is the default on Linux. To use its own client, an app must implement only the
 /// method ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns
 /// every response, with any status. Several tasks may call it at the same time.
 ///
 /// `brokenDuties()` of the library `SequencingOAuthTesting` checks a client. Its duties:
 ///
-/// - It sends the method, the URL, the fields and the content as they are: ``WebRequestBody`` has
-///   four kinds. It calls the closure of a stream once.
-/// - It sends each request once, also if the response is lost, a 429 or a 5xx. A refresh token that
-///   is sent twice may end the user's session.
+/// - It sends the method, the URL, the fields and the content unchanged, for each of the four kinds
+///   of ``WebRequestBody``. It calls the closure of a stream once.
+/// - It sends each request only once, even if the response is lost or has the status 429 or 5xx. A
+///   refresh token that is sent twice may end the user's session.
 /// - It adds `Accept-Encoding` and decompresses the content.
 /// - It brings the content to the request's ``HTTPDestination``. A file gets the mode 0600, and a
 ///   link in its place is an error.
 /// - It ends with ``SQOAuthError/Code/responseTooLarge`` if the decompressed content is larger than
 ///   ``WebRequest/maximumResponseBytes``.
-/// - A response that breaks off and a server that cannot be reached are errors, at once.
+/// - It fails at once if the response breaks off or if the server cannot be reached.
 /// - Without a ``WebRequest/timeout``, it ends after ``WebRequest/idleTimeout`` without a byte.
 /// - It ends soon after its task was cancelled.
-/// - It calls ``WebRequest/progress``, in the end with all bytes.
+/// - It calls ``WebRequest/progress``; the last call counts all bytes.
 public protocol HTTPTransport: Sendable {
   /// Sends a request and returns the complete response.
   ///

@@ -40,7 +40,7 @@ public struct HTTPTransportConfiguration: Sendable, Hashable {
   /// A certificate and its private key, for servers that ask clients for a certificate.
   ///
   /// The pair is checked before the first request. If a part of it is missing or encrypted, or if
-  /// the key is of another certificate, each request fails with
+  /// the key belongs to a different certificate, each request fails with
   /// ``SQOAuthError/Code/invalidConfiguration``.
   public struct ClientCertificate: Sendable, Hashable {
     /// The client's certificate, then the intermediate certificates up to its authority, in PEM.
@@ -108,11 +108,11 @@ extension HTTPTransportConfiguration.Proxy: Redacted {
 }
 
 extension HTTPTransportConfiguration.Proxy {
-  /// Creates the proxy at an address that a user or a file names.
+  /// Creates a proxy from an address that a user or a file provides.
   ///
   /// The address is a URL, or a host and a port: `proxy.example:8080` is an HTTP proxy. A URL
-  /// begins with `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`. Without a port, it is
-  /// 1080, and 443 for `https`.
+  /// begins with `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`. The default port is
+  /// 443 for `https`, and 1080 otherwise.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if no proxy can have the address. The
   ///   message does not repeat it, because it may contain a password.

@@ -59,7 +59,7 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   ///
   /// Field names are ASCII tokens (RFC 9110, section 5.1).
   private static func same(_ first: String, _ second: String) -> Bool {
-    // Most names are written in lower case.
+    // A fast path: most equal names have the same case.
     first == second
       || first.utf8.count == second.utf8.count
         && zip(first.utf8, second.utf8).allSatisfy { fold($0) == fold($1) }

@@ -1,9 +1,9 @@
 import SQBasics
 package import SQFoundation
 
-/// The chunks of a form part that can be read only once.
+/// A form part whose chunks can be read only once.
 ///
-/// Only the first attempt to send the form gets them.
+/// Only the first attempt to send the form gets the chunks.
 package final class OneTimeStream: Sendable {
   package typealias Next = @Sendable () async throws -> Data?
 

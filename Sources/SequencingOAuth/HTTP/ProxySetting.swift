@@ -19,7 +19,7 @@ struct ProxySetting {
 
   /// The variables that name the proxy of a request, in libcurl's order.
   ///
-  /// libcurl omits HTTP_PROXY, which in a CGI program is a field of the web request.
+  /// libcurl does not read HTTP_PROXY, which in a CGI program contains a field of the web request.
   private static func variables(isSecure: Bool) -> [String] {
     (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
   }
@@ -37,7 +37,7 @@ struct ProxySetting {
         .compactMap { EnvironmentVariable.bytes($0) }.first { $0.count > 1 }
         .map { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
     }
-    // Without a user, there is nothing that libcurl could ignore.
+    // libcurl ignores a proxy only because of the user name or the password in its URL.
     guard let text, text.contains("@"), let fault = faultOfUser(in: text) else { return }
     throw SQOAuthError(
       .connectionFailed,
@@ -68,7 +68,7 @@ struct ProxySetting {
     namesUser = text.flatMap { Self.part(CURLUPART_USER, of: $0) } != nil
   }
 
-  /// Returns the port of a proxy that libcurl can use: by default, 443 for https and 1080
+  /// Returns the port in the URL of a usable proxy; the default is 443 for https, and 1080
   /// otherwise.
   private static func port(of proxy: String) -> Int {
     part(CURLUPART_PORT, of: proxy).flatMap { Int($0) }
@@ -92,7 +92,7 @@ struct ProxySetting {
   /// Returns what is wrong with the user name or the password in a proxy's URL; `nil` if nothing
   /// is.
   ///
-  /// If libcurl cannot decode one of them, it goes on without a proxy.
+  /// If libcurl cannot decode one of them, it connects without a proxy.
   private static func faultOfUser(in proxy: String) -> String? {
     let parts = [(CURLUPART_USER, CURLUE_NO_USER), (CURLUPART_PASSWORD, CURLUE_NO_PASSWORD)]
     let canBeDecoded = parts.allSatisfy { part, none in
@@ -121,7 +121,7 @@ struct ProxySetting {
     } ?? nil
   }
 
-  /// Returns a result for a proxy's URL; `nil` if libcurl cannot parse it.
+  /// Returns the closure's result for a parsed proxy URL; `nil` if libcurl cannot parse the URL.
   private static func withURL<Result>(_ proxy: String, _ body: (OpaquePointer) -> Result) -> Result?
   {
     let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)

@@ -6,10 +6,11 @@ import SQFoundation
 enum RetryAfter {
   /// The longest accepted wait, in seconds: one day.
   ///
-  /// Otherwise a server, or a date from a wrong clock, could stop a client for years.
+  /// Without this maximum, a server or a date from a wrong clock could stop a client for years.
   static let maximum = 86_400.0
 
-  /// Returns the wait, from seconds or from a date; `nil` if the field is missing or unreadable.
+  /// Returns the time to wait, from a number of seconds or a date; `nil` if the field is missing or
+  /// unreadable.
   ///
   /// A date is compared with the response's own `Date` if there is one, because the client's clock
   /// may differ from the server's. A date in the past means no wait.

@@ -1,10 +1,10 @@
-/// The time limits of a request: each is set or the default.
+/// A request's time limits: for each, the value that was set, or else the default.
 package struct WebRequestLimits: Sendable {
-  /// The default limit, for a request that has no limit of its own.
+  /// The default for the limits that were not set.
   package var standard = Duration.seconds(60)
-  /// The limit that was set for the whole request; `.some(nil)` means no limit.
+  /// The limit for the whole request: `nil` if it was not set, `.some(nil)` for no limit.
   var total: Duration??
-  /// The limit that was set for the time without a byte; `.some(nil)` means no limit.
+  /// The limit for the time without a byte: `nil` if it was not set, `.some(nil)` for no limit.
   var idle: Duration??
   /// The limit from the call until the request is sent; `nil` if there is no separate limit.
   var connection: Duration?

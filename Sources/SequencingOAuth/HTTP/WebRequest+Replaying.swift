@@ -3,10 +3,10 @@ extension WebRequest {
   /// Whether the request can be sent more than once, because its whole body can be read again.
   public var isReplayable: Bool { oneTimeStreams.isEmpty }
 
-  /// Whether a part of the body that can be read only once was read, so the request cannot be sent.
+  /// Whether the request can no longer be sent, because a one-time part of its body was read.
   public var isConsumed: Bool { oneTimeStreams.contains(where: \.wasBegun) }
 
-  /// Throws if the body can no longer be sent, before any byte is sent.
+  /// Throws if a part of the body that can be read only once was already read.
   package func checkNotConsumed() throws(SQOAuthError) {
     if !oneTimeStreams.isEmpty { try Self.check(oneTimeStreams) }
   }

@@ -3,8 +3,8 @@ import SQBasics
 extension WebRequest {
   /// Throws if the request cannot be sent unchanged.
   ///
-  /// A method or a field that could end its line early is refused, and so is a field that could
-  /// contradict the framing that the client adds.
+  /// It refuses a method or a field with a character that could end its line early, and a field
+  /// that could contradict the framing that the client adds.
   func validate() throws(SQOAuthError) {
     guard method.isFieldToken else {
       throw Self.malformed("the request's method is empty or has a forbidden character")

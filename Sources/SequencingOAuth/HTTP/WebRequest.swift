@@ -22,20 +22,19 @@ public struct WebRequest: Sendable {
   /// A larger response ends the request with ``SQOAuthError/Code/responseTooLarge``. The default is
   /// 1 MiB.
   public var maximumResponseBytes: Int64 = 1 << 20
-  /// Whether to send the request on a new connection, on which the SDK's own transport sends it
-  /// once.
+  /// Whether ``CurlTransport`` sends the request on a new connection, and therefore only once.
   ///
-  /// On a connection that was open, libcurl may send an idempotent request twice: if the server
-  /// closes the connection without an answer, it may nevertheless have acted on the request.
+  /// On a reused connection, libcurl may send an idempotent request twice. If the server closes the
+  /// connection without an answer, it may nevertheless have acted on the first copy.
   var needsNewConnection = false
-  /// The stored values of ``timeout`` and ``idleTimeout``.
+  /// The time limits, which ``timeout`` and ``idleTimeout`` read and set.
   var limits = WebRequestLimits()
   /// The closure that receives the progress of the transfer from an ``HTTPTransport``.
   ///
   /// The client calls it on its own thread, so it must return immediately. To show progress in an
   /// app, use ``onProgress(_:)`` instead.
   public var progress: (@Sendable (HTTPProgress) -> Void)?
-  /// The app's closure that receives the progress.
+  /// The closure that ``onProgress(_:)`` has set.
   var progressClosure: Completion<HTTPProgress>?
 
   /// Creates a request with the default limits: 60 s, and a response of at most 1 MiB.

@@ -1,4 +1,4 @@
-// The names of the library Heimdall for operations that have another name here.
+// The names that operations of this SDK have in the library Heimdall.
 extension AuthorizationModule {
   /// Whether a token is in memory, expired or not; ``AccountOperations/restore()`` reads the store.
   ///

@@ -1,9 +1,9 @@
 import SQBasics
 
-// Restores the user's identity in a stored record. It was validated before the record was stored.
+// Restores the user's identity in a stored record. The identity was validated before it was stored.
 
 extension AccountRecord {
-  /// Returns a record from a store with the identity that was validated earlier.
+  /// Returns this stored record with the user's identity, if its ID token was validated earlier.
   ///
   /// The issuer and the client are checked again. If they do not match the ID token, the record
   /// gets no identity.

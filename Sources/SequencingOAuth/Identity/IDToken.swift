@@ -25,9 +25,10 @@ public struct IDToken: UserClaims, Hashable {
     self.compactForm = compactForm
   }
 
-  /// Creates an ID token for an app's tests from claims that nothing has validated.
+  /// Creates an ID token for an app's tests from claims that are not validated.
   ///
-  /// - Throws: The error of a provider's ID token whose claims have the same types.
+  /// - Throws: The same error as for a provider's ID token if a required claim is missing or a
+  ///   claim has a wrong type.
   package init(unverified claims: [String: JSONValue], compactForm: String) throws(SQOAuthError) {
     self.init(validated: try IDTokenClaims(claims), compactForm: compactForm)
   }
@@ -42,7 +43,7 @@ public struct IDToken: UserClaims, Hashable {
   public var authorizedParty: String? { values.value.authorizedParty }
   /// The moment when the token stops being valid (`exp`).
   ///
-  /// The user stays signed in after it, because the token was validated before.
+  /// The user stays signed in after this moment, because the token was validated earlier.
   public var expirationDate: Date { values.value.expirationDate }
   /// The moment when the provider issued the token (`iat`).
   public var issueDate: Date { values.value.issueDate }

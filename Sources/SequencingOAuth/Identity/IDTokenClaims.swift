@@ -39,7 +39,7 @@ struct IDTokenClaims: Sendable {
     authorizedParty = try reader.possibleText("azp")
     authenticationDate = reader.ifReadable("auth_time", reader.date)
     authenticationContextClass = reader.ifReadable("acr", reader.text)
-    // IdentityServer and others write a single method as a text.
+    // IdentityServer and others write a single method as a string, not as an array.
     authenticationMethods =
       (claims["amr"].string == nil
         ? reader.ifReadable("amr", reader.texts)

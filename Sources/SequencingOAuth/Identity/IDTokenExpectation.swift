@@ -7,11 +7,12 @@ package struct IDTokenExpectation: Sendable {
   package enum Nonce: Sendable {
     /// The claim must be present and equal this value.
     case required(String)
-    /// The claim may be missing. If it is present, it must equal this value, if there is one.
+    /// The claim may be missing. If it is present, it must equal this value; `nil` accepts any
+    /// value.
     case ifPresent(String?)
   }
 
-  /// The access token of the response with the ID token.
+  /// The access token in the same response as the ID token.
   let accessToken: String
   let nonce: Nonce
   /// The authorization code; `nil` for other grants.
@@ -22,7 +23,7 @@ package struct IDTokenExpectation: Sendable {
   var essentialContexts: [String] = []
   /// The ID token of the sign-in; a refresh's ID token must match it.
   var previous: IDToken?
-  /// The difference between this machine's clock and the server's, if the response had a date.
+  /// How far this machine's clock is ahead of the server's; `nil` if the response had no date.
   var clockLead: Duration?
 }
 

@@ -8,7 +8,7 @@ import SQFoundation
 struct IDTokenRules {
   let issuer: String
   let clientID: String
-  /// The audiences that the client accepts besides itself.
+  /// The audiences that an ID token may have in addition to the client.
   let trustedAudiences: Set<String>
   /// The allowed difference between the clocks, in both directions.
   let clockTolerance: Duration
@@ -39,7 +39,8 @@ struct IDTokenRules {
     try checkNonce(claims, expectation.nonce)
   }
 
-  /// Checks the other rules, for the audiences, the times and the user's authentication.
+  /// Checks the remaining rules: those for the other audiences, the times and the user's
+  /// authentication.
   func checkStatements(
     _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {
@@ -147,7 +148,7 @@ struct IDTokenRules {
       + "\(seconds > 0 ? "ahead of" : "behind") the server's; correct the clock"
   }
 
-  // MARK: What it answers
+  // MARK: The request that it answers
 
   private func checkNonce(
     _ claims: IDTokenClaims, _ nonce: IDTokenExpectation.Nonce

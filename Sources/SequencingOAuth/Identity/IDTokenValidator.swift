@@ -9,10 +9,10 @@ package struct IDTokenValidator: Sendable {
   private let configuration: ClientConfiguration
   private let clock: any WallClock
 
-  /// Creates the validator of a client; throws if its ID tokens could not be verified.
+  /// Creates the validator for a client's ID tokens; throws if no ID token could be verified.
   ///
-  /// No request is sent. Call it before the user sees a page, because the error says what the
-  /// configuration lacks.
+  /// This sends no request. Create the validator before the user sees a page, because the error
+  /// says what the configuration lacks.
   package init(
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
     _ environment: ClientEnvironment
@@ -37,10 +37,10 @@ package struct IDTokenValidator: Sendable {
     return IDToken(validated: claims, compactForm: compactForm)
   }
 
-  /// Validates the ID token of a refresh; it may be less complete than the sign-in's ID token.
+  /// Validates the ID token of a refresh, which may have fewer claims than the sign-in's ID token.
   ///
-  /// - Returns: The ID token, or the error if it is unusable but not for another user or client;
-  ///   then the ID token of the sign-in stays.
+  /// - Returns: The ID token; or an error if the ID token is unusable, but is not for another user
+  ///   or client. After such an error, the account keeps the ID token of the sign-in.
   /// - Throws: The errors of ``validate(_:_:)`` if the ID token is for another user or client, or a
   ///   forgery.
   /// - SeeAlso: OpenID Connect Core 1.0, section 12.2

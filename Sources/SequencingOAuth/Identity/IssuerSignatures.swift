@@ -4,8 +4,8 @@ import SQFoundation
 /// A verifier for the texts that an issuer signs for one client or one resource server.
 ///
 /// It accepts only the algorithms that the app or the issuer's metadata names. The header of a text
-/// chooses one of them, and the key must match it. All other values in the header, such as a key or
-/// its address, are ignored.
+/// chooses one of them, and the key must match it. A key in the header, or the address of a key, is
+/// ignored.
 ///
 /// - SeeAlso: RFC 8725, section 3.1
 package struct IssuerSignatures: Sendable {
@@ -21,7 +21,8 @@ package struct IssuerSignatures: Sendable {
     let bytes: Data
   }
 
-  /// Creates the verifier for a client's texts of a kind; no request is sent.
+  /// Creates the verifier for one kind of text that the issuer signs for a client; sends no
+  /// request.
   ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no issuer, no keys or no
   ///   algorithm that the SDK supports, or if the client has no secret for an algorithm that needs
@@ -57,7 +58,8 @@ package struct IssuerSignatures: Sendable {
     keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
   }
 
-  /// Creates the verifier for the issuer's access tokens at a resource server.
+  /// Creates the verifier for texts with public-key signatures, such as access tokens at a resource
+  /// server.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the provider has no issuer or no keys,
   ///   if the set of algorithms is empty, or if an algorithm needs a secret.
@@ -114,8 +116,8 @@ package struct IssuerSignatures: Sendable {
     }
   }
 
-  /// Returns the issuer's keys, fetched if they are not in memory or no longer fresh; `nil` if only
-  /// a secret verifies its texts.
+  /// Returns the issuer's keys, fetched if they are not in memory or no longer fresh; `nil` if the
+  /// issuer's texts are verified only with a secret.
   package func currentKeys() async throws(SQOAuthError) -> IssuerKeys? {
     guard let keys else { return nil }
     return IssuerKeys(set: try await environment.signingKeys.keys(of: keys, environment))
@@ -131,7 +133,9 @@ package struct IssuerSignatures: Sendable {
   }
 
   /// Verifies a signed text, and returns its claims, the algorithm of its signature, and the keys
-  /// that verified it; `nil` if it was a secret.
+  /// that verified it.
+  ///
+  /// The keys are `nil` if the text was verified with a secret.
   package func claims(
     of text: CompactJWS, as kind: SignedText
   ) async throws(SQOAuthError) -> (
@@ -201,7 +205,7 @@ package struct IssuerSignatures: Sendable {
 package struct IssuerKeys: Sendable, Hashable {
   fileprivate let set: JSONWebKeySet
 
-  /// Returns whether the two are copies of one, which shows faster than a comparison.
+  /// Returns whether two values are copies of the same value, without comparing the keys.
   package func isCopy(of other: Self) -> Bool { set.isCopy(of: other.set) }
 }
 
@@ -236,8 +240,8 @@ extension ClientConfiguration {
 
   /// Returns the algorithms that may sign the client's ID tokens and logout tokens.
   ///
-  /// It is the algorithm that the app set. If it set none, these are the public-key algorithms in
-  /// the server's metadata, or `RS256` without such a list.
+  /// If the app set an algorithm, the result is that algorithm. Otherwise, it is the public-key
+  /// algorithms in the server's metadata, or `RS256` if the metadata has no list.
   ///
   /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.3.7
   private func idTokenAlgorithms(

@@ -1,6 +1,7 @@
 // The issuers of a provider with tenants, in stored ID tokens.
 extension IssuerTemplate {
-  /// Returns whether an issuer from a store names one of these tenants in its claims.
+  /// Returns whether stored claims are from the stored issuer, or from one of that issuer's
+  /// tenants.
   static func isKept(_ claims: IDTokenClaims, of issuer: String?) -> Bool {
     guard let issuer else { return false }
     if claims.issuer == issuer { return true }

@@ -32,7 +32,8 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
     }
   }
 
-  /// Verifies the signature, and that the response is the issuer's, for this client, and recent.
+  /// Verifies the signature, and that the response is from the issuer, for this client and valid
+  /// now.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidAuthorizationResponse``, or the error of a request for
   ///   the issuer's keys.
@@ -47,10 +48,10 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
       clockLead: clockLead)
   }
 
-  /// Throws unless the claims are of a response of this issuer to this client that is valid now.
+  /// Throws unless the claims are from this issuer, for this client and valid now.
   ///
-  /// `clockLead` is how far this machine's clock is ahead of the server's, for the error; `nil` if
-  /// it is not known.
+  /// `clockLead` is used only in the error's message: how far this machine's clock is ahead of the
+  /// server's, or `nil` if that is not known.
   static func check(
     _ claims: [String: JSONValue], issuer: String, clientID: String, at now: Date,
     tolerance: Duration, clockLead: Duration? = nil

@@ -56,7 +56,7 @@ package enum SignedText: Sendable {
 
   /// Whether the text is the issuer's response to a request of the SDK.
   ///
-  /// If not, anyone may have sent it.
+  /// If it is not, anyone could have sent it.
   var isFromIssuer: Bool {
     switch self {
     case .idToken, .userInfo, .introspection: true
@@ -78,7 +78,7 @@ package enum SignedText: Sendable {
     case .logoutToken: [nil, "", "jwt", "logout+jwt", "secevent+jwt"].contains(type)
     case .accessToken(let isTyped): type == "at+jwt" || !isTyped && [nil, "jwt"].contains(type)
     case .introspection: type == "token-introspection+jwt"
-    // JARM defines no type, so only the types of other texts are refused.
+    // JARM defines no type, so the header may have no type, the general one, or this specific one.
     case .authorizationResponse: [nil, "jwt", "oauth-authz-res+jwt"].contains(type)
     }
   }

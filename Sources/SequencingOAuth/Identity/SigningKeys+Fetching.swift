@@ -13,7 +13,7 @@ extension SigningKeys {
       one.issuer == other.issuer && one.uri == other.uri
     }
 
-    // An issuer has one address, and to hash a URL takes long.
+    // The issuer is enough, because it has one address, and hashing a URL is slow.
     func hash(into hasher: inout Hasher) { hasher.combine(ExactText(issuer)) }
   }
 
@@ -45,7 +45,7 @@ extension SigningKeys.Source {
     var request = WebRequest(
       url: uri, headers: ["Accept": "application/jwk-set+json, application/json"])
     request.timeout = timeout
-    // The response may take long, so the time of the request counts.
+    // The keys' freshness counts from the request, because the response may take long.
     let asked = environment.clock.steadyTime
     let response: WebResponse
     do throws(SQOAuthError) {

@@ -9,10 +9,10 @@ import SQFoundation
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 10.1.1
 final class SigningKeys: Sendable {
-  /// An issuer's last request, if it returned no new keys.
+  /// The last request to an issuer, if it returned no new keys.
   private struct FruitlessFetch: Sendable {
     var at: Duration
-    /// The reason why the request failed; `nil` if the response had the known keys.
+    /// The reason why the request failed; `nil` if the response had the same keys as before.
     let failure: SQOAuthError?
 
     /// The pause before the next request to the issuer.
@@ -28,15 +28,17 @@ final class SigningKeys: Sendable {
   ///
   /// It is the shortest lifetime of fetched keys. A longer pause could hide a new or withdrawn key.
   private static let longestRest = Duration.seconds(300)
-  /// How long other callers get the error of a failed request if there are no keys.
+  /// How long other callers get the error of a failed request, instead of a new request, if there
+  /// are no keys.
   ///
   /// It is short, so that a user who tries again is not rejected after the server has recovered.
   private static let sharedFailure = Duration.seconds(1)
 
   private let fetches = SharedFetches<Source, Fetched, SQOAuthError>()
-  /// The last unsuccessful request of each issuer.
+  /// The last unsuccessful request to each issuer.
   ///
-  /// It has the same limit as a `SharedFetches`, because strangers may name any issuer.
+  /// The number of issuers has the same limit as in `SharedFetches`, because strangers can name any
+  /// issuer.
   private let fruitless = Locked(RecentValues<Source, FruitlessFetch>(limit: 1000))
 
   /// Returns the keys of an issuer, fetched if they are not in memory or not fresh.
@@ -73,10 +75,10 @@ final class SigningKeys: Sendable {
   /// Returns the issuer's newer keys after the `known` keys did not match a signature; `nil` if
   /// there are none.
   ///
-  /// They are fetched at once, unless the last such request returned no new keys less than a minute
-  /// ago. If anyone could have sent the text, a failed request counts as a request without new
-  /// keys. If the issuer itself sent the text, its key is probably new, so this throws the error,
-  /// and the next request may follow a second later.
+  /// They are fetched at once, unless such a request returned no new keys within the last minute.
+  /// If anyone could have sent the text, a failed request counts as a request without new keys. If
+  /// the issuer itself sent the text, its key is probably new, so this throws the error, and the
+  /// next request may follow a second later.
   func keys(
     of source: Source, _ environment: ClientEnvironment, otherThan known: JSONWebKeySet,
     isFromIssuer: Bool

@@ -32,7 +32,7 @@ public struct UserInfo: UserClaims, Hashable {
     self.claims = claims
   }
 
-  /// Creates user information for an app's tests, which no provider has sent.
+  /// Creates user information for an app's tests from claims that no provider has sent.
   package init(unverified claims: [String: JSONValue], subject: String) {
     self.subject = subject
     self.claims = claims

@@ -1,7 +1,7 @@
 import SQCrypto
 import SQFoundation
 
-/// The verification, with an algorithm from the caller and never from the header.
+/// The verification of signatures, only by algorithms that the caller allows.
 extension CompactJWS {
   /// Verifies the signature with a public key of the set.
   ///
@@ -40,7 +40,8 @@ extension CompactJWS {
   /// Verifies the signature with the public key in the header, and returns the members that
   /// determine the key.
   ///
-  /// The signature then only shows who has this key. The header must not contain a private key.
+  /// A valid signature proves only that the signer has the private half of this key. The header
+  /// must not contain a private key.
   ///
   /// - SeeAlso: RFC 9449, section 4.3; RFC 7638, section 3.2
   package func verifyWithOwnKey(

@@ -16,7 +16,7 @@ package struct CompactJWS: Sendable {
   let keyID: String?
   /// The type of the text in the header (`typ`).
   package let type: String?
-  /// The public key in the header, `jwk`; only a proof of a key is verified with it.
+  /// The public key in the header (`jwk`), which is used only to verify a DPoP proof.
   let ownKey: JSONValue?
   /// The decoded payload.
   let payload: Data
@@ -56,7 +56,8 @@ package struct CompactJWS: Sendable {
     try JOSEObject.members(of: payload, as: "payload")
   }
 
-  /// Returns the claims of a text whose header may be unusable; they must not be trusted.
+  /// Returns the unverified claims of a text whose header may be unusable; do not trust these
+  /// claims.
   static func unverifiedClaims(in text: String) throws(JWSFailure) -> [String: JSONValue] {
     guard text.utf8.count <= maximumSize else { throw .tooLong }
     let segments = segments(of: text, atMost: 4)

@@ -14,7 +14,8 @@ package struct JSONWebKey: Sendable {
   /// The names of the members that determine a public key.
   static let identifyingNames: Set = ["kty", "n", "e", "crv", "x", "y"]
 
-  /// The name of a member that RFC 7517 does not define: the only issuer that signs with the key.
+  /// The name of the member for the only issuer that signs with the key; RFC 7517 does not define
+  /// it.
   private static let issuer = "issuer"
 
   // Private members are not in this list, so they are dropped.
@@ -45,7 +46,8 @@ package struct JSONWebKey: Sendable {
 
   /// Returns whether this key may sign for one of these issuers.
   ///
-  /// A key that names another issuer must not. A key that names none signs for all.
+  /// A key that names an issuer may sign only for that issuer. A key that names none may sign for
+  /// all.
   func maySign(for issuers: [String]) -> Bool {
     guard let issuer = members[Self.issuer] else { return true }
     return issuer.string.map(issuers.contains) ?? false

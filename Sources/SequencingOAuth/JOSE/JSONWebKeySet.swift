@@ -20,7 +20,7 @@ struct JSONWebKeySet: Sendable, Hashable {
     boxed = Boxed(keys)
   }
 
-  /// Returns whether the two sets are copies of one, which shows faster than a comparison.
+  /// Returns whether two sets are copies of the same set, without comparing the keys.
   func isCopy(of other: Self) -> Bool { boxed.isShared(with: other.boxed) }
 
   /// Returns the keys that may sign for one of these issuers.
@@ -47,7 +47,8 @@ struct JSONWebKeySet: Sendable, Hashable {
 
   /// Returns the keys that may verify a signed text.
   ///
-  /// The keys have the name in the text's header. If the header has no name, all keys are returned.
+  /// If the text's header names a key (`kid`), only keys with this name are returned. Otherwise,
+  /// all keys for the algorithm are returned.
   ///
   /// - SeeAlso: RFC 7515, appendix D
   func keys(for text: CompactJWS, _ algorithm: JWSAlgorithm) -> [PublicKey] {

@@ -46,11 +46,10 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
 
   private static let newerName = "Ed25519"
 
-  /// Returns the name of the algorithm in the header of a text for a server with this list of
-  /// names.
+  /// Returns the algorithm's name in the header of a text for a server that lists these names.
   ///
-  /// It is the newer name only if the server lists that name alone: most servers know only the
-  /// older one.
+  /// The result is `Ed25519` only if the server lists that name and not `EdDSA`, because most
+  /// servers know only the older name.
   ///
   /// - SeeAlso: RFC 9864, section 2.2
   package func name(in listed: [String]?) -> String {

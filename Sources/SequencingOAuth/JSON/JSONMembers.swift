@@ -9,8 +9,8 @@ struct JSONMembers {
   private let bytes: UnsafeRawBufferPointer
   private var index = 0
 
-  /// Passes the place of each member's name, with its quotation marks, and of its value to a
-  /// closure.
+  /// Calls a closure with the byte ranges of each member's name, with its quotation marks, and
+  /// value.
   ///
   /// Returns `false` if the text is not a whole object, or as soon as the closure returns `false`.
   static func scan(
@@ -73,7 +73,7 @@ struct JSONMembers {
     return true
   }
 
-  /// Passes a string with its quotation marks.
+  /// Skips a string, and returns its range with the quotation marks.
   private mutating func takeString() -> Range<Int>? {
     guard takes("\"") else { return nil }
     let start = index - 1
@@ -89,7 +89,7 @@ struct JSONMembers {
     return nil
   }
 
-  /// Passes a value of any kind.
+  /// Skips a value of any kind, and returns its range.
   private mutating func takeValue() -> Range<Int>? {
     skipBlanks()
     let start = index
@@ -100,7 +100,7 @@ struct JSONMembers {
     return index > start ? start..<index : nil
   }
 
-  /// Passes a string, a word, a number, or one character between them.
+  /// Skips a string, a word, a number or a structural character.
   private mutating func passesPart(_ closers: inout [UInt8]) -> Bool {
     skipBlanks()
     guard index < bytes.count else { return false }

@@ -23,8 +23,9 @@ extension JSONReader {
       let digits = Self.digits(in: bytes, from: end)
       guard !digits.isEmpty else { throw .malformed(at: index) }
       end = digits.upperBound
-      // A number with more digits than these does not fit, or is zero.
-      exponent = bytes[digits].prefix(6).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+      // With more digits, the exponent makes the number too large, or zero.
+      exponent = bytes[digits].drop { $0 == UInt8(ascii: "0") }.prefix(6)
+        .reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       if sign == UInt8(ascii: "-") { exponent = -exponent }
     }
     defer { index = end }

@@ -17,7 +17,7 @@ extension JSONReader {
     }
     index = end + 1
     let content = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-    // A text in ASCII needs no validation, which takes twice as long as the copy.
+    // A text in ASCII is not validated, because that takes twice as long as the copy.
     return allBits < 0x80
       ? String(decoding: content, as: UTF8.self) : try text(content, at: start)
   }
@@ -74,7 +74,7 @@ extension JSONReader {
     place += 2
   }
 
-  /// Parses `\uXXXX`, or two of them that form one character.
+  /// Parses an escape sequence `\uXXXX`, or a surrogate pair of two.
   private func takeScalar(
     in bytes: UnsafeRawBufferPointer, at place: inout Int
   ) throws(JSONFailure) -> String {

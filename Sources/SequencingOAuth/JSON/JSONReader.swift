@@ -69,7 +69,7 @@ package struct JSONReader {
     }
   }
 
-  /// Parses a whole text, with pauses for other tasks and for a cancellation.
+  /// Parses a whole text, with pauses in which other tasks run and a cancellation is noticed.
   package static func valueWithPauses(
     of text: Data, _ rules: JSONRules, isCancelled: () -> Bool
   ) async throws(JSONFailure) -> JSONValue {
@@ -81,7 +81,7 @@ package struct JSONReader {
     }
   }
 
-  /// The number of values that take about a millisecond.
+  /// The number of values between two pauses; they take about a millisecond.
   private static let valuesBetweenPauses = 5000
 
   /// Parses at most `count` more values, and returns the text's value when it is complete.
@@ -189,7 +189,7 @@ package struct JSONReader {
 
   /// Returns the members of an object.
   ///
-  /// If two members have one name, the first one is used, or the rules make it an error.
+  /// If two members have the same name, the first one is used, unless the rules make it an error.
   private func members(from container: Container) throws(JSONFailure) -> [String: JSONValue] {
     var members: [String: JSONValue] = [:]
     members.reserveCapacity(names.count - container.firstName)

@@ -17,7 +17,9 @@ package struct JSONRules {
   ///
   /// - SeeAlso: RFC 7515, section 4; RFC 7519, section 4
   var isStrict = false
-  /// Whether a strict text may begin with a byte order mark; any other text may have one.
+  /// Whether a text may begin with a byte order mark even if the rules are strict.
+  ///
+  /// If the rules are not strict, a byte order mark is always allowed.
   ///
   /// - SeeAlso: RFC 8259, section 8.1
   var mayHaveMark = false
@@ -53,8 +55,8 @@ package struct JSONRules {
 
   /// The members that identify users and clients, limit tokens, or set the targets of secrets.
   ///
-  /// Most programs use the later of two members. The value that a proxy has checked must be the
-  /// value that this program uses.
+  /// This parser uses the first of two members, but most programs use the last one. So a proxy
+  /// could check a different value than this program uses.
   private static let decisiveMembers: Set = [
     // Token responses and refusals.
     "access_token", "token_type", "refresh_token", "id_token", "issued_token_type", "scope",

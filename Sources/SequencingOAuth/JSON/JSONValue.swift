@@ -31,8 +31,8 @@ extension JSONValue: Codable {
   /// Decodes any JSON value.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    // The most frequent types in the protocol's messages come first, because a type that does not
-    // fit is expensive.
+    // The most frequent types in the protocol's messages come first, because an attempt with the
+    // wrong type is expensive.
     if container.decodeNil() {
       self = .null
     } else if let value = try? container.decode(String.self) {

@@ -22,7 +22,7 @@ struct JSONWriter {
     return Data(writer.bytes)
   }
 
-  /// Begins an object whose members have names of their own; ``end()`` ends it.
+  /// Begins an object that is then written member by member; ``end()`` ends it.
   mutating func begin() { bytes.append(UInt8(ascii: "{")) }
 
   /// Ends the object, and returns it as JSON.
@@ -123,7 +123,7 @@ struct JSONWriter {
     members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
 
-  /// Writes the shortest digits that restore the same number, without a fraction of zero.
+  /// Writes the shortest digits that restore the same number, without a final `.0`.
   mutating func write(_ number: Double) throws(NoNumber) {
     guard number.isFinite else { throw NoNumber() }
     let text = number.description

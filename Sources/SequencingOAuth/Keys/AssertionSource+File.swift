@@ -5,11 +5,11 @@ import SQFoundation
 extension AssertionSource {
   private static let files = BlockingQueue("assertions")
 
-  /// Returns a source that reads a file anew for each assertion, such as a projected token of
-  /// Kubernetes.
+  /// Returns a source that reads a file, such as a projected token of Kubernetes, for each
+  /// assertion.
   ///
-  /// The platform replaces the file before its token expires. The file must have one signed JSON
-  /// Web Token, with or without white space behind it, of at most 128 KiB. The path may be a
+  /// The platform replaces the file before its token expires. The file must contain one signed JSON
+  /// Web Token, with or without white space after it, and have at most 128 KiB. The path may be a
   /// symbolic link. A file that cannot be read makes the request fail with
   /// ``SQOAuthError/Code/clientKeyFailed``, and the cause is a ``FileError``.
   public static func file(_ path: String) -> AssertionSource {

@@ -1,6 +1,6 @@
 public import SQBasics
 
-/// A source of assertions about the client that another party signs, such as its platform.
+/// A source of assertions about the client that the client's platform or another party signs.
 ///
 /// Kubernetes, SPIFFE and clouds give a program a short-lived signed JSON Web Token that says which
 /// workload it is. With such a token the program needs neither a secret nor a key of its own:
@@ -8,9 +8,9 @@ public import SQBasics
 /// - as ``ClientConfiguration/clientAssertionSource`` it is the client's authentication;
 /// - as ``ClientConfiguration/grantAssertionSource`` it is exchanged for an access token.
 ///
-/// The SDK asks for an assertion each time that it needs one, and keeps none. An assertion for
-/// another audience than the server is not sent, because that audience would accept it from the
-/// server.
+/// The SDK asks for an assertion each time that it needs one, and keeps none. An assertion is sent
+/// only if its audience includes the server; otherwise, the server could use the assertion at that
+/// other audience.
 ///
 /// - SeeAlso: RFC 7523, sections 2.1, 2.2 and 3
 public struct AssertionSource: Sendable {
@@ -18,11 +18,12 @@ public struct AssertionSource: Sendable {
   struct Need: Sendable {
     /// The server's name that the assertion must have in `aud`.
     let audience: String
-    /// The scope of the token request; `nil` if it has none, or if the assertion authenticates.
+    /// The scope of the token request; `nil` if the request has none, or if the assertion
+    /// authenticates the client.
     var scope: String?
   }
 
-  /// The code that brings assertions; sources with one identity are equal.
+  /// The code that provides assertions; two sources are equal if they share one instance.
   private final class Code: Sendable {
     let bring: @Sendable (Need) async throws -> String
 
@@ -32,17 +33,18 @@ public struct AssertionSource: Sendable {
   }
 
   private let name: String
-  /// The time limit of each assertion.
+  /// The time limit for getting one assertion.
   private let limit: Duration
   private let code: Code
 
-  /// Creates a source from code that brings a signed JSON Web Token for an audience.
+  /// Creates a source from code that returns a signed JSON Web Token for an audience.
   ///
-  /// `audience` is one text, by default the server's issuer; ``Provider/assertionAudience`` names
-  /// another. The code is called on any thread, for each attempt of a request, possibly several
-  /// times at once. After 10 s its task is cancelled and the request fails with
-  /// ``SQOAuthError/Code/clientKeyFailed``, and so it does if the code throws: its error is the
-  /// cause. White space at the end of the assertion is removed.
+  /// `audience` is a single string that ``Provider/assertionAudience`` determines, by default the
+  /// server's issuer. The code is called on any thread, for each attempt of a request, possibly
+  /// several times at once. If the code throws, the request fails with
+  /// ``SQOAuthError/Code/clientKeyFailed``, and the cause is the thrown error. After 10 s, the
+  /// code's task is cancelled, and the request fails with the same error code. White space at the
+  /// end of the assertion is removed.
   public init(
     _ assertion: @escaping @Sendable (_ audience: String) async throws -> String
   ) {
@@ -84,7 +86,7 @@ public struct AssertionSource: Sendable {
 }
 
 extension AssertionSource: Hashable {
-  /// Returns whether two sources are copies of one.
+  /// Returns whether two sources are copies of the same source.
   public static func == (one: Self, other: Self) -> Bool { one.code === other.code }
 
   /// Hashes the identity of the source.

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// An assertion from a source, before it was checked.
+/// An assertion from a source, before it is checked.
 ///
 /// Its signature is not verified: only the server knows the signer's keys.
 struct BroughtAssertion: Redacted {
@@ -9,9 +9,9 @@ struct BroughtAssertion: Redacted {
 
   private let text: String
 
-  /// Creates the assertion from the source's text, without white space at its end.
+  /// Creates the assertion from the source's text, without the white space at the end.
   ///
-  /// Files and command lines end with a line break.
+  /// Files and the output of commands often end with a line break.
   init(_ text: String) {
     let end = text.utf8.lastIndex { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
     self.text = String(text[..<(end.map(text.utf8.index(after:)) ?? text.startIndex)])

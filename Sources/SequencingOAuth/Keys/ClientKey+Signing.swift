@@ -2,7 +2,7 @@ import SQCrypto
 import SQFoundation
 
 extension SQOAuthError {
-  /// The error for a new key that OpenSSL does not make.
+  /// Returns the error for a new key that OpenSSL cannot generate.
   static func cannotMakeKey(_ kind: PublicKey.Kind) -> SQOAuthError {
     SQOAuthError(
       .clientKeyFailed,
@@ -10,17 +10,18 @@ extension SQOAuthError {
   }
 
   /// Returns the error for a key that cannot be read because of OpenSSL's configuration; `nil` if
-  /// that lacks nothing, so that the key itself is wrong.
+  /// OpenSSL lacks nothing, which means that the key itself is wrong.
   static func lackForReading(_ what: String) -> SQOAuthError? {
     OpenSSL.lack().map { SQOAuthError(.clientKeyFailed, "\(what) cannot be read: \($0)") }
   }
 }
 
-/// The signing with a client's key.
+/// Signing with a client's key.
 extension ClientKey {
   /// Returns a signed JSON Web Token with these claims.
   ///
-  /// `listed` are the names of the algorithms that the server accepts, if it says so.
+  /// `listed` has the names of the algorithms that the server accepts; `nil` if the server has no
+  /// list.
   ///
   /// - Throws: ``SQOAuthError/Code/clientKeyFailed`` if the key cannot sign.
   /// - SeeAlso: RFC 7515, section 7.1; RFC 7519, section 7.1

@@ -4,8 +4,9 @@ public import SQFoundation
 
 /// A private key with which a client authenticates or signs assertions.
 ///
-/// The server has the public half, ``publicJWK``. So the client sends no secret, and nobody can use
-/// the server's data to act as the client. Printing a key shows its algorithm and its name.
+/// The server has the public half, ``publicJWK``. So the client sends no secret, and stolen data of
+/// the server does not let a thief act as the client. Printing a key shows its algorithm and its
+/// name.
 ///
 /// - SeeAlso: RFC 7523
 public struct ClientKey: Sendable {
@@ -118,11 +119,11 @@ public struct ClientKey: Sendable {
   /// Creates a key whose private half is elsewhere, such as in a security module or a cloud's key
   /// service.
   ///
-  /// `sign` gets the bytes to sign, and returns the signature in the format of JWS. For ECDSA these
-  /// are the numbers r and s in their full size (RFC 7518, section 3.4), not DER. After 10 s its
-  /// task is cancelled and the request fails. It is called on any thread, possibly several times at
-  /// once. With `publicJWK`, each signature is verified before it is sent, and the client can
-  /// register itself.
+  /// `sign` gets the bytes to sign, and returns the signature in the format of JWS. For ECDSA, that
+  /// is the numbers r and s in their full size (RFC 7518, section 3.4), not DER. `sign` is called
+  /// on any thread, possibly several times at once. After 10 s, the task of a call is cancelled,
+  /// and the request fails. With `publicJWK`, each signature is verified before it is sent, and the
+  /// client can register itself.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the public key cannot be read or does
   ///   not match the algorithm.
@@ -160,14 +161,14 @@ public struct ClientKey: Sendable {
     return scheme
   }
 
-  /// Returns the thumbprint of a public key in JSON, which names a key without another name.
+  /// Returns the thumbprint of a public key in JSON, which is the default name of a key.
   ///
   /// - SeeAlso: RFC 7638, section 3
   package static func thumbprint(of publicJWK: [String: JSONValue]) -> String {
     JWKThumbprint.of(JSONWebKey.identifyingMembers(of: publicJWK))
   }
 
-  /// Returns the public half with the name that a server with this list has for the algorithm.
+  /// Returns the public half, with the algorithm's name for a server that lists these names.
   func publicJWK(forServerListing listed: [String]?) -> JSONValue? {
     guard var members = publicJWK?.object else { return publicJWK }
     members["alg"] = .string(algorithm.name(in: listed))

@@ -3,7 +3,7 @@ import SQFoundation
 
 /// The text of a JSON Web Token before its signature.
 enum JWTText {
-  /// Returns the header and the claims in base64url, which a signature covers.
+  /// Returns the text that the signature covers: the header and the claims in base64url.
   ///
   /// - SeeAlso: RFC 7515, section 5.1
   static func signingInput(

@@ -3,8 +3,8 @@ import SQFoundation
 
 /// A collection of an app's store keys and client keys, each under a name.
 ///
-/// The manager has them in memory only. It never stores a passphrase or a raw key; a key file stays
-/// on the disk. A store key and a client key may have the same name.
+/// The manager keeps the keys only in memory. It never stores a passphrase or a raw key; a key file
+/// stays on the disk. A store key and a client key may have the same name.
 public final class KeyManager: Sendable {
   private let keys = Registry<StoreKey>(of: "a key")
   private let clientKeys = Registry<ClientKey>(of: "a client key")

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A call of the app's code that must not keep a request waiting.
+/// A call of the app's code with a time limit, so that it cannot keep a request waiting.
 enum LimitedCall {
   /// Returns the result of the app's code; `nil` at the time limit, or if the caller is cancelled.
   ///

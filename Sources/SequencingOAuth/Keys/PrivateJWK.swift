@@ -25,7 +25,7 @@ struct PrivateJWK: Redacted {
       return algorithm
     }
     keyID = members["kid"].string
-    // RFC 7517, sections 4.2 and 4.3. A private key may be marked as one that only verifies.
+    // RFC 7517, sections 4.2 and 4.3. A private key may be marked for verification only.
     let operations = members["key_ops"].map { $0.array ?? [] }
     guard members["use"] ?? "sig" == "sig", operations?.contains("sign") ?? true else {
       throw .unusableClientKey("the key is not for signatures (\"use\", \"key_ops\")")
@@ -69,7 +69,7 @@ enum JWKText {
   static let maximumSize = 64 << 10
 
   static func members(of text: String) throws(SQOAuthError) -> [String: JSONValue] {
-    // Editors of other systems put a byte order mark before the text; PEM is read with it too.
+    // Some editors put a byte order mark before the text. In PEM, such a mark is accepted too.
     let scalars = text.unicodeScalars
     let content = scalars.first == "\u{FEFF}" ? scalars.dropFirst() : scalars[...]
     guard text.utf8.count <= maximumSize,

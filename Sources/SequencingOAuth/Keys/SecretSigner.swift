@@ -2,7 +2,7 @@ import SQBasics
 import SQCrypto
 import SQFoundation
 
-/// A client's secret as the key of HMAC with SHA-256.
+/// A signer that uses a client's secret as the key of HMAC with SHA-256.
 ///
 /// - SeeAlso: RFC 7518, section 3.2
 struct SecretSigner: Redacted {

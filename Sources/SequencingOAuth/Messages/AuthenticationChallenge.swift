@@ -112,13 +112,13 @@ private struct ChallengeParser {
     return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
   }
 
-  /// Reads a token that does not go on with other characters, as a URL without quotes does.
+  /// Reads a token; returns `nil` if other characters follow it, as in a URL without quotes.
   private mutating func readWholeToken() -> String? {
     guard let token = readToken() else { return nil }
     return peek.map([0x20, 0x09, UInt8(ascii: ",")].contains) ?? true ? token : nil
   }
 
-  /// Reads a token68 if it fills the whole element; `a=b` begins like a token68.
+  /// Reads a token68 if it fills the whole element; the parameter `a=b` is not a token68.
   private mutating func readToken68() -> String? {
     let start = position
     let text = bytes[start...].prefix(while: Self.isToken68Byte)
@@ -177,7 +177,7 @@ private struct ChallengeParser {
     return position > start
   }
 
-  /// Returns whether a token68 may contain the byte before its `=` (RFC 9110, section 11.2).
+  /// Returns whether a token68 may contain the byte before its padding (RFC 9110, section 11.2).
   private static func isToken68Byte(_ byte: UInt8) -> Bool {
     byte.isAlphanumeric || "-._~+/".utf8.contains(byte)
   }

@@ -37,11 +37,13 @@ public struct AuthorizationDetail: Sendable, Hashable {
     members[name]?.array?.compactMap(\.string) ?? []
   }
 
-  /// Returns whether this permission includes another one.
+  /// Returns whether this permission includes another permission.
   ///
-  /// It does if it has the same type and each member of the other one: an array that includes all
-  /// elements, an object that includes all members, or an equal value. A type may define another
-  /// meaning of its members; only the app knows it. Texts are compared by their code points.
+  /// It does if it has every member of the other permission, including the type, and each value
+  /// includes the other's value. An array includes another array if it includes each element of the
+  /// other array, and an object includes another object if it includes each member of the other
+  /// object. Other values must be equal. A type may define a different meaning of its members,
+  /// which only the app knows. Texts are compared by their code points.
   ///
   /// - SeeAlso: RFC 9396, sections 6.1 and 12
   public func includes(_ other: AuthorizationDetail) -> Bool {
@@ -73,14 +75,14 @@ extension [AuthorizationDetail] {
 extension SQToken {
   /// The permissions that the server granted; empty if the response named none.
   ///
-  /// The server may have left out or added members.
+  /// Compared with the request, the server may have left out or added members.
   ///
   /// - SeeAlso: RFC 9396, section 7
   public var authorizationDetails: [AuthorizationDetail] {
     additionalFields["authorization_details"]?.array?.compactMap(AuthorizationDetail.init) ?? []
   }
 
-  /// Returns the requested permissions that no granted one includes.
+  /// Returns the requested permissions that no granted permission includes.
   ///
   /// - SeeAlso: ``AuthorizationDetail/includes(_:)``
   public func authorizationDetailsMissing(

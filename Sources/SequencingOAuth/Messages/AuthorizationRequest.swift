@@ -27,7 +27,7 @@ struct AuthorizationRequest: Sendable, Redacted {
 
   /// Throws if an endpoint's own query has a parameter that the SDK adds to its requests.
   ///
-  /// The server might read the value in the endpoint's query instead of the SDK's.
+  /// Otherwise the server might read the value in the endpoint's query instead of the SDK's value.
   ///
   /// - SeeAlso: RFC 6749, section 3.1: a parameter must not be included more than once
   static func check(_ endpoint: URL) throws(SQOAuthError) {
@@ -53,7 +53,8 @@ struct AuthorizationRequest: Sendable, Redacted {
 
   /// Returns the URL for the browser after the server has accepted the pushed parameters.
   ///
-  /// It has no other parameters, because the server would ignore them.
+  /// It has only the client's identifier and the reference, because the server would ignore other
+  /// parameters.
   ///
   /// - SeeAlso: RFC 9126, section 4; RFC 9101, section 5
   func url(pushedAs requestURI: String) throws(SQOAuthError) -> URL {

@@ -4,9 +4,9 @@ import SQBasics
 extension AuthorizationResponse {
   /// Checks a redirect whose parameters must be in a signed text.
   ///
-  /// The text's signature is verified later, because that may take a request for the keys. Until
-  /// then, its `state` only tells which sign-in it answers. An unsigned response to this sign-in is
-  /// refused: an attacker could have replaced the signed one.
+  /// The SDK verifies the text's signature later, because it may have to request the keys for that.
+  /// Until then, the text's `state` only tells which sign-in the text answers. An unsigned response
+  /// to this sign-in is refused: an attacker could have replaced the signed response.
   ///
   /// - SeeAlso: JARM, sections 2.3 and 2.4
   static func judge(

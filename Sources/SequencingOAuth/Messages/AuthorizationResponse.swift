@@ -34,14 +34,14 @@ package struct AuthorizationResponse: Sendable, Redacted {
     case notAddressed
     /// The redirect lacks this request's `state`, so the sign-in still waits for its response.
     ///
-    /// If the redirect has no `state` at all, the value is the redirect's error, to help a
-    /// developer.
+    /// If the redirect has no `state` at all, the associated value is the redirect's error, as a
+    /// hint for developers.
     case wrongState(ErrorResponse?)
-    /// The redirect has a signed response that the SDK cannot use, and that is not known to be the
-    /// response to this sign-in.
+    /// The redirect has a signed response that the SDK cannot use, and nothing proves that it
+    /// belongs to this sign-in.
     ///
     /// The sign-in continues to wait, because anyone may have sent this redirect. If the sign-in
-    /// then times out, this error is given as the reason.
+    /// then times out, its error gives this error as the reason.
     case unreadable(SQOAuthError)
     /// The redirect is the response to the request, with a code or with an error.
     case answer(Result<AuthorizationResponse, SQOAuthError>)
@@ -68,7 +68,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
   let parameters: [String: String]
   /// The signed text that the response came in; its signature is not verified yet.
   var signedText: String?
-  /// The error in a signed response; it counts once the signature was verified.
+  /// The error in a signed response; it counts only after the signature is verified.
   var refusal: SQOAuthError?
 
   /// The limits for other parameters: their number, and their total size in bytes.
@@ -122,7 +122,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
 
   static func errorResponse(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
     guard let error = pairs.value("error"), !error.printable.isEmpty else { return nil }
-    // A server may repeat them in its texts.
+    // A server may repeat the `state` or the `code` in its texts.
     let secrets = SentSecrets(["state", "code"].compactMap(pairs.value))
     return ErrorResponse(
       error: secrets.removed(from: error),
@@ -134,7 +134,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     "state", "iss", "error", "error_description", "error_uri", "code",
   ]
 
-  /// The client's credentials, which glewlwyd sends back if they were in a pushed request.
+  /// The credentials that the server glewlwyd sends back if they were in a pushed request.
   private static let credentials: Set = [
     "client_assertion", "client_assertion_type", "client_secret",
   ]
@@ -160,7 +160,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     try checkUnasked(all)
   }
 
-  /// Throws if a response has a parameter that no answer to a code flow has.
+  /// Throws if a response has a parameter that does not belong to the code flow.
   static func checkUnasked(_ pairs: [FormCoding.Pair]) throws(SQOAuthError) {
     for name in ["access_token", "token", "id_token", "refresh_token", "response"]
     where pairs.contains(where: { $0.name == name }) {

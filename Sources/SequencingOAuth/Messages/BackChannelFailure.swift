@@ -92,7 +92,7 @@ extension SQOAuthError {
     return String(place[..<authority] + place[start...])
   }
 
-  /// This error, with the setting of a client whose requests need a proof that it did not send.
+  /// This error, with advice to set `tokenBinding` if the server demands a proof of a key.
   ///
   /// - SeeAlso: RFC 9449, section 5.2
   var namingTokenBinding: SQOAuthError {
@@ -116,10 +116,10 @@ extension SQOAuthError {
 extension WebResponse {
   /// Returns the members of an endpoint's successful response, called `name` in messages.
   ///
-  /// Every status of success counts: servers mix up 200 and 201.
+  /// Every 2xx status counts as success, because servers mix up 200 and 201.
   ///
-  /// - Throws: The server's OAuth error, whatever the status; the error for another status; or
-  ///   ``SQOAuthError/Code/invalidResponse`` for a body that is no JSON object.
+  /// - Throws: The server's OAuth error, whatever the status; otherwise an error for a status other
+  ///   than 2xx, or ``SQOAuthError/Code/invalidResponse`` for a body that is no JSON object.
   func members(
     named name: String, by endpoint: String, removing secrets: SentSecrets, now: Date
   ) throws(SQOAuthError) -> [String: JSONValue] {

@@ -42,7 +42,7 @@ package struct ClaimReader {
     return text
   }
 
-  /// Reads a text that may be missing or empty; some servers write an empty text for no value.
+  /// Reads a text; an empty text counts as missing, because some servers write it for no value.
   package func possibleText(_ name: String) throws(SQOAuthError) -> String? {
     claim(name) == "" ? nil : try text(name)
   }
@@ -68,14 +68,14 @@ package struct ClaimReader {
     }
   }
 
-  /// Reads an audience: a single text, or a list of texts that must not be empty.
+  /// Reads an audience: a text, or a list of texts; neither the list nor a text may be empty.
   package func audience(_ name: String) throws(SQOAuthError) -> [String]? {
     guard let audience = try possibleAudience(name) else { return nil }
     guard !audience.isEmpty else { throw fault(name, "is empty") }
     return audience
   }
 
-  /// Reads an audience that may be an empty list or text; some servers write it for no audience.
+  /// Reads an audience; an empty list or text stands for no audience, as some servers write it.
   package func possibleAudience(_ name: String) throws(SQOAuthError) -> [String]? {
     guard claim(name) != "" else { return [] }
     if claim(name)?.string != nil { return try text(name).map { [$0] } }
@@ -87,7 +87,7 @@ package struct ClaimReader {
   /// Reads a time, written as the seconds since 1970; returns `nil` if the claim is missing.
   package func date(_ name: String) throws(SQOAuthError) -> Date? {
     guard let claim = claim(name) else { return nil }
-    // A number beyond the year 9999 is not a time in seconds, but for example in milliseconds.
+    // A number beyond the year 9999 is not a time in seconds, but perhaps in milliseconds.
     guard let seconds = claim.number else { throw wrongType(name, claim, "a time in seconds") }
     guard (0...253_402_300_799).contains(seconds) else {
       throw fault(name, "is not a time in seconds")

@@ -31,22 +31,22 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   public static let post = Self(rawValue: "client_secret_post")
   /// The method of a public client: the identifier in the body, and no secret.
   public static let publicClient = Self(rawValue: "none")
-  /// A token that the client signs with its ``ClientConfiguration/clientKey``, or that its
-  /// ``ClientConfiguration/clientAssertionSource`` brings, new for each request.
+  /// A new token for each request: signed with the ``ClientConfiguration/clientKey``, or from the
+  /// ``ClientConfiguration/clientAssertionSource``.
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let privateKeyJWT = Self(rawValue: "private_key_jwt")
-  /// A token that the client signs with its secret by HMAC with SHA-256, new for each request.
+  /// A new token for each request, signed with the client secret by HMAC with SHA-256.
   ///
   /// The secret itself is never sent. It must have at least 32 bytes (RFC 7518, section 3.2).
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let clientSecretJWT = Self(rawValue: "client_secret_jwt")
-  /// A token that the client signs with its ``ClientConfiguration/clientKey``, new for each
-  /// request, in the place of a client secret in the body.
+  /// A new token for each request, signed with the ``ClientConfiguration/clientKey`` and sent in
+  /// the body in the place of a client secret.
   ///
-  /// Apple calls it the client secret. No other secret exists. It is valid for minutes, so no one
-  /// has to renew it.
+  /// Apple calls this token the client secret. The client has no other secret. Each token is valid
+  /// for minutes only, and the SDK makes a new token for each request.
   public static let signedSecret = Self(rawValue: "client_secret_signed")
 
   /// The certificate of the TLS connection, issued by an authority that the server trusts.
@@ -56,9 +56,9 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   ///
   /// - SeeAlso: RFC 8705, section 2.1
   public static let tlsClientAuth = Self(rawValue: "tls_client_auth")
-  /// The certificate of the TLS connection, which the client has made itself and registered.
+  /// The certificate of the TLS connection, self-signed by the client and registered at the server.
   ///
-  /// It needs the same as ``tlsClientAuth``.
+  /// It needs the same setup as ``tlsClientAuth``.
   ///
   /// - SeeAlso: RFC 8705, section 2.2
   public static let selfSignedTLSClientAuth = Self(rawValue: "self_signed_tls_client_auth")
@@ -74,13 +74,14 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
 extension ClientAuthentication {
   /// Returns the method for a client.
   ///
-  /// The app's choice comes first, then the provider's requirement. A client with a key, or with a
-  /// source of assertions, sends an assertion. Any
-  /// other client with a secret uses Basic, because every server must support it (RFC 6749, section
-  /// 2.3.1), with two exceptions. The secret goes in the body if the server lists that method but
-  /// not Basic. It also goes there if the server lists both and `basicEncodes` a part of the
-  /// credentials, because many servers do not decode it. The SDK never tries a second method,
-  /// because that would send the code twice.
+  /// The app's choice comes first, then the provider's choice of a certificate or of a signed
+  /// secret. A client with a key, or with a source of assertions, sends an assertion. Any other
+  /// client with a secret uses the provider's choice, or else Basic, because every server must
+  /// support Basic (RFC 6749, section 2.3.1). There are exceptions. The secret goes in the body if
+  /// the server lists that method but not Basic, or if it lists both and `basicEncodes` a part of
+  /// the credentials, because many servers do not decode it. The client signs with the secret if
+  /// the server lists `client_secret_jwt` but neither Basic nor the body. The SDK never tries a
+  /// second method, because that would send the code twice.
   static func chosen(
     _ explicit: ClientAuthentication?, providers: ClientAuthentication? = nil,
     hasKey: Bool = false, hasSecret: Bool,
@@ -89,7 +90,7 @@ extension ClientAuthentication {
     // The app's choice applies even if the server's metadata does not list it.
     if let explicit { return explicit }
     if let providers, providers.usesCertificate { return providers }
-    // An app may also sign the text itself, and give it as the secret.
+    // An app may sign the token itself, and pass it as the client secret.
     if providers == .signedSecret {
       return hasKey ? .signedSecret : hasSecret ? .post : .publicClient
     }

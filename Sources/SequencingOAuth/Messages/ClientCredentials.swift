@@ -8,16 +8,15 @@ package struct ClientCredentials: Sendable {
   let id: String
   let secret: String?
   let authentication: ClientAuthentication
-  /// The token that the client's key signed for this request; `nil` before that, and for other
-  /// methods.
+  /// The assertion for this request; `nil` before it is made, and for methods without an assertion.
   var assertion: String?
-  /// The name of the key that signs the assertion; `nil` if it has none, or for other methods.
+  /// The name of the key that signs the assertion; `nil` for no name, and for other methods.
   var keyID: String?
-  /// Whether the client's profile says which audience an assertion names.
+  /// Whether the client's profile determines the audience of an assertion.
   var isAudienceFixed = false
-  /// The methods of authentication that the server lists; `nil` if it lists none.
+  /// The authentication methods that the server lists; `nil` if it has no list.
   var listedMethods: [String]?
-  /// Whether to leave out the identifier when the client sends no proof.
+  /// Whether to leave out the client's identifier if the client does not authenticate.
   var isAnonymous = false
 
   /// The type of an assertion that is a JSON Web Token, for `client_assertion_type`.
@@ -115,7 +114,8 @@ extension ClientCredentials {
 
   /// Returns what may be wrong with a signed token that the server refused.
   ///
-  /// A server that refuses the request itself (`invalid_request`) has not complained of the token.
+  /// Returns `nil` for a refusal of the request itself (`invalid_request`), which is not about the
+  /// token.
   private func hintForAssertion(_ error: SQOAuthError, _ clock: String?) -> String? {
     guard error.code != .invalidRequest else { return nil }
     if let clock { return clock }
@@ -177,8 +177,8 @@ extension SQOAuthError {
   ///
   /// A server that does not find the client's secret in the expected place may use any code, such
   /// as `invalid_request`, or no code. So the result is `false` only for a code that names another
-  /// reason. A provider that refuses with status 200 has codes of its own, which name the client if
-  /// they mean it.
+  /// reason. A provider that refuses with status 200 uses its own codes; such a code is about the
+  /// client only if it contains the word `client`.
   fileprivate var mayBeRefusalOfClient: Bool {
     guard !isOfServerInTrouble else { return false }
     if let response {

@@ -11,7 +11,7 @@ public struct DeviceAuthorization: Sendable, Hashable {
   /// The `grant_type` of sign-ins on another device, for ``ClientMetadata/grantTypes``.
   public static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
 
-  /// The longest validity of a code that the SDK accepts, in seconds: one day.
+  /// The longest time that the SDK waits for a user to enter a code, in seconds: one day.
   static let longestLifetime = 86_400.0
 
   /// The code for the user to enter, such as `WDJB-MJHT`; it contains no control characters.
@@ -20,10 +20,10 @@ public struct DeviceAuthorization: Sendable, Hashable {
   public let verificationURI: URL
   /// The address of a page that already knows the code; `nil` if the server sent none.
   ///
-  /// Show the ``userCode`` next to it: the page may ask the user whether the codes are equal, so
-  /// that nobody can trick the user into signing in for someone else.
+  /// Show the ``userCode`` next to it: the page may ask the user to compare the codes, so that an
+  /// attacker cannot trick the user into signing in for someone else.
   public let verificationURIComplete: URL?
-  /// The moment the code expires: the server's time, but at most one day away.
+  /// The moment the code expires: from the server's `expires_in`, but at most one day away.
   ///
   /// After that, the sign-in ends with ``SQOAuthError/Code/expiredToken``.
   public let expirationDate: Date

@@ -15,7 +15,7 @@ struct DeviceAuthorizationRequest: ClientMessage {
 
   var purpose: ClientEvent.Request.Purpose { .deviceAuthorization }
 
-  /// Returns the HTTP request.
+  /// Returns a POST request with the scope, the parameters and the client's authentication.
   func httpRequest() -> WebRequest {
     var pairs = parameters
     if let scope { pairs.insert(.init("scope", scope), at: 0) }

@@ -15,7 +15,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
 
   private static let endpoint = "the device authorization endpoint"
   private static let name = "device authorization response"
-  /// The interval for a server that sends none.
+  /// The interval if the server sends none.
   private static let usualInterval = Duration.seconds(5)
 
   /// Parses the response to a request; `now` is the moment it arrived.
@@ -84,7 +84,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
     return text
   }
 
-  /// Returns a text for the user; throws if it is long or has characters that control a terminal.
+  /// Returns a text for the user; throws if it has more than 100 bytes, or unprintable characters.
   private static func shown(
     _ name: String, of members: [String: JSONValue]
   ) throws(SQOAuthError) -> String {
@@ -102,9 +102,9 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   }
 
   private static func interval(_ value: JSONValue?) -> Duration {
-    // An invalid time counts as missing; then section 3.2 demands five seconds.
+    // An invalid time counts as missing; without a time, section 3.2 demands five seconds.
     guard let seconds = (try? TokenLifetime.seconds(value)) ?? nil else { return usualInterval }
-    // If a server allows any pace, it still gets only one request a second.
+    // Even if a server allows a faster pace, the SDK sends at most one request a second.
     return .seconds(min(max(seconds, 1), DeviceAuthorization.longestLifetime))
   }
 

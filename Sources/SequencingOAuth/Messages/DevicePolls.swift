@@ -6,7 +6,7 @@ import SQBasics
 struct DevicePolls: Sendable {
   /// The time that each `slow_down` adds to the interval permanently.
   private static let slowDown = Duration.seconds(5)
-  /// The longest pause after failures, unless the interval or the server's request is longer.
+  /// The longest pause after failures, unless the interval or `Retry-After` is longer.
   private static let longestPause = Duration.seconds(60)
 
   /// The shortest time between two requests.
@@ -21,8 +21,8 @@ struct DevicePolls: Sendable {
 
   /// Returns the time until the next request after an error; `nil` if the error ends the sign-in.
   ///
-  /// After each failure the pause gets longer, and it is never shorter than the time that the
-  /// server asks for.
+  /// Each failure in a row makes the pause longer. The pause is never shorter than the interval, or
+  /// than the time that the server asks for.
   mutating func pause(after error: SQOAuthError) -> Duration? {
     let asked = error.retryAfter ?? .zero
     // Section 3.5 defines four codes; each is a proper response whatever its status.
@@ -44,8 +44,9 @@ struct DevicePolls: Sendable {
 
   /// Returns whether the request may succeed later.
   ///
-  /// When the sign-in began, the server answered over TLS and the client's key signed. So a failure
-  /// of either may be temporary, such as a connection that a restarting server resets.
+  /// At the start of the sign-in, the connection to the server and the client's key worked. So a
+  /// failure of the connection or of the key may be temporary, for example while the server
+  /// restarts.
   private static func mayPass(_ error: SQOAuthError) -> Bool {
     error.isOutage || error.code == .clientKeyFailed && error.response == nil
   }

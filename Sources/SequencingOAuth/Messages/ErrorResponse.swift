@@ -9,15 +9,15 @@ import SQBasics
 public struct ErrorResponse: Sendable, Hashable {
   /// The member `error`: the error code as the server sent it.
   ///
-  /// The SDK's error has this code too, unless it is one of the SDK's own codes; then the SDK's
-  /// error has ``SQOAuthError/Code/requestRefused``.
+  /// The SDK's error has this code too. But if the code is equal to one of the SDK's own codes, the
+  /// SDK's error has ``SQOAuthError/Code/requestRefused``.
   public let error: SQOAuthError.Code
   /// The member `error_description`: a text for developers, not for users.
   public let errorDescription: String?
   /// The member `error_uri`: the address of a page about the error, as the server wrote it.
   public let errorURI: String?
 
-  /// Creates an error response, removes control characters and cuts long texts.
+  /// Creates an error response; removes control characters and cuts long texts.
   public init(
     error: String, errorDescription: String? = nil, errorURI: String? = nil
   ) {

@@ -4,23 +4,23 @@ import SQFoundation
 ///
 /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
 struct GrantEnd: Sendable, Hashable {
-  /// The fields with the seconds in which a refresh token must be used.
+  /// The fields with the number of seconds within which a refresh token must be used.
   ///
-  /// The first is the draft's. Keycloak sends `refresh_expires_in`, Intuit
+  /// The first field is from the draft. Keycloak sends `refresh_expires_in`, Intuit
   /// `x_refresh_token_expires_in`, and many other servers `refresh_token_expires_in`.
   static let refreshTokenFields = [
     "refresh_token_timeout", "refresh_token_expires_in", "refresh_expires_in",
     "x_refresh_token_expires_in",
   ]
-  /// The fields with the seconds that the user's authorization lasts.
+  /// The fields with the number of seconds that the user's authorization lasts.
   static let authorizationFields = ["authorization_expires_in"]
 
-  /// The largest difference between two dates of the same end, in seconds.
+  /// The largest difference between two dates that count as the same end, in seconds.
   ///
-  /// A server names whole seconds, and a response takes some time to arrive.
+  /// A server sends whole seconds, and a response takes some time to arrive.
   static let tolerance = 60.0
 
-  /// When it ends.
+  /// The moment the refresh token or the authorization ends.
   let date: Date
   /// The seconds from the first response that named this end until the date.
   let lifetime: Double
@@ -33,10 +33,10 @@ struct GrantEnd: Sendable, Hashable {
     case end(GrantEnd)
   }
 
-  /// Reads the first usable one of several fields of a response that arrived on a date.
+  /// Reads an end from the first usable field of a response that arrived at `date`.
   ///
-  /// A value that is no number, and no text of digits, counts as missing, because a token must not
-  /// be lost for it.
+  /// A value that is neither a number nor a text of digits counts as missing, so that it does not
+  /// make the SDK refuse the token.
   static func word(_ fields: [String], in members: [String: JSONValue], at date: Date?) -> Word {
     guard !members.isEmpty else { return .nothing }
     let values = fields.lazy.compactMap { try? TokenLifetime.seconds(members[$0]) }
@@ -45,7 +45,7 @@ struct GrantEnd: Sendable, Hashable {
       ? .never : .end(GrantEnd(date: date.addingTimeInterval(seconds), lifetime: seconds))
   }
 
-  /// Returns this end with the lifetime of an earlier response, if that named the same end.
+  /// Returns this end, with the longer of the two lifetimes if an earlier response named it too.
   func continuing(_ earlier: GrantEnd?) -> GrantEnd {
     guard let earlier, abs(date.timeIntervalSince(earlier.date)) <= Self.tolerance else {
       return self
@@ -54,11 +54,11 @@ struct GrantEnd: Sendable, Hashable {
   }
 }
 
-/// The ends of a token's grant that are known.
+/// The known ends of a token's grant.
 struct GrantEnds: Sendable, Hashable {
-  /// When the refresh token ends, unless it is used before.
+  /// The end of the refresh token, unless it is used before.
   var refreshToken: GrantEnd?
-  /// When the user's authorization ends.
+  /// The end of the user's authorization.
   var authorization: GrantEnd?
 
   /// Creates the ends from an app's dates or, without a date, from the fields of the response.
@@ -83,9 +83,9 @@ struct GrantEnds: Sendable, Hashable {
 
   /// Returns the ends after a refresh whose response has these fields.
   ///
-  /// An end that the response names counts from this response. The end of the authorization stays
-  /// until a response names another one. The end of the refresh token stays only while the refresh
-  /// token itself does: it says nothing about a new refresh token.
+  /// An end in the response replaces the previous end. If the response names no end of the
+  /// authorization, the previous end stays. If it names no end of the refresh token, the previous
+  /// end stays only with the same refresh token, because it says nothing about a new refresh token.
   func following(
     _ previous: GrantEnds, fields: [String: JSONValue], keepsRefreshToken: Bool, at date: Date?
   ) -> GrantEnds {

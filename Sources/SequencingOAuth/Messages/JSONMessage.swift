@@ -1,7 +1,7 @@
 import SQBasics
 package import SQFoundation
 
-/// A parser of the protocol's JSON bodies; its errors never repeat their content.
+/// A parser of the protocol's JSON bodies; its errors never show a body's content.
 package enum JSONMessage {
   /// Returns whether the content type is `application/json`, or an application type that ends in
   /// `+json`.

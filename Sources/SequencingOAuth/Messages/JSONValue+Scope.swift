@@ -13,7 +13,7 @@ extension JSONValue {
 }
 
 extension String {
-  /// Whether the text is one scope.
+  /// Whether the text is a single, valid scope (`scope-token`).
   ///
   /// - SeeAlso: RFC 6749, section 3.3
   var isScopeToken: Bool {

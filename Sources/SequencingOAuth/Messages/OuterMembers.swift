@@ -3,8 +3,8 @@ import SQFoundation
 
 /// A reader of single members of a JSON object that ``JSONReader`` refuses as a whole.
 ///
-/// It decides nothing that the rules for whole messages decide: it is only for values that must not
-/// be lost.
+/// It is only for values that must not be lost, such as a new refresh token. It never makes the SDK
+/// accept the message itself.
 struct OuterMembers {
   private let bytes: UnsafeRawBufferPointer
   private let names: Set<String>
@@ -12,8 +12,9 @@ struct OuterMembers {
 
   /// Returns the values of the named members of the outermost object.
   ///
-  /// An array or an object is an empty array here. The result is `nil` if the text is not a whole
-  /// object, or if a named member occurs twice with different values.
+  /// A value that is an array or an object, or that cannot be read, is an empty array in the
+  /// result. The result is `nil` if the text is not a complete object, or if a named member occurs
+  /// twice with different values.
   static func values(of names: Set<String>, in text: Data) -> [String: JSONValue]? {
     text.withUnsafeBytes { bytes in
       var reader = OuterMembers(bytes: bytes, names: names)
@@ -37,7 +38,7 @@ struct OuterMembers {
     return found.updateValue(content, forKey: text).map { $0 == content } ?? true
   }
 
-  /// Decodes a text, a number or a word; `nil` for any other value.
+  /// Decodes a string, a number, `true`, `false` or `null`; returns `nil` for any other value.
   private func decoded(_ range: Range<Int>) -> JSONValue? {
     guard ![UInt8(ascii: "{"), UInt8(ascii: "[")].contains(bytes[range.lowerBound]) else {
       return nil

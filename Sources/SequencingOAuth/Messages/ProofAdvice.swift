@@ -6,14 +6,14 @@ import SQFoundation
 enum ProofAdvice {
   /// The name of the field with a server's nonce for proofs.
   static let nonceField = "DPoP-Nonce"
-  /// The size of the longest nonce to remember, so that no server fills the memory or a request.
+  /// The size of the longest nonce to remember; it bounds the memory and the size of requests.
   static let longestNonce = 1024
-  /// The largest difference of clocks to correct, because a larger one may be an attack on the
-  /// clock.
+  /// The largest clock difference to correct, in seconds; a larger difference may be an attack on
+  /// the clock.
   static let largestLead = 86_400.0
 
-  /// Returns the end of a sentence about a refused proof: why no other proof can help; `nil` if the
-  /// response does not tell.
+  /// Returns the end of a sentence about a refused proof: why another proof cannot help; `nil` if
+  /// the response does not show that.
   static func text(
     after error: SQOAuthError.Code, _ fields: HeaderFields, at now: Date
   ) -> String? {
@@ -28,8 +28,8 @@ enum ProofAdvice {
     }
   }
 
-  /// Returns how wrong this machine's clock is by the date of a response; `nil` if the SDK corrects
-  /// the difference.
+  /// Returns a text about the error of this machine's clock, by the date of a response; `nil` if
+  /// there is no date, or if the SDK corrects the difference.
   static func clockText(_ fields: HeaderFields, at now: Date) -> String? {
     guard let lead = HTTPDate.lead(fields["Date"], at: now), abs(lead) > largestLead else {
       return nil
@@ -51,7 +51,8 @@ enum ProofAdvice {
     return isNonce(nonce) ? nil : "it has a forbidden character"
   }
 
-  /// Returns whether a text has only characters that a nonce may have.
+  /// Returns whether a text is a usable nonce: of a suitable size, and without forbidden
+  /// characters.
   ///
   /// - SeeAlso: RFC 9449, section 8.1; RFC 6749, appendix A
   static func isNonce(_ text: String) -> Bool {

@@ -1,13 +1,13 @@
 import SQBasics
 import SQFoundation
 
-/// A server's explanation for a refusal in a format of its own, without an OAuth error code.
+/// A server's explanation for a refusal, in its own format and without an OAuth error code.
 ///
-/// Many servers put a sentence in another place than RFC 6749 defines: Facebook in `error.message`,
-/// WeChat in `errmsg`, Okta in `errorSummary`, and frameworks in `message`, `errors` or `detail`.
-/// The sentence only helps a developer; no code is read from such a body.
+/// Many servers do not put a sentence where RFC 6749 defines it: Facebook writes it in
+/// `error.message`, WeChat in `errmsg`, Okta in `errorSummary`, and frameworks in `message`,
+/// `errors` or `detail`. The sentence only helps a developer; no code is read from such a body.
 enum RefusalText {
-  /// The members that may hold a sentence, best ones first, in lower case and without `_`.
+  /// The members that may hold a sentence, best first, in lower case and without `_`.
   private static let sentences = [
     "errordescription", "message", "errmsg", "errormsg", "errormessage", "errorsummary", "detail",
     "details", "description", "msg", "faultstring", "reason", "title", "errorcode", "error",

@@ -20,7 +20,7 @@ struct RevocationRequest: ClientMessage {
 
   var purpose: ClientEvent.Request.Purpose { .revocation }
 
-  /// Returns the HTTP request.
+  /// Returns the request in the provider's style of revocation.
   func httpRequest() -> WebRequest {
     switch style {
     case .rfc7009:
@@ -38,7 +38,7 @@ struct RevocationRequest: ClientMessage {
     }
   }
 
-  /// Returns a request without content that the token itself authorizes.
+  /// Returns a request without a body; the token itself authorizes the request.
   private func requestWithToken(_ method: String) -> WebRequest {
     var request = WebRequest(
       method: method, url: endpoint,

@@ -55,7 +55,7 @@ struct RevocationResponse: Sendable {
   /// Returns whether an error means that the token had already ended.
   ///
   /// According to section 2.2, an invalid token is not an error. Some servers nevertheless report
-  /// it as one, with the code of a resource server or the code for refreshes. In either case, the
+  /// an error, with the code of a resource server or the code for refreshes. In both cases, the
   /// token can no longer be used.
   private static func isOver(_ error: ErrorResponse) -> Bool {
     error.error == .invalidToken || error.error == .invalidGrant
@@ -73,12 +73,12 @@ struct RevocationResponse: Sendable {
 
   /// The codes by which Slack says that a token has ended.
   ///
-  /// `invalid_auth` is not among them: Slack also answers it to a host that may not send requests.
+  /// `invalid_auth` is not among them: Slack also sends it to a host that is not allowed to ask.
   private static let slackEnds: Set<String> = [
     "token_revoked", "token_expired", "account_inactive",
   ]
 
-  /// Checks Slack's response, whose status says nothing.
+  /// Checks the body of Slack's response; its status says nothing.
   private func checkSlack(_ response: WebResponse) throws(SQOAuthError) {
     let answer = try? JSONReader.value(of: response.body)
     let isRevoked = answer["revoked"] == nil || answer["revoked"].bool == true
@@ -101,7 +101,7 @@ struct RevocationResponse: Sendable {
     return (answer.bool ?? answer["success"].bool) == false || answer["error"] ?? .null != .null
   }
 
-  /// Checks Facebook's response.
+  /// Throws Facebook's error, unless it means that the token is no longer valid.
   ///
   /// Error 190 of the Graph API means that the token has expired or was revoked.
   private func checkFacebook(_ response: WebResponse) throws(SQOAuthError) {

@@ -6,7 +6,8 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   ///
   /// - SeeAlso: RFC 7009, section 2.1
   case rfc7009
-  /// Facebook's request: it deletes the user's permissions and so ends all of the app's tokens.
+  /// Facebook's request: it deletes the user's permissions, and so ends all of the app's tokens for
+  /// that user.
   ///
   /// It is a DELETE request. The endpoint is `https://graph.facebook.com/me/permissions`, as
   /// described under "User Permissions" in Facebook's Graph API. The access token is sent in
@@ -29,7 +30,7 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   ///
   /// It is a POST request to `https://slack.com/api/auth.revoke` with the access token in
   /// `Authorization`, as described under "auth.revoke" in Slack's documentation. Slack answers with
-  /// status 200 also if it revoked nothing; the member `ok` counts.
+  /// status 200 even if it revoked nothing; only the member `ok` counts.
   case slackToken
 
   /// Whether the client authenticates as at the token endpoint.

@@ -28,8 +28,8 @@ package struct SentSecrets: Sendable {
 
   /// Removes the secrets from a sentence; returns `nil` if a password in it looks like a word.
   ///
-  /// With such a word removed, the sentence would puzzle its reader, and would reveal that the
-  /// password is that word: "The password is [removed]."
+  /// Without such a word, the sentence would puzzle its reader, and would reveal that the password
+  /// is the missing word: "The password is [removed]."
   package func removed(fromSentence text: String) -> String? {
     let words = SentSecrets(passwords.filter(Self.isLikeWord))
     guard words.removed(from: text) == SentSecrets([]).removed(from: text) else { return nil }
@@ -44,7 +44,7 @@ package struct SentSecrets: Sendable {
     var scalars = text.unicodeScalars
     let mark = "[removed]".unicodeScalars
     for secret in values {
-      // By scalars: before a combining mark, the last character of a secret would be a different
+      // By scalars, because a combining mark after a secret makes its last character a different
       // character.
       scalars.replace(secret.unicodeScalars, with: mark)
       scalars.replace(FormCoding.encodeValue(secret).unicodeScalars, with: mark)

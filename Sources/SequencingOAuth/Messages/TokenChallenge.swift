@@ -1,6 +1,6 @@
 public import SQBasics
 
-/// The reason why a server refused a request with a token, or a request without a token.
+/// A server's reason for refusing a request, with or without a token.
 ///
 /// It comes from a `WWW-Authenticate` field, usually with status 401 or 403. The server chose all
 /// of its content: you can show it and compare ``error``, but do not trust the rest.
@@ -25,8 +25,8 @@ public struct TokenChallenge: Sendable, Hashable {
 
   /// The parameter `scope`: the scopes that the request needs, separated by spaces.
   ///
-  /// It is `nil` if it names no scope, or contains a character that no scope may have (RFC 6749,
-  /// section 3.3).
+  /// It is `nil` if the parameter is missing, names no scope, or contains a character that no scope
+  /// may have (RFC 6749, section 3.3).
   public var scope: String? {
     guard let scope = parameters["scope"], !scope.words.isEmpty,
       scope.words.allSatisfy(\.isScopeToken)
@@ -34,7 +34,7 @@ public struct TokenChallenge: Sendable, Hashable {
     return scope
   }
 
-  /// The parameter `error`, the reason for the refusal; `nil` if the request had no token.
+  /// The parameter `error`, the reason for the refusal; usually `nil` if the request had no token.
   ///
   /// RFC 6750 defines ``SQOAuthError/Code/invalidToken``, ``SQOAuthError/Code/insufficientScope``
   /// and ``SQOAuthError/Code/invalidRequest``.
@@ -60,7 +60,8 @@ public struct TokenChallenge: Sendable, Hashable {
     (text("acr_values") ?? "").words
   }
 
-  /// The parameter `max_age`: how old the user's login may be; `nil` if it is missing or no number.
+  /// The parameter `max_age`: the longest allowed time since the user's login; `nil` if it is
+  /// missing or no number.
   ///
   /// - SeeAlso: RFC 9470, section 3
   public var maxAge: Duration? {
@@ -108,7 +109,7 @@ extension [TokenChallenge] {
   /// The first challenge that names an error, or else the first one.
   package var mostInformative: TokenChallenge? { first { $0.error != nil } ?? first }
 
-  /// The challenge that answers a request with a token: one of the token's own scheme, if any.
+  /// Returns the challenge for a request that had a token: of the token's own scheme, if any.
   ///
   /// - SeeAlso: RFC 9449, section 7.2
   func answering(isBound: Bool) -> TokenChallenge? {

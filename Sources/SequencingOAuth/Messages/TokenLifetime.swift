@@ -2,8 +2,8 @@
 ///
 /// - SeeAlso: RFC 6749, section 5.1
 enum TokenLifetime {
-  /// The maximum, 2^31 − 1 seconds or 68 years: a later date has no use and overflows in other
-  /// programs.
+  /// The maximum, 2^31 − 1 seconds or 68 years: a longer lifetime has no use, and its end overflows
+  /// in other programs.
   static let maximum = 2_147_483_647.0
 
   /// Returns the lifetime in whole seconds; `nil` if the server sent none.

@@ -27,7 +27,7 @@ struct TokenRequest: ClientMessage {
     .token(parameters.first { $0.name == "grant_type" }?.value ?? "")
   }
 
-  /// Returns the HTTP request.
+  /// Returns a POST request with the parameters, the client's authentication and the limits.
   func httpRequest() -> WebRequest {
     var request = client.form(parameters, to: endpoint, timeout: timeout)
     request.maximumResponseBytes = Self.largestResponse
@@ -38,7 +38,7 @@ struct TokenRequest: ClientMessage {
     return request
   }
 
-  /// The texts that no error may show: the values of all parameters except the public ones.
+  /// The texts that no error may show: the values of all parameters that are not public.
   var secrets: SentSecrets {
     let open: Set = [
       "grant_type", "redirect_uri", "scope", "username", "audience", "resource",

@@ -124,12 +124,12 @@ struct TokenResponse: Sendable {
     ![nil, .null, ""].contains(members["error"])
   }
 
-  /// Returns whether a message of a provider with the member `ok` says that the request succeeded.
+  /// Returns whether the member `ok` is `true`, or the provider's responses have no such member.
   private func saysOK(_ members: [String: JSONValue]) -> Bool {
     !context.quirks.contains(.okMember) || members["ok"]?.bool == true
   }
 
-  /// Returns the fields of a form: a token or an error.
+  /// Returns the fields of a response that is a form; `nil` for any other response.
   private func formMembers(
     _ response: WebResponse, _ members: [String: JSONValue]?
   ) -> [String: JSONValue]? {
@@ -144,7 +144,8 @@ struct TokenResponse: Sendable {
     } catch var error as SQOAuthError {
       // Some servers refuse with status 200; their words explain more than the missing member does.
       if members != nil, members?["access_token"] == nil { error.message += words(response) }
-      // The decoder names the member with a wrong type, and that name comes from the server.
+      // The error names the member with a wrong type. The server chose that name, so it may hold a
+      // secret.
       throw error.with(status: response.status, removing: secrets)
     } catch {
       throw SQOAuthError(
@@ -173,8 +174,7 @@ struct TokenResponse: Sendable {
 }
 
 extension SQToken {
-  /// Whether the issued token is an access token; the response to an exchange may have another
-  /// type.
+  /// Whether the issued token is an access token; an exchange may return a token of another type.
   ///
   /// - SeeAlso: RFC 8693, section 2.2.1
   fileprivate var isAccessToken: Bool {

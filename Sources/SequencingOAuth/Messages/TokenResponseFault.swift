@@ -32,7 +32,7 @@ enum TokenResponseFault {
   static func accessToken(in fields: [String: JSONValue]) -> SQOAuthError {
     let found = fields["access_token"] ?? .null
     guard found == .null else { return unusable("access_token", found) }
-    // A cut name could be part of a secret, and only whole secrets are removed.
+    // A shortened name could hold a part of a secret, and only whole secrets are removed.
     let short = fields.keys.filter { $0 != "access_token" && $0.utf8.count <= 40 }.sorted()
     let names = short.prefix(shownNames).map { "\"\($0.printable)\"" }
     guard !names.isEmpty else { return unusable("access_token") }

@@ -27,7 +27,7 @@ public struct TokenResponseContext: Sendable {
     self.quirks = quirks
   }
 
-  /// Returns whether to parse a response as a form; a JSON object is never parsed as one.
+  /// Returns whether to parse a response as a form; a JSON object is never parsed as a form.
   func isForm(_ response: WebResponse, _ members: [String: JSONValue]?) -> Bool {
     quirks.contains(.formEncoded) && !JSONMessage.isJSON(response) && members == nil
   }
@@ -156,7 +156,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     }
   }
 
-  /// Removes and returns the scope; without one in the response, the token has the requested scope.
+  /// Removes and returns the scope: the response's scope, or else the requested scope.
   ///
   /// - SeeAlso: RFC 6749, section 5.1
   private func takeScope(
@@ -173,7 +173,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
 }
 
 extension [String: JSONValue] {
-  /// Removes a string member and returns it; `nil` if it is missing or `null`.
+  /// Removes a string member and returns it; `nil` if it is missing or not a string.
   fileprivate mutating func takeString(_ name: String) -> String? {
     guard let value = self[name].string else {
       if self[name] == .null { removeValue(forKey: name) }

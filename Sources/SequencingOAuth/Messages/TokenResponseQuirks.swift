@@ -19,15 +19,16 @@ public struct TokenResponseQuirks: OptionSet, Sendable, Hashable {
   public static let formEncoded = Self(rawValue: 1 << 2)
   /// The member `scope` has commas between the scopes, as at GitHub.
   public static let commaSeparatedScopes = Self(rawValue: 1 << 3)
-  /// The token is in the member `authed_user`, as Slack's tokens of users.
+  /// The token is in the member `authed_user`, as in Slack's responses with the token of a user.
   ///
-  /// Of two tokens, this one is used.
+  /// If there is also a token in the usual place, it is ignored.
   public static let tokenInAuthedUser = Self(rawValue: 1 << 4)
-  /// The `token_type` is `user`, as Slack's tokens of users; the token is treated as a Bearer
+  /// The `token_type` is `user`, as for Slack's tokens of users; the token is treated as a Bearer
   /// token.
   public static let userTokenType = Self(rawValue: 1 << 5)
-  /// The `token_type` is `bot`, as Slack's tokens of apps; the token is treated as a Bearer token.
+  /// The `token_type` is `bot`, as for Slack's tokens of apps; the token is treated as a Bearer
+  /// token.
   public static let botTokenType = Self(rawValue: 1 << 6)
-  /// The member `ok` is `true` in a success, and anything else in an error, whatever the status.
+  /// The member `ok` is `true` in a success and any other value in an error, whatever the status.
   public static let okMember = Self(rawValue: 1 << 7)
 }

@@ -18,7 +18,8 @@ public struct TokenType: RawRepresentable, Sendable, Hashable {
   public static let idToken = Self(rawValue: "urn:ietf:params:oauth:token-type:id_token")
   /// A JWT, not necessarily an access token.
   public static let jwt = Self(rawValue: "urn:ietf:params:oauth:token-type:jwt")
-  /// An identity provider's grant for another authorization server (ID-JAG), which is a JWT.
+  /// An ID-JAG: a JWT with which an identity provider grants access at another authorization
+  /// server.
   ///
   /// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, section 3
   public static let idJAG = Self(rawValue: "urn:ietf:params:oauth:token-type:id-jag")

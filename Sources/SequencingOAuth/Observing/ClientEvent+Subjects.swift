@@ -1,8 +1,8 @@
-// The subjects of events that have more than a name.
+// The details of an event's subject.
 extension ClientEvent {
-  /// A way to an account's first token.
+  /// How an account gets its first token.
   public enum SignInWay: Sendable, Hashable {
-    /// The authorization code grant, with a browser; a silent one asks the user nothing
+    /// The authorization code grant, with a browser; a silent sign-in asks the user nothing
     /// (`prompt=none`).
     case browser(isSilent: Bool)
     /// The authorization code grant of a web application, from the redirect on.
@@ -51,24 +51,24 @@ extension ClientEvent {
     public let method: String
     /// The server, as `https://host:port`.
     public let server: String
-    /// The number of the attempt to send it, from 1 on.
+    /// The number of the attempt to send the request, starting at 1.
     ///
     /// A server may refuse a token or ask for a nonce; the request is then sent again.
     public let attempt: Int
-    /// The life that is left of the access token in the request; `nil` if there is none, or if its
-    /// end is not known.
+    /// The remaining lifetime of the access token in the request; `nil` if the request has no
+    /// token, or if the token's end is unknown.
     public let tokenLife: Duration?
-    /// The status of the response, at the end.
+    /// The status of the response, set at the end of the request; `nil` if there was no response.
     public internal(set) var status: Int?
-    /// The pause that the server asks for, at the end.
+    /// The pause that the response asks for, set at the end of the request.
     public internal(set) var retryAfter: Duration?
   }
 
-  /// A session's way to a new token.
+  /// Why a session gets a new token, and the result.
   public struct Refresh: Sendable, Hashable {
     /// Why a session needs a new token.
     public enum Reason: Sendable, Hashable {
-      /// The session's timer, shortly before the token expires.
+      /// The session's timer fired, shortly before the token expires.
       case timer
       /// A caller found the token expired.
       case caller
@@ -86,17 +86,18 @@ extension ClientEvent {
     public enum Result: Sendable, Hashable {
       /// This process got a new token.
       case refreshed
-      /// Another process had got it.
+      /// Another process had already got a new token, and this process took it over.
       case takenOver
-      /// It failed, or a sign-in or the end of the session came first.
+      /// The refresh failed, or a sign-in or the end of the session came first.
       case none
     }
 
     /// Why the token is needed.
     public let reason: Reason
-    /// The number of callers that waited for it, at the end; neither the timer nor a keeper is one.
+    /// The number of callers that waited for the token, set at the end; not counting the timer or a
+    /// keeper.
     public internal(set) var callers: Int?
-    /// How it ended, at the end.
+    /// How the refresh ended, set at the end.
     public internal(set) var result: Result?
   }
 
@@ -114,11 +115,11 @@ extension ClientEvent {
 
   /// Why a redirect was refused.
   public enum RedirectRefusal: String, Sendable, Hashable {
-    /// It is for another redirect URI.
+    /// The redirect is for a different redirect URI.
     case foreignAddress
-    /// It has no `state` or a wrong one, or it cannot be read.
+    /// The redirect has no `state` or a wrong one, or it cannot be read.
     case wrongState
-    /// The sign-in has had another response.
+    /// The sign-in already got a different response.
     case tooLate
   }
 

@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 
 extension ClientEvent: CustomStringConvertible {
-  /// The event as a line for a log, without its number and its account.
+  /// The event as a line for a log, without its operation's number and its account.
   public var description: String {
     switch phase {
     case .begin: "begin: \(subject.words)"

@@ -1,20 +1,20 @@
 public import SQFoundation
 
-/// Something that the SDK does or meets: for logs, metrics and traces.
+/// Something that happens in the SDK, for logs, metrics and traces.
 ///
-/// No event contains a secret, a path or a query of a URL, or anything of a user; an account's id
-/// is in it only if the observer asks for that. A later version may add subjects and cases, so
-/// write a `default` in a `switch`.
+/// No event contains a secret, the path or query of a URL, or data about a user. An event contains
+/// an account's id only if the observer asks for ids. A later version may add subjects and cases,
+/// so write a `default` in a `switch`.
 ///
 /// - SeeAlso: ``ClientObserver``
 public struct ClientEvent: Sendable, Hashable {
-  /// Whether an operation begins or ends, or the event takes no time.
+  /// Whether the event is the begin or the end of an operation, or a moment.
   public enum Phase: Sendable, Hashable {
     /// An operation begins.
     case begin
-    /// An operation has ended, with an error's code if it failed.
+    /// An operation has ended, with an error's code if the operation failed.
     ///
-    /// The time of the operation is that of a clock that no one sets.
+    /// The duration is measured by a monotonic clock, so changes of the date do not affect it.
     case end(after: Duration, error: SQOAuthError.Code?)
     /// The event takes no time.
     case moment
@@ -30,7 +30,7 @@ public struct ClientEvent: Sendable, Hashable {
     case refresh(Refresh)
     /// A session waits for its account, which another session or process has locked.
     ///
-    /// The holder is the process, as the store names it; `nil` if it does not know.
+    /// The holder is the process, as the store names it; `nil` if the store does not know it.
     case leaseWait(holder: String?)
     /// A call of the token store for an account.
     case store(StoreCall)
@@ -52,19 +52,20 @@ public struct ClientEvent: Sendable, Hashable {
     case endsSoon(Date)
     /// A session has ended.
     case ended(End)
-    /// The observer was too slow, and this number of events before this one are lost.
+    /// The observer was too slow, so this number of earlier events is lost.
     case lost(Int)
   }
 
   /// What the event is about.
   public let subject: Subject
-  /// Whether it begins, ends, or takes no time.
+  /// Whether the event is a begin, an end or a moment.
   public let phase: Phase
   /// The number of the operation, the same at its begin and its end; `nil` for a moment.
   public let operation: UInt64?
-  /// The number of the operation during which this happens; `nil` if it is part of none.
+  /// The number of the operation that this event is part of; `nil` if there is none.
   ///
-  /// Callers that join a sign-in or a refresh under way are not among its parents.
+  /// If a caller joins a sign-in or a refresh under way, the caller's operation does not become a
+  /// parent of that sign-in or refresh.
   public let parent: UInt64?
   /// The id of the account, if the observer asks for ids and the event is about an account.
   public let accountID: String?

@@ -2,11 +2,11 @@ import SQBasics
 
 /// An observer of what the SDK does, for ``ClientEnvironment/observer``.
 ///
-/// The closure gets the events one after the other, in their order, on a thread of the observer's
-/// own. The SDK never waits for it. If it is slower than the events come, a limited number of them
-/// waits; the next ones are lost, and ``ClientEvent/Subject/lost(_:)`` says how many.
+/// The closure gets the events in order, one at a time, on the observer's own thread. The SDK never
+/// waits for it. If the closure is too slow, a limited number of events wait for it, and further
+/// events are lost; ``ClientEvent/Subject/lost(_:)`` says how many.
 public final class ClientObserver: Sendable {
-  /// A closure that returns further fields for a request, such as `traceparent`.
+  /// A closure that returns additional header fields for a request, such as `traceparent`.
   public typealias RequestFields = @Sendable (_ begin: ClientEvent) -> HeaderFields
 
   private struct State {
@@ -25,12 +25,12 @@ public final class ClientObserver: Sendable {
 
   /// Creates an observer.
   ///
-  /// With `namesAccounts`, events have the ids of accounts, and the search for a user of AT
-  /// Protocol has events too, whose servers may be the user's handle. At most `limit` events wait
-  /// for the closure. `requestFields` gets the event of each request before it is sent; it is
-  /// called in the request's task, before or after `receive` gets the event, so it must be quick. A
-  /// field that the request has already is not replaced, and a field that could change what the
-  /// request means is not added.
+  /// With `namesAccounts`, events have the ids of accounts. The search for a user of AT Protocol
+  /// then has events too, and the servers in those events may be the user's handle. At most `limit`
+  /// events wait for the closure. `requestFields` gets the begin event of each request before the
+  /// request is sent. It is called in the request's task, before or after `receive` gets the event,
+  /// so it must be quick. A field that the request already has is not replaced, and a field that
+  /// could change the meaning of the request is not added.
   public init(
     namesAccounts: Bool = false, limit: Int = 1000, requestFields: RequestFields? = nil,
     _ receive: @escaping @Sendable (ClientEvent) -> Void
@@ -43,14 +43,14 @@ public final class ClientObserver: Sendable {
 
   /// Waits until the closure has got all events so far; call it before the program ends.
   ///
-  /// It returns after `limit` in any case.
+  /// It waits at most for the duration `limit`.
   public func flush(within limit: Duration = .seconds(5)) async {
     let end = OneShot<Void>()
     queue.start { end.resolve(()) }
     _ = await end.wait(until: .now + limit)
   }
 
-  /// Passes an event on.
+  /// Passes an event to the closure; counts the event as lost if too many are waiting.
   func tell(_ event: ClientEvent) {
     let isLost = state.withLock { state in
       guard state.waiting < limit else {
@@ -94,7 +94,7 @@ public final class ClientObserver: Sendable {
       operation: number, parent: parent?.operation, accountID: accountID ?? parent?.accountID)
   }
 
-  /// Returns a request's fields with those of the observer.
+  /// Returns a request's fields with the observer's additional fields.
   func adding(to fields: HeaderFields, _ begin: ClientEvent) -> HeaderFields {
     guard let requestFields else { return fields }
     var fields = fields
@@ -105,7 +105,7 @@ public final class ClientObserver: Sendable {
     return fields
   }
 
-  /// Returns whether a field is the SDK's or the transport's own affair.
+  /// Returns whether only the SDK or the transport may set a field.
   private static func isReserved(_ name: String) -> Bool {
     [
       "authorization", "dpop", "proxy-authorization", "cookie", "host", "content-length",

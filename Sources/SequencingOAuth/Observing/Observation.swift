@@ -16,7 +16,7 @@ struct Observation: Sendable {
 extension ClientObserver? {
   /// Runs work and tells the observer of its begin and its end.
   ///
-  /// `result` returns the subject at the end, with what is known then.
+  /// `result` returns the subject of the end event, with the details that are known by then.
   func observing<Value>(
     _ subject: ClientEvent.Subject, accountID: String? = nil,
     result: (Result<Value, SQOAuthError>) -> ClientEvent.Subject? = { _ in nil },

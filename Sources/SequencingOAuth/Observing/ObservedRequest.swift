@@ -1,10 +1,10 @@
 import SQBasics
 import SQFoundation
 
-/// What an observer learns of a request besides the request itself.
+/// The details of a request for an observer, besides the request itself.
 struct ObservedRequest {
   let purpose: ClientEvent.Request.Purpose
-  /// The number of the attempt, from 1 on.
+  /// The number of the attempt, starting at 1.
   var attempt = 1
   /// The access token in the request.
   var token: SQToken?

@@ -6,19 +6,19 @@ extension AccountOperations {
   /// at once. The SDK sends no request. The token is refreshed like any other: when it is needed,
   /// and before it expires if ``refreshesAutomatically`` is set.
   ///
-  /// If the account already has a newer token, in memory or in the store, the given one is an
-  /// outdated copy whose refresh token must not be used again; the newer token stays and is
-  /// returned. A token without an ``SQToken/issueDate`` counts as newer. To change the user, first
-  /// sign the current user out.
+  /// If the account already has a newer token, in memory or in the store, `token` is an outdated
+  /// copy whose refresh token must not be used again; the newer token stays and is returned. A
+  /// token without an ``SQToken/issueDate`` counts as newer. To change the user, first sign the
+  /// current user out.
   ///
   /// Any thread or task may call this; cancelling the task does not stop it.
   ///
   /// - Returns: The token that is current now; it may have expired.
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
-  ///   ``SQOAuthError/Code/invalidConfiguration`` if the module has no usable client; then nothing
-  ///   changes. ``SQOAuthError/Code/storeFailed`` or another error of the store; then the token is
-  ///   still current, and the SDK stores it later. ``SQOAuthError/Code/cancelled`` if the user was
-  ///   signed out in the meantime.
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if the module has no usable client; nothing
+  ///   changes in this case. ``SQOAuthError/Code/storeFailed`` or another error of the store; the
+  ///   token is current nevertheless, and the SDK stores it later. ``SQOAuthError/Code/cancelled``
+  ///   if the user was signed out in the meantime.
   @discardableResult
   public func adopt(_ token: SQToken) async throws(SQOAuthError) -> SQToken {
     try await module.beginAdoption(of: token)()
@@ -39,11 +39,11 @@ extension AccountOperations {
 
   // MARK: A refresh
 
-  /// Refreshes a token that the app saved, and continues with the new one.
+  /// Refreshes a token that the app saved, and makes the new token the current one.
   ///
-  /// If the account already has a newer token, in memory or in the store, the given one is an
-  /// outdated copy, and the newer one is refreshed instead. To change the user, first sign the
-  /// current user out. From now on the SDK refreshes the token before it expires.
+  /// If the account already has a newer token, in memory or in the store, `token` is an outdated
+  /// copy, and the newer token is refreshed instead. To change the user, first sign the current
+  /// user out. From now on the SDK refreshes the token before it expires.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
   ///   ``SQOAuthError/Code/invalidConfiguration`` if there is no usable client, otherwise the
@@ -78,7 +78,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Continues at once with a token that the app saved, and refreshes it automatically from now on.
+  /// Makes a token that the app saved the current one, and refreshes it automatically from now on.
   ///
   /// The returned closure waits until the SDK has looked for a newer token in the store.
   func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
@@ -87,7 +87,7 @@ extension AuthorizationModule {
     return { _ = await finish() }
   }
 
-  /// Continues with a token that the app saved; reports an error as an event.
+  /// Makes a token that the app saved the current one; reports an error as an event.
   func launch(_ token: SQToken?) {
     do throws(SQOAuthError) {
       guard let token else { throw .emptyToken }
@@ -100,8 +100,8 @@ extension AuthorizationModule {
 
   /// Makes a token the current one at once, and returns a closure that gets a fresh one.
   func renewal(of token: SQToken) -> @Sendable () async throws(SQOAuthError) -> SQToken {
-    // Read the counter first: another part of the app may resume the same token and finish before
-    // this call.
+    // Read the counter first: another part of the app may resume the same token and finish its
+    // refresh before this call does.
     let since = session.renewals
     let resumed = Result { () throws(SQOAuthError) in try resume(token) }
     return { [session] () throws(SQOAuthError) in

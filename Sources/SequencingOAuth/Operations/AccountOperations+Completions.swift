@@ -66,7 +66,7 @@ extension AccountOperations {
     }
   }
 
-  /// Signs the user in again as a resource server demands it.
+  /// Signs the user in again as a resource server demands.
   ///
   /// See ``requestAccess(answering:with:)``.
   public func requestAccess(
@@ -123,7 +123,7 @@ extension AccountOperations {
     }
   }
 
-  /// Exchanges an assertion signed with the client's key for a token.
+  /// Exchanges an assertion, signed with the client's key, for a token.
   ///
   /// See ``requestAccessToken(asserting:scope:)``.
   public func requestAccessToken(
@@ -135,7 +135,7 @@ extension AccountOperations {
     }
   }
 
-  /// Exchanges an assertion that another party signed for a token.
+  /// Exchanges an assertion from another party for a token.
   ///
   /// See ``requestAccessTokenByAssertion(scope:)``.
   public func requestAccessTokenByAssertion(
@@ -172,7 +172,8 @@ extension AccountOperations {
     }
   }
 
-  /// Returns an access token for some of the account's resources, for a part of its scope, or both.
+  /// Gets an access token for some of the account's resources, for a part of its scope, or for
+  /// both.
   ///
   /// See ``narrowedToken(for:scope:)``.
   public func narrowedToken(

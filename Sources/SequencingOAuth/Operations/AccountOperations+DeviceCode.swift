@@ -8,10 +8,11 @@ extension AccountOperations {
   /// Signs the user in on another device, or joins the device sign-in under way.
   ///
   /// `show` gets the code and the address for the user. It is called once: on its actor if it
-  /// belongs to one, and otherwise on ``callbackQueue``. The call ends when the user is done, when
-  /// the code expires or when the task is cancelled. The SDK asks the server for the token at the
-  /// interval that the server sets, and keeps asking when the network or the server fails in the
-  /// meantime. Cancelling the task also ends the sign-in if no other caller waits for it.
+  /// belongs to one, and otherwise on ``callbackQueue``. This method returns or throws when the
+  /// user is done, when the code expires or when the task is cancelled. The SDK asks the server for
+  /// the token at the interval that the server sets, and keeps asking if the network or the server
+  /// fails in the meantime. Cancelling the task also ends the sign-in if no other caller waits for
+  /// it.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/expiredToken`` if the code expired;
   ///   ``SQOAuthError/Code/accessDenied`` if the user refused;
@@ -41,7 +42,7 @@ extension AccountOperations {
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in on another device.
   ///
-  /// It does what ``requestAccess()`` does, for a user without a browser on this machine. `show` is
+  /// It works like ``requestAccess()``, but for a user without a browser on this machine. `show` is
   /// called only if the user must sign in; see ``signInWithDeviceCode(show:)``.
   @discardableResult
   public func requestAccessWithDeviceCode(
@@ -50,10 +51,10 @@ extension AccountOperations {
     try await module.requestAccess(SignIn.Request(place: .otherDevice), on: module.screen(show))
   }
 
-  /// Signs the user in on another device, and shows the code for as long as the sign-in lasts.
+  /// Signs the user in on another device, and shows the code until the sign-in ends.
   ///
-  /// `show` runs in a task of its own. The end of the sign-in cancels that task, and the call then
-  /// waits for it. If `show` throws before, the sign-in ends with
+  /// `show` runs in a task of its own. The end of the sign-in cancels that task, and this method
+  /// then waits until `show` has returned. If `show` throws earlier, the sign-in ends with
   /// ``SQOAuthError/Code/cancelled``, whose cause is the error of `show`.
   @discardableResult
   package func signInWithDeviceCode(
@@ -121,8 +122,8 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Shows the code until the task is cancelled; if it cannot be shown, cancels the sign-in and
-  /// returns the reason.
+  /// Shows the code until the task is cancelled; if the code cannot be shown, cancels the sign-in
+  /// and returns the reason.
   fileprivate func show(
     _ authorization: DeviceAuthorization,
     on show: @Sendable (DeviceAuthorization) async throws -> Void
@@ -131,7 +132,7 @@ extension AuthorizationModule {
       try await show(authorization)
       return nil
     } catch {
-      // The sign-in is over already, so that its end is not the fault of the screen.
+      // After a cancellation the sign-in has already ended, so an error of `show` is not its cause.
       guard !Task.isCancelled else { return nil }
       cancelSignIn()
       return error

@@ -8,13 +8,14 @@ extension AccountOperations {
   /// The tokens leave memory at once and then the store, even if the logout at the provider fails.
   /// After the logout, the provider asks the next user for a password again. It may first ask the
   /// user to confirm the logout. If the client has a ``ClientConfiguration/postLogoutRedirectURI``,
-  /// the call waits for the redirect, at most for ``ClientConfiguration/signInTimeout``; otherwise
-  /// it returns when the browser has opened the provider's page. With `revokesTokens` the tokens
-  /// are revoked first; if that fails, the logout continues. Cancelling the task ends the wait.
+  /// this method waits for the redirect, at most for ``ClientConfiguration/signInTimeout``;
+  /// otherwise it returns when the browser has opened the provider's page. With `revokesTokens` the
+  /// tokens are revoked first; if the revocation fails, the logout continues. Cancelling the task
+  /// ends the wait.
   ///
   /// - Throws: ``SQOAuthError``, after the tokens have left memory:
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
-  ///   ``SQOAuthError/Code/stateMismatch`` if the redirect may answer another logout;
+  ///   ``SQOAuthError/Code/stateMismatch`` if the redirect might belong to another logout;
   ///   ``SQOAuthError/Code/timedOut``; the error of the user agent; if nothing else failed, the
   ///   error of the revocation. If the store still has the tokens,
   ///   ``SQOAuthError/Code/storeFailed`` takes precedence over all of these.

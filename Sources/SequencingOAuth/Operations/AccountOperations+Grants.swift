@@ -1,8 +1,8 @@
 /// Grants without a browser: password, client credentials, JWT bearer and extension grants.
 ///
-/// The new token replaces the current one. If the store cannot save it, the token is still in
-/// memory. ``TokenRefreshDelegate`` and ``events()`` then get the store's error, the SDK tries
-/// again, and ``flush()`` throws while the store fails.
+/// The new token replaces the current one. If the store cannot save it, the token stays in memory,
+/// ``TokenRefreshDelegate`` and ``events()`` get the store's error, and the SDK tries again.
+/// ``flush()`` throws as long as the store fails.
 ///
 /// If the task is cancelled before the server answers, the request continues in the background.
 /// When its tokens arrive, the SDK revokes them if the server has a revocation endpoint.
@@ -40,7 +40,7 @@ extension AccountOperations {
     }
   }
 
-  /// Exchanges an assertion signed with the client's key for a token.
+  /// Exchanges an assertion, signed with the client's key, for a token.
   ///
   /// The key is ``ClientConfiguration/clientKey``. A service uses this grant to act in its own
   /// name, or for a user if the server allows that, without a sign-in page. When the token expires,
@@ -63,14 +63,14 @@ extension AccountOperations {
     }
   }
 
-  /// Exchanges an assertion that another party signed, such as the client's platform, for a token.
+  /// Exchanges an assertion from another party, such as the client's platform, for a token.
   ///
-  /// The assertion comes from ``ClientConfiguration/grantAssertionSource``, a new one for each
-  /// request. When the token expires, the module gets a new one in the same way, also after a
-  /// restart if the configuration has a source again: the store gets neither the source nor an
-  /// assertion. A refusal is final, and no other grant is tried. A refresh token in the response is
-  /// not used. The request takes at most ``ClientConfiguration/timeout``, in addition to the time
-  /// of the source.
+  /// ``ClientConfiguration/grantAssertionSource`` provides a new assertion for each request. When
+  /// the token expires, the module gets a new one in the same way. This works after a restart too,
+  /// if the configuration has a source again: the store gets neither the source nor an assertion.
+  /// If the server refuses the assertion, no other grant is tried. A refresh token in the response
+  /// is not used. The request takes at most ``ClientConfiguration/timeout``, in addition to the
+  /// time of the source.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the configuration
   ///   has no source; ``SQOAuthError/Code/clientKeyFailed`` if the source fails;
@@ -107,10 +107,10 @@ extension AccountOperations {
 extension AuthorizationModule {
   /// Runs a grant and makes its token the current one.
   ///
-  /// A caller that is cancelled after the grant has returned does not stop this, because the server
-  /// may issue the token only once.
+  /// Cancelling the caller after the grant has returned does not stop this, because the server may
+  /// issue the token only once.
   ///
-  /// `kind` is a grant that the client can repeat; any other has only the name of its type.
+  /// `kind` is a grant that the client can repeat. For any other grant, only `grantType` is given.
   fileprivate func take(
     _ kind: AccountRecord.Grant? = nil, by grantType: String? = nil,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken

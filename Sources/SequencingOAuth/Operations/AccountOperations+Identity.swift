@@ -3,9 +3,9 @@ extension AccountOperations {
   /// Returns the validated ID token with the user's identity, or throws the reason why there is
   /// none.
   ///
-  /// If no token is in memory, this call reads the store. If there is no ID token, it fetches the
-  /// provider's metadata to find the reason. The access token may have expired, and is not
-  /// refreshed.
+  /// If no token is in memory, this method reads the store. If there is no ID token, it fetches the
+  /// provider's metadata to find the reason. It does not refresh the access token, even if that has
+  /// expired.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no
   ///   issuer or no keys to verify an ID token with; ``SQOAuthError/Code/idTokenMissing`` if the
@@ -20,8 +20,8 @@ extension AccountOperations {
 
   /// Gets the signed-in user's claims from the provider's UserInfo endpoint.
   ///
-  /// The request carries a valid token; if the endpoint refuses it, the SDK refreshes it. A
-  /// response about a different user than the ID token's is rejected. Any task may call this;
+  /// The request carries a valid token; if the endpoint refuses the token, the SDK refreshes it. A
+  /// response about a user other than the ID token's is rejected. Any task may call this method;
   /// cancelling the task ends the request. The time limit is ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``idToken()`` if it is not known who signed in;
@@ -44,7 +44,8 @@ extension AccountOperations {
     } catch {
       throw error.error
     }
-    // A refused token may have been replaced, and the server may repeat either.
+    // The token may have been replaced after a refusal, and the server may repeat the old or new
+    // one.
     let secrets = [token.accessToken, currentToken?.accessToken].compactMap(\.self)
     return try await request.read(response, of: idToken, removing: SentSecrets(secrets))
   }

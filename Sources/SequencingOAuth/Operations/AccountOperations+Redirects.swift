@@ -7,7 +7,7 @@ extension AccountOperations {
   /// under way.
   ///
   /// The result `false` means that the URL had no effect: it is for another part of the app, or for
-  /// another sign-in. `receiveRedirect(_:)` says which.
+  /// another sign-in. `receiveRedirect(_:)` tells these cases apart.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     receiveRedirect(redirect) == .answered

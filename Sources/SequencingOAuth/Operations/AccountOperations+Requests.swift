@@ -5,11 +5,12 @@ public import SQFoundation
 extension AccountOperations {
   /// Returns a copy of a request with a valid token; never opens a browser.
   ///
-  /// The token replaces an `Authorization` field of the request. It is sent only to the servers
-  /// that ``ClientConfiguration/resourceOrigins`` describes, and never over http to another
+  /// The token replaces an `Authorization` field of the request. The SDK sends it only to the
+  /// servers that ``ClientConfiguration/resourceOrigins`` describes, and never over http to another
   /// machine.
   ///
-  /// A token that is bound to a key needs a proof, which is for this request and one attempt only.
+  /// For a token that is bound to a key, the copy has a proof. The proof is valid for one attempt
+  /// to send this request.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authorization(for:method:)``.
   public func authenticate(_ request: WebRequest) async throws(SQOAuthError) -> WebRequest {
@@ -20,13 +21,13 @@ extension AccountOperations {
   ///
   /// Use it in adapters for other HTTP libraries: after a refusal,
   /// ``RequestAuthorization/renewed(afterStatus:fields:)`` replaces the token, once for all
-  /// callers. A token that is bound to a key needs a proof, which is for this method and URL only.
-  /// Give the method as your client sends it: the case of its letters counts.
+  /// callers. For a token that is bound to a key, the fields contain a proof for this method and
+  /// URL only. Give the method exactly as your client sends it, because it is case-sensitive.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``token()``; ``SQOAuthError/Code/originNotAllowed``
-  ///   or ``SQOAuthError/Code/insecureEndpoint`` if the server may not get the token;
-  ///   ``SQOAuthError/Code/malformedRequest`` for a method that no request can have, or for a
-  ///   usual method in lower case.
+  ///   or ``SQOAuthError/Code/insecureEndpoint`` if the server must not get the token;
+  ///   ``SQOAuthError/Code/malformedRequest`` for a method that no request can have, or for a usual
+  ///   method in lower case.
   /// - SeeAlso: RFC 9449, section 4.2; RFC 9110, section 9.1
   public func authorization(
     for url: URL, method: String
@@ -43,14 +44,14 @@ extension AccountOperations {
   /// describes. Call it for servers that the app itself knows, never for a URL from a server's
   /// response.
   ///
-  /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` for http on anything but a loopback address,
+  /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` for http to an address that is not loopback,
   ///   or ``SQOAuthError/Code/malformedRequest`` for a text that is not an http or https URL. In
   ///   both cases none of the servers is allowed.
   public func allowTokens(at servers: String...) throws(SQOAuthError) {
     try allowTokens(at: servers)
   }
 
-  /// Allows the SDK to send the account's tokens to the servers of a list, or to none of them if
+  /// Allows the SDK to send the account's tokens to the servers of a list; allows none of them if
   /// one is invalid.
   ///
   /// The rules and errors are those of ``allowTokens(at:)-(String...)``.
@@ -59,15 +60,17 @@ extension AccountOperations {
     module.context.allowTokens(at: origins)
   }
 
-  /// Sends a request with a valid token, refreshed once if refused; never opens a browser.
+  /// Sends a request with a valid token, and again after a refresh if refused; never opens a
+  /// browser.
   ///
   /// A response with status 401 is never returned: the SDK refreshes the token and sends the
   /// request again, unless that cannot help. A second 401 is thrown as an error, with its fields
   /// and its content in ``SQOAuthError/resourceResponse``. A 403 whose challenge says
   /// `insufficient_scope` is thrown too. A response with any other status is returned.
   ///
-  /// A request without a ``WebRequest/timeout`` gets ``ClientConfiguration/timeout``, each time
-  /// that it is sent. A refresh in between does not count; it has the time limit of ``token()``.
+  /// A request without a ``WebRequest/timeout`` gets ``ClientConfiguration/timeout``, for each
+  /// attempt to send it. A refresh between two attempts does not count; it has the time limit of
+  /// ``token()``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authenticate(_:)`` and of the HTTP client;
   ///   ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with the
@@ -95,7 +98,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Sends a request with a token, and again while another token or proof can help.
+  /// Sends a request with a token, and sends it again while a different token or proof can help.
   ///
   /// The caller has already checked the request's URL.
   func exchange(
@@ -158,7 +161,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Returns the server of a request that the app made; throws if that server may not get the
+  /// Returns the server of a request that the app made; throws if that server must not get the
   /// token.
   fileprivate func originOfApps(_ url: URL) throws(SQOAuthError) -> ResourceOrigin {
     let origin = try ResourceOrigin(url)
@@ -166,7 +169,7 @@ extension AuthorizationModule {
     return origin
   }
 
-  /// Throws if a server may not get the token.
+  /// Throws if a server must not get the token.
   func check(_ origin: ResourceOrigin) throws(SQOAuthError) {
     try context.check(origin, namedByApp: false)
   }

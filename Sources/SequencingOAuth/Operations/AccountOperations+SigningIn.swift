@@ -1,8 +1,8 @@
 /// Sign-ins with the browser, by the authorization code grant.
 ///
-/// The new token replaces the current one. If the store cannot save it, the token is still in
-/// memory. ``TokenRefreshDelegate`` and ``events()`` then get the store's error, the SDK tries
-/// again, and ``flush()`` throws while the store fails.
+/// The new token replaces the current one. If the store cannot save it, the token stays in memory,
+/// ``TokenRefreshDelegate`` and ``events()`` get the store's error, and the SDK tries again.
+/// ``flush()`` throws as long as the store fails.
 extension AccountOperations {
   /// Signs the user in with the browser, or joins the sign-in under way.
   ///
@@ -23,11 +23,10 @@ extension AccountOperations {
     try await module.signIn(SignIn.Request(place: .browser, options: options))
   }
 
-  /// Signs the user in without asking the user anything, if the provider still knows the user.
+  /// Signs the user in without asking anything, if the provider still knows the user.
   ///
   /// The browser may appear for a moment, to carry the request to the provider and back. The
-  /// request names the user of the current ``SQToken/idToken``, unless the options name a different
-  /// one.
+  /// request names the user of the current ``SQToken/idToken``, unless the options name a user.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the
@@ -63,7 +62,7 @@ extension AuthorizationModule {
 
   /// Signs the user in, unless a sign-in has ended since the caller read `endCount`.
   ///
-  /// If one has ended, this throws its error, or returns `nil` if it brought a token.
+  /// If a sign-in has ended since then, this throws its error, or returns `nil` if it got a token.
   func signIn(
     _ request: SignIn.Request, since endCount: Int, on screen: SignIns.Screen?
   ) async throws(SQOAuthError) -> SQToken? {
@@ -79,12 +78,12 @@ extension AuthorizationModule {
   /// token.
   ///
   /// With a store that fails, the new token would be lost when the program ends. So this check runs
-  /// before the browser opens, or before a password or a code is sent.
+  /// before the browser opens, or before a password or a device code is sent.
   package func checkStore() async throws(SQOAuthError) {
     if let record = try await session.account.check() { context.resumeAttributes(of: record) }
   }
 
-  /// Reads the app's attributes from the store, without checking that the store can write.
+  /// Reads the app's attributes from the store, without checking that the store can save.
   package func readAttributes() async -> Result<Void, SQOAuthError> {
     await session.account.look().map { record in
       if let record { context.resumeAttributes(of: record) }
@@ -119,7 +118,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Throws if another user has signed in than the options demand, and revokes that user's tokens.
+  /// Throws if the new user is not the one that the options demand, and revokes the new tokens.
   private func checkUser(
     of token: SQToken, _ options: SignInOptions, from client: RegisteredClient
   ) throws(SQOAuthError) {

@@ -1,23 +1,24 @@
 import SQBasics
 
-// Access that a resource server demands in addition.
+// Step-up: new sign-ins for the scopes or the login that a resource server demands.
 extension AccountOperations {
-  /// Signs the user in again as a resource server demands it, and returns the new token; may open a
+  /// Signs the user in again as a resource server demands, and returns the new token; may open a
   /// browser.
   ///
   /// `error` is an error of ``send(_:)``, of a pipe or of an adapter. For
-  /// ``SQOAuthError/Code/insufficientScope``, the sign-in asks for the scopes that the account has
-  /// and those of the server's challenge. For ``SQOAuthError/Code/insufficientUserAuthentication``,
-  /// it asks for the challenge's login. For any other error whose ``SQOAuthError/requiresSignIn``
-  /// is `true`, it is ``requestAccess()``.
+  /// ``SQOAuthError/Code/insufficientScope``, the sign-in asks for the account's scopes and for the
+  /// scopes in the server's challenge. For ``SQOAuthError/Code/insufficientUserAuthentication``, it
+  /// asks for the login that the challenge describes. For ``SQOAuthError/Code/invalidToken``, and
+  /// for any other error whose ``SQOAuthError/requiresSignIn`` is `true`, this method does what
+  /// ``requestAccess()`` does.
   ///
-  /// If another caller has replaced the refused token meanwhile, this returns the newer token
-  /// without a sign-in. If the user refuses, the account keeps its token. If the server has
-  /// demanded the same for the same request three times within ten minutes, the user is not asked
+  /// If another caller has replaced the refused token meanwhile, this method returns the newer
+  /// token without a sign-in. If the user refuses, the account keeps its token. After three
+  /// sign-ins within ten minutes for the same demand and the same request, the user is not asked
   /// again.
   ///
-  /// - Throws: ``SQOAuthError``: `error` itself if no sign-in can help, or too many did not; the
-  ///   errors of ``signIn(with:)``.
+  /// - Throws: ``SQOAuthError``: `error` itself if no sign-in can help, or if three sign-ins did
+  ///   not help; the errors of ``signIn(with:)``.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9470, section 4
   @discardableResult
   public func requestAccess(
@@ -31,8 +32,8 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Returns the options of the sign-in that a resource server demands, and counts it; `nil` if a
-  /// valid token is enough.
+  /// Returns the options of the sign-in that a resource server demands, and counts the sign-in;
+  /// `nil` if a valid token is enough.
   package func stepUpOptions(
     answering error: SQOAuthError, with options: SignInOptions
   ) throws(SQOAuthError) -> SignInOptions? {

@@ -3,7 +3,7 @@ import SQBasics
 // MARK: - The current token
 
 extension AccountOperations {
-  /// The current token, or `nil`; it may have expired.
+  /// The current token, which may have expired; `nil` if there is none.
   public var currentToken: SQToken? { module.session.token }
 
   /// The current token if it is valid now, otherwise `nil`; reading it never waits.
@@ -17,8 +17,8 @@ extension AccountOperations {
 
   /// Returns a new stream of the session's events from now on, such as refreshes.
   ///
-  /// The stream ends with the module. A slow reader keeps the newest 100 events and loses older
-  /// ones.
+  /// The stream ends when the module is released. If the reader is slow, the stream keeps the
+  /// newest 100 events and drops older ones.
   public func events() -> AsyncStream<SessionEvent> {
     module.session.observers.stream(atMost: 100)
   }
@@ -27,8 +27,8 @@ extension AccountOperations {
 extension AuthorizationModule {
   /// The header fields for a request with the current token; `nil` if that token is not valid.
   ///
-  /// It is `nil` too for a token that is bound to a key, because each request needs a proof of its
-  /// own: use ``AccountOperations/authorization(for:method:)``.
+  /// It is also `nil` for a token that is bound to a key, because each request needs its own proof:
+  /// use ``AccountOperations/authorization(for:method:)``.
   public var authorizationFields: [String: String]? {
     guard let token = session.validToken, !token.isBound else { return nil }
     let fields = requestAuthenticator.headerFields(for: token)
@@ -41,14 +41,14 @@ extension AuthorizationModule {
 extension AccountOperations {
   /// Returns a valid token, the current one or a refreshed one; never opens a browser.
   ///
-  /// If no token is in memory, this call reads the store. Cancelling the task ends only the wait,
-  /// and so does ``ClientConfiguration/timeout``. The refresh continues, because its response may
-  /// be the only copy of the next refresh token, and a later call gets its token. Before the
-  /// program ends, call ``flush()``.
+  /// If no token is in memory, this method reads the store. If the task is cancelled or
+  /// ``ClientConfiguration/timeout`` passes, only the wait ends. The refresh continues, because its
+  /// response may be the only copy of the next refresh token, and a later call gets the new token.
+  /// Before the program ends, call ``flush()``.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or an
-  ///   expired one that cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the refresh
-  ///   takes longer than this call may wait; otherwise the reason why the refresh failed.
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or if
+  ///   the token has expired and cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the
+  ///   refresh takes longer than this call may wait; otherwise the reason why the refresh failed.
   public func token() async throws(SQOAuthError) -> SQToken {
     if let token = module.session.validToken { return token }
     return try await module.session.token(.valid)
@@ -68,10 +68,11 @@ extension AccountOperations {
   /// lost, tokens for a cancelled sign-in would not be revoked, and other hosts would wait for the
   /// account. Cancelling the task does not end the call.
   ///
-  /// A refresh that was sent ends within 100 s. If the store could not save a one-time token, the
-  /// SDK tries again every second for 30 s. It releases the leases in a database and notifies the
-  /// other hosts, for 5 s at most. A refresh that only waits because another process uses the
-  /// account fails with ``SQOAuthError/Code/accountInUse``; no token is lost then.
+  /// A refresh that was sent ends within 100 s. If the store could not save a one-time refresh
+  /// token, the SDK tries again every second for 30 s. Releasing the leases in a database and
+  /// notifying the other hosts takes at most 5 s. A refresh that has not been sent, because another
+  /// process uses the account, fails with ``SQOAuthError/Code/accountInUse``; no token is lost in
+  /// this case.
   ///
   /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored (it is lost
   ///   when the program ends), or why the store still has an account that was signed out.
@@ -92,7 +93,7 @@ extension AccountOperations {
 
   /// Loads the account's record from the store, and returns whether there is a token now.
   ///
-  /// ``token()`` does this automatically; call this if the app must know at launch.
+  /// ``token()`` does this automatically; call this method if the app must know at launch.
   @discardableResult
   public func restore() async throws(SQOAuthError) -> Bool {
     if module.session.token != nil { return true }
@@ -129,11 +130,11 @@ extension AuthorizationModule {
 extension AccountOperations {
   /// Whether the module refreshes the token automatically before it expires.
   ///
-  /// The refresh starts when 11 to 12 percent of the token's lifetime is left, but at most 550 to
-  /// 600 s before the expiry. The moment is random, so that a server's clients do not all send
-  /// their requests at the same time. After a failure the module waits 1 s, then 2 s, up to 60 s,
-  /// or as long as the server asks, and tries again. The timer stops when the session ends and when
-  /// the module is released. Time during which the machine is suspended counts.
+  /// The refresh starts when 11 to 12 percent of the token's lifetime is left, but no earlier than
+  /// 550 to 600 s before the expiry. The exact moment is random, so that a server's clients do not
+  /// all send their requests at the same time. After a failure the module waits 1 s, then 2 s, up
+  /// to 60 s, or as long as the server asks, and tries again. The timer stops when the session ends
+  /// and when the module is released. Time during which the machine is suspended counts.
   public var refreshesAutomatically: Bool {
     get { module.session.isUpdating }
     set { module.session.updates(newValue) }
@@ -145,12 +146,12 @@ extension AccountOperations {
 extension AccountOperations {
   /// Revokes the refresh token and the access token at the authorization server, then forgets them.
   ///
-  /// A token that the server does not know counts as revoked. If the server fails, the tokens stay
-  /// and the call can be repeated. Without a token it does nothing and sends no request.
+  /// A token that the server does not know counts as revoked. If the server fails, the tokens stay,
+  /// and the app can call this method again. Without a token the method sends no request.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` if the provider offers
-  ///   no revocation, or the server's error, with ``SQOAuthError/retryAfter`` if the server says
-  ///   how long to wait; ``SQOAuthError/Code/storeFailed`` if the server has revoked the tokens, and
+  ///   no revocation; the server's error, with ``SQOAuthError/retryAfter`` if the server says how
+  ///   long to wait; ``SQOAuthError/Code/storeFailed`` if the server has revoked the tokens, but
   ///   the store still has them.
   /// - SeeAlso: RFC 7009
   public func revoke() async throws(SQOAuthError) {
@@ -183,8 +184,8 @@ extension AccountOperations {
 extension AuthorizationModule {
   /// Cancels the sign-in under way and forgets the token.
   ///
-  /// The token leaves memory at once, and the store when the returned write is done. An operation
-  /// that begins after this call is not affected.
+  /// The token leaves memory at once, and leaves the store when the returned write is done. An
+  /// operation that begins after this call is not affected.
   @discardableResult
   func forgetSession() -> StoreWrites.PendingWrite {
     signIns.cancel()

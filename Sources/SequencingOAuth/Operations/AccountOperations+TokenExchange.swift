@@ -1,16 +1,16 @@
 import SQBasics
 public import SQFoundation
 
-// Tokens that the SDK does not save: those of a token exchange, and those with fewer rights.
+// Tokens that the SDK does not save: exchanged tokens, and tokens with fewer rights.
 extension AccountOperations {
   /// Exchanges a token for one with a different type or for a different service.
   ///
-  /// A service that receives a user's token and calls another service uses this to get a token for
-  /// that service, instead of forwarding the token that it received. The SDK does not save the new
-  /// token, and the account's own token does not change. With ``ClientConfiguration/tokenBinding``,
-  /// a new access token is bound to the account's key, or to a new key if the account has none;
-  /// ``send(_:with:)`` proves it. The request takes at most ``ClientConfiguration/timeout``, in
-  /// addition to a refresh of the account's own token.
+  /// A service that receives a user's token and calls another service uses this method to get a
+  /// token for that service, instead of forwarding the received token. The SDK does not save the
+  /// new token, and the account's own token does not change. With
+  /// ``ClientConfiguration/tokenBinding``, a new access token is bound to the account's key, or to
+  /// a new key if the account has none; ``send(_:with:)`` adds the proofs. The request takes at
+  /// most ``ClientConfiguration/timeout``, in addition to a refresh of the account's own token.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/unexpectedTokenType`` or
   ///   ``SQOAuthError/Code/unexpectedAudience`` if the response does not match the request;
@@ -33,9 +33,9 @@ extension AccountOperations {
 
   /// Returns the fields that authorize a request to a URL with an exchanged access token.
   ///
-  /// They are for this method, this URL and one attempt. After a refusal of the proof,
-  /// ``RequestAuthorization/renewed(afterStatus:fields:)`` returns new ones; it never replaces the
-  /// token. Name only services for which the token was exchanged.
+  /// They are for this method, this URL and one attempt. If the server refuses the proof,
+  /// ``RequestAuthorization/renewed(afterStatus:fields:)`` returns new fields; it never replaces
+  /// the token. Use this method only for services for which the token was exchanged.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the token is not an access token;
   ///   ``SQOAuthError/Code/insecureEndpoint`` for http to another machine;
@@ -51,7 +51,8 @@ extension AccountOperations {
 
   /// Sends a request with an exchanged or narrowed access token, and again if a new proof can help.
   ///
-  /// The time limit is that of ``send(_:)``. Name only services for which the token was exchanged.
+  /// The time limit is that of ``send(_:)``. Use this method only for services for which the token
+  /// was exchanged.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authorization(for:method:with:)`` and of the HTTP
   ///   client; ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with
@@ -72,20 +73,22 @@ extension AccountOperations {
 // MARK: - Fewer rights
 
 extension AccountOperations {
-  /// Returns an access token for some of the account's resources, for a part of its scope, or both.
+  /// Returns an access token for some of the account's resources, for a part of its scope, or for
+  /// both.
   ///
-  /// An API that gets such a token can use less of it elsewhere than of the account's own token.
-  /// The token is kept in memory and returned again while it is valid. The account's own token does
-  /// not change, but its refresh token may; callers share that change as they share a refresh, and
-  /// it takes as long. For a client that acts on its own behalf, its grant is repeated. Send
-  /// requests with the token by ``send(_:with:)``: after a refusal, the next call gets another one.
+  /// An API that misuses such a token can do less with it elsewhere than with the account's own
+  /// token. The SDK keeps the token in memory, and returns it again while it is valid. The
+  /// account's own access token does not change, but its refresh token may. Callers share the
+  /// request as they share a refresh, and it takes as long as a refresh. For a client that acts on
+  /// its own behalf, the SDK repeats the client's grant. Send requests with ``send(_:with:)``: if a
+  /// server refuses the token, the next call of this method gets a new one.
   ///
-  /// `resources` are some of ``ClientConfiguration/resources``, if there are any; an empty list
+  /// `resources` must be among ``ClientConfiguration/resources``, if there are any; an empty list
   /// means all of them. Without a `scope`, the token has the account's whole scope, as far as the
   /// server allows it at the resources.
   ///
-  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if nothing is named or
-  ///   a resource is none of the configuration's; ``SQOAuthError/Code/invalidTarget``,
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if both arguments are
+  ///   empty, or if a resource is not in the configuration; ``SQOAuthError/Code/invalidTarget``,
   ///   ``SQOAuthError/Code/invalidScope`` and other refusals of the server, which do not end the
   ///   session; the errors of ``refresh()``.
   /// - SeeAlso: RFC 8707, section 2.2; RFC 6749, section 6
@@ -99,7 +102,7 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Addresses an exchanged token to a service that the app names; no other token replaces it.
+  /// Prepares an exchanged token for a service that the app names; no other token replaces it.
   fileprivate func use(
     _ token: ExchangedToken, for url: URL
   ) throws(SQOAuthError) -> AddressedToken {

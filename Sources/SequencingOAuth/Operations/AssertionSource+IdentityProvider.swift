@@ -2,20 +2,21 @@ import SQBasics
 import SQFoundation
 
 extension AssertionSource {
-  /// Returns a source whose assertions an identity provider issues for the user of an account there
-  /// (ID-JAG).
+  /// Returns a source that gets its assertions (ID-JAG) from an identity provider, for the user of
+  /// an account there.
   ///
   /// Set it as ``ClientConfiguration/grantAssertionSource`` of an account at another authorization
   /// server that trusts the identity provider. The user signs in at the identity provider only, and
-  /// the provider decides whether the client gets a token for the user there. For each token of the
-  /// other server the SDK exchanges what `subject` names for a grant for that server: the account's
-  /// ``TokenType/idToken``, which is refreshed first if it has expired, or its
-  /// ``TokenType/refreshToken``. `resource` is the identifier of the resource that the token is
-  /// for, and the scope is that of the call that asks for the token. The account is retained.
+  /// the provider decides whether the client gets a token for the user at the other server. For
+  /// each token of the other server, the SDK exchanges a token of `account` for a grant. `subject`
+  /// selects the exchanged token: the ``TokenType/idToken``, which is refreshed first if it has
+  /// expired, or the ``TokenType/refreshToken``. `resource` identifies the resource for which the
+  /// other server's token is. The scope comes from the call that asks for that token. The source
+  /// retains the account.
   ///
   /// If the identity provider refuses, the request fails with
-  /// ``SQOAuthError/Code/clientKeyFailed``, its cause is the provider's error, and the account at
-  /// the other server stays: its next request asks the provider again.
+  /// ``SQOAuthError/Code/clientKeyFailed``, whose cause is the provider's error. The account at the
+  /// other server stays, and its next request asks the provider again.
   ///
   /// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, section 4
   public static func identityProvider(
@@ -33,7 +34,7 @@ extension AssertionSource {
 }
 
 extension AccountOperations {
-  /// Returns the kept token that proves the user's identity to the identity provider.
+  /// Returns the account's token that proves the user's identity to the identity provider.
   fileprivate func identity(_ type: TokenType) async throws(SQOAuthError) -> TokenExchange.Token {
     switch type {
     case .idToken: return .idToken(try await unexpiredIDToken().compactForm)

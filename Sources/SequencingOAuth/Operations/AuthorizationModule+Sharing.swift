@@ -3,12 +3,13 @@ import SQCrypto
 
 // Sign-ins of accounts and clients that several programs share.
 extension AuthorizationModule {
-  /// Runs work while no other session changes the account, in this process or another.
+  /// Runs work while no other session, in this process or another, changes the account.
   ///
-  /// The work learns whether another session had the account before, for longer than a write takes.
+  /// `hasWaited` says whether another session used the account first, for longer than a write
+  /// takes.
   ///
-  /// - Throws: ``SQOAuthError/Code/accountInUse`` if the wait for another one takes longer than
-  ///   `limit`; ``SQOAuthError/Code/cancelled`` if the task is cancelled before.
+  /// - Throws: ``SQOAuthError/Code/accountInUse`` if the wait for another session takes longer than
+  ///   `limit`; ``SQOAuthError/Code/cancelled`` if the task is cancelled during the wait.
   package func alone<Value>(
     within limit: Duration, _ work: (_ hasWaited: Bool) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -22,7 +23,7 @@ extension AuthorizationModule {
 
   /// Returns whether the authorization server says that it does not know the client.
   ///
-  /// It sends a token request with a code that no server has issued.
+  /// It sends a token request with a random code that no server has issued.
   package func isClientUnknown() async -> Bool {
     do throws(SQOAuthError) {
       let client = try await context.client()

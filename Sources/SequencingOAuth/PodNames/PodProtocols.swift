@@ -29,7 +29,7 @@ extension SQAuthorizationProtocol {
   *, deprecated, message: "conform to TokenRefreshDelegate, and take an SQToken without the '!'"
 )
 public protocol SQTokenRefreshProtocol: TokenRefreshDelegate {
-  /// Tells the delegate that the SDK got a newer token; it is never `nil`.
+  /// Tells the delegate that the SDK got a newer token; the token is never `nil`.
   nonisolated(nonsending) func tokenIsRefreshed(_ updatedToken: SQToken!) async
 }
 

@@ -25,7 +25,7 @@ extension SQAuthResult {
 
   /// The current token's holder in the Swift pod, with a token that is not optional.
   public struct OfSwiftPod: Sendable {
-    /// The current token, or an empty one until a user signs in; it may have expired.
+    /// The current token, or an empty token until a user signs in; it may have expired.
     ///
     /// Setting it to an empty token calls ``SQOAuth/userDidSignOut()``.
     public var token: SQToken {

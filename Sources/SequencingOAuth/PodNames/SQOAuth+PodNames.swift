@@ -1,7 +1,8 @@
-/// Methods and properties of the Sequencing.com pods with a different spelling or type in this SDK.
+/// Methods and properties of the Sequencing.com pods whose spelling or type differs in this SDK.
 ///
-/// If only the spelling differs, the compiler suggests the new one. A parameter that is implicitly
-/// unwrapped in the Objective-C pod is optional here, so that the pod's calls still compile.
+/// If only the spelling differs, the compiler suggests the new spelling. A parameter that is
+/// implicitly unwrapped in the Objective-C pod is optional here, so that code written for the pod
+/// still compiles.
 extension SQOAuth {
   // MARK: The shared instance
 

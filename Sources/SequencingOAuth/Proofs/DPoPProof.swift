@@ -2,7 +2,8 @@ import SQBasics
 import SQCrypto
 import SQFoundation
 
-/// The claims of a DPoP proof: a signed text that shows, for one request, who has a token's key.
+/// The claims of a DPoP proof, a signed text that proves possession of a token's key for one
+/// request.
 ///
 /// - SeeAlso: RFC 9449, section 4.2
 package struct DPoPProof: Sendable {
@@ -49,7 +50,7 @@ package struct DPoPProof: Sendable {
 
   /// Returns a URL in the form in which a server compares it with the URL of a request.
   ///
-  /// Other spellings of the same path are equal: `%7e` is `~`, and `%2f` is `%2F`.
+  /// Different spellings of a path get the same form: `%7e` becomes `~`, and `%2f` becomes `%2F`.
   ///
   /// - SeeAlso: RFC 9449, section 4.3; RFC 3986, sections 6.2.2 and 6.2.3
   package static func comparable(_ target: RequestTarget) -> String {

@@ -1,9 +1,9 @@
-/// A count of how often one request was repeated, with one token, because another proof may help.
+/// A count of how often one request was repeated with the same token.
 ///
-/// A server may change its nonce with any response, also with one to another request of this
-/// program. A new nonce may therefore be old before it arrives, and a demand for the newest one is
-/// answered three times. For any other reason, a request is repeated once. So no server can make a
-/// client send a request for ever.
+/// A server can change its nonce in any response, even in the response to a different request of
+/// this program. So a new nonce can be out of date before it is used, and a request is repeated up
+/// to three times for a new nonce. For any other reason, a request is repeated once. These limits
+/// prevent a server from making a client repeat a request forever.
 ///
 /// - SeeAlso: RFC 9449, sections 8.2 and 9
 struct ProofRepeats: Sendable, Hashable {
@@ -22,7 +22,7 @@ struct ProofRepeats: Sendable, Hashable {
     return forNonces <= Self.mostForNonces
   }
 
-  /// Whether the server has demanded a new nonce more often than is answered.
+  /// Whether all repeats for a new nonce are used up.
   var areUsedUpByNonces: Bool { forNonces >= Self.mostForNonces }
 
   /// The end of a message about a demand for yet another nonce.

@@ -1,14 +1,14 @@
 import SQBasics
 import SQFoundation
 
-/// The nonces and the clocks of servers, which decide what proofs they accept.
+/// The data about servers that proofs need: the servers' nonces and clock differences.
 ///
 /// All accounts of an environment share it. It remembers a limited number of servers, and forgets
 /// the server that it has not used for the longest time.
 ///
 /// - SeeAlso: RFC 9449, sections 8 and 9
 package final class ProofServers: Sendable {
-  /// The two kinds of servers, whose nonces are different things even at one address.
+  /// The kind of a server; each kind has its own nonces, even at the same address.
   enum Role: Sendable, Hashable { case authorization, resource }
 
   /// A server: an origin, in one of its roles.
@@ -48,12 +48,13 @@ package final class ProofServers: Sendable {
   }
 
   static let limit = 100
-  /// The difference of two clocks that no server minds.
+  /// The largest clock difference, in seconds, that every server is assumed to accept.
   static let tolerance = 5.0
 
   private let state = Locked(State())
 
-  /// Returns the newest nonce of a server, and how far this machine's clock is ahead of its clock.
+  /// Returns the newest nonce of a server, and by how many seconds this machine's clock is ahead of
+  /// the server's.
   func known(_ server: Server) -> (nonce: String?, clockLead: Double) {
     state.withLock { state in
       guard let known = state.servers[server] else { return (nil, 0) }

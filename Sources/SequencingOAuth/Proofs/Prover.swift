@@ -2,7 +2,7 @@ import SQBasics
 import SQCrypto
 import SQFoundation
 
-/// A maker of the proofs that belong to an account's tokens.
+/// A prover, which creates the DPoP proofs for an account's tokens.
 package struct Prover: Sendable {
   /// A proof for one attempt to send one request.
   package struct Proof: Sendable, Redacted {
@@ -13,16 +13,18 @@ package struct Prover: Sendable {
   }
 
   private let key: ProofKey
-  /// The key of the app's own, if the store does not have the key.
+  /// The app's own key; `nil` if the store has the account's key.
   private let appKey: ClientKey?
   private let servers: ProofServers
   private let clock: any WallClock
 
   /// Creates a prover with an account's key.
   ///
-  /// `appKey` is the key in the configuration, for an account whose key the app keeps itself.
+  /// `appKey` is the key in the configuration. It is used only if the store does not have the
+  /// account's key.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if that is another key.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the store does not have the account's
+  ///   key, and `appKey` is missing or is a different key.
   init(
     _ key: ProofKey, appKey: ClientKey?, _ servers: ProofServers, _ clock: any WallClock
   ) throws(SQOAuthError) {
@@ -75,7 +77,8 @@ package struct Prover: Sendable {
     return input + "." + Base64URL.encode(try await appKey.signature(of: Data(input.utf8)))
   }
 
-  /// The error for a key that does not sign: by its own fault, or by OpenSSL's configuration.
+  /// The error for a key that cannot sign, because of its record or because of OpenSSL's
+  /// configuration.
   private var couldNotSign: SQOAuthError {
     let kind = JWSAlgorithm(named: key.algorithm)?.scheme?.keyKind
     guard kind == nil || kind != key.pair?.privateKey.kind else {
@@ -90,17 +93,18 @@ package struct Prover: Sendable {
         + "record was edited: restore it, or sign in again")
   }
 
-  /// Learns from the response to a request with a proof.
+  /// Remembers the nonce in the response to a request with a proof.
   func learn(_ fields: HeaderFields, to proof: Proof) {
     servers.learn(fields, from: proof.server)
   }
 
   /// Returns whether the server may accept a new proof after it rejected one.
   ///
-  /// It may if it has sent another nonce, or if its clock differs from the time in the proof. With
-  /// `mayHaveBeenRepeated`, the transport may have sent the request twice, with the same proof: a
-  /// server that closes a connection may have acted on the first copy, and then refuses the second
-  /// copy's proof as used. ``ProofRepeats`` says how many attempts follow.
+  /// A new proof can help if the server has sent a different nonce, or if its clock differs from
+  /// the time in the proof. It can also help with `mayHaveBeenRepeated`, which means that the
+  /// transport may have sent the request twice with the same proof: a server that closed the
+  /// connection after the first copy may reject the second copy's proof as already used.
+  /// ``ProofRepeats`` limits the attempts.
   ///
   /// - SeeAlso: RFC 9449, sections 8, 9 and 11.1; RFC 9110, section 9.2.2
   func canImprove(
@@ -109,12 +113,12 @@ package struct Prover: Sendable {
   ) -> Bool {
     switch error {
     case .useDPoPNonce:
-      // The clock may be wrong too, and that would need another attempt.
+      // Learn the server's time too, because a wrong clock would need another attempt.
       _ = servers.learnTime(fields, from: proof.server, at: clock.now)
       let nonce = servers.known(proof.server).nonce
       return nonce != nil && nonce != proof.nonce
     case .invalidDPoPProof:
-      // Some servers say so if they want a nonce, and send it.
+      // Some servers use this code to demand a nonce, and send the nonce with it.
       let nonce = servers.known(proof.server).nonce
       return servers.learnTime(fields, from: proof.server, at: clock.now) || mayHaveBeenRepeated
         || fields[ProofAdvice.nonceField] != nil && nonce != proof.nonce
@@ -125,9 +129,9 @@ package struct Prover: Sendable {
 }
 
 extension ProofKey {
-  /// Creates a new key for an account's tokens, or the name of the app's own key.
+  /// Creates a new key for an account's tokens, or a reference to the app's own key.
   ///
-  /// If the binding names no algorithm, the server's list decides.
+  /// If the binding names no algorithm, the server's list determines the algorithm.
   ///
   /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server does not list the algorithm.
   init(_ binding: TokenBinding, supported: [String]?) throws(SQOAuthError) {
@@ -149,7 +153,7 @@ extension ProofKey {
     }
   }
 
-  /// Creates the name of an app's own key.
+  /// Creates a reference to an app's own key, with its thumbprint.
   ///
   /// `algorithm` is the name of the key's algorithm in the header of proofs.
   init(ofApp key: ClientKey, as algorithm: String? = nil) throws(SQOAuthError) {

@@ -1,17 +1,17 @@
 import SQBasics
 public import SQFoundation
 
-// The document about a client whose identifier is the document's address.
+// The metadata of a client as a document, whose URL is the client's identifier.
 extension ClientMetadata {
   /// Returns the document to serve at the client's identifier, an https URL.
   ///
   /// A server that accepts such clients (``ProviderMetadata/acceptsClientMetadataDocuments``)
-  /// fetches the document instead of a registration. Serve it with the type `application/json`,
-  /// without a redirect. The client is public, or authenticates with ``keys``; the document has no
-  /// secret.
+  /// fetches the document, so the client needs no registration. Serve it with the type
+  /// `application/json`, without a redirect. The client is public, or authenticates with ``keys``;
+  /// the document has no secret.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the identifier is not such an URL, or
-  ///   if the client authenticates with a secret.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if `clientID` is not a valid URL for such
+  ///   a document, or if the client authenticates with a secret.
   /// - SeeAlso: OAuth Client ID Metadata Document (draft), sections 3 and 4
   public func document(clientID: String) throws(SQOAuthError) -> Data {
     try Self.checkDocumentAddress(clientID)
@@ -31,9 +31,9 @@ extension ClientMetadata {
     return Data(try JSONValue.object(members).jsonText("the client's metadata").utf8)
   }
 
-  /// Throws unless a text is the address of a document about a client.
+  /// Throws if a text is not a valid URL for a client's metadata document.
   ///
-  /// It is an https URL with a path, without a dot segment, a user and a fragment.
+  /// The URL must use https and have a path, without dot segments, user information or a fragment.
   ///
   /// - SeeAlso: OAuth Client ID Metadata Document (draft), section 3
   package static func checkDocumentAddress(_ text: String) throws(SQOAuthError) {

@@ -12,10 +12,11 @@ public struct ClientMetadata: Sendable, Hashable {
   /// The method by which the client authenticates (`token_endpoint_auth_method`).
   ///
   /// If it is `nil`, the default, the SDK uses the first of these methods that the server's
-  /// metadata lists: a signed token if the client has ``keys``; no proof, unless the client acts on
-  /// its own behalf; a secret, by Basic or in the body, whichever the server lists first. A server
-  /// without a list accepts Basic. The method without a proof is meant for a program on its user's
-  /// machine. ``ClientAuthentication/basicUnescaped`` is registered as Basic.
+  /// metadata lists: a signed token if the client has ``keys``; no authentication, unless the
+  /// client acts only on its own behalf; a secret, by Basic or in the body, whichever the server
+  /// lists first. If the metadata has no list, the server accepts Basic. The method without
+  /// authentication is meant for a program on its user's machine.
+  /// ``ClientAuthentication/basicUnescaped`` is registered as Basic.
   ///
   /// - SeeAlso: RFC 8414, section 2
   public var clientAuthentication: ClientAuthentication?
@@ -30,7 +31,8 @@ public struct ClientMetadata: Sendable, Hashable {
   public var clientName: String?
   /// The URL of a page about the client (`client_uri`).
   public var clientURI: String?
-  /// The kind of program (`application_type`); `nil`, the default, follows from the redirect URIs.
+  /// The kind of program (`application_type`); if `nil`, the default, the redirect URIs determine
+  /// it.
   ///
   /// A client with redirects to https only is ``ApplicationType/web``, any other client that signs
   /// users in is ``ApplicationType/native``. Servers accept a redirect to a loopback address from
@@ -49,15 +51,16 @@ public struct ClientMetadata: Sendable, Hashable {
   /// Whether the client wants only access tokens that are bound to a key
   /// (`dpop_bound_access_tokens`); `nil`, the default, lets the server decide.
   ///
-  /// Set it for a client with ``ClientConfiguration/tokenBinding``, because some servers bind the
-  /// tokens of such clients only. The server then refuses a token request without a proof.
+  /// Set it for a client with ``ClientConfiguration/tokenBinding``, because some servers bind
+  /// tokens only for clients that have registered this. The server then refuses a token request
+  /// without a proof.
   ///
   /// - SeeAlso: RFC 9449, section 5.2
   public var bindsAccessTokens: Bool?
   /// Members without a property in this type, such as `logo_uri` or `software_statement`.
   public var additionalMembers: [String: JSONValue] = [:]
 
-  /// Whether a registration with some of the redirect URIs is enough; not sent.
+  /// Whether a registration with only some of the redirect URIs is enough; not sent to the server.
   var acceptsFewerRedirectURIs = false
 
   /// The kinds of programs that servers tell apart by their redirect URIs.
@@ -87,8 +90,8 @@ public struct ClientMetadata: Sendable, Hashable {
     self.softwareVersion = softwareVersion
   }
 
-  /// Returns this description without grants that a server's metadata rules out, as long as one
-  /// remains.
+  /// Returns this description without the grants that the server's metadata rules out, unless no
+  /// grant would remain.
   ///
   /// Some servers refuse a client that asks for a grant that they do not know.
   ///
@@ -141,7 +144,8 @@ public struct ClientMetadata: Sendable, Hashable {
     return redirectURIs.allSatisfy { $0.asciiLowercased().hasPrefix("https:") } ? .web : .native
   }
 
-  /// The algorithm of the client's keys; `nil` if the client does not sign or its keys differ.
+  /// The client's signing algorithm; `nil` if it does not sign or its keys have different
+  /// algorithms.
   private var signingAlgorithm: JWSAlgorithm? {
     if clientAuthentication == .clientSecretJWT { return .hs256 }
     guard clientAuthentication == .privateKeyJWT, let first = keys.first?.algorithm,
@@ -164,7 +168,7 @@ public struct ClientMetadata: Sendable, Hashable {
       .map(ClientAuthentication.init(rawValue:))
     let chosen =
       possibleAuthentications.first(where: listed.contains)
-      // The server's refusal is more informative than a guess.
+      // If the server lists none of them, its refusal is more informative than a guess.
       ?? possibleAuthentications.first
     // Some servers list Basic and cannot read it; their first method works.
     let secrets: [ClientAuthentication] = [.basic, .post]

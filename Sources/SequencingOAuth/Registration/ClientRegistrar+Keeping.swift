@@ -19,9 +19,9 @@ extension ClientRegistrar {
   /// `metadata`, and get the same registration: the first one that is stored wins, and a client
   /// that turns out to be unnecessary is deleted. This requires a store whose
   /// ``RegistrationStore/save(_:replacing:)`` is a single step. In one process, simultaneous calls
-  /// share the same work if they use the same registrar, or registrars that are equal but for their
-  /// time limit and share an environment, with equal `metadata` and the same store; the store must
-  /// be an object. A caller whose task is cancelled may stop waiting; the work continues to its
+  /// share the same work if they have equal `metadata` and the same store, which must be a class
+  /// instance. Their registrars must be the same, or share an environment and differ only in their
+  /// time limits. A caller whose task is cancelled might stop waiting; the work continues to its
   /// end.
   ///
   /// - Throws: ``SQOAuthError``: see ``register(_:)`` and ``update(_:to:)``; the store's error. If
@@ -51,7 +51,7 @@ extension ClientRegistrar {
     return registration
   }
 
-  /// What a call is for; equal for calls that share the same work.
+  /// The key of a call: calls with equal keys share the same work.
   struct SharedCall: Hashable, Sendable {
     private let issuer: ExactText
     private let initialAccessToken: String?
@@ -73,18 +73,19 @@ extension ClientRegistrar {
   }
 }
 
-/// What a program needs of its registration besides the description.
+/// Further demands of a program on its registration, besides the description of the client.
 package struct RegistrationOptions: Sendable, Hashable {
-  /// Whether a redirect URI of a loopback address without a port is registered with a few ports
-  /// too, because many servers compare the port.
+  /// Whether to register a few ports for each loopback redirect URI without a port, because many
+  /// servers compare the port.
   package var fixesPorts = false
-  /// Whether the server is asked if it still knows a stored client that can manage itself.
+  /// Whether to ask the server if it still knows a stored client that can manage itself.
   ///
-  /// Otherwise a user may get a page that says that the client is unknown, and nothing else.
+  /// Without this check, if the server no longer knows the client, the user may see only an error
+  /// page of the server.
   package var verifies = false
-  /// Whether a stored client that cannot manage itself stays as it is, although it lacks a scope.
+  /// Whether to keep a stored client that cannot manage itself, even if it lacks a scope.
   ///
-  /// A new client would make its accounts unusable.
+  /// A new client would make the accounts of the stored client unusable.
   package var keepsScopes = false
 
   package init() {}

@@ -64,7 +64,7 @@ public struct ClientRegistrar: Sendable {
       var registration = try reader.registration(
         in: try reader.members(of: response), for: chosen)
       registration.askedGrants = metadata.grantTypes
-      // If the app left the choice to the SDK, the server's choice is accepted.
+      // An app that names no authentication method accepts the one that the server registered.
       try registration.check(against: metadata)
       guard registration.isUsable(at: environment.clock.now, reserve: 0) else {
         throw SQOAuthError(
@@ -92,7 +92,7 @@ public struct ClientRegistrar: Sendable {
   func request(
     _ method: String, _ url: URL, token: String?, members: [String: JSONValue]?
   ) throws(SQOAuthError) -> WebRequest {
-    // The server names the address of a registration when it makes it.
+    // The server chooses the address of a registration, so the address must be checked.
     if !acceptsServersOnThisComputer {
       try ProviderMetadata.checkIsElsewhere(url.absoluteString, of: issuer)
     }

@@ -52,7 +52,7 @@ extension ClientRegistration {
       "the client without the response type \"code\"")
   }
 
-  /// Returns whether the server has registered the client for a grant, as far as it says.
+  /// Returns whether the server has registered the client for a grant, according to its response.
   ///
   /// An empty list has no meaning: a client without any grant would be useless.
   package func allows(_ grantType: String) -> Bool {
@@ -60,7 +60,7 @@ extension ClientRegistration {
     return listed.isEmpty || listed.contains { $0 == grantType }
   }
 
-  /// The grants that sign users in; a client that has asked for both works with either.
+  /// The grants that sign users in; a client that has asked for both works with one of them.
   private static let signInGrants = ["authorization_code", DeviceAuthorization.grantType]
 
   /// Returns whether the client can be used as described, and no grant and no scope has been added
@@ -77,13 +77,14 @@ extension ClientRegistration {
 
   /// Returns whether the client was registered for all scopes of a description.
   ///
-  /// A server that registered fewer than the app asked for would do so again.
+  /// A server that registered fewer scopes than the app asked for would do so again.
   private func hasScopes(of metadata: ClientMetadata) -> Bool {
     guard let wanted = metadata.scope, let known = askedScope ?? scope else { return true }
     return Set(wanted.words).isSubset(of: known.words)
   }
 
-  /// Returns this registration with its redirect URIs in the order of `uris`, if both lists agree.
+  /// Returns this registration with its redirect URIs in the order of `uris`, if these are the same
+  /// URIs.
   func ordered(as uris: [String]) -> ClientRegistration {
     guard hasRedirectURIs(uris) else { return self }
     var registration = self
@@ -99,7 +100,7 @@ extension ClientRegistration {
     return sorted(redirectURIs) == sorted(uris)
   }
 
-  /// Returns whether there is a redirect URI, and all are among these.
+  /// Returns whether there are redirect URIs, and all of them are in `uris`.
   private func isRedirecting(within uris: [String]) -> Bool {
     !redirectURIs.isEmpty
       && redirectURIs.allSatisfy { uri in uris.contains { $0.utf8.elementsEqual(uri.utf8) } }
@@ -114,7 +115,7 @@ extension ClientRegistration {
     guard let answer = members["jwks"], ![.null, ""].contains(answer), !keys.isEmpty else {
       return true
     }
-    // A server may add members to a key, or omit those that are not part of the key itself.
+    // A server may add members to a key, or omit members that are not part of the key itself.
     func halves(_ keys: [JSONValue]) -> Set<[String: JSONValue]> {
       Set(keys.compactMap { $0.object?.filter { JSONWebKey.identifyingNames.contains($0.key) } })
     }
@@ -123,7 +124,7 @@ extension ClientRegistration {
 }
 
 extension ClientAuthentication {
-  /// Returns whether a client that requested a different method may use this one.
+  /// Returns whether a client that requested the method `asked` may use this method instead.
   ///
   /// A server may give a secret to a client that requested none, and chooses how a secret is sent.
   func serves(inPlaceOf asked: ClientAuthentication) -> Bool {

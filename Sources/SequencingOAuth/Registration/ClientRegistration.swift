@@ -40,7 +40,7 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   var askedGrants: [String]?
   /// The redirect URIs that the client asked for; the server may have registered fewer.
   var askedRedirectURIs: [String]?
-  /// The scopes that the app has asked for; `nil` if it left them to the server, or an older
+  /// The scopes that the app has asked for; `nil` if the app left them to the server, or an older
   /// version of the SDK stored the registration.
   var askedScope: String?
 
@@ -56,12 +56,12 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
 
   /// Returns the configuration of the registered client.
   ///
-  /// It follows what the server has registered: it pushes the requests of sign-ins, or binds its
-  /// tokens to a key, if the server demands that of this client.
+  /// If the server demands it of this client, the configuration pushes its authorization requests,
+  /// or binds its tokens to a key.
   ///
-  /// The redirect URI is the first registered one. The scope is the given one or, by default, the
-  /// registered one. A client that was registered with a key needs that key here. The other
-  /// parameters are those of the initializer of ``ClientConfiguration``. If the
+  /// The redirect URI is the first registered one. The scope is `scope` or, by default, the
+  /// registered scope. For a client that was registered with a key, pass that key as `clientKey`.
+  /// The other parameters are those of the initializer of ``ClientConfiguration``. If the
   /// registration comes from ``ClientRegistrar/read(_:)`` or ``ClientRegistrar/update(_:to:)``,
   /// first call ``check(against:)``.
   ///
@@ -90,14 +90,14 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
     members["require_pushed_authorization_requests"]?.bool == true
   }
 
-  /// Returns whether the client's secret is valid at a date and for another `reserve` seconds.
+  /// Returns whether the client's secret remains valid for `reserve` seconds after a date.
   func isUsable(at date: Date, reserve: Double = ClientRegistration.reserve) -> Bool {
     clientSecretExpirationDate.map { date.addingTimeInterval(reserve) < $0 } ?? true
   }
 
-  /// How long before its secret expires a client renews its registration, in seconds.
+  /// The time before its secret expires at which a client renews its registration, in seconds.
   ///
-  /// A sign-in that began earlier has enough time to finish.
+  /// It leaves enough time for a sign-in that has already begun.
   static let reserve = 3600.0
 }
 

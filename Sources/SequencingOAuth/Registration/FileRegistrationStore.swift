@@ -7,8 +7,8 @@ import SQFoundation
 /// Put it in the same folder as the token file, and give it the same key. The file has mode 0600,
 /// in a folder that is created with mode 0700. Each change replaces the whole file; it is safely on
 /// disk when the call returns. Several processes may use the file at the same time; a call waits at
-/// most 30 s for another. With a key, the content is encrypted. A file that is damaged or encrypted
-/// with a different key is rejected and not changed.
+/// most 30 s for another process. With a key, the content is encrypted. A file that is damaged or
+/// encrypted with a different key is rejected and not changed.
 public final class FileRegistrationStore: RegistrationStore {
   private typealias Registrations = NamedValues<ClientRegistration>
 
@@ -45,12 +45,12 @@ public final class FileRegistrationStore: RegistrationStore {
     try await queue.run { [self] () throws(SQOAuthError) in try read()?.content[issuer] }
   }
 
-  /// Stores a registration in place of the one at the same server.
+  /// Stores a registration in place of the previous registration at the same server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
     try await rewrite { $0[registration.issuer] = registration }
   }
 
-  /// Stores a registration unless another program has stored one; returns the one now stored.
+  /// Stores a registration unless another program has stored one; returns the stored registration.
   ///
   /// `earlier` is the registration that the caller has loaded, or `nil` if there was none.
   /// Processes that use the file run this method one after the other.

@@ -8,26 +8,27 @@ import SQFoundation
 package enum LoopbackPorts {
   /// The number of ports to register for a redirect URI without a port.
   static let count = 3
-  /// The ports to choose from; systems use higher ones for outgoing connections.
+  /// The ports to choose from; systems use higher ports for outgoing connections.
   private static let range: ClosedRange<UInt16> = 20_000...32_000
 
-  /// Returns redirect URIs for a registration: those of an earlier one if they are enough, or else
-  /// new ones.
+  /// Returns redirect URIs for a registration: the URIs of an earlier registration if they are
+  /// enough, otherwise new URIs.
   ///
-  /// With `fixesPorts`, each URI whose port is open gets a few ports, and stays without one for
-  /// programs that share the registration and rely on any port.
+  /// With `fixesPorts`, a few copies with a port are added for each loopback URI without a port.
+  /// The URI without a port stays, for programs that share the registration and may use any port.
   static func uris(
     _ asked: [String], after kept: ClientRegistration?, fixesPorts: Bool
   ) -> [String] {
     let known = kept.map { $0.askedRedirectURIs ?? $0.redirectURIs }
     if let known, isEnough(known, for: asked, fixesPorts: fixesPorts) {
-      // The app's order counts, because a client uses the first one.
+      // The app's order counts, because a client uses the first URI.
       return asked + known.filter { uri in !asked.contains { $0 == uri } }
     }
     return fixesPorts ? asked.flatMap(withPorts) : asked
   }
 
-  /// Returns a redirect URI, followed by the same with some new ports if its port is open.
+  /// Returns a redirect URI, followed by copies with random ports if it is a loopback URI without
+  /// one.
   private static func withPorts(_ uri: String) -> [String] {
     guard let parts = Portless(uri) else { return [uri] }
     var ports: Set<UInt16> = []
@@ -35,8 +36,8 @@ package enum LoopbackPorts {
     return [uri] + ports.sorted().map(parts.uri(port:))
   }
 
-  /// Returns whether registered redirect URIs have all that are asked for, and none of other
-  /// programs.
+  /// Returns whether the registered redirect URIs contain all of `asked`, and no URI of another
+  /// program.
   private static func isEnough(
     _ registered: [String], for asked: [String], fixesPorts: Bool
   ) -> Bool {
@@ -49,7 +50,7 @@ package enum LoopbackPorts {
       && (!fixesPorts || portless.allSatisfy { registered.contains(where: $0.isWithPort) })
   }
 
-  /// Returns the redirect URIs for sign-ins: instead of one whose port is open, those with a port.
+  /// Returns the redirect URIs for sign-ins: URIs with a port replace the same URI without a port.
   package static func usable(_ registered: [String]) -> [String] {
     registered.filter { uri in
       guard let parts = Portless(uri) else { return true }
@@ -65,7 +66,7 @@ package enum LoopbackPorts {
     init?(_ uri: String) {
       guard let redirect = try? RedirectURI(uri), redirect.receiver == .sdk else { return nil }
       let (root, tail) = EndpointURL.split(uri)
-      // Only a bracket or a port has a colon behind that of the scheme.
+      // After the scheme's colon, only an IPv6 address in brackets or a port contains a colon.
       guard root.hasSuffix("]") || !root.dropFirst("http:".count).contains(":") else { return nil }
       (host, self.tail) = (root, String(tail))
     }

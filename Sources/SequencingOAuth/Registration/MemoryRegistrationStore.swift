@@ -12,12 +12,12 @@ public final class MemoryRegistrationStore: RegistrationStore {
     registrations.withLock { $0[issuer] }
   }
 
-  /// Stores a registration in place of the one at the same server.
+  /// Stores a registration in place of the previous registration at the same server.
   public func save(_ registration: ClientRegistration) {
     registrations.withLock { $0[registration.issuer] = registration }
   }
 
-  /// Stores a registration unless another caller has stored one; returns the one now stored.
+  /// Stores a registration unless another caller has stored one; returns the stored registration.
   ///
   /// `earlier` is the registration that the caller has loaded, or `nil` if there was none.
   public func save(

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The search for a client's registration in a store, with its renewal or creation if needed.
+/// An operation that finds a client's registration in a store, and renews or creates it if needed.
 struct RegistrationKeeping: Sendable {
   let registrar: ClientRegistrar
   private(set) var metadata: ClientMetadata
@@ -30,7 +30,7 @@ struct RegistrationKeeping: Sendable {
         + "of them a separate store")
   }
 
-  /// Returns the description to register, with what other accounts of this client already have.
+  /// Returns the description to register, with the redirect URIs and scopes of the stored client.
   private func wanted(after kept: ClientRegistration?) -> ClientMetadata {
     var wanted = metadata
     wanted.redirectURIs = LoopbackPorts.uris(
@@ -64,8 +64,8 @@ struct RegistrationKeeping: Sendable {
     registration.fits(metadata) && registration.isUsable(at: registrar.environment.clock.now)
   }
 
-  /// Returns whether a client works on without the renewal: if it was only to be verified, or if it
-  /// lacks nothing but scopes and other accounts need it.
+  /// Returns whether a client can be used without the renewal: if the renewal would only verify it,
+  /// or if it lacks only scopes and other accounts need it.
   private func staysUsable(_ registration: ClientRegistration, isUpdate: Bool) -> Bool {
     guard registration.isUsable(at: registrar.environment.clock.now) else { return false }
     guard isUpdate else { return registration.fits(metadata) }
@@ -151,10 +151,10 @@ struct RegistrationKeeping: Sendable {
     return try await registerAlone(replacing: earlier)
   }
 
-  /// Waits until no other program registers at the server, or until the wait has lasted long
-  /// enough.
+  /// Waits until no other program registers at the server, but only for a limited time.
   ///
-  /// A store that fails here fails again when it gets the client, and says why.
+  /// An error of the store is ignored here: the store fails again when it saves the client, and
+  /// that error is thrown.
   private func lease() async -> AccountLease? {
     for _ in 0..<Self.leaseLooks {
       do {

@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// The meaning of a server's response to a registration request.
+/// A reader of a server's response to a registration request.
 ///
 /// - SeeAlso: RFC 7591, sections 3.2.1 and 3.2.2; RFC 7592, section 3
 struct RegistrationResponse {
@@ -90,7 +90,7 @@ struct RegistrationResponse {
 
   /// Returns the client's secret and its expiration.
   ///
-  /// A response without a secret, or with the same secret but no expiration, changes neither.
+  /// If the response has no new secret, a missing secret or expiration keeps its earlier value.
   private static func secret(
     _ reader: ClaimReader, _ method: ClientAuthentication?, _ earlier: ClientRegistration?
   ) throws(SQOAuthError) -> (value: String?, end: Date?) {

@@ -5,14 +5,14 @@
 public protocol RegistrationStore: Sendable {
   /// Returns the registration at a server; `nil` if there is none.
   func registration(at issuer: String) async throws -> ClientRegistration?
-  /// Stores a registration in place of the one at the same server.
+  /// Stores a registration in place of the previous registration at the same server.
   func save(_ registration: ClientRegistration) async throws
   /// Stores a registration unless another program has stored one; returns the stored registration.
   ///
   /// `earlier` is the registration that the caller has loaded, or `nil` if there was none. If the
-  /// store now contains a different registration at the same server, the different registration
-  /// stays and is returned. Otherwise the new one is stored and returned, even if the earlier one
-  /// was erased.
+  /// store now contains a registration at the same server that differs from `earlier`, that
+  /// registration stays and is returned. Otherwise the new registration is stored and returned,
+  /// even if the earlier one was erased.
   ///
   /// The default implementation loads, compares and saves in three steps. This is sufficient for a
   /// store that only one registrar in one process uses. If processes or hosts share your store,
@@ -27,9 +27,9 @@ public protocol RegistrationStore: Sendable {
   /// Acquires the exclusive right to register at a server; returns `nil` while another caller has
   /// it.
   ///
-  /// A registrar holds it while it registers a new client. So programs that start at the same time
-  /// register one client, also at a server that lets no client be deleted. The default
-  /// implementation of a ``SharedTokenStore`` is one of its leases. That of any other store
+  /// A registrar holds this lease while it registers a new client. So programs that start at the
+  /// same time register only one client, even at a server that does not let clients be deleted. By
+  /// default, a ``SharedTokenStore`` returns one of its leases. The default of any other store
   /// excludes no other caller; the processes of one machine can get their leases from
   /// ``AccountLocks``.
   func registrationLease(at issuer: String) async throws -> AccountLease?
@@ -38,7 +38,7 @@ public protocol RegistrationStore: Sendable {
 extension RegistrationStore where Self: SharedTokenStore {
   /// Acquires the right to register at a server; returns `nil` while another process has it.
   public func registrationLease(at issuer: String) async throws -> AccountLease? {
-    // The line break keeps it apart from the ids of accounts.
+    // The line break distinguishes the name from the ids of accounts.
     try await lease("registration\n\(issuer)")
   }
 }

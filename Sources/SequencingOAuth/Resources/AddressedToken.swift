@@ -9,17 +9,18 @@ package struct AddressedToken: Sendable {
   let generation: SignInGeneration?
   /// Whether the token has replaced a token that the server refused.
   var isReplacement = false
-  /// What the requests are for.
+  /// The purpose of the requests, for an observer.
   var purpose = ClientEvent.Request.Purpose.resource
 
-  /// Returns the fields for an attempt to send a request, with the proof that a bound token needs.
+  /// Returns the fields for an attempt to send a request, including the proof if the token is
+  /// bound.
   package func authorization(
     for request: ResourceRequest
   ) async throws(SQOAuthError) -> RequestAuthorization {
     try await RequestAuthorization(self, for: request)
   }
 
-  /// Returns the fields of the app's authenticator.
+  /// Returns the header fields that the app's authenticator creates for a request.
   func authenticatorFields(on request: ResourceRequest) async throws(SQOAuthError) -> HeaderFields {
     do {
       return try await module.requestAuthenticator.headerFields(for: token, on: request)
@@ -58,8 +59,8 @@ package struct AddressedToken: Sendable {
     do throws(SQOAuthError) {
       second = try await session.token(.replacing(token.accessToken))
     } catch {
-      // The server's refusal of the token is more informative than the error that there is no other
-      // one.
+      // The server's refusal of the token is more informative than an error that says that there is
+      // no other token.
       if error.code == .notAuthorized, error.response == nil { return nil }
       throw error
     }
@@ -105,7 +106,8 @@ extension AuthorizationModule {
     return try addressedToken(try await requestAccess(), at: origin, of: generation)
   }
 
-  /// Adds the server to a token after a wait; throws if another process has signed in meanwhile.
+  /// Combines a token with its server after a wait; throws if another process has signed a user in
+  /// meanwhile.
   ///
   /// The caller has already checked the server.
   func addressedToken(
@@ -120,8 +122,8 @@ extension AuthorizationModule {
     return use(token, at: origin, since: generation)
   }
 
-  /// Adds the server to a token; `generation` is the sign-in at the time of the request for the
-  /// token.
+  /// Combines a token with its server; `generation` is the sign-in at the time when the token was
+  /// requested.
   ///
   /// A token that is no longer current belongs to that sign-in. It is replaced only while that
   /// sign-in is still the current one.

@@ -10,13 +10,13 @@ struct FreshTokenRefusals {
 
   /// Records that a server refused even a fresh token.
   mutating func note(_ origin: ResourceOrigin, _ error: SQOAuthError, at now: Date) {
-    // After a minute without a refusal, a server's back-off starts from the beginning.
+    // If the last back-off ended more than a minute ago, the new one starts from the beginning.
     let previous = backOffs[origin].flatMap { $0.until.addingTimeInterval(60) < now ? nil : $0 }
     if backOffs.count >= Self.limit { backOffs = [:] }
     backOffs[origin] = BackOff(error, after: previous, at: now)
   }
 
-  /// Returns whether to ignore this server's refusals, because it recently refused a fresh token.
+  /// Returns whether refreshes for this server are on hold, because it recently refused a fresh token.
   func holds(_ origin: ResourceOrigin, at now: Date) -> Bool {
     backOffs[origin]?.isInForce(at: now) ?? false
   }

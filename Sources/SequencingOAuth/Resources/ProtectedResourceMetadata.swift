@@ -50,7 +50,7 @@ public struct ProtectedResourceMetadata: Sendable, Hashable {
   /// The well-known path stands between the host and the path of the resource's identifier.
   ///
   /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` or ``SQOAuthError/Code/invalidConfiguration``
-  ///   if the identifier is not an https URL, or an http URL of a loopback address.
+  ///   if the identifier is neither an https URL nor an http URL with a loopback address.
   /// - SeeAlso: RFC 9728, section 3.1
   public static func address(of resource: String) throws(SQOAuthError) -> URL {
     let url = try EndpointURL.check(resource, name: "resource's identifier")
@@ -85,7 +85,7 @@ public struct ProtectedResourceMetadata: Sendable, Hashable {
       "dpop_signing_alg_values_supported": list(proofAlgorithms),
       "dpop_bound_access_tokens_required": requiresProof ? true : nil,
       "tls_client_certificate_bound_access_tokens": bindsTokensToCertificates ? true : nil,
-      // The only way in which the SDK sends a token.
+      // The SDK sends a token only in a header field.
       "bearer_methods_supported": ["header"],
     ]
     return additionalMembers.merging(own.compactMapValues(\.self)) { $1 }
@@ -93,7 +93,7 @@ public struct ProtectedResourceMetadata: Sendable, Hashable {
 }
 
 extension ProtectedResourceMetadata {
-  /// Reads a resource's document; it does not check whose document it is.
+  /// Reads a resource's document, without checking that it belongs to the expected resource.
   ///
   /// A member that clients do not need counts as missing if it has a wrong type.
   ///
@@ -111,7 +111,7 @@ extension ProtectedResourceMetadata {
     self.init(
       resource: try reader.required("resource", reader.text),
       authorizationServers: try reader.texts("authorization_servers") ?? [],
-      // No request could ask for a text that is no scope.
+      // Malformed scopes are left out, because no request could ask for them.
       scopes: reader.ifReadable("scopes_supported", reader.texts)?.filter(\.isScopeToken),
       name: reader.ifReadable("resource_name", reader.text)?.printable)
     documentation = reader.ifReadable("resource_documentation", reader.text)

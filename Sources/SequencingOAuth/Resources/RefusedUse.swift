@@ -1,11 +1,11 @@
 import SQBasics
 import SQFoundation
 
-/// The use of a token that a resource server refused: the token, and what was asked for with it.
+/// The use of a token that a resource server refused: the operation, and a mark of the token.
 struct RefusedUse: Sendable, Hashable {
-  /// The operation: the method and the URL without its query, which may have secrets.
+  /// The method, and the URL without its query, because a query may contain secrets.
   let operation: String
-  /// A value that differs between tokens and does not reveal them; it changes with each process.
+  /// A hash of the token, which does not reveal the token and is valid only in this process.
   private let token: Int
 
   init(_ token: SQToken, for request: ResourceRequest) {

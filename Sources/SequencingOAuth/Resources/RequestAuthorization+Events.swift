@@ -1,9 +1,9 @@
 import SQFoundation
 
 extension RequestAuthorization {
-  /// Runs a call that carries these fields and the observer's, and tells the observer of it.
+  /// Runs a call with these fields and the observer's fields, and reports the call to the observer.
   ///
-  /// The call has no response with a status; `code` returns the code of its error.
+  /// The call's result has no HTTP status; `code` returns the error code of a failed call.
   package func observing<Value, Failure>(
     code: (Failure) -> SQOAuthError.Code, _ call: (HeaderFields) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

@@ -6,8 +6,8 @@ import SQFoundation
 ///
 /// An adapter for another HTTP library gets one from
 /// ``AccountOperations/authorization(for:method:)``, puts ``fields`` on the request and sends it.
-/// It then passes the response's status and header fields to ``renewed(afterStatus:fields:)``, and
-/// sends the request once more if that returns another value, until it returns `nil`.
+/// It then passes the response's status and header fields to ``renewed(afterStatus:fields:)``. As
+/// long as that method returns a new authorization, the adapter sends the request again with it.
 /// ``AccountOperations/send(_:)`` does all of this for requests that the SDK sends.
 public struct RequestAuthorization: Sendable {
   /// The fields that carry the token; they replace the request's fields with the same names.
@@ -20,9 +20,11 @@ public struct RequestAuthorization: Sendable {
   private let proof: (maker: Prover, value: Prover.Proof)?
   /// The repeats of the request with this token.
   private let repeats: ProofRepeats
-  /// The number of the attempt, from 1 on.
+  /// The number of the attempt, starting at 1.
   private let attempt: Int
-  /// Whether the server refused the proof of an earlier attempt, perhaps because the transport had
+  /// Whether this attempt needs a new connection.
+  ///
+  /// It does if the server refused the previous attempt's proof, because the transport may have
   /// sent that attempt twice.
   let needsNewConnection: Bool
 
@@ -53,7 +55,7 @@ public struct RequestAuthorization: Sendable {
   var method: String { request.method }
   var url: URL { request.url }
 
-  /// What an observer learns of the request.
+  /// The description of the request for an observer.
   var observed: ObservedRequest {
     ObservedRequest(
       purpose: use.purpose, attempt: attempt, token: use.token, accountID: use.module.accountID)
@@ -69,9 +71,9 @@ public struct RequestAuthorization: Sendable {
     case refused(SQOAuthError)
   }
 
-  /// Learns from a response, whatever its status is.
+  /// Remembers the nonce in a response with any status.
   ///
-  /// It is enough for a response with a status below 400; any other needs
+  /// This is enough for a status below 400. For any other status, call
   /// ``verdict(afterStatus:fields:)``.
   package func learn(_ fields: HeaderFields) {
     if let proof { proof.maker.learn(fields, to: proof.value) }
@@ -79,8 +81,8 @@ public struct RequestAuthorization: Sendable {
 
   /// Decides what to do after a response, and gets another token or proof if that can help.
   ///
-  /// A request is sent with two tokens at most, and again with each of them if the server asks for
-  /// another proof, as often as ``ProofRepeats`` allows.
+  /// A request is sent with two tokens at most. With each token, it is repeated with a new proof or
+  /// new fields as often as ``ProofRepeats`` allows.
   package func verdict(
     afterStatus status: Int, fields: HeaderFields
   ) async throws(SQOAuthError) -> Verdict {
@@ -122,16 +124,16 @@ public struct RequestAuthorization: Sendable {
   }
 }
 
-// For adapters.
+// Methods for adapters of other HTTP libraries.
 extension RequestAuthorization {
   /// Returns the authorization for another attempt, or `nil` if none can help.
   ///
-  /// It is `nil` unless the response refuses the token or its proof: status 401, without an error
-  /// code that names another reason. If several requests were refused with the same token, it is
-  /// refreshed only once. If a server refuses the fresh token too, it gets no third token, and its
-  /// later refusals cause no refresh for a while. The method must not be called for a request whose
-  /// content cannot be sent again. Call it for every response, because any may have a nonce for the
-  /// next proof.
+  /// It is `nil` unless the response refuses the token or its proof (status 401, without an error
+  /// code that names a different reason), or the app's authenticator asks for a repeat. If several
+  /// requests were refused with the same token, the token is refreshed only once. If a server
+  /// refuses the fresh token too, it gets no third token, and its later refusals cause no refresh
+  /// for a while. Do not call this method for a request whose content cannot be sent again. Call it
+  /// for every other response, because any response may have a nonce for the next proof.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9449, section 9

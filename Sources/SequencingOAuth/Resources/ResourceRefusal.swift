@@ -2,7 +2,7 @@ package import SQFoundation
 
 /// A resource server's refusal of a token.
 package struct ResourceRefusal {
-  /// What may help after a refusal.
+  /// What can help after a refusal.
   package enum Remedy {
     case none
     /// Another token, for example after a refresh.
@@ -20,7 +20,7 @@ package struct ResourceRefusal {
   package init?(
     status: Int, fields: HeaderFields, of token: SQToken, for request: ResourceRequest, at now: Date
   ) {
-    // Servers repeat what clients send, so the token is removed from the challenge.
+    // A server may repeat what a client sent, so the token is removed from the challenge.
     let challenge = fields.tokenChallenges.answering(isBound: token.isBound)?
       .removing(SentSecrets([token.accessToken]))
     switch (status, challenge?.error) {
@@ -59,7 +59,7 @@ package struct ResourceRefusal {
     error.refusedUse = RefusedUse(token, for: request)
   }
 
-  /// Returns the refusal with more words about its reason.
+  /// Returns the refusal with these words at the end of its message.
   func explained(by words: String) -> ResourceRefusal {
     var refusal = self
     refusal.error.message += words

@@ -1,7 +1,7 @@
 import SQBasics
 public import SQFoundation
 
-/// The method and the URL of a request for a protected resource, before its token is put on it.
+/// The method and the URL of a request for a protected resource, before the token is added.
 public struct ResourceRequest: Sendable, Hashable {
   /// The method in upper case, such as `GET`.
   public let method: String
@@ -18,9 +18,9 @@ public struct ResourceRequest: Sendable, Hashable {
 
   /// Creates the request that an app will send with its own client.
   ///
-  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for a method that no request can have. A
-  ///   usual method in lower case is one too: most clients send it in upper case, and the server
-  ///   would refuse the proof for the other spelling.
+  /// - Throws: ``SQOAuthError/Code/malformedRequest`` for a method that such a request cannot have,
+  ///   and for a standard method that is not in upper case. Most clients send a standard method in
+  ///   upper case, so the server would refuse a proof for the other spelling.
   init(ofApp method: String, _ url: URL) throws(SQOAuthError) {
     guard method.isFieldToken, method != "CONNECT" else {
       throw SQOAuthError(
@@ -50,34 +50,36 @@ public struct ResourceRequest: Sendable, Hashable {
 /// 4.3.2). If a token is bound to a key (``SQToken/isBound``), the SDK itself adds the proof, in
 /// the field `DPoP`.
 public protocol ResourceRequestAuthenticator: Sendable {
-  /// Returns the header fields for requests with this token; they replace fields with these names.
+  /// Returns the header fields for requests with this token; they replace the request's fields with
+  /// the same names.
   ///
-  /// The default implementation returns the field `Authorization` with the token, of the scheme
-  /// `DPoP` for a token that is bound to a key, and `Bearer` for any other.
+  /// The default implementation returns the field `Authorization` with the token. The scheme is
+  /// `DPoP` for a token that is bound to a key, and `Bearer` for any other token.
   func headerFields(for token: SQToken) -> HeaderFields
 
   /// Returns the header fields for one attempt to send one request with this token.
   ///
   /// Implement it if the fields depend on the request, for example on its URL. The default
-  /// implementation returns the fields that ``headerFields(for:)`` has for every request. An error
-  /// that it throws ends the request.
+  /// implementation returns the fields of ``headerFields(for:)``. If the method throws, the request
+  /// fails.
   func headerFields(
     for token: SQToken, on request: ResourceRequest
   ) async throws -> HeaderFields
 
-  /// Returns whether to send a request once more, with new fields, after a response from 400 to
-  /// 499.
+  /// Returns whether to send a request once more, with new fields, after a response with a status
+  /// from 400 to 499.
   ///
-  /// Implement it if the server sends something that the fields need, such as a nonce. The SDK asks
-  /// once for each token that a request was sent with. The default implementation returns `false`.
-  /// Whatever it returns, the SDK refreshes a token that the server refused.
+  /// Implement it if the server sends something that the fields need, such as a nonce. The SDK
+  /// calls it once for each token with which the request was sent. The default implementation
+  /// returns `false`. The SDK refreshes a token that the server refused, whatever this method
+  /// returns.
   func repeats(
     _ request: ResourceRequest, with token: SQToken, afterStatus status: Int, fields: HeaderFields
   ) async -> Bool
 }
 
 extension ResourceRequestAuthenticator {
-  /// Returns the `Authorization` field with the token, of the token's own scheme.
+  /// Returns the `Authorization` field with the token and its scheme.
   ///
   /// The scheme is always spelled `Bearer` or `DPoP`, even if the server used another spelling.
   public func headerFields(for token: SQToken) -> HeaderFields {
@@ -85,7 +87,7 @@ extension ResourceRequestAuthenticator {
     return ["Authorization": "\(scheme) \(token.accessToken)"]
   }
 
-  /// Returns the fields that the token has on every request.
+  /// Returns the same fields for every request: those of `headerFields(for:)`.
   public func headerFields(
     for token: SQToken, on request: ResourceRequest
   ) async throws -> HeaderFields {

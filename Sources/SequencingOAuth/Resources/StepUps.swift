@@ -9,7 +9,7 @@ struct StepUpDemand: Sendable, Hashable {
   let acrValues: [String]
   let maxAge: Duration?
 
-  /// Reads the demand of an error; `nil` if a sign-in cannot satisfy it.
+  /// Reads the demand in an error; `nil` if the error has no demand that a sign-in can satisfy.
   init?(_ error: SQOAuthError) {
     guard let challenge = error.challenge else { return nil }
     switch error.code {
@@ -20,14 +20,15 @@ struct StepUpDemand: Sendable, Hashable {
     case .insufficientUserAuthentication:
       scopes = []
       acrValues = challenge.acrValues
-      // RFC 9470, section 3: a challenge need not say which login it wants; a new one may be it.
+      // RFC 9470, section 3: a challenge need not say which login it demands; in that case, demand
+      // a new login.
       maxAge = challenge.maxAge ?? (acrValues.isEmpty ? .zero : nil)
     default:
       return nil
     }
   }
 
-  /// Returns the options of the sign-in, with what the account has and what is demanded.
+  /// Returns the options of the sign-in, with the account's scopes and the demanded values added.
   func options(
     _ options: SignInOptions, after token: SQToken?, _ client: ClientConfiguration?
   ) -> SignInOptions {
@@ -49,7 +50,7 @@ extension SQOAuthError {
     challenging(with: ["scope": scopes.joined(separator: " ")])
   }
 
-  /// Returns this error with a challenge that names the login of the user.
+  /// Returns this error with a challenge that names the demanded login.
   package func demandingLogin(acrValues: [String], maxAge: Duration?) -> SQOAuthError {
     var parameters: [String: String] = [:]
     if !acrValues.isEmpty { parameters["acr_values"] = acrValues.joined(separator: " ") }
@@ -68,7 +69,8 @@ extension SQOAuthError {
 
 /// The sign-ins that resource servers have demanded of one account.
 ///
-/// A server that demands the same again and again would otherwise keep the user signing in.
+/// Without this record, a server that repeats its demand could make the user sign in again and
+/// again.
 struct StepUps {
   /// The largest number of sign-ins for one demand of one operation in ``window``.
   static let limit = 3

@@ -12,7 +12,7 @@ extension AccountRecord {
 
   /// When the app last used the account, according to the record.
   ///
-  /// It is the last sign-in or the last refresh, but no refresh by an `AccountKeeper`.
+  /// It is the date of the last sign-in or refresh; refreshes by an `AccountKeeper` do not count.
   package var lastUse: Date? { usedAt ?? token.issueDate }
 
   /// When the refresh token expires if it is not used; `nil` if the newest response did not say.

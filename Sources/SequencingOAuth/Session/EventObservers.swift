@@ -2,7 +2,7 @@ import SQBasics
 
 /// The observers of events: a handler and any number of streams.
 ///
-/// Each of them gets each event once.
+/// Each observer gets each event once.
 package final class EventObservers<Event: Sendable>: Sendable {
   typealias Handler = @Sendable (Event) -> Void
 
@@ -32,9 +32,9 @@ package final class EventObservers<Event: Sendable>: Sendable {
 
   /// Creates a stream of all later events.
   ///
-  /// The stream ends when the observers finish or are released. If a reader falls behind, only the
-  /// newest `limit` events are kept for it, because an event may contain a token, and a reader may
-  /// have stopped reading forever.
+  /// The stream ends with `finish()`, or when this object is released. If a reader falls behind,
+  /// only the newest `limit` events are kept for it: an event may contain a token, and events must
+  /// not accumulate for a reader that never reads again.
   package func stream(atMost limit: Int) -> AsyncStream<Event> {
     AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
       let id = state.withLock { state in

@@ -1,13 +1,13 @@
 import SQFoundation
 
-/// The tokens of a session with fewer rights than the account's token; no store has them.
+/// A session's tokens that have fewer rights than the account's token; they are never stored.
 struct NarrowedTokens {
   private struct Entry {
     let token: SQToken
     let schedule: TokenSchedule
   }
 
-  /// The maximum number of tokens; an app that needs more of them gets some of them anew.
+  /// The maximum number of tokens; an app that uses more of them requests some of them again.
   private static let capacity = 100
 
   private var entries: [NarrowedAccess: Entry] = [:]
@@ -18,7 +18,7 @@ struct NarrowedTokens {
     return entry.token
   }
 
-  /// Keeps a token; without room, the token that ends first makes room.
+  /// Keeps a token; if there are too many tokens, removes the first one to expire.
   mutating func keep(_ token: SQToken, for access: NarrowedAccess, at now: Date) {
     entries[access] = Entry(
       token: token, schedule: TokenSchedule(token, knownAt: now, isRenewable: true, jitter: 0))

@@ -2,10 +2,10 @@ import SQBasics
 
 // The end of a renewal: the storage of the new token, and the handling of a failure.
 extension Renewal {
-  /// Stores a new token and makes it the session's token; if the store fails, it stays in memory.
+  /// Stores a new token and makes it the session's token, even if the store fails.
   ///
   /// If there is a new ID token, the new refresh token is stored first, and the new access token is
-  /// used only after the ID token was validated.
+  /// used only after the ID token has been validated.
   func keep(
     _ refreshed: RefreshedToken, of old: AccountRecord, by client: RegisteredClient,
     in reservation: AccountReservation
@@ -15,14 +15,15 @@ extension Renewal {
       usedAt: isUse ? nil : old.lastUse, pending: pending(refreshed, after: old),
       serverNonce: client.serverNonce, tokenEndpoint: client.tokenEndpoint(ofIssuer: old.issuer))
     guard isCurrent else { return nil }
-    // This comes first: after it, the token is not lost even if the process ends.
+    // The copy is written first, so that the token is not lost if the process ends.
     await reservation.writeAhead(record)
     if let failure = refreshed.failure {
       guard await hold(record) else { return nil }
       throw failure
     }
     if let narrowing, let narrowed = refreshed.narrowed {
-      // A grant that the client repeats leaves the account's record as it was.
+      // Without a refresh token, the client repeats its grant, and the account's record stays as it
+      // was.
       let changed = old.token.refreshToken == nil ? nil : record
       return await finish(narrowed, for: narrowing, storing: changed)
     }
@@ -38,7 +39,7 @@ extension Renewal {
     return old.unverifiedToken?.keeping(refreshToken: refreshed.token.refreshToken)
   }
 
-  /// Finishes with the token that was kept aside until its ID token was validated.
+  /// Ends the renewal with the token that waited for the validation of its ID token.
   private func finish(
     _ record: AccountRecord, identifiedBy result: (token: SQToken, flaw: SQOAuthError?),
     isOfAnotherProcess: Bool = false
@@ -93,9 +94,10 @@ extension Renewal {
     }
   }
 
-  /// Stores the new refresh token if its access token cannot be used, or not yet.
+  /// Stores the new refresh token, but keeps the session's access token.
   ///
-  /// The access token may have to wait for the validation of its ID token.
+  /// The response's access token may be unusable or have fewer rights, or it may have to wait for
+  /// the validation of the response's ID token.
   ///
   /// - Returns: `false` if the renewal was invalidated in the meantime.
   func hold(_ record: AccountRecord) async -> Bool {

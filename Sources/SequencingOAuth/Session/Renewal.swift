@@ -68,7 +68,8 @@ struct Renewal: Sendable {
       // If the store cannot keep this record, it would not keep the next one either.
       if consumesRefreshToken(record), try await !save(record) { return nil }
     case .unreadable(let error): try refuse(record, because: error)
-    // If the app set the token from its own copy, the record in memory lacks the sign-in's name.
+    // The stored record is used: if the app set the token from its own copy, the record in memory
+    // lacks the sign-in's name.
     case .same(let stored): record = stored
     }
     if narrowing == nil,
@@ -83,7 +84,7 @@ struct Renewal: Sendable {
 
   /// The account's record in the store, compared with the record in memory.
   private enum Stored {
-    /// The stored record is the same as the one in memory.
+    /// The stored record has the same token as the one in memory.
     case same(AccountRecord)
     /// The store has another process's record; it replaces the one in memory.
     case newer(AccountRecord)
@@ -110,8 +111,10 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Takes over a record that another process stored; returns its token if that is what the renewal
-  /// is for and it is valid.
+  /// Takes over a record that another process stored.
+  ///
+  /// - Returns: The record's token if it is valid; `nil` if the renewal must get another token, or
+  ///   was invalidated.
   func takeFromStore(_ record: AccountRecord) -> SQToken? {
     guard (try? context.check(record)) != nil else { return nil }
     let now = session.now
@@ -157,7 +160,7 @@ struct Renewal: Sendable {
       guard error.endsSession, !again else { throw error }
       switch await find(besides: record) {
       case .newer(let stored):
-        // Two processes may have sent this refresh token; the server accepted the other one's
+        // Two processes may have sent this refresh token; the server accepted the other process's
         // request.
         if let token = takeFromStore(stored) { return token }
         return try await sendRefreshToken(stored, withoutLeaseBecause: noLease, again: true)
@@ -184,8 +187,7 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Returns whether a refresh consumes the record's refresh token, as the server accepts it only
-  /// once.
+  /// Returns whether the record has a refresh token that the server accepts only once.
   private func consumesRefreshToken(_ record: AccountRecord) -> Bool {
     record.token.refreshToken != nil && !record.reusesRefreshToken && !context.reusesRefreshTokens
   }

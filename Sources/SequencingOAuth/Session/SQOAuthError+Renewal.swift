@@ -1,6 +1,7 @@
 // The meaning of a renewal's error for the session.
 extension SQOAuthError {
-  /// Whether the server's refusal of the refresh token is final, or the ID token is another user's.
+  /// Whether the error ends the session: the server refused the refresh token for good, or the new
+  /// ID token has a different issuer or user.
   ///
   /// - SeeAlso: RFC 6749, section 5.2; OpenID Connect Core 1.0, section 12.2
   package var endsSession: Bool {

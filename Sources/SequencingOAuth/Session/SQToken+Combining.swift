@@ -5,7 +5,7 @@ extension SQToken {
   /// Returns this token as the result of a refresh; the previous token fills in missing values.
   ///
   /// A field that is `null` or an empty string counts as missing. The new ID token is not validated
-  /// yet, so ``idToken`` is the earlier one until then.
+  /// yet, so ``idToken`` remains that of the previous token.
   ///
   /// - SeeAlso: RFC 6749, section 6; OpenID Connect Core 1.0, section 12.2 (the response to a
   ///   refresh may have no `id_token`)
@@ -29,7 +29,7 @@ extension SQToken {
 
   /// Returns this token with the identity of an earlier token, or without an identity.
   ///
-  /// The text of its own ID token is removed, because a store saves that text and reads the
+  /// The text of this token's ID token is removed, because a store saves that text and reads the
   /// identity from it.
   func keepingIdentity(of idToken: IDToken?) -> SQToken {
     var fields = additionalFields
@@ -44,7 +44,7 @@ extension SQToken {
 
   /// Returns this token with the refresh token of a later response.
   ///
-  /// When that refresh token ends is not known.
+  /// The expiration date of that refresh token is unknown.
   func keeping(refreshToken: String?) -> SQToken {
     guard refreshToken != self.refreshToken else { return self }
     var ends = ends
@@ -53,7 +53,7 @@ extension SQToken {
     return with(refreshToken, fields, redirectParameters).ending(ends)
   }
 
-  /// Returns this token with new values for three of its parts; the user stays the same.
+  /// Returns this token with a different refresh token, additional fields and redirect parameters.
   private func with(
     _ refreshToken: String?, _ additionalFields: [String: JSONValue],
     _ redirectParameters: [String: String]

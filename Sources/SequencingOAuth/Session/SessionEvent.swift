@@ -20,17 +20,17 @@ public enum SessionEvent: Sendable {
   /// A refresh returned an ID token that was ignored, for the reason in the error.
   ///
   /// The new access token is used, and the identity from the sign-in does not change. The ID token
-  /// names the same user, issuer and client, but has a content that the ID token of a refresh must
-  /// not have, such as a later login (OpenID Connect Core 1.0, section 12.2).
+  /// names the same user, issuer and client, but contains something that the ID token of a refresh
+  /// must not contain, such as a later login (OpenID Connect Core 1.0, section 12.2).
   case idTokenIgnored(SQOAuthError)
-  /// The sign-in ends soon, at this time, and only the user can continue it: ask the user to sign
-  /// in again.
+  /// The sign-in ends soon, at this date; ask the user to sign in again.
   ///
-  /// The time is the earlier one of ``SQToken/refreshTokenExpirationDate`` and
+  /// The date is the earlier one of ``SQToken/refreshTokenExpirationDate`` and
   /// ``SQToken/authorizationExpirationDate``. The event comes ``ClientConfiguration/endNotice``
-  /// before it, one day by default, but not before nine tenths of the whole time are over. It comes
-  /// once in each process, also for an account from a store, and again only if the server names a
-  /// later time. It does not come for a grant that the client can repeat without a user.
+  /// before that date (one day by default), but not before nine tenths of the sign-in's lifetime
+  /// have passed. Each process reports a date once, even for an account from a store, and reports
+  /// again only if the server names a later date. There is no event for a grant that the client can
+  /// repeat without a user.
   case endsSoon(Date)
   /// A refresh failed, or a new token could not be stored; the session continues.
   case refreshFailed(SQOAuthError)

@@ -9,17 +9,18 @@ import SQFoundation
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 
-  /// How long the session usually waits for another holder of the lease.
+  /// The longest time that a session usually waits for another holder of the lease.
   ///
-  /// The holder may be waiting for a slow server. If the holder was suspended, the wait must end.
+  /// It is long because the holder may be waiting for a slow server, and limited because the holder
+  /// may be suspended.
   static let longestWait = Duration.seconds(120)
-  /// How long the end of a program waits for an abandoned call of the store.
+  /// The longest time that `flush()` waits for abandoned calls of the store.
   private static let lastCalls = Duration.seconds(5)
 
   /// A wait for the lease.
   private final class Attempt: Sendable {
     let outcome = OneShot<Outcome>()
-    /// The end of the wait for another holder; a free lease is still acquired.
+    /// A signal that ends the wait for another holder; a free lease is still acquired.
     let interruption = Interruption()
     /// The longest time to wait until another holder gives the lease back.
     let limit: Duration
@@ -54,8 +55,8 @@ final class SessionLease: Sendable {
 
   /// Waits until the session has the lease; the caller must call ``release()`` after each success.
   ///
-  /// A cancelled task stops waiting and gets an error. If `waits` is `false`, the caller also
-  /// gets an error when another holder has the lease during ``hurrying(_:)``.
+  /// A cancelled task stops waiting and gets an error. If `waits` is `false`, a caller within
+  /// ``hurrying(_:)`` gets an error instead of waiting for another holder.
   func acquire(
     from store: any TokenStore, _ environment: ClientEnvironment, waits: Bool = true,
     within limit: Duration = SessionLease.longestWait
@@ -99,7 +100,8 @@ final class SessionLease: Sendable {
 
   /// Runs work; meanwhile, only changes of the store wait for other holders of the lease.
   ///
-  /// Before a program ends, waiting is worthwhile only for work that this process has started.
+  /// It is called before a program ends or an `AccountKeeper` stops. Only changes that this process
+  /// has already started are then worth the wait; a refresh is not.
   func hurrying<Value>(_ work: () async -> Value) async -> Value {
     let attempt = state.withLock { state -> Attempt? in
       state.hurries += 1
@@ -112,7 +114,7 @@ final class SessionLease: Sendable {
     return await work()
   }
 
-  /// Waits until no abandoned wait can still acquire a lease.
+  /// Waits, for a limited time, until no abandoned call of the store can still acquire a lease.
   func flush() async {
     let end = ContinuousClock.now + Self.lastCalls
     for attempt in state.withLock({ Array($0.attempts.values) }) {
@@ -142,7 +144,7 @@ final class SessionLease: Sendable {
     attempt.outcome.resolve(outcome)
   }
 
-  /// Returns the lease at once if it is free; otherwise waits for it, and tells the observer so.
+  /// Acquires the lease immediately if it is free; otherwise waits and reports the wait.
   private func lease(
     of store: any TokenStore, _ environment: ClientEnvironment, _ attempt: Attempt
   ) async throws(SQOAuthError) -> AccountLease {
@@ -153,7 +155,7 @@ final class SessionLease: Sendable {
     }
     let observer = environment.observer
     let holder = observer == nil ? nil : await store.shared.leaseHolder(id)
-    // What follows the process is a path, which may have the user's name.
+    // The text after the comma is a path, which may contain the user's name.
     let process = holder.map { String($0.prefix { $0 != "," }) }
     return try await observer.observing(.leaseWait(holder: process), accountID: id) {
       () throws(SQOAuthError) in

@@ -1,14 +1,14 @@
 import SQFoundation
 
-// The end of a sign-in that the server has named.
+// The report that a sign-in ends soon, if the server has named its end.
 extension SessionState {
-  /// Returns the end of the sign-in that the observers do not know yet, and when to report it;
-  /// `nil` if there is none.
+  /// Returns the date on which the sign-in ends, and the date on which to report it.
   ///
-  /// That is `notice` before the end, but not before nine tenths of its lifetime are over: a
-  /// refresh token that lasts for half an hour would otherwise always be about to end. A grant that
-  /// the client can repeat needs no user, so it has no such end. An end is reported once, however
-  /// often responses name it.
+  /// The report is due `notice` before the end, but not before nine tenths of the lifetime have
+  /// passed: otherwise, a refresh token that lasts half an hour would always be about to end.
+  ///
+  /// - Returns: `nil` if `notice` is zero, if the server has named no end, if that end was already
+  ///   reported, or if the client can repeat the grant without a user.
   func untoldEnd(notice: Duration) -> (date: Date, due: Date)? {
     guard notice > .zero, let record, record.grant == nil, let end = record.token.firstEnd
     else { return nil }
@@ -17,7 +17,7 @@ extension SessionState {
     return (end.date, end.date.addingTimeInterval(-lead))
   }
 
-  /// Tells the observers of the end of the sign-in if it is time, and only before that end.
+  /// Reports that the sign-in ends soon, if the report is due and the end has not passed.
   mutating func tellEnd(at now: Date, notice: Duration) {
     guard let end = untoldEnd(notice: notice), end.due <= now else { return }
     toldEnd = end.date

@@ -12,7 +12,7 @@ extension SessionState {
     case kept(since: Int)
     /// The token for the timer, renewed if a renewal is due.
     case due
-    /// A token for a part of the account's rights, in place of the account's own.
+    /// A token for a part of the account's rights, instead of the account's token.
     case narrowed(NarrowedAccess)
 
     /// Whether the token is for an `AccountKeeper`.

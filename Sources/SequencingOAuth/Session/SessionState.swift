@@ -16,7 +16,7 @@ package struct SessionState {
   private(set) var record: AccountRecord?
   /// The number of times the session has ended, for any reason.
   private(set) var ends = 0
-  /// The number of times the app has ended the session; this also cancels a running sign-in.
+  /// The number of times the app has ended the session; each end also cancels a running sign-in.
   private(set) var appEndCount = 0
   /// The number of times the token was renewed.
   private(set) var renewals = 0
@@ -69,7 +69,8 @@ extension SessionState {
       let isDue = isInvalidated || record?.unverifiedToken != nil
       dates.append(max(isDue ? .distantPast : due, failure?.until ?? .distantPast, rest))
     }
-    // A running change stores its own record; otherwise the timer is set again after it.
+    // During a change, no attempt is due: the change stores its own record, or the timer is set
+    // again after it.
     if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
     return dates.min()
   }
@@ -88,7 +89,7 @@ extension SessionState {
     return unsaved.record
   }
 
-  /// Returns whether a change is the running one, so it has not been invalidated.
+  /// Returns whether a change is still running and has not been invalidated.
   func isCurrent(_ change: TokenChange) -> Bool { changeUnderWay?.number == change.number }
 
   /// The renewal that waits for another process; `nil` if no renewal waits.
@@ -137,7 +138,7 @@ extension SessionState {
     return .start(begin(), record)
   }
 
-  /// Records that a renewal no longer waits for others; returns `false` if it was invalidated.
+  /// Records that a renewal no longer waits for the lease; returns `false` if it was invalidated.
   mutating func stopsWaiting(_ change: TokenChange) -> Bool {
     guard isCurrent(change) else { return false }
     isWaiting = false
@@ -150,7 +151,7 @@ extension SessionState {
   mutating func beginTakeover() -> (TokenChange, superseded: TokenChange?) {
     let superseded = changeUnderWay
     let change = begin()
-    // Nothing measures the duration of a takeover.
+    // No timer watches a takeover, so its callers check their time limits from the start.
     change.isSlow()
     return (change, superseded)
   }
@@ -169,7 +170,7 @@ extension SessionState {
 
   /// Ends a failed change; later callers get its error until the back-off has passed.
   ///
-  /// - Returns: Whether the error is used; the error of an invalidated change is not.
+  /// - Returns: `false` if the change was invalidated, so that its error is ignored.
   mutating func fail(_ change: TokenChange, _ error: SQOAuthError, at now: Date) -> Bool {
     guard isCurrent(change) else { return false }
     changeUnderWay = nil
@@ -177,7 +178,7 @@ extension SessionState {
     return true
   }
 
-  /// Returns how long callers get the error of the last change; `nil` if they do not.
+  /// Returns how long callers still get the error of a failed change; `nil` if they do not.
   func pause(at now: Date) -> Duration? {
     failure.flatMap { $0.isInForce(at: now) ? .seconds($0.until.timeIntervalSince(now)) : nil }
   }
@@ -203,7 +204,7 @@ extension SessionState {
       narrowed.forgetAll()
     }
     self.record = record
-    // If the previous record were saved later, it would replace this one.
+    // The previous record must not be saved later, because it would replace this one.
     unsaved = nil
     isInvalidated = false
     failure = nil
@@ -227,8 +228,8 @@ extension SessionState {
 
   /// Takes over another process's record from the store, and reports its access token if it is new.
   ///
-  /// If a process also gets an ID token, it stores the refresh token first, together with the
-  /// previous access token.
+  /// The access token may be the previous one: a process that also got an ID token first stores
+  /// only the new refresh token.
   mutating func takeFromStore(_ record: AccountRecord, at now: Date) {
     let isNew = self.record?.token.accessToken != record.token.accessToken
     let isReplaced =

@@ -39,7 +39,7 @@ final class SessionTimers: Sendable {
       }
       return resetSleeper(&state)
     }
-    // The clock may be the app's own, and its cancellation handler runs here.
+    // Not under the lock: this calls the cancellation handler of the clock, which may be the app's.
     old?.cancel()
   }
 

@@ -4,7 +4,7 @@ import SQBasics
 package final class StoreObservation: Sendable {
   private struct State {
     var observation: AccountObservation?
-    /// Whether the session observes its account, or the store cannot report changes.
+    /// Whether the observation has started; also `true` if the store cannot report changes.
     var hasBegun = false
     var isClosed = false
     var isLooking = false
@@ -44,7 +44,7 @@ package final class StoreObservation: Sendable {
     end()
   }
 
-  /// Reads the store once, or once more after the reading that is in progress.
+  /// Reads the store by a closure; if a read is in progress, the store is read again after it.
   func look(_ look: @escaping @Sendable () async -> Void) {
     let begins = state.withLock { state in
       state.looksAgain = true

@@ -30,7 +30,7 @@ struct StoreWrites {
   /// The error of the last change, if that was an erasure and it failed.
   private(set) var failedErase: SQOAuthError?
 
-  /// Whether an erasure is the last request and not finished, so the stored record is obsolete.
+  /// Whether the last requested change is an unfinished erasure, so the stored record is obsolete.
   var isErasing: Bool { lastErase != nil && failedErase == nil && (isRunning || !jobs.isEmpty) }
 
   /// Appends a change to the requested changes.
@@ -43,8 +43,9 @@ struct StoreWrites {
     return job.end
   }
 
-  /// Returns whether the caller must make the changes; then no other caller makes them until the
-  /// end.
+  /// Returns whether the caller must make the changes.
+  ///
+  /// If so, no other caller makes changes until `next()` returns `nil`.
   mutating func beginRunning() -> Bool {
     guard !isRunning, !jobs.isEmpty else { return false }
     isRunning = true

@@ -28,7 +28,7 @@ package final class StoredAccount: Sendable {
 
   private var store: any TokenStore { context.environment.tokenStore }
 
-  /// Calls the store, and tells the observer of it.
+  /// Runs a call of the store, and reports the call to the observer.
   private func observing<Value>(
     _ call: ClientEvent.StoreCall, _ work: () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -152,7 +152,7 @@ extension StoredAccount {
     }
   }
 
-  /// Records which record the store has now.
+  /// Records that the store now has this record.
   func saw(_ record: AccountRecord) {
     state.withLock { ($0.lastSeen, $0.lastSession) = (record.token, record.session) }
   }
@@ -164,10 +164,11 @@ extension StoredAccount {
 
   /// Returns whether a record in the store replaces the record that the session has in memory.
   ///
-  /// It does if another process wrote it, so that it is not the record that this session last saw
-  /// in the store. If the session has not seen any, the younger record wins. Dates alone would be
-  /// wrong after a change of the clock. An earlier record of the same sign-in never replaces the
-  /// one in memory, because the store has then lost newer data.
+  /// It does if it is not the record that this session last saw in the store, because another
+  /// process must have written it. If the session has not seen a record there, the younger record
+  /// wins; otherwise dates do not count, because they are wrong after a change of the clock. An
+  /// earlier record of the same sign-in never replaces the one in memory, because the store must
+  /// have lost newer data.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
     if stored.token.isSame(as: held.token) || stored.isAncestor(of: held) { return false }
     guard let lastSeen = state.withLock(\.lastSeen) else {
@@ -183,7 +184,7 @@ extension StoredAccount {
   /// The last requested change, whether finished or not; `nil` if there was none.
   var lastWrite: PendingWrite? { state.withLock(\.writes.last) }
 
-  /// The error that keeps the account of an ended session in the store; `nil` if there is none.
+  /// The reason why the store still has an ended session's account; `nil` if there is none.
   var failedErase: SQOAuthError? { state.withLock(\.writes.failedErase) }
 
   /// Requests a change; ``made(_:)`` or ``makeChanges(here:)`` makes it.
@@ -196,11 +197,11 @@ extension StoredAccount {
     }
   }
 
-  /// Requests an erasure of the account, unless the store has a token from another host by then.
+  /// Requests the erasure of the account because the server refused its token.
   ///
-  /// The account is erased only if the store has the token that the server refused, or the token
-  /// that this session last saw there. Another host may since have saved a newer token or signed in
-  /// again.
+  /// A store that can compare tokens erases the account only if it has the refused token, or the
+  /// token that this session last saw there. Otherwise, another host has saved a newer token or
+  /// signed in again.
   func addEraseOfRefused(_ token: SQToken?) -> PendingWrite {
     let store = store
     return state.withLock { state in
@@ -253,8 +254,9 @@ extension StoredAccount {
     return await leased(from: job.store) { _ in await made(job) }
   }
 
-  /// Returns whether other processes cannot prevent a change: a new sign-in or the end of a
-  /// session.
+  /// Returns whether a change is a new sign-in or the end of a session.
+  ///
+  /// Such a change takes effect whatever other processes do.
   private func isReplacement(_ change: StoreWrites.Change) -> Bool {
     switch change {
     case .save(let record):

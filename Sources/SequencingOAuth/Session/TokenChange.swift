@@ -11,7 +11,7 @@ struct TokenChange: Sendable {
   let work = SharedWork<SQToken?, SQOAuthError>()
   /// The number of the change among the session's changes.
   let number: Int
-  /// A count of the callers that wait for the change's token, without the SDK's own work.
+  /// A count of the callers that wait for the change's token; the SDK's own work does not count.
   final class Callers: Sendable {
     private let number = Locked(0)
 
@@ -23,11 +23,11 @@ struct TokenChange: Sendable {
   let callers = Callers()
   /// A signal that the change has ended or turns out to be slow.
   ///
-  /// Waiting callers check their time limit only after that. So a change of usual speed needs one
-  /// timer, however many callers wait for it.
+  /// Waiting callers check their time limit only after this signal. So a change of usual speed
+  /// needs one timer, however many callers wait for it.
   private let news = OneShot<Void>()
 
-  /// The maximum duration of most changes.
+  /// The time after which a change counts as slow; most changes end sooner.
   static let usualTime = Duration.milliseconds(250)
 
   /// Runs the work, and then passes its outcome to all waiting callers.
@@ -70,7 +70,8 @@ struct TokenChange: Sendable {
     guard let end else { return await work.outcome.value() }
     guard await news.value() != nil else { return nil }
     if let outcome = await work.outcome.wait(until: end) { return outcome }
-    // If this process was suspended in the meantime, the response may be about to be read.
+    // If this process was suspended in the meantime, the response may already have arrived, so the
+    // caller waits a little longer.
     let now = ContinuousClock.now
     return now < end + Self.usualTime ? nil : await work.outcome.wait(until: now + Self.usualTime)
   }

@@ -2,8 +2,9 @@ import SQFoundation
 
 /// The period in which callers get a token, and the time of its renewal by the timer.
 ///
-/// The period and the renewal end before the server's expiration date, because a request takes time
-/// to arrive and clocks differ. The date in the token itself does not change.
+/// The period ends before the token's expiration date, and the timer renews the token before that,
+/// because a request takes time to arrive and clocks differ. The date in the token itself does not
+/// change.
 struct TokenSchedule: Sendable, Hashable {
   /// How far the clock may be behind the token's issue date, in seconds.
   ///
@@ -13,7 +14,7 @@ struct TokenSchedule: Sendable, Hashable {
 
   /// The time from which callers get the token, in seconds since the reference date.
   ///
-  /// Numbers are compared faster than dates.
+  /// It is a number, because numbers are compared faster than dates.
   let usableFrom: Double
   /// The time after which callers no longer get the token, in seconds since the reference date.
   ///
@@ -33,11 +34,11 @@ struct TokenSchedule: Sendable, Hashable {
 
   /// Creates the schedule of a token that became known at `now`.
   ///
-  /// Callers get the token until a tenth of its lifetime before the expiration, but at most 30 s
-  /// before it. The timer renews it earlier, so that the refresh has enough time: 11 to 12 percent
-  /// of the lifetime before the expiration, but at most 550 to 600 s before it. `jitter`, from 0 to
-  /// 1, distributes the clients of a server over that range. Callers get a token that cannot be
-  /// renewed until its expiration.
+  /// Callers get a renewable token until a tenth of its lifetime is left, or 30 s if that is less.
+  /// The timer renews the token earlier, so that the refresh has enough time: when 11 to 12 percent
+  /// of the lifetime are left, or 550 to 600 s if that is less. `jitter`, from 0 to 1, distributes
+  /// the clients of a server over that range. If a token cannot be renewed, callers get it until it
+  /// expires.
   init(_ token: SQToken, knownAt now: Date, isRenewable: Bool, jitter: Double) {
     guard let expiry = token.expirationDate else {
       self.init(from: nil, until: nil, dueAt: nil)

@@ -40,8 +40,10 @@ extension TokenSession {
     }
   }
 
-  /// When a caller stops waiting: later than a request's own limit, because that limit's error is
-  /// more informative.
+  /// When a caller that starts to wait now stops waiting.
+  ///
+  /// It is a little later than the time limit of a request, because the request's error is more
+  /// informative.
   var endOfWait: ContinuousClock.Instant {
     let limit = (try? context.configuration.get().timeout) ?? .zero
     return .now + limit + TokenChange.usualTime

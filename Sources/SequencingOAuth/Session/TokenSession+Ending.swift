@@ -30,7 +30,7 @@ extension TokenSession {
     }
   }
 
-  /// Runs work with the session's token, without a renewal meanwhile, and then ends the session.
+  /// Runs work with the session's token, then ends the session; no renewal runs in the meantime.
   ///
   /// If the work fails, the session does not end. If there is no token in memory or in the store,
   /// the call does nothing.

@@ -1,9 +1,9 @@
 import SQBasics
 import SQFoundation
 
-// What an observer learns of a session.
+// The reports of a session to the client's observer.
 extension TokenSession {
-  /// Runs a renewal, and tells the observer of it.
+  /// Runs a renewal, and reports it to the observer.
   func observing(
     _ renewal: Renewal, _ reason: ClientEvent.Refresh.Reason,
     _ run: () async -> Renewal.Outcome
@@ -30,7 +30,7 @@ extension TokenSession {
     }
   }
 
-  /// Tells the observer how long no request for a token is sent.
+  /// Reports how long the session waits before it sends the next request for a token.
   func tellBackOff(after error: SQOAuthError) {
     let now = now
     guard let pause = decide({ $0.pause(at: now) }) else { return }
@@ -39,7 +39,7 @@ extension TokenSession {
 }
 
 extension SessionState.Need {
-  /// Why a renewal begins.
+  /// The reason that is reported for a renewal that meets this need.
   var reason: ClientEvent.Refresh.Reason {
     switch self {
     case .valid: .caller
@@ -53,7 +53,7 @@ extension SessionState.Need {
 }
 
 extension ClientEvent.Subject {
-  /// Creates the subject of a session's event; `nil` if an operation's end tells of it.
+  /// Creates the subject of a session's event; `nil` if the end of an operation reports the event.
   init?(_ event: SessionEvent) {
     switch event {
     case .takenOver: self = .takenOver

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A renewal's further purpose: a token for a part of the account's rights.
+/// The purpose of a renewal that gets a token for only a part of the account's rights.
 struct Narrowing: Sendable {
   let access: NarrowedAccess
   /// The token or the error, for the caller that started the renewal.
@@ -11,8 +11,8 @@ struct Narrowing: Sendable {
 extension TokenSession {
   /// Returns a token for a part of the account's rights: one in memory, or one from the server.
   ///
-  /// The request may replace the refresh token, so it is a change of the session's token as a
-  /// renewal is. Callers wait for a running change, and then ask again.
+  /// The request may replace the refresh token, so it counts as a change of the session's token.
+  /// Callers wait for a running change, and then ask again.
   func token(for access: NarrowedAccess) async throws(SQOAuthError) -> SQToken {
     let end = endOfWait
     while true {
@@ -25,7 +25,7 @@ extension TokenSession {
         guard try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
       case .join(let change):
-        // Its error is for those who need the account's own token.
+        // The change's error is only for callers that need the account's own token.
         _ = try await outcome(of: change, until: end)
       case .start(let change, let record):
         let narrowing = Narrowing(access: access)
@@ -60,9 +60,10 @@ extension Renewal {
     return nil
   }
 
-  /// Ends a request for a part of the account's rights, without an error for other callers.
+  /// Ends a failed request for a part of the account's rights; other waiting callers ask again.
   ///
-  /// Only an outage delays the account's next refresh, because that refresh would fail, too.
+  /// The account's next refresh is delayed only if it would fail too: after an outage, or if the
+  /// server asked the client to wait.
   func failed(_ error: SQOAuthError, for narrowing: Narrowing) -> Outcome {
     let now = session.now
     session.decide { state in

@@ -13,13 +13,14 @@ extension TokenSession {
     observation.look { [weak self] in await self?.lookAtStore() }
   }
 
-  /// Takes over a newer record in the store, or ends the session if the store no longer has one.
+  /// Takes over a newer record in the store, or ends the session if the store has no record now.
   ///
-  /// If the store again has an earlier record of this sign-in, the newest record is saved again.
+  /// If the store has gone back to an earlier record of this sign-in, the record in memory is saved
+  /// again.
   ///
-  /// A running change of the token reads the store itself. The exception is a renewal that waits
-  /// while another process refreshes the token: the new token is taken over as soon as it is
-  /// stored.
+  /// During a change of the token, the method does nothing, because the change reads the store
+  /// itself. The exception is a renewal that waits while another process refreshes the token: the
+  /// new token is taken over as soon as it is stored.
   private func lookAtStore() async {
     guard let held = decide({ $0.mayTakeFromStore ? $0.record : nil }),
       case .success(let found) = await account.look()
@@ -66,7 +67,7 @@ extension TokenSession {
   /// Saves the record in memory again, after the store has lost it.
   private func bringBack(_ held: AccountRecord) async {
     await account.leased { noLease in
-      // The process that has the lease may be refreshing.
+      // Without the lease, nothing is saved: the process that has it may be refreshing the token.
       guard noLease == nil else { return }
       _ = await save(held, unlessNewer: await account.look()) {
         $0.changeUnderWay == nil && $0.record == held

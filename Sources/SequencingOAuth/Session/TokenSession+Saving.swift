@@ -167,7 +167,7 @@ extension TokenSession {
     return nil
   }
 
-  /// Whether the store lacks a token that cannot be obtained again with the store's token.
+  /// Whether the unsaved token cannot be obtained again, as its refresh used up the stored token.
   private var isOneTimeTokenUnsaved: Bool {
     guard unsavedError != nil, let record else { return false }
     return record.token.refreshToken != nil && !record.reusesRefreshToken

@@ -64,7 +64,7 @@ extension TokenSession {
     change.finish()
   }
 
-  /// Takes over a token that the app has stored; it is in memory immediately.
+  /// Takes over a token that the app has stored, and keeps it in memory immediately.
   ///
   /// A token that is older than the one in memory or in the store is ignored: it is an outdated
   /// copy, and its refresh token must not be used again.

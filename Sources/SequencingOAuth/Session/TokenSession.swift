@@ -3,8 +3,8 @@ import SQFoundation
 
 /// A session of one account: it keeps the token in memory and in the store, and renews it.
 ///
-/// At most one change of the token runs at a time, and no lock is held during it. ``SessionState``
-/// decides what each caller does. ``Renewal`` and ``StoredAccount`` do the work.
+/// At most one change of the token runs at a time, and it holds no lock. ``SessionState`` decides
+/// what each caller does. ``Renewal`` and ``StoredAccount`` do the work.
 package final class TokenSession: Sendable {
   private struct State {
     var core = SessionState()
@@ -24,8 +24,8 @@ package final class TokenSession: Sendable {
 
     /// The time of the timer's next work; `nil` for never.
     ///
-    /// The timer saves a token that the store failed to save, and tells of the end of the sign-in,
-    /// even if it does not renew tokens.
+    /// Even if the timer does not renew tokens, it saves a token that the store failed to save, and
+    /// reports that the sign-in ends soon.
     var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating, notice: notice) }
   }
 
@@ -111,7 +111,7 @@ package final class TokenSession: Sendable {
     if isScheduled { reschedule() }
   }
 
-  /// Adapts to a different client; a failure of the old client no longer counts.
+  /// Adapts to a changed configuration; forgets a failure, unless the server asked to wait.
   func configurationDidChange() {
     decide { $0.forgetFailure() }
     readNotice()
@@ -182,16 +182,15 @@ package final class TokenSession: Sendable {
     }
   }
 
-  /// Saves and renews the token, and tells of the end of the sign-in, if that is due; the timer
-  /// calls this method.
+  /// Does the timer's due work: saves the token, renews it, and reports that the sign-in ends soon.
   func tend() async {
-    // The timer's task may have begun during any operation.
+    // The timer's task may have inherited the observation of an unrelated operation.
     await Observation.$current.withValue(nil) { await doDueWork() }
   }
 
   private func doDueWork() async {
     await saveAgain(at: now)
-    // An event reports a failure, and the next attempt is due after the back-off.
+    // The error is ignored: an event reports it, and the next attempt is due after the back-off.
     let renews = state.withLock { $0.isUpdating && !$0.isClosed }
     if renews { _ = try? await token(.due) }
     let now = now

@@ -18,12 +18,12 @@ public struct ClaimsRequest: Sendable, Hashable {
     /// A request for a claim that the app needs.
     public static let essential = Self(isEssential: true, values: [])
 
-    /// Returns a request for a useful claim with one of these values.
+    /// Returns a request for a useful claim that should have one of these values.
     public static func voluntary(values: [JSONValue]) -> Self {
       Self(isEssential: false, values: values)
     }
 
-    /// Returns a request for a necessary claim with one of these values.
+    /// Returns a request for a necessary claim that must have one of these values.
     ///
     /// If the claim is the `acr` of the ID token, a sign-in with any other value fails with
     /// ``SQOAuthError/Code/idTokenAuthenticationContext``.

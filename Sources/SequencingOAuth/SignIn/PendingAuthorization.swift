@@ -1,12 +1,12 @@
 import SQBasics
 
-/// A sign-in that waits for its redirect, until the first valid response or the first error.
+/// The wait of a sign-in for its redirect; it ends with the first valid response or error.
 final class PendingAuthorization: Sendable {
   /// The result of offering a redirect to a sign-in.
   enum OfferResult: Sendable, Hashable {
-    /// The redirect is the response, and was accepted.
+    /// The redirect is the response to the sign-in, and was accepted.
     case taken
-    /// The redirect is the response that was already accepted.
+    /// The redirect is the same response, which was already accepted.
     ///
     /// A browser repeats a request if it has not received the page, and a link scanner may open the
     /// URL before the browser does.
@@ -15,10 +15,10 @@ final class PendingAuthorization: Sendable {
     case notAddressed
     /// The redirect does not have this sign-in's `state`; the sign-in still waits.
     case wrongState
-    /// The sign-in already got another response, or has ended without one.
+    /// The sign-in already got a different response, or has ended without one.
     case tooLate
 
-    /// Whether the redirect is the response, for the first time or again.
+    /// Whether the redirect is the response, accepted now or earlier.
     var isAnswer: Bool { self == .taken || self == .repeated }
   }
 
@@ -26,9 +26,9 @@ final class PendingAuthorization: Sendable {
   private let answer = OneShot<Result<AuthorizationResponse, SQOAuthError>>()
   /// The content of the accepted redirect; `nil` if none was accepted yet.
   private let accepted = OneShot<AuthorizationResponse.Content>()
-  /// A lock that is held while a response is accepted, or the wait ends otherwise.
+  /// A lock that is held while a response is accepted, or while the wait ends for another reason.
   ///
-  /// A simultaneous response then finds the content of the accepted one.
+  /// A second response at the same time then finds the content of the accepted response.
   private let offering = Locked(())
   private let rejectedRedirects = Locked(RejectedRedirects())
   /// The first error in a redirect without a `state`.
@@ -67,7 +67,7 @@ final class PendingAuthorization: Sendable {
       let content = AuthorizationResponse.Content(result)
       return offering.withLock { _ in
         guard answer.current == nil else { return recall(content) }
-        // Before the sign-in goes on, so that the observer's events are in order.
+        // Tell the observer before the sign-in continues, so that its events are in order.
         told(.taken)
         accepted.resolve(content)
         answer.resolve(result)
@@ -76,7 +76,7 @@ final class PendingAuthorization: Sendable {
     }
   }
 
-  /// Compares a redirect with an ended sign-in, without accepting it.
+  /// Compares a redirect with the response of a sign-in that has ended, without accepting it.
   func recall(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed: .notAddressed

@@ -1,13 +1,13 @@
 public import SQBasics
 public import SQFoundation
 
-/// A running sign-in for which a ``UserAgent`` opens a page.
+/// A running sign-in whose page a ``UserAgent`` opens.
 ///
 /// It identifies the account, the client and the redirect URI. A logout at the provider, by
 /// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)``, opens a page in the
 /// same way.
 ///
-/// After the end of the sign-in, the value does no harm: a late redirect, or one of another
+/// After the sign-in has ended, the value does no harm: a late redirect, or a redirect of another
 /// sign-in, has no effect. The value references neither the account's module nor objects of the
 /// app, so a user agent may keep it.
 public struct PendingSignIn: Sendable {
@@ -15,7 +15,8 @@ public struct PendingSignIn: Sendable {
   public let accountID: String
   /// The client for which the user signs in.
   public let clientID: String
-  /// The issuer of the authorization server; `nil` if neither configuration nor metadata names it.
+  /// The issuer of the authorization server; `nil` if neither the configuration nor the metadata
+  /// names it.
   public let issuer: String?
   /// The URI to which the server redirects, with the port that the SDK listens on.
   ///
@@ -40,27 +41,29 @@ public struct PendingSignIn: Sendable {
       redirectURI: pending.expectation.redirectURI, offer: pending.offer)
   }
 
-  /// Passes on the text of a URL from the server's redirect of the browser.
+  /// Passes on the text of the URL to which the server redirected the browser.
   ///
   /// It may be called on any thread, and returns immediately. The result is `true` if the URL is
-  /// the response to this sign-in, even if it is passed on again. The result is `false` if the URL
-  /// has no effect: it belongs to another sign-in, or this sign-in already got another response.
+  /// the response to this sign-in, even if the same URL was passed on before. The result is `false`
+  /// if the URL has no effect: it belongs to another sign-in, or this sign-in already got a
+  /// different response.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Passes on the URL from the server's redirect of the browser.
+  /// Passes on the URL to which the server redirected the browser.
   ///
   /// It may be called on any thread, and returns immediately. The result is `true` if the URL is
-  /// the response to this sign-in, even if it is passed on again. The result is `false` if the URL
-  /// has no effect: it belongs to another sign-in, or this sign-in already got another response.
+  /// the response to this sign-in, even if the same URL was passed on before. The result is `false`
+  /// if the URL has no effect: it belongs to another sign-in, or this sign-in already got a
+  /// different response.
   @discardableResult
   public func handleRedirect(_ redirect: URL) -> Bool {
     handleRedirect(redirect.absoluteString)
   }
 
-  /// Passes on the text of a URL from the server's redirect of the browser, and returns what
+  /// Passes on the text of the URL to which the server redirected the browser, and returns what
   /// happened to it.
   ///
   /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the

@@ -5,8 +5,8 @@ public enum RedirectOutcome: Sendable, Hashable {
   /// The redirect was the response to the sign-in, and was accepted.
   ///
   /// The sign-in continues with it, or ends with the error in the response. If the same redirect
-  /// comes again, it has no further effect, but the result is the same: a browser repeats a request
-  /// if the user reloads the page, and the system may deliver a redirect twice.
+  /// comes again, the result is the same, but the redirect has no further effect. A redirect may
+  /// come again because the user reloads the page or the system delivers it twice.
   case answered
   /// No sign-in waits for a redirect: none is running, or the browser is not open yet.
   case noSignIn
@@ -21,7 +21,7 @@ public enum RedirectOutcome: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 6749, section 10.12
   case wrongState
-  /// The redirect is for a sign-in that already got another response or has ended without one.
+  /// The redirect is for a sign-in that already got a different response or ended without one.
   ///
   /// A user may come back after the sign-in's time limit. The SDK recognizes only the last sign-in
   /// that has ended.

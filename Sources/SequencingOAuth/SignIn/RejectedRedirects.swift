@@ -4,7 +4,7 @@ struct RejectedRedirects: Sendable {
   private var sawOtherAddress = false
   /// The last error in a redirect without a `state`.
   private var unboundError: ErrorResponse?
-  /// The reason why the last unusable signed response could not be used.
+  /// The reason why the last rejected signed response could not be used.
   private var unreadable: SQOAuthError?
 
   /// Records a redirect to a different address.
@@ -30,10 +30,10 @@ struct RejectedRedirects: Sendable {
   /// The error gives the most likely reason:
   ///
   /// - A signed response could not be used. Anyone may have sent it, so it did not end the sign-in.
-  /// - A redirect had a wrong `state`, and none had the right one. A forged redirect must not end a
-  ///   sign-in, but a server that changes or omits `state` has the same effect.
-  /// - The receiver refused a request. It may have been the browser's. `refused` describes the last
-  ///   refused request.
+  /// - A redirect had a wrong `state`, and no redirect had the right one. A forged redirect must
+  ///   not end a sign-in, but a server that changes or omits `state` has the same effect.
+  /// - The receiver refused a request, possibly the browser's. `refused` describes the last refused
+  ///   request.
   /// - The receiver closed connections. One of them may have been the browser's, so perhaps the
   ///   user did sign in.
   /// - If the app itself receives the redirect, the message says what the app passed on, because a

@@ -12,7 +12,7 @@ final class SignIn: Sendable {
     case otherDevice
   }
 
-  /// A caller's request for a sign-in; it joins a running sign-in that fits.
+  /// A caller's request for a sign-in; it joins a running sign-in that fits, or starts a new one.
   struct Request: Sendable {
     /// The requested place; `nil` accepts any place, and a new sign-in then uses the browser.
     var place: Place?
@@ -25,7 +25,7 @@ final class SignIn: Sendable {
   let place: Place
   let options: SignInOptions
   let work = SharedWork<SQToken, SQOAuthError>()
-  /// The code for the other device; `nil` if the sign-in ended before the code was known.
+  /// The user's code for the other device; `nil` if the sign-in ended before the code was known.
   let authorization = OneShot<DeviceAuthorization?>()
   private let state = Locked(State())
 
@@ -37,7 +37,7 @@ final class SignIn: Sendable {
     var failure: SQOAuthError?
   }
 
-  /// What an observer learns of the sign-in.
+  /// The description of the sign-in for an observer.
   var way: ClientEvent.SignInWay {
     place == .browser ? .browser(isSilent: options.isSilent) : .otherDevice
   }
@@ -72,12 +72,12 @@ final class SignIn: Sendable {
 
   // MARK: On another device
 
-  /// Records that a caller shows the code itself.
+  /// Records that a caller, and not the delegate, shows the code to the user.
   func addScreen() {
     state.withLock { $0.hasScreen = true }
   }
 
-  /// Records that the delegate cannot show the code; ends the sign-in if no caller shows it either.
+  /// Records that the delegate cannot show the code; ends the sign-in unless a caller shows it.
   func delegateHasNoScreen() {
     let isSeen = state.withLock { state in
       if !state.hasScreen { state.failure = .noScreenForCode }

@@ -2,8 +2,8 @@ import SQBasics
 
 /// The parameters of one sign-in, in addition to the client's configuration.
 ///
-/// Each parameter that is set here overrides the same parameter in the configuration. The names are
-/// those of the authorization request.
+/// A parameter that is set here overrides the same parameter in the configuration. The properties
+/// are named after the parameters of the authorization request.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 3.1.2.1
 public struct SignInOptions: Sendable, Hashable {
@@ -48,7 +48,7 @@ public struct SignInOptions: Sendable, Hashable {
   /// The maximum time since the user's last login; a user with an older login must log in again.
   ///
   /// It is rounded down to seconds. The ID token must then contain the time of the login
-  /// (``IDToken/authenticationDate``), and the login must not be longer ago.
+  /// (``IDToken/authenticationDate``), and the login must not be older.
   public var maxAge: Duration?
   /// The user's probable name or address for the login, to fill in the provider's form.
   public var loginHint: String?
@@ -75,18 +75,19 @@ public struct SignInOptions: Sendable, Hashable {
   public var parameters: [String: String] = [:]
   /// A `nonce` that the app generated, for example on its server.
   ///
-  /// By default, the SDK generates a new one for each sign-in. If a nonce is used twice, an ID
-  /// token of the first sign-in is accepted for the second one; so the app must generate a new
+  /// By default, the SDK generates a new nonce for each sign-in. If a nonce is used twice, an ID
+  /// token of the first sign-in is accepted for the second one. So the app must generate a new
   /// random nonce each time.
   public var nonce: String?
 
-  /// Whether the user must be the one of the account's current ID token; `false` by default.
+  /// Whether the sign-in must be by the user of the account's current ID token; `false` by default.
   ///
   /// If the new ID token names another user, the sign-in fails with
   /// ``SQOAuthError/Code/idTokenSubject``. The account then keeps its token, and the other user's
   /// tokens are revoked. A sign-in that a resource server demands
-  /// (``AccountOperations/requestAccess(answering:with:)``) always requires it, because the request
-  /// belongs to that user. Without an ID token of both sign-ins, nothing is compared.
+  /// (``AccountOperations/requestAccess(answering:with:)``) always requires the same user, because
+  /// the refused request belongs to that user. The users are compared only if both sign-ins have an
+  /// ID token.
   public var requiresSameUser = false
 
   /// Creates options that add nothing to the configuration.

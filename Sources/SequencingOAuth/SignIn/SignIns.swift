@@ -5,19 +5,19 @@ final class SignIns: Sendable {
   fileprivate struct State {
     /// The running sign-in; further calls join it.
     var signIn: SignIn?
-    /// The number of callers that wait for the sign-in; it ends if all of them give up.
+    /// The number of callers that wait for the sign-in; when all of them give up, the sign-in ends.
     var waiters = 0
     /// Whether the sign-in continues if no caller waits for it.
     var isKept = false
-    /// A cancelled or silent sign-in that may still use its port.
+    /// A sign-in that was cancelled or set aside, and may still use its port.
     var ending: SignIn?
     /// A running silent sign-in that another sign-in waits for.
     var silent: SignIn?
-    /// The number of ended sign-ins, without those that all callers gave up.
+    /// The number of ended sign-ins, not counting a sign-in that all its callers gave up.
     var endCount = 0
     /// The error of the last ended sign-in; `nil` if it succeeded.
     var failure: SQOAuthError?
-    /// The wait of the last ended sign-in; it identifies a late redirect.
+    /// The wait for a redirect of the last ended sign-in; it identifies a late redirect.
     var over: PendingAuthorization?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
     var onCode: (@Sendable (SignIn, DeviceAuthorization) -> Void)?
@@ -30,16 +30,16 @@ final class SignIns: Sendable {
     let signIn: SignIn
     /// Whether this caller must start the sign-in.
     let isNew: Bool
-    /// A cancelled sign-in that must end before this one begins.
+    /// The previous sign-in, which must end before this sign-in begins; `nil` if there is none.
     let previous: SignIn?
   }
 
   typealias Run = @Sendable (SignIn) async -> SignIn.Outcome
-  /// A function that shows the code for another device, if its closure then still returns `true`.
+  /// A function that shows the code for another device if its closure parameter returns `true`.
   typealias Screen = @Sendable (DeviceAuthorization, @escaping @Sendable () -> Bool) async -> Void
 
   private let state = Locked(State())
-  /// A lock that is held from the end of a sign-in until its outcome was reported.
+  /// A lock that is held from the end of a sign-in until its outcome has been reported.
   let reporting = Locked(())
 
   /// Sets the closure that receives the outcomes of the sign-ins, in order.
@@ -65,7 +65,7 @@ final class SignIns: Sendable {
   /// Whether a sign-in is running.
   var isUnderWay: Bool { underWay != nil }
 
-  /// The number of ended sign-ins, without those that all callers gave up.
+  /// The number of ended sign-ins, not counting a sign-in that all its callers gave up.
   var endCount: Int { state.withLock(\.endCount) }
 
   /// Starts a sign-in, or joins the running one.
@@ -83,9 +83,9 @@ final class SignIns: Sendable {
 
   /// Signs in, or joins the running sign-in; the sign-in ends when its last caller is cancelled.
   ///
-  /// A caller that is already cancelled starts none, so no browser opens for it. A request without
-  /// options fits any sign-in that may show pages. `screen` shows the code of a sign-in on another
-  /// device; the call returns only after `screen` has returned.
+  /// A caller that is already cancelled starts no sign-in, so no browser opens for it. A request
+  /// without options fits any sign-in that may show pages. `screen` shows the code of a sign-in on
+  /// another device; the call returns only after `screen` has returned.
   func token(
     _ request: SignIn.Request, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken {
@@ -128,7 +128,7 @@ final class SignIns: Sendable {
     return try outcome.get()
   }
 
-  /// Ends the running sign-in; a later call starts a new one immediately.
+  /// Cancels the running sign-in; a later call starts a new one immediately.
   func cancel() {
     state.withLock { $0.cancel() }?.cancel()
   }
@@ -158,7 +158,7 @@ final class SignIns: Sendable {
     guard entry.isNew else { return }
     let signIn = entry.signIn
     signIn.work.start {
-      // The cancelled sign-in may use the port that this sign-in, or a later one, needs.
+      // The previous sign-in may still use the port that this sign-in, or a later one, needs.
       _ = await entry.previous?.work.outcome.wait()
       let outcome = await run(signIn)
       self.tell { state in
@@ -170,7 +170,8 @@ final class SignIns: Sendable {
     }
   }
 
-  /// Changes the state and reports a resulting outcome before another change can have one.
+  /// Changes the state, and reports the outcome of the change, if any, before the next change can
+  /// have an outcome.
   private func tell<Value: Sendable>(
     _ change: (inout State) -> (Value, SignIn.Outcome?)
   ) -> Value {
@@ -194,10 +195,10 @@ final class SignIns: Sendable {
 }
 
 extension SignIns.State {
-  /// Adds a caller that waits for the sign-in, or with `isKept` only keeps it running.
+  /// Adds a caller that waits for the sign-in; with `isKept`, only keeps the sign-in running.
   ///
-  /// It fails if a sign-in with other options is running. A silent sign-in is short, so a sign-in
-  /// that may show pages waits for its end instead.
+  /// It fails if a sign-in with other options is running. But a silent sign-in is short, so a
+  /// sign-in that may show pages waits until it has ended.
   fileprivate mutating func enter(
     _ request: SignIn.Request, isKept: Bool = false
   ) -> Result<SignIns.Entry, SQOAuthError> {
@@ -229,7 +230,8 @@ extension SignIns.State {
 
   /// Removes the running sign-in and counts it as ended.
   ///
-  /// So a caller that needed a token before this call does not open the browser again.
+  /// Because it counts as ended, a caller that was already waiting for a token does not open the
+  /// browser again.
   fileprivate mutating func cancel() -> SignIn? {
     guard let signIn = detach() else { return nil }
     note(.failure(.signInCancelled))

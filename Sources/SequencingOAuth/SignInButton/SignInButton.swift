@@ -2,9 +2,9 @@ import SQBasics
 
 /// A sign-in button as an SVG image, for web pages and for the screens of apps.
 ///
-/// With the default title, the images are also available as files in the SDK's folder
-/// `SignInButton/Images`, for copying. A custom title is drawn in the reader's font. Its widths are
-/// not known in advance, so the button's width is an estimate with some spare space.
+/// The images with the default title are also files in the SDK's folder `SignInButton/Images`, for
+/// copying. A custom title is drawn in the reader's font, whose widths are not known in advance. So
+/// the width of the button is an estimate with some spare space.
 public struct SignInButton: Sendable, Hashable {
   /// The kind of page that shows the button.
   public enum Appearance: String, Sendable, CaseIterable {
@@ -36,7 +36,7 @@ public struct SignInButton: Sendable, Hashable {
   /// The button's text on a single line; screen readers read it aloud.
   public let title: String
 
-  /// Creates a button with any text as its title, even one from the network or from a translation.
+  /// Creates a button with any text as its title; the text may come from the network.
   ///
   /// Line breaks become spaces, and characters that XML forbids are removed. If the title is empty
   /// after that, the default title is used, because users of screen readers could not find a button

@@ -3,7 +3,7 @@ struct TitleWidth: Sendable, Hashable {
   static let fontSize = 17
 
   let units: Int
-  /// Whether the estimate is close enough, in any common font, to stretch the title to it.
+  /// Whether the estimate is so close, in any common font, that the title can be stretched to it.
   ///
   /// This is true for Latin, Greek and Cyrillic letters; the widths of other letters vary too much.
   let isClose: Bool

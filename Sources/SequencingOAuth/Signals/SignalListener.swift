@@ -19,23 +19,24 @@ final class SignalListener: EventHandler {
   }
 
   static let shared = SignalListener()
-  /// The values that the signal handler needs, which are atomic because it may interrupt any code.
+  /// The values that the signal handler needs; they are atomic because it may interrupt any code.
   private static let wakeUpDescriptor = Atomic<Int32>(-1)
   private static let arrived = Atomic<Int32>(0)
   private static let hearsHangUp = Atomic(false)
   private let state = Locked(State())
 
-  /// The time of the signal that was handled, in nanoseconds; 0 if none was.
+  /// The time of the signal that was handled, in nanoseconds; 0 if no signal was handled.
   private static let heardAt = Atomic<UInt64>(0)
-  /// The time in which several signals count as one, in nanoseconds.
+  /// The time within which several signals count as one, in nanoseconds.
   ///
-  /// `timeout` sends its signal to the program and to the program's group, a terminal that closes
-  /// may send two, and a wrapper forwards a signal that its whole group has received.
+  /// `timeout` sends its signal to the program and to the program's group. A terminal that closes
+  /// may send two signals. A wrapper may forward a signal that its whole group has already
+  /// received.
   static let moment: UInt64 = 500_000_000
 
-  /// Makes the next signal call a function once, on a new thread, with the signal's number.
+  /// Registers a function that the next signal calls once, on a new thread, with its number.
   ///
-  /// A second signal, after ``moment``, ends the program. If the system cannot provide the
+  /// A second signal, at least ``moment`` later, ends the program. If the system cannot provide the
   /// event loop, the signals keep their usual effect.
   func add(_ handler: @escaping Handler) -> Int {
     state.withLock { state in
@@ -48,7 +49,7 @@ final class SignalListener: EventHandler {
     }
   }
 
-  /// Removes a function; if none is left, the signals end the program again.
+  /// Removes a function; if no function is left, the signals end the program again.
   func remove(_ id: Int) {
     state.withLock { state in
       guard state.handlers.removeValue(forKey: id) != nil, state.handlers.isEmpty else { return }
@@ -87,8 +88,8 @@ final class SignalListener: EventHandler {
   // MARK: The signals
 
   private static func install() {
-    // Only SIGHUP may stay ignored, because shell scripts make every background program ignore
-    // SIGINT.
+    // Of the signals that were ignored, only SIGHUP stays ignored: shell scripts make every
+    // background program ignore SIGINT.
     let hearsHangUp = hearsHangUp.load(ordering: .acquiring) || !isIgnored(SIGHUP)
     Self.hearsHangUp.store(hearsHangUp, ordering: .releasing)
     heardAt.store(0, ordering: .releasing)
@@ -103,7 +104,7 @@ final class SignalListener: EventHandler {
     if hearsHangUp.load(ordering: .acquiring) { signal(SIGHUP, SIG_DFL) }
   }
 
-  /// Ends the program by the signal itself, so that a shell sees which signal it was.
+  /// Ends the program by the signal itself, so that a shell sees the signal's number.
   static func end(by number: Int32) {
     signal(number, SIG_DFL)
     kill(getpid(), number)
@@ -118,14 +119,14 @@ final class SignalListener: EventHandler {
       SignalListener.arrived.store(number, ordering: .releasing)
       EventLoop.wakeUp(SignalListener.wakeUpDescriptor.load(ordering: .acquiring))
     } else if SignalListener.isAnother(at: now, after: heardAt) {
-      // The signal is sent again, and ends the program after the handler returns.
+      // The signal is pending until the handler returns, and then ends the program.
       SignalListener.uninstall()
       SignalListener.end(by: number)
     }
     errno = error
   }
 
-  /// Whether a signal came so late after the handled one that it counts as a second signal.
+  /// Returns whether a signal came so late after the handled one that it counts as a second signal.
   static func isAnother(at now: UInt64, after heardAt: UInt64) -> Bool {
     now > heardAt && now - heardAt >= moment
   }

@@ -3,8 +3,8 @@ import SQBasics
 /// A listener that calls a function when a signal asks the program to end.
 ///
 /// The signals are SIGINT (Ctrl-C), SIGTERM and SIGHUP. Without an instance of this class, such a
-/// signal ends the program immediately, even during a refresh. If the server has replaced the
-/// refresh token by then, the user must sign in again. An instance that is created with modules, by
+/// signal ends the program immediately, even during a refresh. If the server has already replaced
+/// the refresh token, the user must sign in again. An instance that is created with modules, by
 /// ``init(flushing:onFailure:)-([AuthorizationModule],_)``, makes the program finish their
 /// refreshes and store their tokens before it ends. The SDK installs no signal handler unless an
 /// app creates an instance.
@@ -21,7 +21,8 @@ import SQBasics
 public final class TerminationSignals: Sendable {
   private let id: Int
 
-  /// Starts to listen; the first signal calls a handler once, on a new thread, with its number.
+  /// Starts to listen; the first signal calls `handler` once, on a new thread, with the signal's
+  /// number.
   public init(_ handler: @escaping @Sendable (Int32) -> Void) {
     id = SignalListener.shared.add(handler)
   }
@@ -46,7 +47,8 @@ extension TerminationSignals {
     self.init(flushing: { await modules.flush($0) }, onFailure: onFailure)
   }
 
-  /// Starts to listen; at the first signal, finishes the refreshes of all of a manager's accounts.
+  /// Starts to listen; at the first signal, finishes the refreshes of a manager's accounts and ends
+  /// the program.
   ///
   /// These are the accounts that the manager has when the signal arrives. See
   /// ``init(flushing:onFailure:)-([AuthorizationModule],_)``.
@@ -68,15 +70,16 @@ extension TerminationSignals {
           hasFailed.withLock { $0 = true }
           onFailure(error)
         }
-        // Waits for work that the app has started in the meantime, unless the store's time limit
-        // passed.
+        // Waits for work that the app has started in the meantime, unless a token could not be
+        // stored.
         if !hasFailed.withLock({ $0 }) { await flushing { _ in } }
         SignalListener.end(by: number)
       }
     }
   }
 
-  /// Starts to listen; at the first signal, finishes the refresh of one ``SQOAuth`` instance.
+  /// Starts to listen; at the first signal, finishes the refresh of one ``SQOAuth`` instance and
+  /// ends the program.
   ///
   /// Use it for ``SQOAuth/shared``, for example.
   ///

@@ -2,14 +2,14 @@ import SQBasics
 
 /// The accounts of a store, in the order of their tokens' renewals.
 ///
-/// Every `AccountKeeper` of a store takes its accounts from the same queue. After one keeper took
-/// an account, no other keeper gets it for some time.
+/// Every `AccountKeeper` of a store takes its accounts from the same queue. After one keeper has
+/// taken an account, no other keeper gets it for some time.
 public protocol AccountQueue: Sendable {
   /// Takes accounts that are due and whose servers are not paused.
   ///
-  /// After a pause a server first gets a single request. So the queue returns only one of its
-  /// accounts, with ``DueAccounts/Account/wasPaused``, until ``resume(_:)``, ``pause(_:askedFor:)``
-  /// or ``giveBack(_:)`` reports the result, or until `time` is over.
+  /// After a pause, a server first gets a single request. So the queue returns only one of that
+  /// server's accounts, with ``DueAccounts/Account/wasPaused``, until ``resume(_:)``,
+  /// ``pause(_:askedFor:)`` or ``giveBack(_:)`` reports the result, or until `time` is over.
   ///
   /// No other keeper gets these accounts until `time` is over, or until their next token is due.
   func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts
@@ -22,7 +22,7 @@ public protocol AccountQueue: Sendable {
     _ account: DueAccounts.Account, with record: AccountRecord?
   ) async throws(SQOAuthError)
 
-  /// Pauses a server, so that no account of it is taken.
+  /// Pauses a server, so that none of its accounts is taken.
   ///
   /// The pause grows with each call, or is the time that the server asked for. Returns how long the
   /// server is paused now.
@@ -33,6 +33,6 @@ public protocol AccountQueue: Sendable {
   /// Records that a paused server works again.
   func resume(_ server: ServerName) async throws(SQOAuthError)
 
-  /// Records that a paused server got no request, so that another of its accounts can be taken.
+  /// Lets another account of a paused server be taken, because the server got no request.
   func giveBack(_ server: ServerName) async throws(SQOAuthError)
 }

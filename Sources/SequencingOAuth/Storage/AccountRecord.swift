@@ -12,8 +12,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     public let grantType: String
     /// The scope in the token request; `nil` if it had none.
     public let scope: String?
-    /// The content that the client signs for the JWT bearer grant; `nil` for other grants, and for
-    /// assertions that the configuration's source brings.
+    /// The content that the client signs for the JWT bearer grant; `nil` for other grants, and if
+    /// the assertions come from the configuration's source.
     public let assertion: JWTAssertion?
 
     /// Returns the client credentials grant of RFC 6749, section 4.4.
@@ -26,8 +26,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       Self(grantType: JWTAssertion.grantType, scope: scope, assertion: assertion)
     }
 
-    /// Returns the JWT bearer grant with the assertions of
-    /// ``ClientConfiguration/grantAssertionSource``; the record has neither of them.
+    /// Returns the JWT bearer grant with assertions from
+    /// ``ClientConfiguration/grantAssertionSource``; the record contains no assertion.
     public static func jwtBearer(scope: String?) -> Self {
       Self(grantType: JWTAssertion.grantType, scope: scope, assertion: nil)
     }
@@ -79,8 +79,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var issuer: String? { values.value.issuer }
   /// The token endpoint at the sign-in or at the latest refresh.
   ///
-  /// It identifies an authorization server without an issuer. The server of an issuer is asked
-  /// there for a refresh if its metadata cannot be fetched.
+  /// It identifies an authorization server that has no issuer. If the server has an issuer, a
+  /// refresh uses this endpoint only if the server's metadata cannot be fetched.
   public var tokenEndpoint: String? { values.value.tokenEndpoint }
   /// The grant that gets a new token for an account without a refresh token.
   public var grant: Grant? { values.value.grant }
@@ -103,18 +103,18 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   var hasVerifiedIDToken: Bool { values.value.hasVerifiedIDToken }
   /// The token of a refresh whose ID token has not been validated yet; `nil` in most records.
   ///
-  /// The record's ``token`` already has its refresh token, so that it cannot be lost. Its access
-  /// token is not used before the ID token was validated.
+  /// The record's ``token`` already has the refresh token from that refresh, so that it cannot be
+  /// lost. The access token from that refresh is not used before the ID token has been validated.
   var unverifiedToken: SQToken? { values.value.unverifiedToken }
   /// Whether a new token can be obtained without the user.
   var isRenewable: Bool { token.refreshToken != nil || grant != nil }
-  /// When the app last used the account, if an `AccountKeeper` has renewed the token since then.
+  /// When the app last used the account; `nil` if no `AccountKeeper` has renewed the token since.
   var usedAt: Date? { values.value.usedAt }
   /// The key to which the account's tokens are bound; `nil` for Bearer tokens.
   package var proofKey: ProofKey? { token.proofKey }
-  /// The authorization server's newest nonce for proofs, with which the next refresh begins.
+  /// The authorization server's newest nonce for DPoP proofs; the next refresh begins with it.
   ///
-  /// A server may ask for a nonce after it has used up a refresh token that can be used once.
+  /// Without it, a server might ask for a nonce only after it has used up a one-time refresh token.
   ///
   /// - SeeAlso: RFC 9449, section 8
   var serverNonce: String? { values.value.serverNonce }
@@ -136,7 +136,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         serverNonce: nil, attributes: attributes))
   }
 
-  /// Creates the record of a new sign-in; its refreshes are counted.
+  /// Creates the record of a new sign-in, with a new identifier and a refresh count of zero.
   init(
     signedIn id: String, clientID: String, issuer: String?, tokenEndpoint: String?,
     grant: Grant? = nil, token: SQToken, serverNonce: String? = nil, attributes: [String: String]
@@ -155,9 +155,9 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 
   /// Returns the record after a refresh, with the app's current attributes.
   ///
-  /// A `pending` token is only kept aside until its ID token was validated; the record then gets
-  /// the refresh token of `new` and keeps its access token. `tokenEndpoint` is that of the issuer
-  /// now, if it is known; the issuer may have moved it since the sign-in.
+  /// A `pending` token waits for the validation of its ID token: until then, the record keeps its
+  /// access token and gets only the refresh token of `new`. `tokenEndpoint` is the issuer's current
+  /// token endpoint, if known; it may have changed since the sign-in.
   func refreshed(
     _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, pending: SQToken? = nil,
     serverNonce: String? = nil, tokenEndpoint: String? = nil
@@ -177,7 +177,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     }
   }
 
-  /// Returns the record with different data of the app.
+  /// Returns the record with new values for the app's own data.
   func with(attributes: [String: String]) -> AccountRecord {
     changed { $0.attributes = attributes }
   }
@@ -187,7 +187,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     changed { ($0.token, $0.unverifiedToken) = (token, nil) }
   }
 
-  /// Returns the record with the same token and the user's identity.
+  /// Returns the record with the same token, now with the user's identity.
   func identified(_ token: SQToken) -> AccountRecord {
     changed { $0.token = token }
   }
@@ -201,8 +201,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
 
   /// Returns whether the other record resulted from this one by refreshes.
   ///
-  /// If a store has this record after the other one, it went back in time: a failover lost a save,
-  /// or a backup was restored.
+  /// If a store has this record although it had the other one before, the store went back in time:
+  /// a failover lost a save, or a backup was restored.
   func isAncestor(of other: AccountRecord) -> Bool {
     guard let session, session == other.session, let generation, let later = other.generation else {
       return false
@@ -222,8 +222,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case token
     /// The token of an account whose tokens are bound to a key.
     ///
-    /// It has a name of its own, so that a program that does not know such keys cannot read the
-    /// record, and so cannot save it without its key.
+    /// The name differs from `token`. So a program that does not know such keys cannot read the
+    /// record, and cannot save it without its key.
     case boundToken = "bound_token"
     case proofKey = "proof_key"
     case serverNonce = "server_nonce"

@@ -8,9 +8,9 @@ public struct DueAccounts: Sendable {
     public let id: String
     /// The account's record, or the reason why it cannot be read.
     public let record: Result<AccountRecord, SQOAuthError>
-    /// The version of the stored record, for queues with versions.
+    /// The version of the stored record, for queues that count versions; otherwise 0.
     public let version: Int64
-    /// Whether the account's server was paused, so that this is its only account for now.
+    /// Whether the account's server was paused; no other account of that server is taken for now.
     public let wasPaused: Bool
 
     /// Creates an account from its fields.

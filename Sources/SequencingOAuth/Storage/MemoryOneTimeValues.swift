@@ -4,8 +4,8 @@ public import SQFoundation
 /// A memory of used one-time values, for an app with a single process.
 ///
 /// For each purpose it remembers at most 10 000 values; when it is full, it forgets the tenth of
-/// them that expires first. Anyone can start web sign-ins, but even very many do not make it forget
-/// a logout token.
+/// them that expires first. Each purpose has its own limit, because anyone can start web sign-ins:
+/// even very many of them do not make it forget a logout token.
 public final class MemoryOneTimeValues: OneTimeValues {
   /// The maximum number of values for each purpose.
   private static let limit = 10_000

@@ -8,8 +8,9 @@ protocol NamedValue: Codable, Sendable, Hashable {
 
 /// Values that are stored under their own names, and encoded as one JSON object.
 ///
-/// Foundation decodes an object's members as a dictionary, and there two Unicode forms of a name
-/// are the same key. So the member's name for a second form ends with a NUL and a number.
+/// Foundation decodes an object's members into a dictionary, in which two Unicode forms of a name
+/// are the same key. So if a name is a second form of another one, the name of its member ends with
+/// a NUL and a number.
 struct NamedValues<Value: NamedValue>: Sendable, Hashable {
   private var values = TextDictionary<Value>()
 
@@ -55,7 +56,7 @@ extension NamedValues: Codable {
     }
   }
 
-  /// Returns whether a member may have a name's value.
+  /// Returns whether a member's name fits a value's own name: equal, or with a NUL and a number.
   static func `is`(_ member: String, of name: String) -> Bool {
     guard member.utf8.starts(with: name.utf8) else { return false }
     let end = member.utf8.dropFirst(name.utf8.count)

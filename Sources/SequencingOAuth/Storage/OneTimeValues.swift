@@ -36,7 +36,7 @@ public protocol OneTimeValues: Sendable {
 }
 
 extension OneTimeValues {
-  /// Returns `nil`, because only ``isFirstUse(of:until:at:)`` knows whether a value was used.
+  /// Returns `nil`, because only ``isFirstUse(of:until:at:)`` can tell whether a value was used.
   public func wasUsed(_ value: String) async throws -> Bool? { nil }
 }
 

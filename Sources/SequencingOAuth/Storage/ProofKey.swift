@@ -4,8 +4,8 @@ import SQFoundation
 
 /// The key to which an account's tokens are bound, in the form in which a store keeps it.
 ///
-/// Without the key, the tokens are worth nothing. An account has one key from its sign-in on, and
-/// every refresh keeps it.
+/// Without the key, the tokens are useless. An account gets its key at the sign-in, and every
+/// refresh keeps it.
 ///
 /// - SeeAlso: RFC 9449, section 5
 package struct ProofKey: Sendable {
@@ -13,8 +13,8 @@ package struct ProofKey: Sendable {
   package let algorithm: String
   /// The SHA-256 thumbprint of the public key (RFC 7638).
   package let thumbprint: String
-  /// The key itself, with the header of its proofs, which contains the public half; `nil` for a key
-  /// of the app's own, which the store does not have.
+  /// The private key, and the header of its proofs with the public key; `nil` if the app keeps the
+  /// key itself, so that the store does not have it.
   let pair: (privateKey: PrivateKey, header: String)?
 
   /// Creates a key that is stored with the account.
@@ -32,7 +32,7 @@ package struct ProofKey: Sendable {
     return Base64URL.encode(header) + "."
   }
 
-  /// Creates the name of a key that the app keeps itself.
+  /// Creates a reference to a key that the app keeps itself.
   package init(ofApp thumbprint: String, algorithm: String) {
     self.algorithm = algorithm
     self.thumbprint = thumbprint
@@ -40,7 +40,8 @@ package struct ProofKey: Sendable {
   }
 }
 
-// The two names of Ed25519 signatures are equal: the server's list decides which of them is sent.
+// The two names of the algorithm, `EdDSA` and `Ed25519`, count as equal: the server's list decides
+// which of them is sent.
 extension ProofKey: Hashable {
   package static func == (one: ProofKey, other: ProofKey) -> Bool {
     one.thumbprint == other.thumbprint && one.algorithmName == other.algorithmName
@@ -52,9 +53,9 @@ extension ProofKey: Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
 }
 
-/// An error: OpenSSL's configuration has taken away what reading a stored key needs.
+/// An error: OpenSSL's configuration lacks an algorithm that reading a stored key needs.
 ///
-/// It is no damage of the store, whose key is as good as before.
+/// The store is not damaged, and its key is still valid.
 struct KeyUnread: Error {
   let lack: String
 }
@@ -78,7 +79,8 @@ extension ProofKey: Codable {
     }
     guard let key = PrivateKey(pem: Data((Self.begin + text + Self.end).utf8), passphrase: nil)
     else {
-      // Every provider has the other kinds of keys: `EdDSA`, or `Ed25519` since RFC 9864.
+      // Some providers lack Ed25519 keys, whose algorithm is `EdDSA`, or `Ed25519` since RFC 9864.
+      // Every provider has the other kinds of keys.
       let needed = algorithm.hasPrefix("Ed") ? PublicKey.Kind.ed25519.algorithm : nil
       if let lack = OpenSSL.lack(needed) { throw KeyUnread(lack: lack) }
       throw DecodingError.dataCorruptedError(
@@ -99,7 +101,8 @@ extension ProofKey: Codable {
 
   /// The private key as text; `nil` for a key that the app keeps itself.
   ///
-  /// A key that cannot be written is an error: stored as a key of the app, it would be lost.
+  /// A key that cannot be written is an error: without its text, it would be stored as a key that
+  /// the app keeps, and would be lost.
   var storedKey: String? {
     get throws(SQOAuthError) {
       guard let key = pair?.privateKey else { return nil }

@@ -35,7 +35,7 @@ package struct SessionDigests: Sendable, Hashable {
   package let user: Data
   package let session: Data
 
-  /// Creates the digests of a record by a function of the store.
+  /// Creates the digests of a record with the store's digest function.
   package init(
     of record: AccountRecord, by digest: (SessionName) throws(SQOAuthError) -> Data
   ) throws(SQOAuthError) {

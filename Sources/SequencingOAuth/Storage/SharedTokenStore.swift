@@ -17,19 +17,20 @@ public protocol SharedTokenStore: TokenStore {
 
   /// Calls a closure when another process may have changed an account, until the observation ends.
   ///
-  /// A session observes its account, and then takes over the store's new state. The closure returns
-  /// immediately. The store may call it on any thread, and even if nothing has changed. The default
-  /// implementation returns `nil`; then a session notices a change only when it next needs a token.
+  /// A session observes its account, and takes over the store's new state after each call. The
+  /// closure returns immediately. The store may call it on any thread, and even if nothing has
+  /// changed. The default implementation returns `nil`; then a session notices a change only when
+  /// it next needs a token.
   func observe(
     _ id: String, _ onChange: @escaping @Sendable () -> Void
   ) -> AccountObservation?
 
   /// Waits for the end of work that continues after the store's calls have returned.
   ///
-  /// For example, a store in a database releases its leases and notifies other hosts of changes in
-  /// this way. If the program ended before that, other programs would wait for nothing. The SDK
-  /// calls this method in ``AccountOperations/flush()``. It should return after a few seconds in
-  /// any case. The default implementation returns immediately.
+  /// For example, a store in a database releases its leases and notifies other hosts of changes
+  /// after a call has returned. If the program ended before that, other programs would wait
+  /// unnecessarily. The SDK calls this method in ``AccountOperations/flush()``. The method should
+  /// return after a few seconds in any case. The default implementation returns immediately.
   func flush() async
 }
 
@@ -70,7 +71,7 @@ public protocol ReservingTokenStore: TokenStore {
 }
 
 extension TokenStore {
-  /// The store, or for a store of a single process, a store whose leases exclude no other caller.
+  /// This store if it is shared; otherwise a wrapper whose leases exclude no other caller.
   package var shared: any SharedTokenStore {
     self as? any SharedTokenStore ?? SoleStore(store: self)
   }
@@ -84,7 +85,7 @@ extension TokenStore {
   }
 }
 
-/// A store of a single process, whose leases exclude no other caller.
+/// A wrapper for a store of a single process; its leases exclude no other caller.
 private struct SoleStore: SharedTokenStore {
   let store: any TokenStore
 

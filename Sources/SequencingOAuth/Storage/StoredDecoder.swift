@@ -1,7 +1,7 @@
 package import SQFoundation
 
-/// A decoder for the SDK's own values in stores, which reads the JSON that `JSONEncoder` and
-/// ``JSONWriter`` write.
+/// A decoder for the SDK's own values in stores: it reads JSON that `JSONEncoder` or
+/// ``JSONWriter`` has written.
 ///
 /// It is for data that every start and every refresh reads: `JSONDecoder` takes several times as
 /// long. Dates are seconds since the start of 2001.
@@ -59,9 +59,10 @@ package struct StoredDecoder: Decoder {
       case (.object(let members), is [String: JSONValue].Type): members
       default: nil
       }
-    // A value that is not known must not become an optional's `nil`.
+    // `known` is unwrapped first, because a cast of `nil` to an optional `Value` would succeed.
     if let known, let value = known as? Value { return value }
-    // The other types of the standard library would ask for themselves again and again.
+    // Other types of the standard library would recurse forever: they ask a single-value container
+    // to decode the same type.
     guard !(type is any LosslessStringConvertible.Type) else { throw Mismatch() }
     return try Value(from: StoredDecoder(value: value))
   }

@@ -2,10 +2,10 @@
 ///
 /// These four methods are all that an app's own store needs. A store that can do more conforms to
 /// other protocols too, and the SDK then uses what they offer: ``SharedTokenStore`` for a store
-/// that several processes use, ``ReservingTokenStore`` for one in which saving can fail,
-/// ``PagedTokenStore`` for one with very many accounts, and ``SessionIndex``, ``AccountQueue`` and
-/// ``ComparingTokenStore`` for a database of a server. A store that wraps another one should
-/// conform to all protocols of the wrapped store and pass the calls on.
+/// that several processes use, ``ReservingTokenStore`` for a store whose saves can fail,
+/// ``PagedTokenStore`` for a store with very many accounts, and ``SessionIndex``,
+/// ``AccountQueue`` and ``ComparingTokenStore`` for a database of a server. A store that wraps
+/// another store should conform to all protocols of the wrapped store and pass the calls on.
 ///
 /// Each call is atomic: a reader sees either the old record or the new one, even if the process
 /// ends during the call. Calls may come from any task. A store may throw any error. The SDK passes
@@ -25,8 +25,8 @@ public protocol TokenStore: Sendable {
 
   /// Lists the ids of all accounts that have a record.
   ///
-  /// The SDK's stores return them in the order of their UTF-8 bytes, in which all records and pages
-  /// are too.
+  /// The SDK's stores return the ids in the order of their UTF-8 bytes, which is also the order of
+  /// all records and pages.
   func list() async throws -> [String]
 }
 

@@ -2,7 +2,7 @@ import SQBasics
 import SQFiles
 import SQFoundation
 
-/// The stale lock files of a folder, with their removal.
+/// A cleanup of the stale lock files in a folder.
 ///
 /// Such files come from killed processes, and from older versions of the SDK, because those kept
 /// one file for each account.

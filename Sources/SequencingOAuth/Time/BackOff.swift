@@ -26,7 +26,7 @@ package final class BackOff: Sendable {
     until = now.addingTimeInterval(max(delay, asked))
   }
 
-  /// Returns whether the back-off is still in force; it is not if the clock shows a time before the
+  /// Returns whether the back-off is still in force; `false` if the clock shows a time before the
   /// failure.
   package func isInForce(at now: Date) -> Bool {
     since <= now && now < until

@@ -69,7 +69,7 @@ public struct SystemClock: WallClock {
     try await Task.sleep(for: duration, clock: .continuous)
   }
 
-  /// Waits until a date; it may pass while the machine is suspended.
+  /// Waits until a date; the date may pass while the machine is suspended.
   ///
   /// It throws `CancellationError` if the task is cancelled.
   public func sleep(until date: Date) async throws {

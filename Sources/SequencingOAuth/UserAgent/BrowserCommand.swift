@@ -8,14 +8,14 @@ struct BrowserCommand: Sendable, Equatable {
   var words: [String]
   /// Whether `%s` in a word is replaced by the address.
   var hasPlaceholder = true
-  /// Whether the app or the user chose it, so that its output is for the user.
+  /// Whether the app or the user chose the command, so that the user sees its output.
   var isNamed = true
-  /// Whether the user allows it to run in the background, by a `&` at its end.
+  /// Whether a `&` at the command's end allows it to run in the background.
   var isInBackground = false
 
   var program: String { words.first ?? "" }
 
-  /// Returns the words with an address in place of each `%s`, or otherwise at the end.
+  /// Returns the words with the address in place of each `%s`, or at the end if there is no `%s`.
   func words(for url: URL) -> [String] {
     let address = url.absoluteString
     guard hasPlaceholder, words.contains(where: { $0.contains("%s") }) else {
@@ -36,7 +36,7 @@ struct BrowserCommand: Sendable, Equatable {
   /// A name such as `www-browser` is a distribution's link to the machine's preferred browser.
   func isTextBrowser(_ environment: [String: String]) -> Bool {
     guard !isInBackground else { return false }
-    // Links also has windows, if it is started with -g.
+    // With -g, Links opens a window.
     guard !words.contains("-g") else { return false }
     if Self.textBrowsers.contains(Self.name(program)) { return true }
     guard let path = Executable.path(of: program, in: environment) else { return false }
@@ -58,7 +58,7 @@ extension BrowserCommand {
   static func named(_ environment: [String: String]) -> [BrowserCommand] {
     let text = environment["BROWSER"] ?? ""
     let entries = ShellWords.splitList(text, at: ":")
-    // If a quote is not closed, it is an apostrophe in a name.
+    // A quote that is not closed is taken as an apostrophe in a name.
     return (entries ?? text.split(separator: ":").map(String.init)).compactMap { entry in
       var command = entry.trimmed
       let isInBackground = command.hasSuffix("&") && !command.hasSuffix("\\&")
@@ -102,11 +102,11 @@ extension BrowserCommand {
     names.contains { environment[$0]?.isEmpty == false }
   }
 
-  /// The changes in the environment of the command.
+  /// The changes to the environment of the command.
   ///
   /// If there is no browser with windows, `xdg-open` would start a text browser, and that browser
-  /// would read the app's own terminal. With a list of browsers, it tries only these, after the
-  /// user's default browser.
+  /// would read the app's own terminal. With this list, `xdg-open` tries only the browsers in it,
+  /// after the user's default browser.
   var environmentChanges: [String: String] {
     guard !isNamed, program == "xdg-open" else { return [:] }
     let browsers = [
@@ -128,7 +128,7 @@ enum Executable {
   static func obstacle(to program: String, in environment: [String: String]) -> String? {
     let obstacles = paths(of: program, in: environment).map(obstacle)
     guard !obstacles.contains(nil) else { return nil }
-    // A file that exists is more informative than the folders without one.
+    // If a file exists but cannot be run, its reason is the most helpful one.
     return obstacles.compactMap(\.self).first { $0 != missing } ?? missing
   }
 

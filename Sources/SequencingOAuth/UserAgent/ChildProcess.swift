@@ -32,7 +32,7 @@ final class RunningProcess: Sendable {
     case kill
   }
 
-  /// The status of the program, as soon as it has ended.
+  /// The status of the program, which is set when the program has ended.
   let status = OneShot<ProcessStatus>()
   private let process: pid_t
   /// Whether the system may reuse the process's number.
@@ -87,7 +87,7 @@ enum ChildProcess {
   enum Streams: Sendable {
     /// The input is empty, and the output goes to this process's standard error.
     ///
-    /// It must not go to standard output, because another program may read that.
+    /// The output must not go to standard output, because another program may read that.
     case shown
     /// No input, no output, and no access to this process's terminal, not even by name.
     case detached
@@ -97,8 +97,8 @@ enum ChildProcess {
 
   /// Starts the program named by the first word.
   ///
-  /// The program may itself start other programs, and they may run for hours. So none of them must
-  /// keep open a file of this process that another program reads to its end.
+  /// The program may itself start other programs, and they may run for hours. So none of them may
+  /// keep a file of this process open, because another program may wait for the end of that file.
   static func start(
     _ words: [String], _ streams: Streams = .shown, environment changes: [String: String] = [:]
   ) throws(SpawnError) -> RunningProcess {
@@ -109,13 +109,13 @@ enum ChildProcess {
     return RunningProcess(process, relay)
   }
 
-  /// A lock that serializes starts, because a program would inherit the new pipe of another one.
+  /// A lock that serializes starts, so that no program inherits a pipe made for another program.
   private static let starting = Locked(())
 
   private static func startAlone(
     _ words: [String], _ streams: Streams, _ changes: [String: String]
   ) throws(SpawnError) -> (pid_t, OutputRelay?) {
-    // No other program waits for the end of a terminal.
+    // A terminal needs no relay, because no program waits for the end of a terminal.
     guard case .shown = streams, isatty(2) == 0, let relay = OutputRelay() else {
       return (try spawn(words, streams, output: 2, changes), nil)
     }
@@ -188,7 +188,7 @@ enum ChildProcess {
     case .shown: break
     case .detached: flags |= newSession
     case .terminal:
-      // This process ignores these signals while another program has the terminal.
+      // This process ignores these signals for now; the program must not inherit that.
       sigaddset(&signals, SIGINT)
       sigaddset(&signals, SIGQUIT)
       posix_spawnattr_setsigdefault(&spawning.attributes, &signals)
@@ -197,8 +197,8 @@ enum ChildProcess {
     posix_spawnattr_setflags(&spawning.attributes, Int16(flags))
   }
 
-  /// The flag `POSIX_SPAWN_SETSID`, because Linux's module does not declare it, and the flag that
-  /// closes all files except those of the file actions, which only Apple's systems have.
+  /// The flag `POSIX_SPAWN_SETSID`, which Linux's module does not declare, and a flag that only
+  /// Apple's systems have: it closes all files except those of the file actions.
   #if canImport(Glibc)
     private static let newSession: Int32 = 0x80
     private static let closingFiles: Int32 = 0

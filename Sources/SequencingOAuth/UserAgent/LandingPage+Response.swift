@@ -3,7 +3,7 @@ import SQLoopback
 import SQLoopbackPages
 
 extension LandingPage {
-  /// Returns the page as an HTTP response that is not cached and loads nothing.
+  /// Returns the page as an HTTP response that must not be cached and loads nothing.
   func response(in style: LandingPageStyle) -> LoopbackResponse {
     let name = style.shownName
     return LoopbackPage(
@@ -69,8 +69,7 @@ extension LandingPage {
     }
   }
 
-  /// Returns an explanation of an error; a specific one if the user can do something about the
-  /// error.
+  /// Returns an explanation of an error, which is specific if the user can do something about it.
   private static func explanation(of code: SQOAuthError.Code, _ app: String?) -> String {
     let start = app ?? "The app"
     return switch code {

@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 import SQLoopback
 
-/// The page in the browser after the redirect, with fixed texts and no content of the redirect.
+/// The page that the browser shows after the redirect: fixed texts, without the redirect's content.
 enum LandingPage: Sendable {
   case signedIn
   case denied

@@ -5,10 +5,10 @@ import SQLoopback
 /// A receiver of one sign-in's redirect on a loopback address.
 ///
 /// It listens from just before the browser opens until the sign-in ends. Only a GET request for the
-/// exact path with the correct `Host` reaches the sign-in, and a POST request with a form if the
-/// sign-in asked for that (`response_mode=form_post`). Any other request gets 404 and does not
-/// affect the sign-in. The last refused request that may have been the browser's is recorded, for
-/// the error of a sign-in without a response.
+/// exact path with the correct `Host` reaches the sign-in. If the sign-in asked for a form
+/// (`response_mode=form_post`), a POST request with a form reaches it too. Any other request gets
+/// 404 and does not affect the sign-in. The last refused request that may have been the browser's
+/// is recorded, for the error of a sign-in without a response.
 ///
 /// - SeeAlso: RFC 8252, sections 7.3 and 8.3
 final class LoopbackRedirectReceiver: Sendable {
@@ -131,8 +131,8 @@ final class LoopbackRedirectReceiver: Sendable {
   ) -> RefusedRequest? {
     let path = redirect.path.isEmpty ? "/" : redirect.path
     guard request.path == path else { return .path(request.path, expected: path) }
-    // Checking `Host` protects against DNS rebinding: a different name makes this address another
-    // site.
+    // Checking `Host` protects against DNS rebinding, where an attacker's host name resolves to
+    // this address.
     let host = request.header("host")
     guard isHost(host, of: redirect, port: port) else {
       return .host(host ?? "", expected: "\(redirect.host):\(port)")
@@ -149,7 +149,8 @@ final class LoopbackRedirectReceiver: Sendable {
 
   typealias Bind = (LoopbackAddress, UInt16) throws(LoopbackError) -> LoopbackServer
 
-  /// Listens on the same port of each address that the host may refer to; there is at least one.
+  /// Listens on the same port of each address that the host may refer to; returns at least one
+  /// server.
   ///
   /// A browser may resolve `localhost` to 127.0.0.1 or to ::1. If the system lacks one of these
   /// addresses, no program can listen there. If another program uses the port at one of them, it
@@ -162,7 +163,7 @@ final class LoopbackRedirectReceiver: Sendable {
       do throws(LoopbackError) {
         return try listenOnce(redirect, bind)
       } catch {
-        // Any port is fine if it is free at both addresses.
+        // If the system chooses the port, another port may be free at both addresses.
         attempts += 1
         guard case .portInUse = error, redirect.port ?? 0 == 0, attempts < 100 else { throw error }
       }

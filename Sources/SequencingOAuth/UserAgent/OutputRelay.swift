@@ -7,8 +7,8 @@ import SQLibC
 final class OutputRelay: Sendable {
   private let readEnd: Int32
   let writeEnd: Int32
-  /// A pipe that ends the reading when the program has ended, even if another program keeps it
-  /// open.
+  /// A second pipe, which ends the reading when the program has ended, even if another program
+  /// keeps the first pipe open.
   private let end: [Int32]
   private let isDone = DispatchSemaphore(value: 0)
 
@@ -28,7 +28,7 @@ final class OutputRelay: Sendable {
     }
   }
 
-  /// Closes this process's copy of the program's end, after the program has got it.
+  /// Closes this process's copy of the write end, after the program has inherited the end.
   func closeWriteEnd() {
     close(writeEnd)
   }
@@ -40,7 +40,7 @@ final class OutputRelay: Sendable {
   }
 
   private func passOn() {
-    // If no program reads our standard error any longer, this process must not end.
+    // Without this, SIGPIPE would end this process once no program reads its standard error.
     var signals = sq_no_signals()
     sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &signals, nil)

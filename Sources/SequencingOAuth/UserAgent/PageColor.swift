@@ -3,7 +3,7 @@ import SQLoopbackPages
 
 /// An sRGB color without transparency.
 ///
-/// It is a separate type instead of a text, so that it can only insert a color into a page's style.
+/// It is a type of its own, because a text could insert more than a color into a page's style.
 public struct PageColor: Sendable, Hashable {
   /// The red component, from 0 to 255.
   public let red: UInt8

@@ -22,7 +22,7 @@ struct ProgramTerminal: Sendable {
     return ProgramTerminal(input: nil, output: 2)
   }
 
-  /// Prepares the terminal for another program; it reads the keys until ``Loan/end(isReset:)``.
+  /// Prepares the terminal for another program, which reads the keys until ``Loan/end(isReset:)``.
   func lend() -> Loan { Loan(self) }
 
   /// The state of the terminal and of this program while another program has the terminal.
@@ -40,7 +40,8 @@ struct ProgramTerminal: Sendable {
       KeySignals.ignore()
     }
 
-    /// Restores everything; with `isReset`, also the settings that a killed program has changed.
+    /// Restores the settings and signals; `isReset` also resets modes that a failed program may
+    /// have left.
     func end(isReset: Bool) {
       if isReset {
         // The normal screen, the cursor, normal colors and keys, no mouse, no bracketed paste.

@@ -19,7 +19,8 @@ public import SQFoundation
 /// terminal in the meantime.
 ///
 /// It throws ``SQOAuthError/Code/browserUnavailable`` if no command can be run, if all commands
-/// fail, or if the session has no display and the user chose no command.
+/// fail, or if the user chose no command and the session has none, for example because it has no
+/// display.
 public struct SystemBrowser: UserAgent {
   /// A closure that the SDK calls, and waits for, before a text browser gets the terminal.
   ///
@@ -45,9 +46,9 @@ public struct SystemBrowser: UserAgent {
 
   /// Whether this session seems to have a browser that can be opened.
   ///
-  /// It is `true` if a command in `$BROWSER` can be run, or if there is a display and one of the
-  /// system's commands that open pages. If it is `false`, users cannot sign in with a browser on
-  /// this machine. Then let them sign in on another device, by
+  /// It is `true` if a command in `$BROWSER` can be run, or if the user chose none and the system
+  /// has a command that opens pages in a window. If it is `false`, users cannot sign in with a
+  /// browser on this machine. Let them sign in on another device, by
   /// ``AccountOperations/signInWithDeviceCode(show:)``, or paste the redirect.
   public static var isAvailable: Bool {
     let browser = SystemBrowser()
@@ -65,8 +66,8 @@ public struct SystemBrowser: UserAgent {
 
   /// Whether the next browser to open is a text browser in the terminal.
   ///
-  /// If so, the app need not offer to accept a pasted redirect, because it cannot read the terminal
-  /// in the meantime.
+  /// If so, the app need not offer to accept a pasted redirect, because the app cannot read the
+  /// terminal while the browser runs.
   public var takesTerminal: Bool {
     let environment = environment()
     return usable(environment)?.isTextBrowser(environment) ?? false
@@ -182,7 +183,7 @@ public struct SystemBrowser: UserAgent {
     }
     started.resolve(browser)
     guard let status = await browser.end.value() else {
-      // A sign-in itself waits for the user to read the last page.
+      // In a sign-in, the sign-in ends the browser, after the user has read the last page.
       if wait == nil { await browser.close() }
       throw CancellationError()
     }

@@ -6,8 +6,8 @@ final class TerminalBrowser: Sendable {
   /// The status of the ended browser; it arrives when this program has the terminal again.
   let end = OneShot<ProcessStatus>()
 
-  /// Creates the browser of a running process; its end restores the terminal, then calls a
-  /// function.
+  /// Creates the browser from its running process; after the process has ended, the terminal is
+  /// restored and then `didEnd` is called.
   init(
     _ process: RunningProcess, _ loan: ProgramTerminal.Loan,
     didEnd: @escaping @Sendable () async -> Void
@@ -24,7 +24,7 @@ final class TerminalBrowser: Sendable {
   /// Ends the browser, and returns when this program has the terminal again.
   func close() async {
     process.send(.terminate)
-    // This is a fixed time limit, even if the current task is cancelled.
+    // The wait is in a separate task, so that cancelling this task does not shorten it.
     let end = ContinuousClock.now + .seconds(2)
     let waiting = Task { [status = process.status] in await status.wait(until: end) }
     if await waiting.value == nil { process.send(.kill) }
@@ -48,7 +48,7 @@ final class TerminalBrowserWait: Sendable {
     case over
   }
 
-  /// Whether the browser must return with a response, so that leaving it cancels the sign-in.
+  /// Whether the sign-in needs a redirect, so that leaving the browser early cancels the sign-in.
   let expectsRedirect: Bool
   private let state = Locked(State.idle)
 

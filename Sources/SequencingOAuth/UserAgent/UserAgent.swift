@@ -31,12 +31,12 @@ public protocol UserAgent: Sendable {
   /// ``PendingSignIn/handleRedirect(_:)-(String)``.
   func open(_ url: URL, for signIn: PendingSignIn) async throws
 
-  /// Reports that the SDK refused a redirect with an error, because it does not name the sign-in.
+  /// Reports that the SDK refused a redirect that has an error but does not name the sign-in.
   ///
   /// Use it to inform the user. The sign-in continues, because a redirect without a `state` may
-  /// come from anyone. But if the server omitted the `state`, no other redirect will come, and the
-  /// user can cancel the sign-in. The SDK calls this method at most once for each sign-in, on any
-  /// thread. The default implementation does nothing.
+  /// come from anyone. But if the server itself omitted the `state`, no other redirect will come,
+  /// and the user can cancel the sign-in. The SDK calls this method at most once for each
+  /// sign-in, on any thread. The default implementation does nothing.
   func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn)
 }
 

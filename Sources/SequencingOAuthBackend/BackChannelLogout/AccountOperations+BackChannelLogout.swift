@@ -9,8 +9,9 @@ extension AccountOperations {
   ///
   /// The app's server receives the token as the parameter `logout_token` of a POST. Answer with
   /// status 200 if this call returns, and with 400 if it throws. If the token names this account's
-  /// session, the tokens leave memory and the store, and the delegate gets `SessionEnd.loggedOut`.
-  /// A server with many accounts calls ``AccountManager/handleLogoutToken(_:for:)`` instead.
+  /// session, the tokens are removed from memory and the store, and the delegate gets
+  /// `SessionEnd.loggedOut`. A server with many accounts calls
+  /// ``AccountManager/handleLogoutToken(_:for:)`` instead.
   ///
   /// - Returns: The validated token, and whether it named this session.
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a rule or
@@ -30,8 +31,8 @@ extension AuthorizationModule {
   /// Validates a logout token, does the work, and then marks the token as used.
   ///
   /// If anything fails before the end, the provider can send the same token again. The work
-  /// continues if the caller is cancelled, because servers cancel a request when its connection is
-  /// lost.
+  /// continues if the caller is cancelled, because web servers cancel a request's task when its
+  /// connection is lost.
   func handling<Value: Sendable>(
     _ text: String, _ work: @escaping @Sendable (LogoutToken) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -49,7 +50,8 @@ extension AuthorizationModule {
           .logoutTokenInvalid, "the logout token was used before; no session ended")
       }
       let value = try await work(token)
-      // If two calls have the same token at the same time, both have ended the same sessions.
+      // The result does not matter: a simultaneous call with the same token has ended the same
+      // sessions.
       if wasUsed != nil { _ = try await mark.leave() }
       return value
     }
@@ -100,14 +102,14 @@ extension AccountManager {
   ///
   /// The app's server receives the token as the parameter `logout_token` of a POST. Answer with
   /// status 200 if this call returns, and with 400 if it throws. Each named session of the
-  /// configuration's client leaves memory and the store, and its delegate gets
+  /// configuration's client is removed from memory and the store, and its delegate gets
   /// `SessionEnd.loggedOut`. Other processes that share the store find at their next refresh that
   /// the account is gone.
   ///
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
   /// as many sessions as it can, and the provider may send the token again. A database finds the
-  /// user's records by an index; with other stores the call reads all records, page by page. It
-  /// skips a damaged record, because no process can use that record's tokens.
+  /// user's records by an index; with other stores the call reads all records, page by page. The
+  /// call skips damaged records, because no process can use their tokens.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a rule or
@@ -164,7 +166,7 @@ extension AccountManager {
   }
 }
 
-/// A mark in the store that a logout token was used.
+/// A mark in the list of one-time values that a logout token was used.
 private struct LogoutTokenMark: Sendable {
   private let token: LogoutToken
   private let values: any OneTimeValues
@@ -182,7 +184,7 @@ private struct LogoutTokenMark: Sendable {
   private static let purpose = "logout token"
   private var name: String { "\(token.issuer)\n\(token.identifier)" }
 
-  /// Returns whether the token was used before; `nil` if this is not known before ``leave()``.
+  /// Returns whether the token was used before; `nil` if only ``leave()`` can find out.
   func wasUsed() async throws(SQOAuthError) -> Bool? {
     try await values.wasUsed(name, as: Self.purpose)
   }

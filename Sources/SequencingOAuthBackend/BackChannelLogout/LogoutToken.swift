@@ -4,8 +4,8 @@ import SequencingOAuth
 
 /// A validated logout token: a provider's message to the app's server that a user has logged out.
 ///
-/// Only the SDK creates this value, and only from a logout token that passed every rule. It names
-/// one session at the provider, or all sessions of a user.
+/// Only the SDK creates this value, and only from a logout token that passed every rule. The token
+/// names one session at the provider, or all sessions of a user.
 ///
 /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0
 public struct LogoutToken: Sendable, Hashable {

@@ -6,7 +6,8 @@ public import SequencingOAuth
 extension AccountManager {
   /// Ends every session in the store that the logout token in a provider's request names.
   ///
-  /// `form` is the body of the POST request. ``handleLogoutToken(_:for:)`` has the rest.
+  /// `form` is the body of the POST request. For everything else, see
+  /// ``handleLogoutToken(_:for:)``.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
   /// - Throws: `SQOAuthError.Code.logoutTokenInvalid` if the body is not a form with one
@@ -23,7 +24,7 @@ extension AccountManager {
 extension AccountOperations {
   /// Ends the session if the logout token in a provider's request names it.
   ///
-  /// `form` is the body of the POST request. ``handleLogoutToken(_:)`` has the rest.
+  /// `form` is the body of the POST request. For everything else, see ``handleLogoutToken(_:)``.
   ///
   /// - Returns: The validated token, and whether it named this session.
   /// - Throws: `SQOAuthError.Code.logoutTokenInvalid` if the body is not a form with one

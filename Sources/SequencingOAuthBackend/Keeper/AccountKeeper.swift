@@ -4,7 +4,7 @@ public import SequencingOAuth
 /// A background task that renews the tokens of a store's accounts before they expire.
 ///
 /// Any number of processes on any number of hosts may each have a keeper for the same store. The
-/// keepers share the work, and one of them renews an account before its access token expires. If a
+/// keepers share the work: one of them renews each account before its access token expires. If a
 /// server fails or asks to wait with `Retry-After` (RFC 9110, section 10.2.3), the keepers pause
 /// for its accounts. With a PostgreSQL database, the pause applies to all hosts. With other stores,
 /// each process reads all records every 30 s and pauses independently.
@@ -28,7 +28,7 @@ public final class AccountKeeper: Sendable {
     /// The keeper pauses for a client's accounts at a server, named by its issuer or token
     /// endpoint.
     ///
-    /// The accounts of other clients at this server go on.
+    /// The keeper continues with the accounts of other clients at this server.
     case paused(String, Duration)
     /// The store could not return the due accounts; the keeper tries again.
     case storeFailed(SQOAuthError)
@@ -46,7 +46,7 @@ public final class AccountKeeper: Sendable {
     public internal(set) var ended = 0
     /// The number of pauses for a client at a server.
     public internal(set) var paused = 0
-    /// The number of times that the store failed.
+    /// The number of times that the store could not return the due accounts.
     public internal(set) var storeFailed = 0
   }
 
@@ -78,8 +78,8 @@ public final class AccountKeeper: Sendable {
   /// Keeps the accounts fresh until the calling task is cancelled, and then does what ``stop()``
   /// does.
   ///
-  /// So the keeper is a service of an app that runs its services in a group of tasks, such as one
-  /// of swift-service-lifecycle. It also returns if ``stop()`` is called.
+  /// Use this method if the app runs its services in a task group, for example with
+  /// swift-service-lifecycle. It also returns after ``stop()``.
   public func run() async {
     await withTaskCancellationHandler {
       await work.value

@@ -12,12 +12,11 @@ public enum KeepingChoice: Sendable, Hashable {
   /// over, the keeper stops renewing the account. If the app still uses the account, it then
   /// refreshes the token itself. That counts as a use, and the keeper continues.
   case used(within: Duration)
-  /// Every account, but only before its refresh token would expire from lack of use.
+  /// Every account, but only when its refresh token would soon expire because it was not used.
   ///
   /// Many servers end a session if its refresh token was not used for some time. The keeper renews
-  /// an account when nine tenths of that time are over. The time comes from the token response, if
-  /// that names it, as `refresh_token_timeout` or as most vendors do; otherwise it is the given
-  /// time.
+  /// an account when nine tenths of that time are over. The token response may contain that time,
+  /// as `refresh_token_timeout` or in a vendor's own member; otherwise it is the given time.
   case lapsing(after: Duration)
 
   /// Returns the time until a due account should be renewed, or zero if it should be renewed now.

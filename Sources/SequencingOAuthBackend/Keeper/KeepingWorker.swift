@@ -18,9 +18,9 @@ final class KeepingWorker: Sendable {
   /// A signal that the keeper was stopped.
   private let stopping = OneShot<Void>()
 
-  /// How long other keepers do not get an account that this keeper has taken.
+  /// How long an account stays reserved for the keeper that has taken it.
   private static let claim = Duration.seconds(120)
-  /// The greatest time between two checks for due accounts.
+  /// The longest time between two checks for due accounts.
   private static let period = Duration.seconds(1)
   /// How long to skip an unused, unknown or damaged account.
   private static let leave = (
@@ -60,7 +60,8 @@ final class KeepingWorker: Sendable {
     await withDiscardingTaskGroup { group in
       var pause = Duration.milliseconds(500)
       while !Task.isCancelled {
-        // Get the wake-up first, so that the end of a renewal is not missed.
+        // Get the bell before taking accounts, so that the end of a renewal in the meantime is not
+        // missed.
         let (count, bell) = running.withLock { running in
           if running.bell.current != nil { running.bell = OneShot() }
           return (running.count, running.bell)
@@ -103,7 +104,7 @@ final class KeepingWorker: Sendable {
 
   /// Waits until a renewal ends, the time is over or the keeper is stopped.
   private func wait(for bell: OneShot<Void>, atMost time: Duration) async {
-    // Random, so that the keepers do not send their queries at the same time; never zero.
+    // The pause is random, so that keepers do not query at the same time, and never zero.
     let pause = max(time, .milliseconds(5)) * Double.random(in: 1...1.05)
     _ = await bell.wait(until: .now + pause)
   }
@@ -175,7 +176,8 @@ final class KeepingWorker: Sendable {
     if let module = manager.module(id: record.id) { return module }
     guard let configuration = configuration(record) else { return nil }
     let module = manager.module(for: configuration, id: record.id)
-    // The module ends with this renewal, so it does not need notifications from other hosts.
+    // The module is released after this renewal, so it does not need notifications from other
+    // hosts.
     module.session.observation.close()
     return module
   }
@@ -203,7 +205,7 @@ final class KeepingWorker: Sendable {
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
       return
     }
-    // A stopped keeper leaves an account to the process that uses it.
+    // For a stopped keeper, an account that another process uses is not a failure.
     if error.code != .accountInUse || !stop.withLock(\.self) { tell(.failed(record.id, error)) }
     guard error.concernsServer else {
       await giveBack(account, record)

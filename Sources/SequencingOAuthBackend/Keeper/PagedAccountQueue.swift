@@ -2,10 +2,10 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-/// An account queue for stores without their own queue; it reads all records periodically.
+/// An account queue for a store that has no queue; it reads all records periodically.
 ///
-/// Processes with the same store coordinate only by the accounts' leases. If two of them want to
-/// renew an account at the same time, the second process finds the token that the first process has
+/// Processes that share a store coordinate only through the accounts' leases. If two of them want
+/// to renew an account at the same time, the second process uses the token that the first process
 /// stored.
 final class PagedAccountQueue: AccountQueue {
   private struct Entry {
@@ -38,7 +38,7 @@ final class PagedAccountQueue: AccountQueue {
     /// The accounts that were read and can be renewed.
     var entries: [ExactText: Entry] = [:]
     var pauses: [ServerName: BackOff] = [:]
-    /// The account for the single request after each server's pause, and how long the others wait.
+    /// The account that may ask a server first after its pause, and until when the others wait.
     var asked: [ServerName: (id: String, until: Duration)] = [:]
     /// The time of the last reading of all records, by the clock's steady time.
     var readAt: Duration?

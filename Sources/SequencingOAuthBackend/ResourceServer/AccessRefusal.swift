@@ -14,7 +14,7 @@ public struct AccessRefusal: Sendable, Hashable {
   public let status: Int
   /// The value of the answer's field `WWW-Authenticate`; `nil` for status 503.
   public let challenge: String?
-  /// How long the authorization server asks to wait, with status 503; `nil` if it does not say.
+  /// The wait that the authorization server asks for, with status 503; `nil` if it asks for none.
   ///
   /// - SeeAlso: RFC 9110, section 10.2.3
   public let retryAfter: Duration?
@@ -35,13 +35,13 @@ public struct AccessRefusal: Sendable, Hashable {
   /// Without an error, or with `SQOAuthError.Code.accessTokenMissing`, the challenge names no
   /// error.
   ///
-  /// With the address of the resource's metadata, clients find its authorization server by
-  /// themselves; see `ProtectedResourceMetadata.address(of:)`. The challenge names the scopes or
-  /// the login that ``AccessTokenClaims/require(scopes:)-(String...)`` or
-  /// ``AccessTokenClaims/requireLogin(acrValues:maxAge:at:)`` has missed. For a request without a
-  /// token, `scopes` are those that a first sign-in should ask for. If your service accepts only
-  /// tokens that are bound to a key, set `requiresProof`. A challenge with no other parameter has a
-  /// `realm`.
+  /// With `resourceMetadata`, the address of the resource's metadata, clients find its
+  /// authorization server by themselves; see `ProtectedResourceMetadata.address(of:)`. If
+  /// ``AccessTokenClaims/require(scopes:)-(String...)`` or
+  /// ``AccessTokenClaims/requireLogin(acrValues:maxAge:at:)`` threw the error, the challenge names
+  /// the required scopes or login. For a request without a token, `scopes` are those that a first
+  /// sign-in should ask for. If your service accepts only tokens that are bound to a key, set
+  /// `requiresProof`. A challenge with no other parameter has a `realm`.
   public init(
     _ error: SQOAuthError? = nil, resourceMetadata: String? = nil, scopes: [String] = [],
     requiresProof: Bool = false
@@ -75,7 +75,7 @@ public struct AccessRefusal: Sendable, Hashable {
       status = 401
       add("error", "invalid_token")
     default:
-      // The server could not be asked, which says nothing about the token.
+      // The authorization server could not be asked; the token may be valid.
       status = 503
       challenge = nil
       retryAfter = error?.retryAfter

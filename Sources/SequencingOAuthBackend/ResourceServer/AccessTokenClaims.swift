@@ -10,23 +10,23 @@ public import SequencingOAuth
 ///
 /// - SeeAlso: RFC 9068, section 2.2; RFC 7662, section 2.2
 public struct AccessTokenClaims: Sendable, Hashable {
-  /// The identifier of the server that issued the token (`iss`); an introspection may leave it out.
+  /// The issuer of the token (`iss`); `nil` if an introspection response does not name it.
   public let issuer: String?
-  /// The user that the token was issued for, or the client that acts in its own name (`sub`).
+  /// The user that the token was issued for, or a client that acts on its own behalf (`sub`).
   public let subject: String?
-  /// The services that may accept the token (`aud`); empty if an introspection does not say.
+  /// The services that may accept the token (`aud`); empty if an introspection response names none.
   public let audience: [String]
   /// The client that the token was issued to (`client_id`).
   public let clientID: String?
   /// The scopes of the token (`scope`), in the server's order; empty if they cannot be read.
   public let scopes: [String]
-  /// The moment when the token stops being valid (`exp`); an introspection may leave it out.
+  /// The moment when the token stops being valid (`exp`); `nil` if the server does not name it.
   public let expirationDate: Date?
   /// The moment when the token was issued (`iat`).
   public let issueDate: Date?
   /// The identifier of the token (`jti`).
   public let identifier: String?
-  /// A name of the user for people to read (`username`); only introspections contain it.
+  /// A human-readable name of the user (`username`); only introspection responses contain it.
   public let username: String?
   /// The thumbprint of the key to which the token is bound (`cnf.jkt`); `nil` for a Bearer token.
   ///
@@ -37,13 +37,13 @@ public struct AccessTokenClaims: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 8705, section 3.1
   public let certificateThumbprint: String?
-  /// All claims, including those with their own property.
+  /// All claims, including those that are also properties of this type.
   public let claims: [String: JSONValue]
 
   /// Throws if the token is not for this service.
   ///
   /// Names are compared by their code points. An app's own `audience.contains(…)` would also accept
-  /// another Unicode form of the name.
+  /// a different Unicode normalization of the name.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then.
   /// - SeeAlso: RFC 7519, sections 4.1.3 and 7.3
@@ -89,10 +89,10 @@ public struct AccessTokenClaims: Sendable, Hashable {
     }
   }
 
-  /// Throws unless the user has logged in as the request needs it.
+  /// Throws unless the user's login is as strong and as recent as the request requires.
   ///
-  /// The token's authentication context (`acr`) must be one of `acrValues` if any are given, and
-  /// the login (`auth_time`) not older than `maxAge` if that is given. A token without the claim
+  /// If `acrValues` is not empty, it must contain the token's authentication context (`acr`). If
+  /// `maxAge` is given, the login (`auth_time`) must not be older. A token without a required claim
   /// does not pass.
   ///
   /// - Throws: `SQOAuthError.Code.insufficientUserAuthentication`; answer with ``AccessRefusal``,
@@ -133,9 +133,10 @@ public struct AccessTokenClaims: Sendable, Hashable {
     certificateThumbprint = claims["cnf"]?.object?["x5t#S256"]?.string
   }
 
-  /// Creates claims for a service's tests, which no server has issued.
+  /// Creates claims that no server has issued, for a service's tests.
   ///
-  /// - Throws: The error of a server's access token whose claims have the same types.
+  /// - Throws: `SQOAuthError.Code.accessTokenInvalid` if a claim cannot be read, as for a server's
+  ///   token.
   package init(unverified claims: [String: JSONValue]) throws(SQOAuthError) {
     try self.init(
       ClaimReader(

@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-/// The rules for the claims of an access token, after its signature was verified.
+/// The rules for the claims of an access token whose signature was verified.
 ///
 /// - SeeAlso: RFC 9068, sections 2.2 and 4
 struct AccessTokenRules {
@@ -12,7 +12,7 @@ struct AccessTokenRules {
   let clockTolerance: Duration
   let now: Date
 
-  /// The claims of ID tokens and logout tokens; an access token has none of them.
+  /// Claims that ID tokens and logout tokens have; an access token has none of them.
   private static let foreignClaims = ["nonce", "at_hash", "c_hash", "events"]
 
   /// Returns the claims if they follow all rules.
@@ -33,7 +33,7 @@ struct AccessTokenRules {
     return claims
   }
 
-  /// Checks the rules whose result may change while a token is valid.
+  /// Checks again the rules whose result may change while a token is valid.
   func checkAgain(_ claims: AccessTokenClaims) throws(SQOAuthError) {
     let reader = Self.reader(of: claims.claims)
     try checkParties(claims, reader)

@@ -9,15 +9,15 @@ public import SequencingOAuth
 /// the known keys stay in use for another 24 hours. A revoked token stays valid here until it
 /// expires; use ``TokenIntrospector`` to ask the server instead.
 ///
-/// The last 2000 valid tokens are remembered by their digests. When one comes again, its signature
-/// is not verified again, but its dates are checked, and it counts only while the server publishes
-/// the same keys.
+/// The last 2000 valid tokens are remembered by their digests. If such a token is received again,
+/// its dates are checked, but its signature is not verified again while the server publishes the
+/// same keys.
 ///
 /// Any thread or task may use one validator.
 ///
 /// - SeeAlso: RFC 9068
 public struct AccessTokenValidator: Sendable {
-  /// The claims that a token must have.
+  /// The type and the claims that a token must have.
   public enum Profile: Sendable, Hashable {
     /// The type `at+jwt`, and the claims `iss`, `exp`, `aud`, `sub`, `client_id`, `iat` and `jti`.
     case rfc9068
@@ -75,10 +75,10 @@ public struct AccessTokenValidator: Sendable {
 
   /// Fetches the issuer's metadata and its keys, unless they are in memory and fresh.
   ///
-  /// Tokens can be checked when this call returns. A service calls it at its start, so that the
-  /// first caller does not wait, and may call it for each question of a readiness check. While the
-  /// keys are fresh, no request is sent. While the server fails, the call tries again once a second
-  /// at most.
+  /// Tokens can be checked when this call returns. Call it when the service starts, so that the
+  /// first request does not wait. You may also call it in each readiness check. While the keys are
+  /// fresh, no request is sent. While the server fails, repeated calls send at most one request a
+  /// second.
   ///
   /// - Throws: The error of a request if the metadata or the keys could not be fetched, and no
   ///   known keys are in use; `SQOAuthError.Code.invalidConfiguration` if the provider has no
@@ -91,7 +91,8 @@ public struct AccessTokenValidator: Sendable {
   ///
   /// `token` is the text after `Bearer` in the request's `Authorization` field. The server's
   /// metadata and keys are fetched if they are not in memory or no longer fresh. A token that is
-  /// bound to a key is refused; for such tokens use ``validate(_:)-(ProtectedRequest)``.
+  /// bound to a key or a certificate is refused; for such tokens use
+  /// ``validate(_:)-(ProtectedRequest)``.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then. The
   ///   error of a request if the metadata or the keys could not be fetched; it says nothing about
@@ -105,13 +106,14 @@ public struct AccessTokenValidator: Sendable {
 
   /// Validates the Bearer token in a request's `Authorization` field and returns its claims.
   ///
-  /// `authorization` is the values of all `Authorization` fields of the request. The scheme may be
-  /// in any case. A request with another scheme counts as one without a token; for tokens of the
-  /// scheme DPoP use ``validate(_:)-(ProtectedRequest)``.
+  /// `authorization` contains the values of all `Authorization` fields of the request. The scheme's
+  /// letter case does not matter. A request with a different scheme counts as a request without a
+  /// token; for tokens of the scheme DPoP use ``validate(_:)-(ProtectedRequest)``.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenMissing` for a request without a Bearer token;
-  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or one without exactly one
-  ///   token; the errors of ``validate(_:)-(String)``. An ``AccessRefusal`` is the answer to each.
+  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or for a field without
+  ///   exactly one token; the errors of ``validate(_:)-(String)``. Answer each with an
+  ///   ``AccessRefusal``.
   /// - SeeAlso: RFC 6750, sections 2.1 and 3.1
   public func validate(authorization: [String]) async throws(SQOAuthError) -> AccessTokenClaims {
     try await validate(try ReceivedToken(authorization, of: [.bearer]).text)
@@ -119,16 +121,18 @@ public struct AccessTokenValidator: Sendable {
 
   /// Validates the access token of a request, and the proof that a bound token needs.
   ///
-  /// A token that is bound to a key is valid only with a proof for this request, which can be used
-  /// once (DPoP). The proofs of the last minutes are remembered: in
-  /// `ClientEnvironment.oneTimeValues` if the app has set it, in the environment's store if it can,
-  /// and otherwise in the memory of this process, 10 000 at most. A Bearer token needs no proof; if
-  /// all callers must have one, call ``AccessTokenClaims/requireBound()`` too.
+  /// A token that is bound to a key is valid only with a proof (DPoP) for this request, and each
+  /// proof can be used once. The proofs of the last minutes are remembered in
+  /// `ClientEnvironment.oneTimeValues` if the app has set it, otherwise in the environment's store
+  /// if the store supports that, and otherwise in the memory of this process, 10 000 at most. A
+  /// Bearer token needs no proof; if all callers must have one, call
+  /// ``AccessTokenClaims/requireBound()`` too.
   ///
   /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof;
   ///   `SQOAuthError.Code.accessTokenMissing` for a request without a token;
-  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or one without exactly one
-  ///   token; the errors of ``validate(_:)-(String)``. An ``AccessRefusal`` is the answer to each.
+  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or for a field without
+  ///   exactly one token; the errors of ``validate(_:)-(String)``. Answer each with an
+  ///   ``AccessRefusal``.
   /// - SeeAlso: RFC 9449, sections 4.3 and 7
   public func validate(
     _ request: ProtectedRequest
@@ -158,8 +162,8 @@ public struct AccessTokenValidator: Sendable {
     return claims
   }
 
-  /// Returns the claims of a token that was verified before; `nil` if the issuer has other keys
-  /// now.
+  /// Returns the claims of a token that was verified before; `nil` if the issuer's keys have
+  /// changed.
   private func claims(
     of entry: VerifiedTokens.Entry, _ digest: Data
   ) async throws(SQOAuthError) -> AccessTokenClaims? {
@@ -168,7 +172,7 @@ public struct AccessTokenValidator: Sendable {
     guard let keys = try await signatures.currentKeys(), keys == entry.keys else { return nil }
     try rules(client, signatures).checkAgain(entry.claims)
     if !keys.isCopy(of: entry.keys) {
-      // The next comparison is faster with the keys that are in memory now.
+      // With the set that is in memory now, the next comparison finds two copies of one.
       verified.keep(VerifiedTokens.Entry(claims: entry.claims, keys: keys), of: digest)
     }
     return entry.claims

@@ -4,8 +4,8 @@ import SQFoundation
 /// A cache of recent introspection results, by the tokens' digests.
 ///
 /// It has two halves, a young and an old one. When the young half is full, it becomes the old half,
-/// and the results of the previous old half are dropped. A used result moves to the young half. So
-/// each call takes the same short time.
+/// and the results of the previous old half are dropped. A used result moves to the young half.
+/// This way, each call takes constant time.
 final class IntrospectionCache: Sendable {
   private struct Entry: Sendable {
     let claims: AccessTokenClaims?
@@ -70,7 +70,7 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// Records that a request has its response or has failed.
+  /// Records that a request about a token has ended, with or without a response.
   func end(_ question: Question) {
     state.withLock { state in
       state.asked[question.digest]?.questions -= 1

@@ -28,7 +28,7 @@ struct IntrospectionOutages: Sendable {
 
   /// The failure that concerns every token.
   private var outage: Outage?
-  /// The failures that one token may have caused.
+  /// The failures that one token may have caused, by the token's digest.
   private var ofTokens = RecentValues<Data, Outage>(limit: 1000)
 
   /// Returns the error for a request that must not be sent now; `nil` if it may be sent.
@@ -45,7 +45,7 @@ struct IntrospectionOutages: Sendable {
 
   /// Records a failed request.
   ///
-  /// Anyone may send a token that makes the server fail, and this must not affect the requests for
+  /// Anyone may send a token that makes the server fail, and this must not affect requests about
   /// other tokens. So only a failure that no token can cause counts for all tokens.
   mutating func note(_ error: SQOAuthError, for digest: Data, at now: Duration) {
     // A server that responds, even with an error, needs no pause.

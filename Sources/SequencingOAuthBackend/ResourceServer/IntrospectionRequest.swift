@@ -50,7 +50,7 @@ struct IntrospectionRequest: Sendable {
     return request
   }
 
-  /// The texts that no description, error or log may contain.
+  /// The secrets that must not appear in a description, an error or a log.
   var secrets: SentSecrets { SentSecrets([token], passwords: client.secrets) }
 }
 

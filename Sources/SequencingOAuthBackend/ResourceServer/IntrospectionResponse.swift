@@ -82,8 +82,8 @@ struct IntrospectionResponse: Sendable {
 
   /// Returns whether the response is recent enough to be the response to this request.
   ///
-  /// Otherwise a proxy could store a response from the time before the token was revoked, and
-  /// repeat it.
+  /// Without this check, a proxy could repeat a stored response from the time before the token was
+  /// revoked.
   private func isNew(_ date: Date, at now: Date) -> Bool {
     let tolerance = client.configuration.clockTolerance.seconds
     // The server created its response after the request, and the request is at most one time limit
@@ -92,10 +92,10 @@ struct IntrospectionResponse: Sendable {
     return earliest <= date && date <= now.addingTimeInterval(tolerance)
   }
 
-  /// Returns whether the response names the request's token, if both have an identifier (`jti`).
+  /// Returns `false` if the response and the request's token have different identifiers (`jti`).
   ///
-  /// The token's signature is not verified here, because the server would not call a forged token
-  /// active.
+  /// The token's signature is not verified here, because the server does not report a forged token
+  /// as active.
   private func isAboutToken(_ content: [String: JSONValue]) -> Bool {
     guard let named = content["jti"]?.string,
       let token = try? CompactJWS(request.token).claims()["jti"]?.string

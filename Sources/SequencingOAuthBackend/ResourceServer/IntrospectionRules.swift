@@ -52,11 +52,11 @@ struct IntrospectionRules {
     return claims
   }
 
-  /// Removes members without a meaning, such as an empty text.
+  /// Removes members without a meaning, such as an empty string.
   ///
   /// Some servers send an `exp` of zero for an active token that does not expire. Many send an
-  /// empty text for a missing value. No rule needs `iat` or `jti`, so these are left out if they
-  /// have a wrong type.
+  /// empty string for a missing value. No rule needs `iat` or `jti`, so they are removed if they
+  /// cannot be read.
   private static func said(_ members: [String: JSONValue]) -> [String: JSONValue] {
     var said = members.filter { $0.value != "" }
     if said["exp"] == 0 { said["exp"] = nil }

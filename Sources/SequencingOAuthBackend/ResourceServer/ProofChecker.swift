@@ -3,13 +3,13 @@ import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
-/// The check of the proof that a bound token needs.
+/// A checker of the DPoP proof that a token bound to a key needs.
 struct ProofChecker: Sendable {
   private let context: ClientContext
-  /// The proofs that were used: the list of the app or its store, or one of this process.
+  /// The list of used proofs: that of the app or its store, or else that of this process.
   private let used: any OneTimeValues
 
-  /// The list of this process, which all its checks share, however many there are.
+  /// The list of used proofs that all checkers of this process share.
   private static let ofProcess = MemoryOneTimeValues()
 
   init(_ context: ClientContext) {
@@ -17,9 +17,9 @@ struct ProofChecker: Sendable {
     used = context.environment.givenOneTimeValues ?? Self.ofProcess
   }
 
-  /// Throws unless the request has the proof of the key to which its token is bound.
+  /// Throws unless the request has the proof and the certificate that its token's binding requires.
   ///
-  /// The claims are those of the request's token.
+  /// `claims` are the claims of the request's token.
   ///
   /// - SeeAlso: RFC 9449, sections 4.3 and 7.1
   func check(
@@ -36,13 +36,13 @@ struct ProofChecker: Sendable {
     guard let thumbprint = claims.proofKeyThumbprint, thumbprint == proof.thumbprint else {
       throw SQOAuthError(.accessTokenInvalid, "the access token is not bound to the proof's key")
     }
-    // The last check, so that only the owner of a valid token can fill the memory.
+    // This check is the last, so that only the owner of a valid token can fill the memory.
     try await proof.checkNew(in: used, at: now, tolerance: tolerance)
   }
 }
 
 extension AccessTokenClaims {
-  /// Throws if the token is bound to another certificate than the client's.
+  /// Throws if the token is bound to a certificate that is not the client's.
   ///
   /// - SeeAlso: RFC 8705, section 3.1
   func requireCertificate(_ certificate: Data?) throws(SQOAuthError) {
@@ -71,7 +71,7 @@ extension AccessTokenClaims {
 
   /// Throws if the token is bound to a key.
   func requireNoKey() throws(SQOAuthError) {
-    // Some servers name the type of a bound token, and not its key.
+    // Some servers report the type of a bound token but not its key.
     let type = claims["token_type"]?.string?.asciiLowercased() ?? ""
     guard proofKeyThumbprint == nil, !["dpop", "pop", "mac"].contains(type) else {
       throw SQOAuthError(
@@ -81,7 +81,7 @@ extension AccessTokenClaims {
     }
   }
 
-  /// Throws if the token is bound to something that the SDK does not know.
+  /// Throws if the token has a confirmation method (`cnf`) that the SDK does not support.
   ///
   /// - SeeAlso: RFC 7800, section 3.1
   func requireKnownBinding() throws(SQOAuthError) {

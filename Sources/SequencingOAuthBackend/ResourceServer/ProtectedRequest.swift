@@ -4,24 +4,25 @@ public import SQFoundation
 /// A request that a resource server received, with the parts that carry the client's token.
 ///
 /// ``AccessTokenValidator/validate(_:)-(ProtectedRequest)`` and
-/// ``TokenIntrospector/claims(of:)-(ProtectedRequest)`` check its token, and the proof that a token
-/// needs if it is bound to a key.
+/// ``TokenIntrospector/claims(of:)-(ProtectedRequest)`` check its token and, if the token is bound
+/// to a key, its proof.
 ///
 /// - SeeAlso: RFC 6750, section 2.1; RFC 9449, section 7.1
 public struct ProtectedRequest: Sendable {
   /// The request's method, such as `GET`.
   public let method: String
-  /// The request's URL as the client has sent it, with the scheme, the host and the port.
+  /// The request's URL as the client sent it, with the scheme, the host and the port.
   ///
   /// Take the scheme, the host and the port from your service's configuration, never from a field
-  /// of the request such as `Host`: a server that got a token and its proof could repeat both here,
-  /// and would write its own address into the field. Behind a proxy, they are the proxy's.
+  /// of the request such as `Host`. Otherwise a malicious server that received a token and its
+  /// proof could send both to your service, with its own address in that field. Behind a proxy, use
+  /// the proxy's scheme, host and port.
   public let url: URL
   /// The values of all `Authorization` fields.
   public let authorization: [String]
   /// The values of all `DPoP` fields.
   public let proofs: [String]
-  /// The certificate that the client had in its TLS connection, in DER; `nil` for none.
+  /// The client's certificate of the TLS connection, in DER; `nil` if there is none.
   ///
   /// Behind a proxy, take it only from a field that the proxy always replaces.
   public let certificate: Data?

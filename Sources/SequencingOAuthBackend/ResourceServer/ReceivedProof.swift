@@ -3,7 +3,7 @@ import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
-/// A proof that a client sent with its token, after its signature was verified.
+/// A DPoP proof that a client sent with its token; its signature is verified.
 ///
 /// - SeeAlso: RFC 9449, section 4.3
 struct ReceivedProof: Redacted {
@@ -16,7 +16,7 @@ struct ReceivedProof: Redacted {
   /// How long a proof is valid.
   static let lifetime = Duration.seconds(60)
 
-  /// Reads the only proof of a request, and verifies its signature with the key that it names.
+  /// Reads the only proof of a request, and verifies its signature with the key in its header.
   init(_ proofs: [String]) throws(SQOAuthError) {
     guard proofs.count == 1, let text = proofs.first, text.utf8.count <= Self.maximumSize else {
       throw Self.invalid("the request must have one DPoP field, of at most 8 KiB")
@@ -38,7 +38,7 @@ struct ReceivedProof: Redacted {
     SQOAuthError(.invalidDPoPProof, reason)
   }
 
-  /// Throws unless the proof is for this request and this token, and was made just now.
+  /// Throws unless the proof is for this request and this token, and was made recently.
   func check(
     _ request: ProtectedRequest, token: String, at now: Date, tolerance: Duration
   ) throws(SQOAuthError) {

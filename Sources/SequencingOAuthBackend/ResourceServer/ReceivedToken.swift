@@ -13,9 +13,9 @@ struct ReceivedToken: Redacted {
 
   /// Reads the token from the values of all `Authorization` fields.
   ///
-  /// - Throws: `SQOAuthError.Code.accessTokenMissing` without a field of one of the schemes;
+  /// - Throws: `SQOAuthError.Code.accessTokenMissing` if no field has one of the schemes;
   ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or for a field that is not a
-  ///   scheme and one token.
+  ///   scheme followed by one token.
   init(_ fields: [String], of schemes: [Scheme]) throws(SQOAuthError) {
     guard fields.count < 2 else {
       throw SQOAuthError(
@@ -30,8 +30,8 @@ struct ReceivedToken: Redacted {
       throw SQOAuthError(.accessTokenMissing, Self.reason(name, schemes))
     }
     let text = field[end...].drop { $0 == " " }
-    // A token has only visible ASCII characters (RFC 6749, appendix A.12). A framework may join two
-    // fields with a comma and a space.
+    // A framework may join two fields with a comma and a space. Such text is rejected, because a
+    // token has only visible ASCII characters (RFC 6749, appendix A.12).
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw SQOAuthError(
         .authorizationMalformed, "the request's Authorization field does not have one token")
@@ -40,7 +40,7 @@ struct ReceivedToken: Redacted {
     self.text = String(text)
   }
 
-  /// Returns the text of the error for a field of another scheme, or for no field.
+  /// Returns the error message for a field with a different scheme, or for a missing field.
   private static func reason(_ name: String, _ schemes: [Scheme]) -> String {
     guard name == Scheme.dpop.rawValue else {
       let names = schemes.map { $0 == .bearer ? "Bearer" : "DPoP" }.joined(separator: " or ")
@@ -50,7 +50,7 @@ struct ReceivedToken: Redacted {
       + "ProtectedRequest"
   }
 
-  /// The scheme only.
+  /// The scheme, without the token.
   var description: String { "token of the scheme \(scheme.rawValue)" }
 }
 

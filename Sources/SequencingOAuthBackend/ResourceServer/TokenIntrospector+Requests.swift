@@ -1,17 +1,16 @@
 public import SequencingOAuth
 
-// Checks of requests, whose every failure is an error with an answer.
+// Checks of requests; each of their errors can be answered with an `AccessRefusal`.
 extension TokenIntrospector {
   /// Returns the claims of the active Bearer token in a request's `Authorization` field.
   ///
-  /// `authorization` has the values of all `Authorization` fields of the request. The rules for
-  /// them are those of ``AccessTokenValidator/validate(authorization:)``.
+  /// `authorization` contains the values of all `Authorization` fields of the request. The rules
+  /// for them are those of ``AccessTokenValidator/validate(authorization:)``.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenMissing` for a request without a Bearer token;
-  ///   `SQOAuthError.Code.authorizationMalformed` for more than one field, or for a field of the scheme
-  ///   Bearer that has not exactly one token; `SQOAuthError.Code.accessTokenInvalid` for a token that
-  ///   is not active; the errors of ``claims(of:)-(String)``. Make the response to each of them with
-  ///   ``AccessRefusal``.
+  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or for a field of the scheme
+  ///   Bearer without exactly one token; `SQOAuthError.Code.accessTokenInvalid` for a token that is
+  ///   not active; the errors of ``claims(of:)-(String)``. Answer each with an ``AccessRefusal``.
   /// - SeeAlso: RFC 6750, sections 2.1 and 3.1
   public func validate(authorization: [String]) async throws(SQOAuthError) -> AccessTokenClaims {
     let token = try ReceivedToken(authorization, of: [.bearer])
@@ -23,7 +22,7 @@ extension TokenIntrospector {
   /// token needs.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenInvalid` for a token that is not active; the errors of
-  ///   ``claims(of:)-(ProtectedRequest)``. An ``AccessRefusal`` is the answer to each.
+  ///   ``claims(of:)-(ProtectedRequest)``. Answer each with an ``AccessRefusal``.
   public func validate(
     _ request: ProtectedRequest
   ) async throws(SQOAuthError) -> AccessTokenClaims {

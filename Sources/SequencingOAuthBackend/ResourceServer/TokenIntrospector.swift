@@ -6,9 +6,9 @@ public import SequencingOAuth
 /// A client of the introspection endpoint that checks a resource server's access tokens.
 ///
 /// Use it if the tokens are opaque, or if a revoked token must be refused even before it expires.
-/// Each result is cached for a short time, but not beyond the token's `exp`, so a busy service
-/// sends one request for many uses of a token. Simultaneous calls for the same token share one
-/// request. The cache has only digests of the tokens.
+/// Each result is cached for a short time, but not beyond the token's `exp`, so a token that is
+/// used often causes few requests. Simultaneous calls for the same token share one request. The
+/// cache contains only digests of the tokens.
 ///
 /// Any thread or task may use one introspector.
 ///
@@ -28,7 +28,7 @@ public final class TokenIntrospector: Sendable {
     let claims: AccessTokenClaims?
     /// The time of the request, by the clock's steady time.
     ///
-    /// The server may have decided at that moment, so the result counts from then on.
+    /// The server may have decided at that moment, so the cache time starts then.
     let asked: Duration
   }
 
@@ -44,13 +44,13 @@ public final class TokenIntrospector: Sendable {
   /// active. With zero, each call sends a request. The cache has at most `cacheLimit` results.
   ///
   /// With `signatureAlgorithms`, the server must sign its responses with one of these algorithms. A
-  /// response must not be older than `ClientConfiguration.timeout` and
-  /// `ClientConfiguration.clockTolerance` together.
+  /// response must not be older than the sum of `ClientConfiguration.timeout` and
+  /// `ClientConfiguration.clockTolerance`.
   ///
   /// Servers also report refresh tokens as active. Such a token is rejected if the response names
-  /// its kind, in `token_type`, in `token_use` (Ory Hydra) or in `typ` (Keycloak). If your server
-  /// sends a `token_type` only for access tokens, set `requiresTokenType`. Then a response without
-  /// it is rejected with `SQOAuthError.Code.unexpectedTokenType`.
+  /// its type, in `token_type`, in `token_use` (Ory Hydra) or in `typ` (Keycloak). If your server
+  /// sends a `token_type` only for access tokens, set `requiresTokenType`. A response without
+  /// `token_type` is then rejected with `SQOAuthError.Code.unexpectedTokenType`.
   ///
   /// - SeeAlso: RFC 7662, sections 2.2 and 4; RFC 9701
   public init(
@@ -75,13 +75,13 @@ public final class TokenIntrospector: Sendable {
       : .success(configuration)
   }
 
-  /// Fetches the server's metadata, and the keys of its responses if they must be signed, unless
-  /// they are in memory and fresh.
+  /// Fetches the server's metadata and, if its responses must be signed, its keys, unless they are
+  /// in memory and fresh.
   ///
-  /// A service calls it at its start, so that a wrong configuration shows before the first caller
-  /// comes, and may call it for each question of a readiness check. No request is sent about a
-  /// token, so a wrong secret of the client does not show. While the server fails, the call tries
-  /// again once a second at most.
+  /// Call it when the service starts, so that a wrong configuration is found before the first
+  /// request. You may also call it in each readiness check. It sends no request about a token, so
+  /// it does not detect a wrong client secret. While the server fails, repeated calls send at most
+  /// one request a second.
   ///
   /// - Throws: The error of a request; `SQOAuthError.Code.introspectionUnsupported` if the provider
   ///   has no introspection endpoint; `SQOAuthError.Code.invalidConfiguration`.
@@ -97,18 +97,19 @@ public final class TokenIntrospector: Sendable {
   /// `nil`, answer the request with status 401.
   ///
   /// If the server cannot be reached or is overloaded, the introspector sends no request for a
-  /// second, or for as long as the server asks, up to 30 s. Until then, calls get the error. After
-  /// any other failure of the server, the pause applies only to the same token.
+  /// second, or for as long as the server asks, up to 30 s. During this pause, calls throw the
+  /// error of the last request. After any other failure of the server, the pause applies only to
+  /// the same token.
   ///
-  /// A request takes at most `ClientConfiguration.timeout`. A token that is bound to a key is
-  /// refused with `SQOAuthError.Code.accessTokenInvalid`; for such tokens use
+  /// A request takes at most `ClientConfiguration.timeout`. A token that is bound to a key or a
+  /// certificate is refused with `SQOAuthError.Code.accessTokenInvalid`; for such tokens use
   /// ``claims(of:)-(ProtectedRequest)``.
   ///
-  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.accessTokenInvalid` for the token of another
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.accessTokenInvalid` for a token of a different
   ///   service; `SQOAuthError.Code.unexpectedTokenType` for an active token that is not an access
-  ///   token; `SQOAuthError.Code.introspectionUnsupported`; the server's error, such
-  ///   as `SQOAuthError.Code.invalidClient`; the error of a failed request. The last two say
-  ///   nothing about the token.
+  ///   token; `SQOAuthError.Code.introspectionUnsupported`; the server's error, such as
+  ///   `SQOAuthError.Code.invalidClient`; the error of a failed request. The last two say nothing
+  ///   about the token.
   /// - SeeAlso: RFC 7662, section 2
   public func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
     let claims = try await anyClaims(of: token)
@@ -165,7 +166,7 @@ public final class TokenIntrospector: Sendable {
         return Answer(claims: claims, asked: asked)
       }
       guard let answer else { throw .waitCancelled }
-      // The request of another call may have begun too long ago for this call.
+      // The shared request may have begun too long ago for this call.
       if called <= answer.asked + cacheTime { return answer.claims }
     }
   }

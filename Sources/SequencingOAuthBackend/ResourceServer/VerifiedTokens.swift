@@ -3,10 +3,11 @@ import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
-/// A memory of access tokens whose signatures were verified, by the tokens' digests.
+/// A cache of access tokens whose signatures were verified, by the tokens' digests.
 ///
-/// A caller sends its token with each request, and its signature takes most of the check. A
-/// remembered token counts only while the issuer still publishes the keys that verified it.
+/// A caller sends the same token with each request, and verifying its signature takes most of a
+/// check's time. A cached token is used only while the issuer still publishes the keys that
+/// verified it.
 final class VerifiedTokens: Sendable {
   /// The claims of a token, and the keys that verified it.
   struct Entry: Sendable {
@@ -16,7 +17,7 @@ final class VerifiedTokens: Sendable {
 
   /// The number of tokens to remember.
   static let limit = 2000
-  /// The length in bytes up to which a token is remembered, so that memory has a limit.
+  /// The maximum length of a token to remember, in bytes.
   static let maximumLength = 8192
 
   private let entries = Locked(RecentValues<Data, Entry>(limit: limit))

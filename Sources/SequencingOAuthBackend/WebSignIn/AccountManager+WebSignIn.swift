@@ -9,8 +9,8 @@ extension AccountManager {
   /// Send the user's browser to the URL, and save the ``WebSignIn`` until the browser comes back to
   /// the client's redirect URI. The application serves that URI itself. The SDK saves nothing in
   /// the meantime, so any number of sign-ins can be in progress. Any thread or task may call this.
-  /// The server's metadata is fetched if it is not in memory or no longer fresh, within
-  /// `ClientConfiguration.timeout`.
+  /// The call fetches the server's metadata, within `ClientConfiguration.timeout`, unless fresh
+  /// metadata is in memory.
   ///
   /// - Throws: `SQOAuthError` if the configuration or the options cannot be used, or if the
   ///   metadata cannot be fetched.
@@ -24,17 +24,17 @@ extension AccountManager {
   /// Finishes a sign-in with the redirect to the application, and stores the account.
   ///
   /// Any host of the application may call this. `redirect` is the whole URL that the browser
-  /// requested, with the scheme and the host that the browser uses for the application. It passes
-  /// every check of a sign-in on the user's own machine: `state`, `iss`, PKCE, and the ID token
-  /// with its `nonce`. The closure `id` returns the account's id for the token; by default the id
-  /// is `SUBJECT at ISSUER`, from the ID token. The new token replaces an earlier token of the
-  /// account.
+  /// requested, with the scheme and the host that the browser uses for the application. The
+  /// redirect must pass the same checks as in a sign-in on the user's own machine: `state`, `iss`,
+  /// PKCE, and the ID token with its `nonce`. The closure `id` returns the account's id for the
+  /// token; by default the id is `SUBJECT at ISSUER`, from the ID token. The new token replaces an
+  /// earlier token of the account.
   ///
   /// The manager does not keep the returned module. A sign-in can be finished once:
   /// `ClientEnvironment.oneTimeValues` remembers it, and a server accepts a code only once. Remove
-  /// the saved ``WebSignIn`` in any case. While a call is running, another call of this manager for
-  /// the same redirect waits for it and returns its module, so a user who reloads the page is
-  /// signed in.
+  /// the saved ``WebSignIn`` whether or not the call succeeds. While a call is running, another
+  /// call of this manager for the same redirect waits for it and returns its module, so a user who
+  /// reloads the page is signed in.
   ///
   /// The call checks the store before it sends the code, so that a failing store does not use up
   /// the code. If the store fails after that, the call tries for 10 s to store the token, and up to
@@ -47,9 +47,9 @@ extension AccountManager {
   ///   sign-in; `SQOAuthError.Code.timedOut` if it comes too late;
   ///   `SQOAuthError.Code.webSignInUsed` if the sign-in was finished before;
   ///   `SQOAuthError.Code.webSignInInvalid` if the sign-in belongs to another client or server;
-  ///   `SQOAuthError.Code.duplicateName` if the manager has a module of the account for another
-  ///   client or server; the server's error, such as `SQOAuthError.Code.accessDenied`; the
-  ///   store's error.
+  ///   `SQOAuthError.Code.duplicateName` if the manager's module for the account belongs to a
+  ///   different client or server; the server's error, such as `SQOAuthError.Code.accessDenied`;
+  ///   the store's error.
   /// - SeeAlso: RFC 6749, sections 4.1.2 to 4.1.4; RFC 9207
   public func finishSignIn(
     _ signIn: WebSignIn, redirect: String, _ configuration: ClientConfiguration,
@@ -71,8 +71,8 @@ extension AccountManager {
   ///
   /// Use it for a sign-in with `SignInOptions.ResponseMode.formPost`. `form` is the body of the
   /// POST. Everything else is as for ``finishSignIn(_:redirect:_:id:)``. The browser sends no
-  /// `SameSite=Lax` cookie with this POST. So the cookie that holds the sign-in and the cookie of
-  /// the browser's session must both be `SameSite=None; Secure`.
+  /// `SameSite=Lax` cookie with this POST. So if cookies hold the sign-in and the browser's
+  /// session, both cookies must be `SameSite=None; Secure`.
   ///
   /// - SeeAlso: OAuth 2.0 Form Post Response Mode
   public func finishSignIn(
@@ -101,11 +101,12 @@ extension AccountManager {
   }
 }
 
-/// A redirect that answers a web sign-in, to be finished for one client.
+/// A web sign-in and the redirect that answers it: the key under which equal calls share one
+/// result.
 ///
 /// If the user reloads a blank page, or if the browser tries again after a lost connection, the
-/// same redirect arrives again. Nobody sees the page of the first request, so the second request
-/// gets the same result.
+/// same redirect arrives again. The user does not see the page of the first request, so the second
+/// request gets the same result.
 private struct WebSignInAnswer: Hashable, Redacted {
   let signIn: WebSignIn
   let redirect: String

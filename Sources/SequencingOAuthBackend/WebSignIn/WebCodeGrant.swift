@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-/// The code grant in two halves that share only a ``WebSignIn``.
+/// The authorization code grant in two steps that share only a ``WebSignIn``.
 ///
 /// - SeeAlso: RFC 6749, section 4.1
 struct WebCodeGrant: Sendable {
@@ -26,15 +26,15 @@ struct WebCodeGrant: Sendable {
 
   /// Finishes a sign-in with the redirect that the application received.
   ///
-  /// First the redirect must pass all checks, then `prepare` must succeed. Only after that, the
-  /// sign-in is marked as finished, and the code is sent.
+  /// First the redirect must pass all checks, then `prepare` must succeed. Only then does the
+  /// method mark the sign-in as finished and send the code.
   func finish(
     _ signIn: WebSignIn, redirect: String, prepare: () async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) -> SQToken {
     try check(signIn)
     let response = try Self.response(in: redirect, to: signIn)
     let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
-    // The caller prevents any cancellation, so no token of this request stays abandoned.
+    // The caller prevents cancellation, so no token of this request is ever abandoned.
     return try await signIn.request.redeem(response, by: client, validator, AbandonedTokens()) {
       () throws(SQOAuthError) in
       try await prepare()

@@ -7,7 +7,7 @@ import SequencingOAuth
 /// ``SequencingOAuth/AccountManager/beginSignIn(_:with:)`` creates it, and
 /// ``SequencingOAuth/AccountManager/finishSignIn(_:redirect:_:id:)`` uses it, in any process and on
 /// any host. The SDK stores nothing in the meantime. The application must store this value so that
-/// only the user's browser can lead to it: encoded in the server's session for that browser, or
+/// only the user's browser gives access to it: encoded in the server's session for that browser, or
 /// sealed by a ``WebSignInSealer`` in a cookie.
 ///
 /// The value contains the code verifier and the `state`. An attacker who has them could finish the
@@ -16,7 +16,7 @@ import SequencingOAuth
 public struct WebSignIn: Sendable, Hashable {
   /// The moment when the sign-in expires, in whole seconds.
   ///
-  /// It is `ClientConfiguration.signInTimeout` after the beginning.
+  /// It is `ClientConfiguration.signInTimeout` after the sign-in began.
   public let expirationDate: Date
   let request: CodeRequest
 
@@ -31,7 +31,7 @@ public struct WebSignIn: Sendable, Hashable {
 }
 
 extension WebSignIn: Codable {
-  /// The years 1970 to 9999, in seconds since 1970.
+  /// The allowed expiration dates, in seconds since 1970: the years 1970 to 9999.
   private static let range: ClosedRange<Int64> = 0...253_402_300_799
 
   private enum CodingKeys: String, CodingKey {

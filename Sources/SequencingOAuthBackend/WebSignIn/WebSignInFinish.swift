@@ -3,7 +3,7 @@ import SequencingOAuth
 
 /// The end of a web application's sign-in: requests the token, then stores it as an account.
 ///
-/// The code can be used only once, so no step ends because the caller is cancelled.
+/// The code can be used only once, so the steps continue even if the caller is cancelled.
 struct WebSignInFinish: Sendable {
   let manager: AccountManager
   let signIn: WebSignIn
@@ -11,9 +11,9 @@ struct WebSignInFinish: Sendable {
   /// How long to try to save the token in a failing store.
   var retryTime = Duration.seconds(10)
 
-  /// Gets the token after a check that the store works.
+  /// Checks that the store works, and then gets the token.
   ///
-  /// If the app gives no id for the account, the token must say who the user is.
+  /// Without an id from the app (`hasID`), the token must say who the user is.
   func token(
     redirect: String, hasID: Bool
   ) async throws(SQOAuthError) -> (SQToken, RegisteredClient) {
@@ -29,7 +29,7 @@ struct WebSignInFinish: Sendable {
     }
   }
 
-  /// Stores the token as the token of an account; by default the ID token names the account.
+  /// Stores the token in an account; without an `id`, the ID token determines the account.
   func store(
     _ token: SQToken, from client: RegisteredClient, id: String?
   ) async throws(SQOAuthError) -> AuthorizationModule {
@@ -38,7 +38,7 @@ struct WebSignInFinish: Sendable {
     guard account.configuration?.isOfClient(of: configuration) ?? false else {
       throw .duplicateName(id, of: "an account")
     }
-    // The client's secret may have changed, for example.
+    // The client's secret, for example, may have changed since the module was created.
     if account.configuration != configuration { account.register(configuration) }
     try await uncancelled { () throws(SQOAuthError) in
       try await store(token, from: client, in: account)

@@ -46,7 +46,7 @@ public struct WebSignInSealer: Sendable {
   /// Seals a sign-in for the browser session that began it.
   ///
   /// `session` is a text that only this browser sends, such as the random value of a cookie that
-  /// was set before. Then no other browser can finish the sign-in, even with a stolen text.
+  /// was set before. Another browser cannot finish the sign-in, even with a stolen text.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the session is empty, because the
   ///   sign-in would be bound to no browser, or if the text would be longer than ``maximumLength``,

@@ -17,8 +17,9 @@ final class MessageInbox: Sendable {
     var tell: (@Sendable (Int) -> Void)?
   }
 
-  /// The number of read bytes after which ``State/tell`` is called; a call costs as much as a
-  /// message.
+  /// The number of read bytes after which ``State/tell`` is called.
+  ///
+  /// It is not called after each message, because one call costs as much as a message.
   private static let batch = 32 * 1024
 
   private let state = Locked(State())

@@ -16,7 +16,7 @@ final class MessageOutbox: Sendable {
   private struct State {
     var items: [Item] = []
     var lastID = 0
-    /// The number of bytes of the first message that the transport has taken.
+    /// The number of bytes that the transport has taken from the first message.
     var taken = 0
     /// Whether the app has finished sending, so that no further message is accepted.
     var isFinished = false

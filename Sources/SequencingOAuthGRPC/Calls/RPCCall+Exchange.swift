@@ -50,7 +50,8 @@ extension RPCCall {
     let peer = channel.peer
     outbox?.whenFilled { [weak stream] in if let stream { peer.resume(stream) } }
     inbox?.whenRead { [weak stream] count in if let stream { peer.consume(count, of: stream) } }
-    // Afterwards there is nothing to interrupt, and the closure must not keep the stream alive.
+    // After the answer, there is nothing to interrupt, and the closure must not keep the stream
+    // alive.
     defer { interruption.whenRaised {} }
     return try await withCheckedContinuation { continuation in
       stream.continuation = continuation
@@ -82,7 +83,7 @@ extension RPCCall {
       encoding: head.encoding, limit: channel.options.maximumResponseBytes)
   }
 
-  /// Returns empty data for a call with its messages in the inbox.
+  /// Returns empty data, because the call's messages are in its inbox.
   private func end(of answer: RPCStream.Answer) throws(RPCCallError) -> Data {
     guard answer.isAtEnd else {
       throw RPCCallError(

@@ -18,7 +18,7 @@ extension RPCCall {
     let metadata = requestMetadata
     try metadata.checkSendable()
     if metadata["authorization"] != nil {
-      // A credential that the app set for this call takes precedence over the channel's.
+      // A credential that the app set for this call takes precedence over the channel's credential.
       try checkOrigin()
       return try await attempt(metadata)
     }
@@ -60,7 +60,7 @@ extension RPCCall {
         authorization.learn(responseMetadata.proofFields)
         return answer
       } catch {
-        // Even a call that is not repeated may bring the nonce for the next one.
+        // Even if the call is not repeated, its answer may contain the nonce for the next call.
         authorization.learn(error.metadata.proofFields)
         guard kind == .unary, error.isFromServer, error.status == .unauthenticated,
           let next = try await next(after: error, authorization)

@@ -12,7 +12,7 @@ final class ConnectionBytes {
   private let rooms: (UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer)
   /// Bytes that arrived without encryption and are still unread.
   private var arrived: UnsafeRawBufferPointer?
-  /// The bytes to send next; the first ``sent`` bytes of them are sent.
+  /// The bytes to send next; the first ``sent`` bytes of them are already sent.
   private var output: [UInt8] = []
   private var sent = 0
   /// Whether the socket's send buffer is full; the socket is then also watched for writing.

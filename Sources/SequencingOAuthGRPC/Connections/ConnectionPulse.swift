@@ -26,7 +26,7 @@ struct ConnectionPulse {
   private var lastReceived: UInt64
   private let start: UInt64
   private var pingSent: UInt64?
-  /// The time since which there is no call; `nil` while there are calls.
+  /// The start of the current time without calls; `nil` while there are calls.
   private var idleSince: UInt64?
 
   init(interval: Duration?) {
@@ -62,7 +62,7 @@ struct ConnectionPulse {
     interval = interval > .max / 2 ? .max : interval * 2
   }
 
-  /// Makes the interval at least as long as that of an earlier connection.
+  /// Makes the interval at least as long as the interval of an earlier connection.
   mutating func slowDown(to other: UInt64) {
     interval = max(interval, other)
   }

@@ -13,7 +13,7 @@ extension RPCConnection {
       let isDone = try bytes.tls?.advanceHandshake() ?? true
       if isDone { try beginSession() }
     } catch {
-      // Sends the TLS alert that tells the server why.
+      // Send the TLS alert that tells the server the reason.
       flush()
       fail(RPCCallError(transport: error))
     }

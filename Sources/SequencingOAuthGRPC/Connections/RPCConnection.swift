@@ -42,7 +42,7 @@ final class RPCConnection {
   /// The most attempts that may end before they could be sent.
   private static let maximumAbandoned = 1000
 
-  /// Begins the TLS handshake or, without TLS, HTTP/2.
+  /// Creates a connection, and begins the TLS handshake or, without TLS, HTTP/2.
   init(
     _ wire: any Wire, host: String, authority: String, keepAlive: Duration?,
     settings: HTTP2Session.Settings = HTTP2Session.Settings()

@@ -18,7 +18,7 @@ extension RPCPeer.State {
 
   /// Adds an attempt, which waits until there is a connection.
   mutating func add(_ stream: RPCStream) {
-    // The attempt was cancelled before it started.
+    // An attempt that was cancelled before it started is not made.
     guard stream.result == nil else { return ended.append(stream) }
     nextCheck = min(nextCheck, stream.deadline)
     waiting.append(stream)
@@ -85,8 +85,8 @@ extension RPCPeer.State {
   }
 
   private mutating func collect(_ connection: RPCConnection) {
-    // What happened may bring the next due time forward: after the answer to a ping, it is the next
-    // ping; after the last call, it is the end of the connection.
+    // An event may bring the next due time forward: after the answer to a ping, the next ping is
+    // due; after the last call, the end of the connection is due.
     nextCheck = min(nextCheck, connection.pulse.due)
     pingInterval = max(pingInterval, connection.pulse.interval)
     if connection.failure != nil { EventLoop.shared?.forget(connection.socket) }
@@ -116,9 +116,9 @@ extension RPCPeer.State {
     }
   }
 
-  /// Counts a connection that ended before any attempt as a move of each waiting attempt.
+  /// Counts a move for each waiting attempt, because the connection ended before it made any.
   ///
-  /// Attempts without a deadline would otherwise wait for ever.
+  /// Without this count, attempts without a deadline could wait for ever.
   private mutating func moveWaiting(from connection: RPCConnection) {
     let streams = waiting
     waiting = []

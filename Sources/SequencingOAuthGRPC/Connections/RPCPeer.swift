@@ -3,10 +3,10 @@ import SQFoundation
 import SQHTTP2
 import SequencingOAuth
 
-/// A server that channels with the same settings share: its connection and the waiting attempts.
+/// A server's connection and waiting attempts, shared by channels with the same settings.
 ///
 /// New attempts all use one connection. A connection that accepts no further attempts finishes its
-/// current ones while the next connection is in use.
+/// current attempts while the next connection is in use.
 final class RPCPeer: EventHandler {
   /// The settings that two channels must have in common to share a connection.
   struct Key: Hashable {
@@ -78,7 +78,7 @@ final class RPCPeer: EventHandler {
 
   // MARK: For calls
 
-  /// Makes an attempt as soon as there is a connection; its continuation must be set.
+  /// Makes an attempt as soon as there is a connection; the attempt's continuation must be set.
   ///
   /// If no other attempt is under way, it is made on the caller's thread. Otherwise the loop makes
   /// all attempts that arrived together in one step, which costs both sides less.

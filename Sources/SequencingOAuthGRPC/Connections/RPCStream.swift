@@ -29,12 +29,12 @@ final class RPCStream: @unchecked Sendable {
   private let content: Content
   /// The inbox that gets messages as they arrive; `nil` to keep them for the answer.
   private let inbox: MessageInbox?
-  /// Called with the head when it arrives.
+  /// A closure that is called with the head when the head arrives.
   private let onHead: (WebResponseHead) -> Void
   /// The time at which the attempt must end, on the clock of `Monotonic`.
   let deadline: UInt64
 
-  /// Resumed with the result of the attempt.
+  /// The waiting caller, which is resumed with the result of the attempt.
   var continuation: CheckedContinuation<Result<Answer, RPCCallError>, Never>?
   var result: Result<Answer, RPCCallError>?
 
@@ -210,8 +210,8 @@ final class RPCStream: @unchecked Sendable {
   /// Returns by how many bytes to reopen the receive window.
   ///
   /// Only bytes of complete messages that the app has not read keep the window closed. While a
-  /// message is incomplete, its bytes reopen the window. When it is complete, the window stays
-  /// closed until the app has read as much.
+  /// message is incomplete, its bytes reopen the window. When the message is complete, the window
+  /// stays closed until the app has read as many bytes.
   private func credit() -> Int {
     let more = max(received - unread - consumed, 0)
     consumed += more

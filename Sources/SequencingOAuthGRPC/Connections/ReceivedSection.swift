@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// The header section of a response that is being received: a head or trailers, within limits.
+/// A header section that is being received, within limits: a response's head or its trailers.
 struct ReceivedSection {
   private(set) var status = 0
   private(set) var fields = HeaderFields()
@@ -9,7 +9,7 @@ struct ReceivedSection {
 
   /// The most fields of one section.
   fileprivate static let maximumFields = 256
-  /// The most bytes of all fields of a response, plus 32 bytes for each field.
+  /// The most bytes of all fields of a response, counting 32 extra bytes for each field.
   fileprivate static let maximumBytes = 256 * 1024
 
   /// Begins the next section of the same response.

@@ -16,7 +16,7 @@ final class TLSLayer {
   /// 3.1).
   private static let protocols: [UInt8] = [2, 0x68, 0x32]
 
-  /// - Throws: `connectionFailed` if OpenSSL has no memory.
+  /// - Throws: `connectionFailed` if OpenSSL has no memory or cannot check the host's name.
   init(context: OpaquePointer, host: String, authority: String) throws(SQOAuthError) {
     guard let tls = SSL_new(context), let incoming = BIO_new(BIO_s_mem()),
       let outgoing = BIO_new(BIO_s_mem())
@@ -65,7 +65,7 @@ final class TLSLayer {
     throw failure(reason ?? "the server ended the handshake")
   }
 
-  /// Returns whether a step only needs more bytes; if not, it has failed.
+  /// Returns whether a step only needs more bytes; if not, the step has failed.
   ///
   /// After bytes that are not TLS, OpenSSL also asks for more bytes, but gives a reason.
   private func isWaiting(_ reason: String?) -> Bool {
@@ -143,7 +143,7 @@ final class TLSLayer {
     }
   }
 
-  /// Runs an OpenSSL function and returns its code, and the last error if it failed with one.
+  /// Runs an OpenSSL function; returns its code and, if it failed with an error, the reason.
   ///
   /// Errors that other code left in this thread's error queue do not count. They stay in the queue
   /// unless OpenSSL empties it.

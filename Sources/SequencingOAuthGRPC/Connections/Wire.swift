@@ -11,7 +11,7 @@ protocol Wire: AnyObject {
 
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> SocketIO.Outcome
   func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome
-  /// Starts or stops watching for the time when bytes can be sent.
+  /// Starts or stops watching whether bytes can be sent.
   func watch(isWriting: Bool)
 }
 

@@ -4,7 +4,7 @@ import SQFoundation
 struct FrameParser {
   /// The size of the largest allowed message on the wire, possibly compressed, in bytes.
   private let limit: Int
-  /// The number of bytes read of a message's prefix: a flag and a length.
+  /// The number of bytes that were read of a message's prefix, which is a flag and a length.
   private var prefixCount = 0
   private var isCompressed = false
   /// The received part of the current message's content.

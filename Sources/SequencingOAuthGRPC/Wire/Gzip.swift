@@ -33,7 +33,7 @@ enum Gzip {
     var output = Data()
     var position = 0
     while true {
-      // One byte more than the limit allows reveals a message that is too long.
+      // Room for one byte beyond the limit shows whether a message is too long.
       let left = min(limit - output.count, largestPiece - 1) + 1
       let room = min(max(4 * data.count, 4096), left)
       let input = data.dropFirst(position).prefix(largestPiece)

@@ -10,7 +10,7 @@ struct MessageFrame: Sendable, Equatable {
   let isCompressed: Bool
   let content: Data
 
-  /// Creates the frame of a message; compresses it if that is allowed and makes it smaller.
+  /// Creates the frame of a message; compresses the message if allowed and if it becomes smaller.
   init(_ message: Data, compression: RPCCompression, limit: Int) throws(RPCCallError) {
     guard message.count <= limit, message.count <= UInt32.max else {
       throw RPCCallError(

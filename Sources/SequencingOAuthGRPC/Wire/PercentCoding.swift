@@ -6,8 +6,8 @@ import SQBasics
 enum PercentCoding {
   /// Decodes a text.
   ///
-  /// A `%` that no two hexadecimal digits follow stays unchanged. Bytes that are not UTF-8 become
-  /// U+FFFD.
+  /// A `%` that is not followed by two hexadecimal digits stays unchanged. Bytes that are not UTF-8
+  /// become U+FFFD.
   static func decode(_ text: String) -> String {
     var rest = Array(text.utf8)[...]
     var bytes: [UInt8] = []

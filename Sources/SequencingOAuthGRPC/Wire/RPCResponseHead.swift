@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The head of a response: how to read the rest.
+/// The head of a gRPC response; it determines how to read the rest of the response.
 struct RPCResponseHead {
   let head: WebResponseHead
   private let secrets: CallSecrets
@@ -19,7 +19,7 @@ struct RPCResponseHead {
   /// If so, the server reads no further messages.
   var isWholeAnswer: Bool { !hasMessages || head.headers["grpc-status"] != nil }
 
-  /// The name of the compression of the compressed messages, such as `gzip`.
+  /// The name of the compression that compressed messages use, such as `gzip`.
   var encoding: String? { head.headers["grpc-encoding"] }
 
   var metadata: RPCMetadata { RPCMetadata(fields: head.headers, removing: secrets.sent) }

@@ -51,7 +51,7 @@ final class DownloadAttempt: @unchecked Sendable {
     start = partial.record == nil ? 0 : max(0, min(partial.length, last))
   }
 
-  /// Whether the partial file has all its bytes.
+  /// Whether the partial file contains the whole file.
   var isComplete: Bool {
     switch answer {
     case .content: partial.length == total ?? partial.length
@@ -68,7 +68,7 @@ final class DownloadAttempt: @unchecked Sendable {
   /// Whether the server continued the content at the requested position.
   var isContinuation: Bool { head?.status == 206 }
 
-  /// Sends the request and returns the response after it completes the file or is a refusal.
+  /// Sends the request; returns the response that completed the file or that refused the request.
   func run(_ send: ResumableDownload.Send) async throws(SQOAuthError) -> WebResponse {
     var response: WebResponse
     do throws(SQOAuthError) {
@@ -96,7 +96,8 @@ final class DownloadAttempt: @unchecked Sendable {
     }
   }
 
-  /// Creates a request for the missing bytes if the resource is unchanged; otherwise for all bytes.
+  /// Creates a request to which the server answers with the missing bytes if the resource is
+  /// unchanged, and otherwise with all bytes (`If-Range`).
   private func request() -> WebRequest {
     var request = download.request
     // Positions count bytes of the file, so the server must not encode them.

@@ -32,7 +32,7 @@ struct DownloadRetries {
     return max(left, .zero)
   }
 
-  /// Waits until the next attempt may start; throws the error if another attempt would be useless.
+  /// Waits until the next attempt may start; throws `error` if another attempt is pointless.
   mutating func wait(
     after error: SQOAuthError, of attempt: DownloadAttempt, _ partial: PartialFile
   ) async throws(SQOAuthError) {

@@ -47,7 +47,8 @@ extension PartialFile {
   ///
   /// It throws if another download has the file open, or if the file was not created by a download.
   static func lock(_ path: String, _ record: String) throws(SQOAuthError) -> FileLock {
-    // A file that belongs to the user, and not to a download, keeps its mode.
+    // Do not change the file's mode yet, because it may be a file of the user and not of a
+    // download.
     let lock = try reported(path) { () throws(FileFailure) in
       try FileLock.ifFree(path, mending: false)
     }
@@ -67,7 +68,8 @@ extension PartialFile {
   private static func check(
     _ file: FileDescriptor, _ path: String, _ record: String
   ) throws(SQOAuthError) {
-    // If other users can write to the folder, one of them may have created the file to read it.
+    // If other users can write to the folder, one of them may have created the file to read the
+    // download.
     guard let status = try? file.status(), status.isOwn else {
       throw SQOAuthError(
         .fileFailed, "\(path) exists and is not an ordinary file of this user; remove it")

@@ -35,7 +35,7 @@ final class PartialFile: @unchecked Sendable {
 
   /// Opens and locks the partial file of a destination.
   ///
-  /// It contains the bytes that an earlier download of the URL has received.
+  /// The file then contains the usable bytes of an earlier download of the URL.
   static func locked(_ download: ResumableDownload) async throws(SQOAuthError) -> PartialFile {
     try await BlockingQueue("download").run { () throws(SQOAuthError) in
       try PartialFile(download)
@@ -61,7 +61,7 @@ final class PartialFile: @unchecked Sendable {
 
   // MARK: While bytes come
 
-  /// Empties the file for another resource; `record` is `nil` if its download cannot be resumed.
+  /// Empties the file for new content; `record` is `nil` if its download cannot be resumed.
   func begin(_ record: DownloadRecord?) async throws(SQOAuthError) {
     try await run { [self] () throws(FileFailure) in
       // Writes may reach the disk in any order, and the new record must never be there together

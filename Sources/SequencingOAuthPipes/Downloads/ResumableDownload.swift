@@ -15,10 +15,10 @@ package import SequencingOAuth
 /// changed (RFC 9110, section 13.1.5). In all other cases the download starts at the first byte.
 ///
 /// If a connection is lost after 64 KiB or more, the download continues immediately. If a
-/// connection receives less, the download waits before it tries again, longer after each failure.
-/// After five such failures in a row, the call fails. It also fails if no byte was received, if the
-/// download was cancelled, or if the request's `timeout` has passed. The `timeout` applies to the
-/// whole call.
+/// connection is lost after fewer bytes, the download waits before it tries again, longer after
+/// each failure. After five such failures in a row, the call fails. It also fails if no byte was
+/// received, if the download was cancelled, or if the request's `timeout` has passed. The `timeout`
+/// applies to the whole call.
 ///
 /// - SeeAlso: RFC 9110, section 14
 package struct ResumableDownload: Sendable {
@@ -32,7 +32,7 @@ package struct ResumableDownload: Sendable {
   package var request: WebRequest
   /// The URL of the file to write; its folder must exist.
   package var destination: URL
-  /// Whether to replace a file at the destination; if `false`, the call fails if there is one.
+  /// Whether to replace a file at the destination; if `false`, the call fails if a file is there.
   package var replacesFile: Bool
   /// The maximum length of the file, in bytes; `nil` for no limit.
   package var maximumBytes: Int64?
@@ -57,7 +57,7 @@ package struct ResumableDownload: Sendable {
   ///   other status, the response has its content in its body, and neither the file nor the partial
   ///   file has changed.
   /// - Throws: The errors of `send`; `SQOAuthError.Code.fileFailed` with the path, for example if
-  ///   the disk is full or the path has a file of the user; `SQOAuthError.Code.fileInUse` if
+  ///   the disk is full or a file of the user is in the way; `SQOAuthError.Code.fileInUse` if
   ///   another download to the same file is running; `SQOAuthError.Code.responseTooLarge` if the
   ///   file is too long.
   package func run(_ send: Send) async throws(SQOAuthError) -> WebResponse {

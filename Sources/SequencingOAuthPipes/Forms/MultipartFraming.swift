@@ -46,7 +46,7 @@ struct MultipartFraming: Sendable {
   private func escape(_ name: String) throws(SQOAuthError) -> String {
     var escaped: [UInt8] = []
     escaped.reserveCapacity(name.utf8.count)
-    // By bytes, because CR and LF together are a single character.
+    // The loop is over bytes, because Swift treats CR LF as one character.
     for byte in name.utf8 {
       switch byte {
       case 0x0A: escaped += Array("%0A".utf8)

@@ -13,7 +13,8 @@ final class AccountNotices: Sendable {
   private struct Account {
     /// The version of the row as this process last saw it.
     ///
-    /// It is `nil` if the process has not seen it, and contains a `nil` if there was no row.
+    /// The outer optional is `nil` if the process has not seen the row. The inner optional is
+    /// `nil` if there was no row.
     var version: Int64??
     var observers: [Observer: @Sendable () -> Void] = [:]
   }
@@ -45,7 +46,7 @@ final class AccountNotices: Sendable {
   private static let pause = Duration.milliseconds(20)
   /// The time that an unused connection stays open.
   private static let idleTime = Duration.seconds(60)
-  /// The most changes to keep while the server cannot be reached; other hosts also poll.
+  /// The most changes to keep while the server cannot be reached; hosts find others by polling.
   private static let mostChanges = 10_000
 
   init(_ settings: ConnectionSettings, _ statements: AccountStatements) {
@@ -53,7 +54,7 @@ final class AccountNotices: Sendable {
     self.statements = statements
   }
 
-  /// Whether notices arrive at once.
+  /// Whether notices of other hosts arrive at once.
   ///
   /// They do not arrive through a connection pooler or while the server cannot be reached.
   var areHeard: Bool { state.withLock { $0.listener?.isListening ?? false } }
@@ -75,7 +76,7 @@ final class AccountNotices: Sendable {
   func announce(_ id: String) {
     let name = NoticeName(id)
     let (new, old) = state.withLock { state in
-      // If there were changes already, the task knows that it must send.
+      // If earlier changes are still waiting, the task already knows that it must send.
       let old = state.changed.isEmpty ? state.listener : nil
       if state.changed.count < Self.mostChanges { state.changed.insert(name) }
       return (newListener(&state), old)
@@ -162,7 +163,7 @@ final class AccountNotices: Sendable {
     state.withLock { $0.sending.take() }?.resolve(())
   }
 
-  /// Waits until the listener has sent its current notice, at most until a time.
+  /// Waits until the listener has sent its current notice, or until a deadline.
   func sent(until deadline: ContinuousClock.Instant) async {
     _ = await state.withLock(\.sending)?.wait(until: deadline)
   }
@@ -186,7 +187,7 @@ final class AccountNotices: Sendable {
 
   var observedIDs: [String] { state.withLock { $0.accounts.texts } }
 
-  /// Compares accounts' versions in the database with those known here, and calls observers.
+  /// Calls the observers of accounts whose versions in the database differ from the known ones.
   func compare(_ ids: [String], with versions: TextDictionary<Int64>) {
     let observers = state.withLock { state in
       ids.flatMap { id -> [@Sendable () -> Void] in

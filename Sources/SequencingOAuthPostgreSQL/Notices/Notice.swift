@@ -15,7 +15,7 @@ struct Notice: Sendable {
     self.names = names
   }
 
-  /// Reads a notice; ignores everything that is not a name, for example from another program.
+  /// Reads a notice; ignores text that is not a name, such as a notice of another program.
   init(_ text: String) {
     let parts = text.split(separator: " ")
     origin = parts.first.map(String.init) ?? ""

@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-/// A task with a connection that sends notices and receives those of other hosts.
+/// A task that sends notices and receives the notices of other hosts, on its own connection.
 ///
 /// Because a notice may be lost, it also compares the versions of the observed accounts after each
 /// new connection and every 30 s. Through a connection pooler, it receives no notices and compares
@@ -22,8 +22,7 @@ final class NoticeListener: Sendable {
     var wait: SocketWait?
   }
 
-  /// The time between two comparisons, on a connection that receives notices and on one that does
-  /// not.
+  /// The time between two comparisons: if the connection receives notices, and if it does not.
   private static let periods = (listening: Duration.seconds(30), polling: Duration.seconds(5))
   /// The time limit of one statement.
   private static let limit = Duration.seconds(10)
@@ -96,7 +95,7 @@ final class NoticeListener: Sendable {
       let next = ContinuousClock.now + period * Double.random(in: 0.8...1)
       while ContinuousClock.now < next {
         // Notices that arrive during the announcement are read together with its answer, and the
-        // socket then has nothing to read. So handle them after it and before the wait.
+        // socket then has nothing to read. So handle them after the announcement, before the wait.
         try await announce(on: connection)
         for text in try connection.notifications() { notices.hear(Notice(text)) }
         guard notices.mayListen() else { return }
@@ -142,7 +141,7 @@ final class NoticeListener: Sendable {
     await result(of: SocketWait(until: Monotonic.after(end - .now), on: loop))
   }
 
-  /// Waits for the end of a wait, which ``wake()`` brings forward.
+  /// Waits until `wait` ends; ``wake()`` ends it early.
   private func result(of wait: SocketWait) async {
     let isWoken = state.withLock { state in
       state.wait = wait

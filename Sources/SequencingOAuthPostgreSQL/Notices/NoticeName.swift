@@ -4,7 +4,8 @@ import SequencingOAuth
 
 /// The name of an account in a notice: the first 8 bytes of a digest of its ID.
 ///
-/// Every role of the database can receive notices, and an ID may be a person's email address.
+/// A notice does not contain the ID itself, because every role of the database can receive notices,
+/// and an ID may be a person's email address.
 struct NoticeName: Hashable, Sendable {
   private let value: UInt64
 

@@ -9,10 +9,10 @@ extension AccessTokenClaims {
   /// let orders = try orders(for: .fake("alice", scopes: ["orders.read"]))
   /// ```
   ///
-  /// They pass every `require` that they are made for, and no other. A negative `lifetime` makes
-  /// the claims of a token that has expired: no validator returns such claims. The `claims` replace
-  /// the claims of the other arguments, and `JSONValue.null` removes one. A `cnf` with the member
-  /// `jkt` binds the token to a key.
+  /// The `require` methods check these claims as they check the claims of a real token. A negative
+  /// `lifetime` makes the claims of an expired token, which no validator returns. `claims` replaces
+  /// claims from the other arguments; the value `JSONValue.null` removes a claim. A `cnf` with the
+  /// member `jkt` binds the token to a key.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenInvalid` if no access token can have such claims.
   /// - SeeAlso: RFC 9068, section 2.2

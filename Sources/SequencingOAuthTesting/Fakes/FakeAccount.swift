@@ -2,7 +2,7 @@ public import SQBasics
 import SQFoundation
 public import SequencingOAuth
 
-/// An account for an app's tests, with answers that the test scripts and a record of the calls.
+/// An account for an app's tests; the test sets its answers and reads a record of the calls.
 ///
 /// It sends no request and opens no browser:
 ///
@@ -13,22 +13,23 @@ public import SequencingOAuth
 /// #expect(account.requests.map(\.url.path) == ["/orders"])
 /// ```
 ///
-/// Several tasks may use it at the same time. It tests the code above an account, such as a screen.
-/// What happens between an account and a server needs a server: the library `OAuthSandbox`.
+/// Several tasks may use it at the same time. Use it to test the code above an account, such as a
+/// screen. To test what happens between an account and a server, use a server of the library
+/// `OAuthSandbox`.
 public final class FakeAccount: OAuthAccount {
   /// An operation of the account.
   public enum Operation: Sendable, Hashable, CaseIterable {
-    /// The operation `signIn()`.
+    /// A call of `signIn()`.
     case signIn
-    /// The operation `requestAccess()`.
+    /// A call of `requestAccess()`.
     case requestAccess
-    /// The operation `token()`.
+    /// A call of `token()`.
     case token
-    /// The operation `send(_:)`.
+    /// A call of `send(_:)`.
     case send
-    /// The operation `userInfo()`.
+    /// A call of `userInfo()`.
     case userInfo
-    /// The operation `signOut()`.
+    /// A call of `signOut()`.
     case signOut
   }
 
@@ -50,8 +51,8 @@ public final class FakeAccount: OAuthAccount {
 
   /// Creates an account with a token; `nil` creates an account that is signed out.
   ///
-  /// `userInfo()` returns `user`, or throws if that is `nil`. The clock decides when a token has
-  /// expired.
+  /// `userInfo()` returns `user`, or throws if `user` is `nil`. The clock decides whether a token
+  /// has expired.
   public init(
     token: SQToken? = .fake(), user: UserInfo? = nil, clock: any WallClock = SystemClock()
   ) {
@@ -61,9 +62,9 @@ public final class FakeAccount: OAuthAccount {
 
   // MARK: What the account does
 
-  /// Sets the tokens that the next sign-ins and refreshes bring, one each.
+  /// Adds tokens for the next sign-ins and refreshes; each sign-in or refresh takes one token.
   ///
-  /// Without them, each brings
+  /// If no token is left, a sign-in or a refresh gets
   /// ``SequencingOAuth/SQToken/fake(_:scope:refreshToken:idToken:issuedAt:lifetime:)``.
   public func brings(_ tokens: SQToken...) {
     state.withLock { $0.next += tokens }
@@ -76,16 +77,16 @@ public final class FakeAccount: OAuthAccount {
     state.withLock { $0.answer = answer }
   }
 
-  /// Lets the next calls of an operation fail, one with each of these errors.
+  /// Makes the next calls of an operation fail, each with the next of the errors.
   ///
-  /// The failed calls are recorded, and change nothing.
+  /// Failed calls are recorded, but the token does not change.
   public func fails(_ operation: Operation, _ errors: SQOAuthError...) {
     state.withLock { $0.errors[operation, default: []] += errors }
   }
 
   // MARK: What the app asked for
 
-  /// The app's calls from the first to the last.
+  /// The app's calls, in order.
   public var calls: [Operation] { state.withLock(\.calls) }
 
   /// The requests that the app sent, without the account's token.
@@ -96,14 +97,14 @@ public final class FakeAccount: OAuthAccount {
 
   // MARK: The operations
 
-  /// Replaces the token by the next one.
+  /// Replaces the token with the next token, and returns it.
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
     try begin(.signIn)
     return renew()
   }
 
-  /// Returns the token if it is valid, and otherwise replaces it by the next one.
+  /// Returns the token if it is valid; otherwise replaces it with the next token.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     try begin(.requestAccess)
@@ -114,7 +115,7 @@ public final class FakeAccount: OAuthAccount {
     }
   }
 
-  /// Returns the token; an expired token with a refresh token is replaced first.
+  /// Returns the token; if it has expired and has a refresh token, first replaces it.
   public func token() async throws(SQOAuthError) -> SQToken {
     try begin(.token)
     return try validToken()
@@ -122,9 +123,9 @@ public final class FakeAccount: OAuthAccount {
 
   /// Records the request, and returns the test's answer to it.
   ///
-  /// As at any account, an answer that refuses the token, such as one with status 401, becomes an
-  /// error. A token with a refresh token is replaced first, and the answer is asked for again,
-  /// once.
+  /// As with any account, an answer that refuses the token, such as one with status 401, becomes an
+  /// error. If the token has a refresh token, the account first replaces the token and asks for the
+  /// answer once more.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     state.withLock { $0.requests.append(request) }
     try begin(.send)
@@ -139,7 +140,7 @@ public final class FakeAccount: OAuthAccount {
     return second
   }
 
-  /// Returns the claims about the user with which the account was created.
+  /// Returns the claims about the user that the initializer received; throws if it received none.
   public func userInfo() async throws(SQOAuthError) -> UserInfo {
     try begin(.userInfo)
     _ = try validToken()
@@ -150,7 +151,7 @@ public final class FakeAccount: OAuthAccount {
     return user
   }
 
-  /// Forgets the token.
+  /// Removes the token.
   public func signOut() async throws(SQOAuthError) {
     try begin(.signOut)
     state.withLock { $0.current = nil }
@@ -188,7 +189,7 @@ public final class FakeAccount: OAuthAccount {
     if let error { throw error }
   }
 
-  /// Replaces the token by the next one.
+  /// Replaces the token with the next token, and returns it.
   private func renew() -> SQToken {
     let now = clock.now
     return state.withLock { state in

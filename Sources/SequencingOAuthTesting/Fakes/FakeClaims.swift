@@ -2,11 +2,11 @@ import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
-/// The claims of a fake token, and its text.
+/// Functions that make the claims of a fake token and its text.
 enum FakeClaims {
-  /// Returns the claims of a token that is valid from one moment to another.
+  /// Returns the claims of a token, with its issue date and its expiration date.
   ///
-  /// The test's own claims replace these.
+  /// `others` are the test's own claims; they replace other claims with the same names.
   static func timed(
     from issueDate: Date, for lifetime: Duration, _ claims: [String: JSONValue],
     replacedBy others: [String: JSONValue]
@@ -35,7 +35,7 @@ enum FakeClaims {
 }
 
 extension Duration {
-  /// Returns the duration in seconds, which may be negative, limited in both directions.
+  /// Returns the duration in seconds, limited to the range from `-limit` to `limit`.
   func seconds(within limit: Double) -> Double {
     let (seconds, attoseconds) = components
     return min(max(Double(seconds) + Double(attoseconds) * 1e-18, -limit), limit)

@@ -2,24 +2,24 @@ import SQBasics
 public import SQFoundation
 public import SequencingOAuth
 
-/// A clock for an app's tests, which stands still until the test moves it.
+/// A clock for an app's tests that stands still until the test moves it.
 ///
-/// Give it to an account as `ClientEnvironment.clock`. The account then waits by this clock, for
-/// example to refresh a token or to ask whether a user has entered a code on another device. A test
-/// therefore takes no time:
+/// Set it as `ClientEnvironment.clock`. The account then waits by this clock, for example to
+/// refresh a token or to ask whether a user has entered a code on another device. A test can end
+/// such a wait at once:
 ///
 /// ```swift
 /// await clock.passNextWait()
 /// ```
 public final class FakeClock: WallClock {
   private struct Wait {
-    /// The end by the steady time.
+    /// The end of the wait, in the clock's steady time.
     let end: Duration
     let continuation: CheckedContinuation<Void, any Error>
   }
 
   private struct State {
-    /// The date at the steady time 0.
+    /// The date when the steady time is 0.
     let start: Date
     var steady = Duration.zero
     var waits: [Int: Wait] = [:]
@@ -37,7 +37,7 @@ public final class FakeClock: WallClock {
 
   private let state: Locked<State>
 
-  /// Creates a clock that is set to a date, by default to the current one, and stands still.
+  /// Creates a clock that stands still at a date, by default the current date.
   public init(now: Date = Date()) {
     state = Locked(State(start: now))
   }
@@ -47,7 +47,7 @@ public final class FakeClock: WallClock {
     state.withLock { $0.start.addingTimeInterval($0.steady.seconds) }
   }
 
-  /// The time by which the clock was moved.
+  /// The total time by which the clock was moved.
   public var steadyTime: Duration { state.withLock(\.steady) }
 
   /// Moves the clock forwards, and ends the waits whose time has come.
@@ -58,10 +58,9 @@ public final class FakeClock: WallClock {
     for wait in due { wait.continuation.resume() }
   }
 
-  /// Waits until something waits for this clock, and moves the clock to the end of the shortest
-  /// wait.
+  /// Waits until a task waits for this clock, and moves the clock to the end of the shortest wait.
   ///
-  /// It returns only then, so give the test a time limit.
+  /// The method does not return before a task waits for the clock, so give the test a time limit.
   public func passNextWait() async {
     await withCheckedContinuation { continuation in
       let isReady = state.withLock { state in
@@ -82,7 +81,7 @@ public final class FakeClock: WallClock {
     try await sleep(untilSteady: .seconds(end))
   }
 
-  /// Waits until the clock was moved by a duration.
+  /// Waits until the clock has moved forwards by a duration.
   public func sleep(for duration: Duration) async throws {
     try await sleep(untilSteady: steadyTime + duration)
   }

@@ -8,9 +8,9 @@ extension IDToken {
   /// greet(try .fake("alice", claims: ["name": "Alice Liddell"]))
   /// ```
   ///
-  /// Nothing has validated it, and no server accepts its `compactForm`: that names the algorithm
-  /// `none`. A negative `lifetime` makes an ID token that has expired. The `claims` replace the
-  /// claims of the other arguments, and `JSONValue.null` removes one.
+  /// The ID token was not validated. No server accepts its `compactForm`, because it names the
+  /// algorithm `none`. A negative `lifetime` makes an expired ID token. `claims` replaces claims
+  /// from the other arguments; the value `JSONValue.null` removes a claim.
   ///
   /// - Throws: `SQOAuthError.Code.idTokenIncomplete` or `SQOAuthError.Code.idTokenMalformed` if no
   ///   ID token can have such claims, for example a `sub` that is a number.

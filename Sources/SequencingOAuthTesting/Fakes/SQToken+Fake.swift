@@ -2,10 +2,10 @@ public import SQFoundation
 public import SequencingOAuth
 
 extension SQToken {
-  /// Makes a token for a test, which no server accepts.
+  /// Makes a token for a test; no server accepts it.
   ///
-  /// A negative `lifetime` makes a token that has expired, and `nil` one of unknown lifetime. With
-  /// an `idToken` the user of the token is known.
+  /// A negative `lifetime` makes an expired token, and `nil` makes a token with an unknown
+  /// lifetime. With an `idToken`, the user of the token is known.
   ///
   /// - SeeAlso: RFC 6749, section 5.1
   public static func fake(

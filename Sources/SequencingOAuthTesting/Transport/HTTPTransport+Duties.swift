@@ -3,7 +3,7 @@ import SQFoundation
 public import SequencingOAuth
 
 extension HTTPTransport {
-  /// Runs this HTTP client against servers on loopback addresses, and returns each duty that it
+  /// Runs this HTTP client against a server on a loopback address, and returns each duty that it
   /// breaks.
   ///
   /// ```swift
@@ -11,15 +11,15 @@ extension HTTPTransport {
   /// ```
   ///
   /// The client sends about fifty requests over http to 127.0.0.1, so it must allow this and use no
-  /// proxy for it. The requests pass through the SDK as those of an account do: for a client that
-  /// ignores `WebRequest.timeout`, the SDK cancels the request. A client that keeps its duties
-  /// takes about two seconds, and any other at most a minute, except a client that never returns at
-  /// all. TLS is not checked.
+  /// proxy for it. The SDK sends the requests as it sends those of an account. If the client
+  /// ignores `WebRequest.timeout`, for example, the SDK cancels the request. The method takes about
+  /// two seconds if the client keeps its duties, and otherwise at most a minute; but if the client
+  /// never returns, the method does not return either. TLS is not checked.
   ///
   /// - Parameter duties: The duties to check; by default all.
   /// - Returns: The broken duties, in the order of `duties`.
-  /// - Throws: `SQOAuthError.Code.fileFailed` or `SQOAuthError.Code.connectionFailed` if this
-  ///   machine has no place for the check's files or servers.
+  /// - Throws: `SQOAuthError.Code.fileFailed` or `SQOAuthError.Code.connectionFailed` if the method
+  ///   cannot create its files or start its server.
   public func brokenDuties(
     among duties: [HTTPTransportDuty] = HTTPTransportDuty.allCases
   ) async throws(SQOAuthError) -> [BrokenTransportDuty] {
@@ -38,7 +38,7 @@ extension HTTPTransport {
 }
 
 extension TransportProbe {
-  /// Returns what a client does against a duty; `nil` if it keeps the duty.
+  /// Returns how the client breaks a duty; `nil` if it keeps the duty.
   fileprivate func finding(about duty: HTTPTransportDuty) async -> String? {
     do {
       try await check(duty)

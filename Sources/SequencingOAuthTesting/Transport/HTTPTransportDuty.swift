@@ -1,10 +1,10 @@
-/// A duty of an app's own `HTTPTransport`, which the SDK relies on.
+/// A duty of an app's own `HTTPTransport`; the SDK relies on it.
 public enum HTTPTransportDuty: String, Sendable, Hashable, CaseIterable {
-  /// The request has the method as it is written, any method.
+  /// The request's method is sent unchanged, whatever it is.
   case method
-  /// The request has the path and the query of its URL as they are written, with each escape.
+  /// The path and the query of the URL are sent unchanged, with each percent-escape.
   case url
-  /// The request has each header field, with its value and as often as it is given.
+  /// Each header field is sent with its value, and as often as it was set.
   case fields
   /// A request without content is sent without content.
   case emptyBody
@@ -15,53 +15,57 @@ public enum HTTPTransportDuty: String, Sendable, Hashable, CaseIterable {
   /// The chunks of a stream are sent in order, with the length if it is known, and the closure that
   /// makes them is called once.
   case streamBody
-  /// Without another destination, the response has its whole content.
+  /// For the destination `memory`, the response's body contains the whole content.
   case memory
-  /// The content of a 2xx response replaces a file, and that of any other response is in its body.
+  /// For the destination `file`, the content of a 2xx response replaces the file's content, and the
+  /// content of any other response is in its body.
   case file
-  /// The file of a response has the mode 0600, so that no other user can read it.
+  /// The file for a response's content has the mode 0600, so that no other user can read it.
   case fileMode
-  /// A link in place of the response's file is an error, and the file behind it stays as it is.
+  /// If the path of the file is a symbolic link, the request fails, and the link's target does not
+  /// change.
   case fileLink
-  /// A closure gets the head without bytes, then the content in order; its error ends the request.
+  /// For the destination `stream`, the closure gets the head without bytes, then the content in
+  /// order; an error of the closure ends the request.
   case stream
-  /// Every status is a response and not an error.
+  /// A response with any status is returned, and is not an error.
   case status
-  /// The response has all header fields, repeated ones too.
+  /// The response has all header fields, including repeated fields.
   case responseFields
-  /// A response that breaks off is an error.
+  /// A response that ends before its announced length is an error.
   case truncation
-  /// Each request is sent once, whatever becomes of it. The server may have used a code or a
-  /// refresh token although its response was lost.
+  /// Each request is sent once, even if it fails. The server may have used a code or a refresh
+  /// token although its response was lost.
   case once
   /// A redirect is a response: the client does not follow it.
   case redirects
   /// No cookie of a response is sent with another request.
   case cookies
-  /// Each request goes to the server, whatever a response says about caching.
+  /// Each request goes to the server, even if an earlier response allows caching.
   case cache
   /// The client offers gzip in `Accept-Encoding`, and decompresses the content.
   case compression
-  /// Content of more than `maximumResponseBytes` is an error for each destination, also if it is
-  /// larger only after decompression.
+  /// Content of more than `maximumResponseBytes` is an error for each destination, even if it
+  /// exceeds the limit only after decompression.
   case responseLimit
-  /// The request ends after its `timeout`, also while the server sends a byte now and then.
+  /// The request ends after its `timeout`, even if the server still sends a byte now and then.
   case timeLimit
-  /// A request without a `timeout` ends when no byte has come for its `idleTimeout`.
+  /// A request without a `timeout` ends when no byte has arrived during its `idleTimeout`.
   case idleLimit
-  /// The closure `progress` gets all bytes of both directions in the end.
+  /// The last call of the closure `progress` reports all bytes that were sent and received.
   case progress
   /// The cancellation of the task ends the request with `CancellationError` or `cancelled`.
   case cancellation
-  /// The closure for `whenStarted` ends the request with `CancellationError` or `cancelled`.
+  /// The closure that `whenStarted` receives ends the request with `CancellationError` or
+  /// `cancelled`.
   case interruption
-  /// A server that cannot be reached is an error, at once.
+  /// A request to a server that cannot be reached fails at once.
   case refusedConnection
-  /// Requests of several tasks at the same time get their own responses.
+  /// Requests that run at the same time each get their own response.
   case concurrency
 }
 
-/// A duty that an `HTTPTransport` breaks, with what it did instead.
+/// A duty that an `HTTPTransport` breaks, and how it breaks the duty.
 public struct BrokenTransportDuty: Sendable, Hashable, CustomStringConvertible {
   /// The broken duty.
   public let duty: HTTPTransportDuty

@@ -5,12 +5,12 @@ import SequencingOAuth
 
 /// The server to which a client under check sends its requests.
 ///
-/// The first part of a request's path names the answer, and the rest the check.
+/// The first component of a request's path selects the answer; the rest names the check.
 final class ProbeServer: Sendable {
   private let loopback: LoopbackServer
   private let record = Record()
 
-  /// The requests so far, and the closures that wait for further ones.
+  /// The requests so far, and the closures to call for later requests.
   private final class Record: Sendable {
     let requests = Locked<[LoopbackRequest]>([])
     /// The closures that are called when a request to a path arrives.
@@ -24,7 +24,7 @@ final class ProbeServer: Sendable {
 
   /// The length of the content at `/large` and, after decompression, at `/gzip`.
   static let largeSize = 100_000
-  /// How long the answers last that a client should not wait for.
+  /// The length of an answer that a client should not wait for.
   static let longAnswer = Duration.seconds(8)
 
   /// Starts the server on a free port.
@@ -46,17 +46,17 @@ final class ProbeServer: Sendable {
   /// Stops the server.
   func stop() async { await loopback.stop() }
 
-  /// Returns the address of a path.
+  /// Returns the URL of a path on this server.
   func url(_ path: String) throws(SQOAuthError) -> URL {
     try WebRequest(url: "http://\(loopback.authority)\(path)").url
   }
 
-  /// Returns the requests to a path, from the first to the last.
+  /// Returns the requests to a path, in order.
   func requests(to path: String) -> [LoopbackRequest] {
     record.requests.withLock { $0.filter { $0.path == path } }
   }
 
-  /// Returns the paths with their queries of the requests, from the first to the last.
+  /// Returns the paths of matching requests, with their queries, in order.
   func targets(beginningWith path: String) -> [String] {
     record.requests.withLock { $0.map(\.target).filter { $0.hasPrefix(path) } }
   }
@@ -108,7 +108,7 @@ final class ProbeServer: Sendable {
         body: plain))
   }
 
-  /// Returns ``large``, which takes few bytes with gzip if the client accepts that.
+  /// Returns ``large``, compressed with gzip if the client accepts that.
   private static func compressed(_ accepted: String) -> LoopbackReply {
     guard accepted.contains("gzip"), let small = Data(base64Encoded: gzipped) else {
       return .response(LoopbackResponse(status: 200, body: large))

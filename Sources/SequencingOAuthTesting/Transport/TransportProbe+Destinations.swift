@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-// The duties about the three places for a response's content.
+// The duties about the three destinations of a response's content.
 extension TransportProbe {
   func checkMemory() async throws {
     let body = try await send(WebRequest(url: try server.url("/large/memory"))).body

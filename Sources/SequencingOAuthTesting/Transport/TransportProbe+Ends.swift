@@ -2,11 +2,11 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-// The duties about the end of a request that has no response in time.
+// The duties about requests that end without a response.
 extension TransportProbe {
-  /// The time limit, in seconds, of a request that should end at once or within a second.
+  /// The longest time, in seconds, for a request that should end at once or within a second.
   ///
-  /// It is far less than ``ProbeServer/longAnswer``, and enough for a busy machine.
+  /// It is shorter than ``ProbeServer/longAnswer``, but long enough for a busy machine.
   private static let soon = 5.0
 
   func checkTimeLimit() async throws {
@@ -55,8 +55,7 @@ extension TransportProbe {
   }
 
   func checkRefusedConnection() async throws {
-    // On the loopback addresses other than the server's, this port is closed, and no other program
-    // can be given it.
+    // The server's port is closed on 127.0.0.2, and no other program can get it there.
     let open = try server.url("/plain/refused").absoluteString
     let url = try WebRequest(url: open.replacing("127.0.0.1", with: "127.0.0.2")).url
     let (_, seconds) = try await failure(

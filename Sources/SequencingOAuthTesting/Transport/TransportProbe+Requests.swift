@@ -13,7 +13,7 @@ extension TransportProbe {
   }
 
   func checkURL() async throws {
-    // The server finds the requests of a check by their paths.
+    // All URLs begin with this path, so that the server finds the requests of this check.
     let path = "/plain/url"
     for rest in ["?a=1&b=%26%2F&c=%C3%A9+d", "%2Fa%20b?x=%25", "//a/./?y"] {
       let url = try server.url(path + rest)
@@ -31,7 +31,7 @@ extension TransportProbe {
     let found = try await received("GET", "/plain/fields", fields)
     for name in ["x-one", "authorization", "x-two"] {
       let values = found.headers.filter { $0.name == name }.map(\.value)
-      // A list in one field means the same as a repeated field.
+      // A list in one field has the same meaning as a repeated field.
       let isSent =
         values.joined(separator: ", ") == fields.values(for: name).joined(separator: ", ")
       try require(isSent, "the field \(name) is missing or changed")
@@ -73,7 +73,7 @@ extension TransportProbe {
     }
   }
 
-  /// Content with each byte, in an order that a mistake would disturb.
+  /// Content with all byte values, in an order that reveals missing or moved bytes.
   private static let content = Data((0..<10_007).map { UInt8(truncatingIfNeeded: $0 &* 7 / 3) })
 
   private func checkBody(

@@ -39,7 +39,7 @@ extension TransportProbe {
         body: .bytes(Data("grant_type=refresh_token".utf8)))
     }
     await withTaskGroup { group in
-      // What becomes of them is the subject of other duties.
+      // The results do not matter here; other duties cover them.
       for request in requests { group.addTask { _ = try? await send(request) } }
     }
     for path in paths {

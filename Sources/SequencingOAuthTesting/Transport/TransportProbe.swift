@@ -3,7 +3,7 @@ import SQFoundation
 import SQLoopback
 import SequencingOAuth
 
-/// A client under check, with the servers and the folder for its requests.
+/// A check of one client, with the server and the folder for the client's requests.
 struct TransportProbe: Sendable {
   /// A behavior of the client that breaks a duty.
   struct Finding: Error {
@@ -35,7 +35,7 @@ struct TransportProbe: Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// Returns the place of a file that does not exist yet.
+  /// Returns the URL of a file in the folder.
   func file(_ name: String) -> URL { folder.appending(path: name) }
 
   /// Throws a finding unless a condition holds.
@@ -43,7 +43,7 @@ struct TransportProbe: Sendable {
     guard condition else { throw Finding(text: finding()) }
   }
 
-  /// The longest time that a request of the check takes.
+  /// The time limit for each request of the check.
   private static let limit = Duration.seconds(30)
 
   /// Sends a request as an account would.
@@ -53,7 +53,7 @@ struct TransportProbe: Sendable {
     var request = request
     request.timeout = request.timeout.map { min($0, Self.limit) }
     let end = interruption ?? Interruption()
-    // A client without a `timeout` of its own must not hold up the check either.
+    // A client that ignores `timeout` must not hold up the check.
     let watch = Task {
       try await Task.sleep(for: Self.limit)
       end.raise()

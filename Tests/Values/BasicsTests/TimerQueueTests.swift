@@ -28,6 +28,16 @@ import Testing
     #expect(Self.drain(&timers, at: .max).count == times.count - due.count && timers.isEmpty)
   }
 
+  @Test func `a value that is set again replaces the earlier one`() {
+    var timers = TimerQueue<Int, Int>()
+    timers.set(1, id: 7, at: 5)
+    timers.set(2, id: 7, at: 5)
+    #expect(Self.drain(&timers, at: 5) == [2])
+    timers.set(3, id: 7, at: 5)
+    timers.set(4, id: 7, at: 6)
+    #expect(Self.drain(&timers, at: 6) == [4])
+  }
+
   @Test func `a removed value is never due`() {
     var timers = TimerQueue<Int, Int>()
     for id in 0..<5 { timers.set(id, id: id, at: UInt64(id)) }

@@ -1,6 +1,6 @@
 import CSQCurl
 
-/// One of libcurl's multi handles, with connections that only its own transfers use.
+/// A multi handle of libcurl, whose connections only its own transfers use.
 ///
 /// ``CurlMulti`` owns it.
 final class CurlConnections {

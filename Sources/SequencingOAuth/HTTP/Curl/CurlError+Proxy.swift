@@ -3,19 +3,19 @@ import SQBasics
 
 // Failures of the proxy between the client and the server.
 extension SQOAuthError {
-  /// What libcurl says about the proxy of a failed transfer.
+  /// The information of libcurl about the proxy of a failed transfer.
   struct ProxyTrace {
     /// The HTTP status of the proxy's response to the request for a tunnel, or 0.
     var status = 0
-    /// Whether the last TLS handshake with a proxy did not end in trust.
+    /// Whether the proxy's certificate was not verified in the last TLS handshake with a proxy.
     ///
-    /// It means nothing unless the proxy is reached over TLS.
+    /// The value is meaningless if the connection to the proxy does not use TLS.
     var isUntrusted = false
     /// The port at the other end of the last connection, or 0.
     var port = 0
-    /// Whether libcurl says that it used a proxy; before 8.7 it does not say so.
+    /// Whether libcurl reports that it used a proxy; libcurl before 8.7 never reports it.
     var isUsed = false
-    /// Whether this computer, and not the proxy, had to look up the server's name and could not.
+    /// Whether this computer had to look up the server's name without the proxy's help, and failed.
     var isUnresolved = false
     /// Whether the proxy offered Basic authentication; `nil` if it offered nothing.
     var offersBasic: Bool?
@@ -23,7 +23,7 @@ extension SQOAuthError {
     /// Creates a trace without a proxy.
     init() {}
 
-    /// Reads what libcurl knows after a transfer.
+    /// Creates a trace from the information that libcurl has after a transfer.
     init(_ handle: CurlHandle) {
       status = sq_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
       isUntrusted = sq_get_long(handle.easy, CURLINFO_PROXY_SSL_VERIFYRESULT) != 0
@@ -36,7 +36,7 @@ extension SQOAuthError {
       offersBasic = offered == 0 ? nil : offered & 1 != 0
     }
 
-    /// Returns whether the connection led to the proxy of a setting, and not to the server itself.
+    /// Returns whether the transfer connected to the setting's proxy, not directly to the server.
     func isOf(_ setting: ProxySetting, towards authority: String) -> Bool {
       guard let proxyPort = setting.port else { return false }
       return isUsed || status > 0 || (port == proxyPort && !authority.hasSuffix(":\(proxyPort)"))
@@ -102,7 +102,7 @@ extension SQOAuthError {
     }
   }
 
-  /// Returns what a proxy demands with its response, for the end of a sentence.
+  /// Returns the advice for a proxy's 407 response, as the end of a sentence; otherwise, no text.
   ///
   /// - SeeAlso: RFC 9110, section 15.5.8 (407)
   private static func demand(_ trace: ProxyTrace, _ setting: ProxySetting) -> String {
@@ -117,9 +117,9 @@ extension SQOAuthError {
       : ": the proxy demands a user name and a password, as in http://USER:PASSWORD@HOST:PORT"
   }
 
-  /// Returns the error with the proxy through which the request went; unchanged if there was none.
+  /// Returns the error, with a hint about the proxy setting if the request went through a proxy.
   ///
-  /// An untrusted certificate speaks for itself.
+  /// An error about an untrusted certificate gets no hint, because its reason is clear.
   func namingProxy(
     _ setting: ProxySetting, _ trace: ProxyTrace, _ authority: String, after curl: CURLcode
   ) -> SQOAuthError {
@@ -142,13 +142,13 @@ extension SQOAuthError {
     guard detail.hasPrefix(start), words.count > 2, words[1] == "port", let port = UInt16(words[2])
     else { return nil }
     let host = words[0].asciiLowercased()
-    // libcurl names an address by its own spelling.
+    // libcurl may spell an IP address differently from the request's URL.
     guard !isSameAddress(host, as: authority) else { return nil }
     let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return tried == authority ? nil : tried.printable
   }
 
-  /// Returns whether a host is the same IP address as that of a text `host:port`, in any spelling.
+  /// Returns whether a host and the host in `host:port` are the same IP address, in any spelling.
   private static func isSameAddress(_ host: String, as authority: String) -> Bool {
     let name = authority.prefix { $0 != "]" }
     if name.hasPrefix("[") {

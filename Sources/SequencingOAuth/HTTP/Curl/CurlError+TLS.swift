@@ -3,7 +3,7 @@ import SQCrypto
 
 // What to check after a TLS handshake that failed.
 extension SQOAuthError {
-  /// Returns what to check, from libcurl's code and OpenSSL's reason.
+  /// Returns advice on what to check, from libcurl's code and OpenSSL's reason.
   static func advice(_ curl: CURLcode, _ detail: String) -> String {
     if detail.contains("wrong version number") {
       return "perhaps the server speaks http there, and not https"
@@ -27,16 +27,17 @@ extension SQOAuthError {
       "check the server's certificate and the authorities that the client trusts: the "
       + "system's, or those in SSL_CERT_FILE, and HTTPTransportConfiguration.additionalAuthorities"
     guard detail.contains("alert handshake failure") else { return advice }
-    // TLS 1.2 has no word of its own for this.
+    // TLS 1.2 has no separate alert for a missing client certificate.
     return advice
       + "; if the server demands a certificate of the client, set "
       + "HTTPTransportConfiguration.clientCertificate"
   }
 
-  /// Whether the client's certificate is at fault: libcurl cannot use it, or an alert of the server
-  /// names it.
+  /// Returns whether the client's certificate is at fault: libcurl cannot use it, or the server's
+  /// alert is about a certificate.
   ///
-  /// A server gets no other certificate, so its alerts about one mean the client's.
+  /// A server gets no certificate except the client's, so its alerts about a certificate refer to
+  /// it.
   ///
   /// - SeeAlso: RFC 8446, section 6.2
   private static func isAboutClient(_ curl: CURLcode, _ detail: String) -> Bool {
@@ -44,7 +45,7 @@ extension SQOAuthError {
       || (detail.contains(" alert ") && serversWords.contains(where: detail.contains))
   }
 
-  /// OpenSSL's words for a certificate before and after its time.
+  /// OpenSSL's messages for a certificate that has expired or is not yet valid.
   private static let dates = ["certificate has expired", "certificate is not yet valid"]
 
   private static let serversWords = ["certificate", "unknown ca", "access denied", "decrypt error"]

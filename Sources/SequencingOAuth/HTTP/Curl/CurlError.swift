@@ -10,8 +10,8 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
   public let code: Int32
   /// The meaning of the error, in libcurl's words.
   ///
-  /// It is libcurl's fixed sentence for the code. For TLS, it is OpenSSL's reason. For an HTTP/2
-  /// stream that the server reset, it contains the name of the server's reason.
+  /// Usually, it is libcurl's fixed text for the code. For a TLS error, it is OpenSSL's reason. For
+  /// an HTTP/2 stream that the server reset, it contains the name of the server's error code.
   public let text: String
 
   init(_ code: CURLcode, text: String? = nil) {
@@ -31,15 +31,15 @@ extension CurlError: LocalizedError {
 extension SQOAuthError {
   /// Creates the error for the caller from the code of a failed transfer.
   ///
-  /// `detail` is the text of libcurl's error buffer; only errors of TLS and of HTTP/2 streams use
-  /// it. `errno` is the last error of the operating system, or 0. `proxySetting` identifies the
-  /// setting that names the proxy, if there is one.
+  /// `detail` is the text of libcurl's error buffer, for errors of TLS, of HTTP/2 streams and of
+  /// proxies. `errno` is the last error of the operating system, or 0. `proxySetting` identifies
+  /// the setting that names the proxy, if there is one.
   init(
     _ curl: CURLcode, authority: String, detail: String, errno: Int32,
     proxyTrace: ProxyTrace = ProxyTrace(), proxySetting: @autoclosure () -> ProxySetting
   ) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
-    // For an HTTP/2 stream, the detail contains the standard's name of the reset's reason.
+    // For an HTTP/2 stream, the detail contains the standard name of the server's error code.
     let hasDetail = (isTLS || curl == CURLE_HTTP2_STREAM) && !detail.isEmpty
     let cause = CurlError(curl, text: hasDetail ? detail : nil)
     if let error = Self.ofProxy(
@@ -121,7 +121,7 @@ extension SQOAuthError {
     }
   }
 
-  /// The words of OpenSSL and libcurl for a connection that ended before TLS ended.
+  /// The messages of OpenSSL and libcurl for a TCP connection that ended before TLS did.
   private static let endsOfTCP = ["unexpected eof", "SSL_ERROR_SYSCALL, errno 0"]
 
   /// libcurl's code for a value that exceeds one of its limits; older headers do not name it.

@@ -4,15 +4,15 @@ import SQCrypto
 import SQLibC
 import Synchronization
 
-/// The process's use of libcurl, on the thread of an event loop of its own.
+/// The process's only user of libcurl, with an event loop on a separate thread.
 ///
-/// Callers leave commands in the inbox. The loop calls this object for them, for the sockets of all
-/// connections, and for times. It then takes the lock of ``CurlMulti``, does the work, and resumes
-/// the callers outside the lock.
+/// Callers leave commands in the inbox. The loop calls this object for commands, for ready sockets,
+/// and for times that are due. This object then takes the lock of ``CurlMulti``, does the work, and
+/// resumes the callers outside the lock.
 final class CurlEventLoop: EventHandler {
   private static let instance = SharedInstance<CurlEventLoop, SQOAuthError>()
 
-  /// The only object, which is created on first use and works until the process ends.
+  /// The only instance, which is created on first use and works until the process ends.
   ///
   /// If the system could not provide a file descriptor or a thread, a later use tries again.
   static var shared: Result<CurlEventLoop, SQOAuthError> {
@@ -30,7 +30,7 @@ final class CurlEventLoop: EventHandler {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// Whether the event loop was asked to call, and has not called yet.
+    /// Whether the event loop was asked to call back, and has not done so yet.
     var isAnnounced = false
   }
 
@@ -72,8 +72,8 @@ final class CurlEventLoop: EventHandler {
 
   /// Starts a transfer whose continuation is already set.
   ///
-  /// If no other transfer runs, it is sent on this thread, because to wake the loop's thread takes
-  /// longer than to send a small request. The loop's thread reads the response.
+  /// If no other transfer runs, it is sent on this thread, because waking the loop's thread takes
+  /// longer than sending a small request. The loop's thread reads the response.
   func start(_ transfer: CurlTransfer) {
     let others = count.add(1, ordering: .relaxed).oldValue
     if others == 0, !transfer.isWatched, sendHere(transfer) { return }
@@ -104,7 +104,7 @@ final class CurlEventLoop: EventHandler {
     if mustAnnounce { loop.callSoon(self) }
   }
 
-  /// Sends a transfer on this thread; returns `false` if the loop's thread works at the moment.
+  /// Sends a transfer on this thread; returns `false` if libcurl is in use or stopped.
   private func sendHere(_ transfer: CurlTransfer) -> Bool {
     let ended = multi.withLockIfAvailable { multi -> [CurlTransfer]? in
       guard multi.isIdle, !multi.isStopped else { return nil }
@@ -124,8 +124,8 @@ final class CurlEventLoop: EventHandler {
 
   /// Stops all use of libcurl, because the process is about to end.
   ///
-  /// OpenSSL frees memory that a handshake on the loop's thread would still use. Running and later
-  /// requests never get a response.
+  /// At the process's end, OpenSSL frees memory that a handshake on the loop's thread would still
+  /// use. Running and later requests never get a response.
   fileprivate func stop() {
     multi.withLock { $0.isStopped = true }
   }
@@ -162,7 +162,8 @@ final class CurlEventLoop: EventHandler {
     }
     for report in news.reports { report() }
     finish(news.ended)
-    // On few cores, callers add their next requests now, and the loop sends them together.
+    // On few cores, this lets the callers add their next requests, and the loop sends them
+    // together.
     if !news.ended.isEmpty { sched_yield() }
   }
 

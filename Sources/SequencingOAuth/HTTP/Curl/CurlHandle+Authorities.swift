@@ -8,7 +8,7 @@ import SQFoundation
 extension CurlHandle {
   /// The file and the folder of the system's authorities; each may be missing.
   ///
-  /// The two texts from libcurl are its defaults, not the values that are set.
+  /// The two texts from libcurl are its defaults, not the values that were set on the handle.
   private var system: (file: String?, folder: String?) {
     (
       Self.variable("SSL_CERT_FILE") ?? Self.text(sq_get_text(easy, CURLINFO_CAINFO)),
@@ -16,7 +16,7 @@ extension CurlHandle {
     )
   }
 
-  /// Returns the value of a variable; an empty value counts as missing.
+  /// Returns the value of an environment variable; an empty value counts as missing.
   private static func variable(_ name: String) -> String? {
     text(sq_environment(name)).flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -25,17 +25,18 @@ extension CurlHandle {
     bytes.map { String(cString: $0) }
   }
 
-  /// Sets the authorities that the handle trusts, also for a proxy that is reached over TLS.
+  /// Sets the authorities that the handle trusts, for servers and for proxies that are reached over
+  /// TLS.
   ///
-  /// A blob replaces the file of authorities, so the file's content is appended to the blob. A
-  /// folder of authorities stays in use; then the file is added only if `SSL_CERT_FILE` names it,
-  /// because the system's file has the same authorities as its folder and takes milliseconds to
-  /// read.
+  /// A blob replaces the file of authorities, so the file's content is appended to the blob. A blob
+  /// does not replace a folder of authorities. If there is a folder, the file is appended only if
+  /// `SSL_CERT_FILE` names it, because the system's file has the same authorities as the system's
+  /// folder and takes milliseconds to read.
   func setAuthorities(_ configuration: HTTPTransportConfiguration) -> Bool {
     trustsSystemAuthorities = configuration.trustsSystemAuthorities
     let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
     guard set(CURLOPT_CAINFO, text: file), set(CURLOPT_CAPATH, text: folder) else { return false }
-    // A libcurl without https proxies does not know these options, and then needs none of them.
+    // A libcurl without support for https proxies rejects these options and does not need them.
     set(CURLOPT_PROXY_CAINFO, text: file)
     set(CURLOPT_PROXY_CAPATH, text: folder)
     guard var authorities = configuration.additionalAuthorities else { return true }
@@ -63,8 +64,8 @@ extension CurlHandle {
 
   /// Makes a TLS context trust the authorities that the handle trusts.
   ///
-  /// libcurl adds them to a context only when the server's first bytes arrive (before 8.3, even if
-  /// the context is requested earlier).
+  /// libcurl before 8.3 hands out a context without these authorities, and adds them only when the
+  /// server's first bytes arrive.
   func setAuthorities(of context: OpaquePointer) -> Bool {
     let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
     let isFilled = sq_ssl_ctx_trust_files(context, authorities == nil ? file : nil, folder)

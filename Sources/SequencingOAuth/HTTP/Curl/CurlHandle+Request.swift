@@ -20,10 +20,10 @@ extension CurlHandle {
     }
     let isSet =
       setURL(target, configuration) && setMethod(transfer)
-      // Waiting for a new connection is worthwhile if it turns out to carry several requests.
+      // Waits for a connection that is being opened, because it may carry several requests.
       && set(CURLOPT_PIPEWAIT, target.isSecure ? 1 : 0)
       && set(CURLOPT_FRESH_CONNECT, transfer.request.needsNewConnection ? 1 : 0)
-      // An abandoned request may have set it.
+      // An abandoned request on this handle may have set this option.
       && set(CURLOPT_FORBID_REUSE, 0)
       && setFields(transfer.request)
     guard isSet else {
@@ -104,17 +104,23 @@ extension CurlHandle {
   /// Sets the header lines, and removes the lines that libcurl would add by itself.
   private func setFields(_ request: WebRequest) -> Bool {
     var list: UnsafeMutablePointer<curl_slist>?
-    var hasContentType = false
-    var hasExpect = false
-    for field in request.headers {
-      let value = field.value.trimmed
-      // "Name;" is libcurl's notation for a field with an empty value.
-      let line = value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
+    /// Appends a line; if the memory runs out, frees the list and returns `false`.
+    func append(_ line: String) -> Bool {
       guard let longer = curl_slist_append(list, line) else {
         curl_slist_free_all(list)
         return false
       }
       list = longer
+      return true
+    }
+    var hasContentType = false
+    var hasExpect = false
+    for field in request.headers {
+      let value = field.value.trimmed
+      // "Name;" is libcurl's notation for a field with an empty value.
+      guard append(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)") else {
+        return false
+      }
       hasContentType =
         hasContentType
         || field.name.utf8.count == 12 && field.name.asciiLowercased() == "content-type"
@@ -122,8 +128,8 @@ extension CurlHandle {
         hasExpect || field.name.utf8.count == 6 && field.name.asciiLowercased() == "expect"
     }
     if !request.body.isEmpty || request.method != "GET" {
-      if !hasContentType { list = curl_slist_append(list, "Content-Type:") }
-      if !hasExpect { list = curl_slist_append(list, "Expect:") }
+      if !hasContentType, !append("Content-Type:") { return false }
+      if !hasExpect, !append("Expect:") { return false }
     }
     setFields(list)
     return true

@@ -4,9 +4,10 @@ import SQFoundation
 
 /// A libcurl easy handle with the options that every request of one client shares.
 ///
-/// Creating and configuring a handle costs more than a small request. So the client keeps finished
-/// handles, and each request sets only the options that differ. A handle belongs to one request at
-/// a time. While the transfer runs, ``transfer`` is used only under the event loop's lock.
+/// Creating and configuring a handle costs more than a small request. So the client keeps the
+/// handles of finished requests, and each request sets only the options that differ. A handle
+/// belongs to one request at a time. While the transfer runs, ``transfer`` is used only under the
+/// event loop's lock.
 final class CurlHandle: @unchecked Sendable {
   let easy: UnsafeMutableRawPointer
   /// The pointer to the ``CurlMulti``, for libcurl's callbacks.
@@ -66,8 +67,8 @@ final class CurlHandle: @unchecked Sendable {
 
   /// Clears libcurl's error text, and makes libcurl store none until ``recordErrors()``.
   ///
-  /// Before libcurl has a connection for the request, it checks its open connections. If one of
-  /// them has failed, it reports that failure as the request's. It stores only the first text.
+  /// Before libcurl has a connection for the request, it checks its open connections. It reports
+  /// the failure of such a connection as the request's failure, and stores only the first text.
   func ignoreErrors() {
     errorText.pointee = 0
     set(CURLOPT_ERRORBUFFER, nil)

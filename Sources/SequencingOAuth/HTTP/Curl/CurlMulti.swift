@@ -1,10 +1,10 @@
 import CSQCurl
 import SQBasics
 
-/// libcurl's multi handles, with the transfers, connections and times that the same lock protects.
+/// libcurl's two multi handles, with the running transfers and the times at which work is due.
 ///
-/// The lock of ``CurlEventLoop`` protects it. It holds the running transfers, the connections that
-/// are kept for later transfers, and the times at which work is due.
+/// The lock of ``CurlEventLoop`` protects this object. It also holds the connections that are kept
+/// for later transfers.
 final class CurlMulti {
   /// Connections that may serve several transfers at the same time, over HTTP/2.
   private let shared: CurlConnections
@@ -18,7 +18,8 @@ final class CurlMulti {
   private var watchedCount = 0
   /// The transfers that have ended and whose callers have not been resumed yet.
   private var ended: [CurlTransfer] = []
-  /// How long transfers past their limit may read data that has arrived, in nanoseconds.
+  /// The maximum time to read data that arrived before a transfer's limit was checked, in
+  /// nanoseconds.
   ///
   /// It is long enough to read all data that the system buffers for a connection.
   private static let lastReading: UInt64 = 250_000_000
@@ -26,8 +27,8 @@ final class CurlMulti {
   private var nextCheck = UInt64.max
   /// The sockets that libcurl had not read to the end when its turn ended; see ``ReadingTurn``.
   ///
-  /// The system may not announce their remaining data: with a proxy that uses TLS, OpenSSL holds
-  /// it.
+  /// The system might not announce their remaining data: with a proxy that uses TLS, that data is
+  /// in OpenSSL's buffers.
   private var unread: [Int32] = []
 
   /// - Throws: ``SQOAuthError/Code/connectionFailed`` if libcurl is out of memory.
@@ -39,7 +40,7 @@ final class CurlMulti {
     for connections in [shared, unshared] { connections.watchSockets(this) }
   }
 
-  /// When the event loop must continue if no socket has an event before that time.
+  /// The time at which the event loop must continue, even if no socket has an event by then.
   var deadline: UInt64 { unread.isEmpty ? min(shared.timer, unshared.timer, nextCheck) : 0 }
 
   private func connections(_ transfer: CurlTransfer) -> CurlConnections {
@@ -113,7 +114,8 @@ final class CurlMulti {
     for socket in sockets { handle(socket, .readable) }
   }
 
-  /// Whether a transfer may continue after a read; if not, it got far more bytes than content.
+  /// Returns whether a transfer may continue; marks it as failed if it got far more bytes than
+  /// content.
   func mayGoOn(_ transfer: CurlTransfer) -> Bool {
     guard isFlooded(transfer) else { return true }
     transfer.giveUpFlooded()
@@ -139,10 +141,11 @@ final class CurlMulti {
   /// The progress reports to call and the transfers to finish, both outside the lock.
   typealias News = (reports: [@Sendable () -> Void], ended: [CurlTransfer])
 
-  /// Removes and returns what has happened.
+  /// Returns the progress reports that are due and the ended transfers, and forgets these
+  /// transfers.
   func takeNews() -> News {
     defer { ended.removeAll() }
-    // Most requests have no progress to report, and then the lists are not searched.
+    // Most requests report no progress, so the active transfers need not be searched.
     let hasWatched = watchedCount > 0 || ended.contains { $0.progress != nil }
     return (hasWatched ? (active + ended).compactMap { $0.progress?.due() } : [], ended)
   }
@@ -172,7 +175,7 @@ final class CurlMulti {
 
   private func remove(_ transfer: CurlTransfer) {
     guard case .running(let index) = transfer.phase else { return }
-    // The last bytes count for the connection, too.
+    // Counts the transfer's last bytes for the connection; the result no longer matters.
     _ = isFlooded(transfer)
     connections(transfer).remove(transfer.handle)
     transfer.handle.transfer = nil

@@ -39,7 +39,7 @@ extension CurlTransfer {
     return true
   }
 
-  /// Whether the request may be sent on the connection that is now ready.
+  /// Returns whether the request may be sent on the connection that is now ready.
   ///
   /// If an open connection turns out to be closed, libcurl tries again on a new one. The server may
   /// already have acted on the first copy, so a request that is not idempotent is not sent twice: a
@@ -57,7 +57,7 @@ extension CurlTransfer {
         failure
         ?? SQOAuthError(
           .requestTimedOut,
-          "the machine slept longer than the \(request.timeout ?? .zero) that the request to "
+          "the machine slept longer than the \((request.timeout ?? .zero).text) that the request to "
             + "\(target.authority) allows; nothing was sent")
       return false
     }

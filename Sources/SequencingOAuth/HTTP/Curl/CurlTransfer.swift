@@ -6,8 +6,9 @@ import SQFoundation
 ///
 /// It needs no lock, because it has one owner at a time. The caller prepares it. After
 /// ``CurlEventLoop/start(_:)``, it belongs to the event loop, and every callback runs under the
-/// loop's lock. After its continuation is resumed, it belongs to the caller again. In the meantime,
-/// both use the queues of a streamed body and the number of attempts, which have their own locks.
+/// loop's lock. After its continuation is resumed, it belongs to the caller again. While the
+/// transfer runs, both use the queues of a streamed body and the number of attempts, which have
+/// their own locks.
 final class CurlTransfer: @unchecked Sendable, Redacted {
   let request: WebRequest
   let target: RequestTarget
@@ -33,7 +34,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   var clock: TransferClock
   var reader = ResponseReader()
   var progress: ProgressMeter?
-  /// The error with which the SDK ended the transfer, or the error for libcurl's code.
+  /// The reason why the transfer failed: an error of the SDK, or the error for libcurl's code.
   var failure: SQOAuthError?
   /// The content of a response in memory.
   private var body = Data()
@@ -70,7 +71,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   /// Whether other transfers may use the connection at the same time, over HTTP/2.
   ///
-  /// In three cases they may not:
+  /// In three cases, they must not:
   ///
   /// - The response is streamed, so it pauses when the app is not ready. On a shared connection,
   ///   other transfers would read bytes for it in the meantime, and libcurl would store them until
@@ -125,9 +126,9 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// Records the error that ends the transfer; the caller must then remove the transfer from
   /// libcurl.
   ///
-  /// libcurl 7.88 does not stop an HTTP/2 response until it next sends something on the connection;
-  /// until then the server continues. So the connection is closed, unless other transfers use it:
-  /// they do send something.
+  /// libcurl 7.88 stops an HTTP/2 response only when it next sends something on the connection;
+  /// until then, the server continues. So the connection is closed, unless other transfers use it,
+  /// because they soon send something.
   func giveUp(_ error: SQOAuthError) {
     if failure == nil { failure = error }
     handle.set(CURLOPT_FORBID_REUSE, 1)
@@ -194,7 +195,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     return socket < 0 ? nil : socket
   }
 
-  /// The number of bytes without content that the connection may receive.
+  /// The number of bytes that the connection may receive in addition to those that the content
+  /// needs.
   var wireAllowance: Int64 {
     let isHTTP2 = reader.isHeadComplete ? reader.isHTTP2 : handle.maySpeakHTTP2(to: target)
     return isHTTP2 ? ContentMeter.allowance + WireMeter.window : ContentMeter.allowance

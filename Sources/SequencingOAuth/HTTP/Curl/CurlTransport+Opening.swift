@@ -5,10 +5,10 @@ package import SQFoundation
 extension CurlTransport {
   /// Opens a connection to a server for a protocol other than HTTP/1.1, without sending a request.
   ///
-  /// libcurl resolves the host, tries all of its addresses, and gets through any proxy. It would
-  /// also make the TLS handshake, but if that selects HTTP/2, libcurl starts its own HTTP/2 session
-  /// on the connection (7.88 as well as 8.x). So it is stopped before the handshake, when it has
-  /// prepared the TLS context.
+  /// libcurl resolves the host, tries all of its addresses, and connects through any proxy. It
+  /// would also make the TLS handshake, but if the handshake selected HTTP/2, libcurl would start
+  /// its own HTTP/2 session on the connection (7.88 as well as 8.x). So libcurl is stopped before
+  /// the handshake, when it has prepared the TLS context.
   ///
   /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
   ///   `connectionFailed`, `requestTimedOut`, `cancelled`.

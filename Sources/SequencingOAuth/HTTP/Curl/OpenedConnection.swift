@@ -2,11 +2,11 @@ import CSQCurl
 import CSQTLS
 import SQLibC
 
-/// An open connection from libcurl that goes to the server itself, also through a proxy.
+/// An open connection to a server, made by libcurl, directly or through a proxy.
 ///
 /// Nothing has been sent to the server yet. If the URL is `https`, the caller makes the TLS
 /// handshake, with a context in which libcurl has set the authorities, the client certificate and
-/// the oldest version. So the connection has the same rules of trust as a request.
+/// the minimum version. So the connection has the same rules of trust as a request.
 package final class OpenedConnection: @unchecked Sendable {
   /// The socket, which is non-blocking and is closed with this object.
   package let socket: Int32
@@ -28,7 +28,8 @@ package final class OpenedConnection: @unchecked Sendable {
 
 /// The state of a connection that is being opened for another protocol.
 ///
-/// The callbacks of its transfer use it, and libcurl does not keep the connection.
+/// The callbacks of the transfer that opens the connection use it. libcurl does not keep the
+/// connection.
 final class ConnectionOpening {
   /// The sockets that libcurl has used to try to reach the server or the proxy.
   private var attempts: [Attempt] = []
@@ -38,14 +39,14 @@ final class ConnectionOpening {
 
   /// The newest version of TLS that libcurl may use for a proxy.
   ///
-  /// Only a proxy's context has such a limit, which distinguishes the two contexts.
+  /// Only a proxy's context has such a limit, which distinguishes it from the server's context.
   static let proxyMark = TLS1_2_VERSION
 
   func tries(_ socket: Int32) {
     attempts.append(Attempt(socket))
   }
 
-  /// Stores a copy of the socket, because libcurl then closes its own.
+  /// Stores a copy of the socket, because libcurl closes the original afterwards.
   func take(_ socket: Int32, context: OpaquePointer? = nil) {
     let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { return }

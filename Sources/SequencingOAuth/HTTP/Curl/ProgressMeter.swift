@@ -1,6 +1,6 @@
 import CSQCurl
 
-/// Counts the bytes of a transfer until the event loop reports the progress.
+/// A counter of a transfer's bytes, from which the event loop makes the progress reports.
 struct ProgressMeter {
   private let report: @Sendable (HTTPProgress) -> Void
   private var current = HTTPProgress()

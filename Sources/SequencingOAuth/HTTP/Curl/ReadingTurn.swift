@@ -56,7 +56,7 @@ private func prepareContext(
   return CURLE_OK
 }
 
-/// Called by OpenSSL when a handshake starts, so the connection has its source of bytes by now.
+/// Called by OpenSSL when a handshake starts; by then, the connection has its source of bytes.
 private func watchHandshake(_ tls: OpaquePointer?, _ event: Int32, _ value: Int32) {
   guard event & SSL_CB_HANDSHAKE_START != 0, let source = SSL_get_rbio(tls) else { return }
   BIO_set_callback_ex(source, watchReading)

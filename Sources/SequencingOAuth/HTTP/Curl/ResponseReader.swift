@@ -1,13 +1,13 @@
 import SQBasics
 
-/// Collects the lines of a response's head and trailers as libcurl delivers them.
+/// A collector of the lines of a response's head and trailers, as libcurl delivers them.
 ///
 /// It only copies and counts bytes. ``head()`` and ``trailers()`` make strings from them; unless
 /// the response is streamed, they run on the caller's thread.
 struct ResponseReader {
-  /// The maximum number of fields in a response, including heads of status 1xx and trailers.
+  /// The maximum number of lines in a response's trailers and heads, including heads of status 1xx.
   static let maximumFields = 256
-  /// The maximum total size of a response's fields, in bytes.
+  /// The maximum total size of these lines, in bytes.
   static let maximumBytes = 256 * 1024
 
   private var headLines: [UInt8] = []
@@ -32,7 +32,7 @@ struct ResponseReader {
 
   /// Stores a line, which includes its line end.
   ///
-  /// - Returns: `false` if the response has too many fields, or too many bytes in them.
+  /// - Returns: `false` if the response has too many lines, or too many bytes in them.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     byteCount += line.count
     fieldCount += 1

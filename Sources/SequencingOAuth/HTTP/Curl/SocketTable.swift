@@ -7,7 +7,8 @@ import SQLibC
 /// libcurl names the sockets, and ``applyChanges(for:)`` makes the event loop watch them. After
 /// each response, libcurl removes the socket of an open connection and names it again for the next
 /// request. Between the two, the socket stays watched, which saves two system calls for each
-/// request. If the unused socket has an event (the server closes it), ``isWanted(_:)`` ends that.
+/// request. If the unused socket has an event, for example because the server closes the
+/// connection, ``isWanted(_:)`` stops watching the socket.
 struct SocketTable {
   private struct Entry {
     /// The events that libcurl requested.
@@ -79,7 +80,7 @@ struct SocketTable {
 
   /// Returns the sockets that libcurl wants to read and that have data or have ended.
   ///
-  /// It asks for these sockets apart from the event loop, which is in the middle of its work.
+  /// It polls these sockets itself, because the event loop is in the middle of its work.
   func readable() -> [Int32] {
     var polled = awaited.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     guard poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
@@ -91,14 +92,15 @@ struct SocketTable {
     entries.indices.filter { entries[$0].wanted.contains(.readable) }.map(Int32.init)
   }
 
-  /// Counts a read of a connection, and returns whether it received far more bytes than content.
+  /// Counts a read of a socket, and returns whether its connection got far more bytes than content.
   mutating func isFlooded(_ socket: Int32, content: Int64, allowance: Int64) -> Bool {
     grow(socket)
     return entries[Int(socket)].meter.isExceeded(
       at: socket, content: content, allowance: allowance)
   }
 
-  /// Whether libcurl waits for a socket that had an event; if not, it is no longer watched.
+  /// Returns whether libcurl waits for a socket that had an event; if not, stops watching the
+  /// socket.
   mutating func isWanted(_ socket: Int32) -> Bool {
     grow(socket)
     if !entries[Int(socket)].wanted.isEmpty { return true }

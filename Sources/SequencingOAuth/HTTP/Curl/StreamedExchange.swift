@@ -1,7 +1,7 @@
 import SQFiles
 import SQFoundation
 
-/// A request with a body or a response that async code produces or consumes during the transfer.
+/// A request for which async code makes the body or consumes the response during the transfer.
 ///
 /// Three tasks run concurrently: one makes the body, one consumes the response, and the caller
 /// waits for the transfer. All have ended when ``run(_:)`` returns.
@@ -65,7 +65,7 @@ struct StreamedExchange {
   }
 }
 
-/// Writes the content of one response to its file, its closure or memory.
+/// A writer of one response's content to a file, a closure or memory.
 private struct ResponseSink {
   private let destination: HTTPDestination
   private var head: WebResponseHead?

@@ -1,9 +1,10 @@
 import SQBasics
 import Synchronization
 
-/// How far a client's time limits are ahead of the system's clock, so that tests need not wait.
+/// The lead of a client's clock over the system's clock, so that tests need not wait for time
+/// limits.
 ///
-/// A transfer of a client with a lead measures its limits by the system's monotonic clock plus the
+/// A client with a lead measures its transfers' limits by the system's monotonic clock plus the
 /// lead. libcurl's own timers use the system's clock.
 package final class TimeLead: Sendable {
   private let lead = Atomic<UInt64>(0)

@@ -4,21 +4,21 @@ import SQBasics
 /// The time limits of a transfer: in total, until it has a connection, and since the last byte.
 ///
 /// The limits are nanoseconds of the monotonic clock; `UInt64.max` means never. That clock stops
-/// while the machine is suspended, so a transfer may continue when the machine wakes. A clock that
-/// goes on decides whether a request is still sent: after its time limit, another process may have
-/// taken over its work.
+/// while the machine is suspended, so a transfer may continue when the machine wakes. A second
+/// clock, which also runs during the suspension, decides whether a request may still be sent: after
+/// the request's time limit, another process may have taken over its work.
 struct TransferClock {
   private let end: UInt64
-  /// The time after which nothing is sent, by a clock that also runs while the machine is
-  /// suspended.
+  /// The time after which the request must not be sent, by a clock that also runs while the machine
+  /// is suspended.
   private let lastSending: UInt64
   private let idle: UInt64
   /// The time by which the request must have a connection; `UInt64.max` after it has one.
   private var connectionEnd: UInt64
   private var lastMove: UInt64
-  /// Whether the app has not yet consumed the received content, so the server may be silent.
+  /// Whether the app must first consume received content, so the idle limit does not apply.
   var isWaitingForReader = false
-  /// Whether the app has not yet made the next piece of the body, so the server may be silent.
+  /// Whether the app must first make the next piece of the body, so the idle limit does not apply.
   var isWaitingForWriter = false
   /// How far the times above are ahead of the system's clock; `nil` except in tests.
   private let lead: TimeLead?
@@ -62,7 +62,7 @@ struct TransferClock {
     return deadline - min(deadline, lead.nanoseconds)
   }
 
-  /// The limits of a transfer.
+  /// The kinds of time limits.
   enum Limit {
     case total
     case connection
@@ -75,7 +75,7 @@ struct TransferClock {
     return now >= connectionEnd ? .connection : .idle
   }
 
-  /// Whether the request may still be sent, even if the machine was suspended since it began.
+  /// Returns whether the request may still be sent; time in which the machine was suspended counts.
   func maySend(at time: UInt64 = timeAwakeOrNot()) -> Bool { time < lastSending }
 
   static func now() -> UInt64 { Monotonic.now() }

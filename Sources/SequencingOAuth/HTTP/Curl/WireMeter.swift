@@ -1,14 +1,15 @@
 import CSQCurl
 import SQBasics
 
-/// Counts the bytes that libcurl reads from a connection, and compares them with the content.
+/// A counter of the bytes that libcurl reads from a connection, compared with their content.
 ///
 /// libcurl does not limit bytes without content; see `ContentMeter`.
 struct WireMeter {
   /// The number of additional bytes that may arrive over HTTP/2.
   ///
   /// It is the largest window that libcurl opens for a stream. libcurl may hold that much content
-  /// for a request that is not read yet, and that much may arrive for an abandoned request.
+  /// for a request whose response is not read yet, and that much may arrive for an abandoned
+  /// request.
   static let window: Int64 = 32 << 20
   /// The number of reads between two counts; most small responses have ended by then.
   private static let readingsEach = 8

@@ -4,8 +4,8 @@ package import SQFoundation
 
 /// An open file that one task at a time reads or writes in pieces.
 ///
-/// Its blocking calls run on a thread of their own. A file may be on a server that does not
-/// respond, and must not block a thread of Swift's task pool.
+/// Its blocking calls run on a separate thread. A file may be on a file server that does not
+/// respond, and a call must not block a thread of Swift's task pool.
 package final class OpenFile: @unchecked Sendable {
   static let pieceSize = 1024 * 1024
 
@@ -54,8 +54,7 @@ package final class OpenFile: @unchecked Sendable {
     return status.size
   }
 
-  /// Reads the next piece, of at most `limit` bytes and ``pieceSize``; it is empty at the file's
-  /// end.
+  /// Reads the next piece, of at most `limit` and ``pieceSize`` bytes; empty at the file's end.
   package func piece(_ limit: Int64) async throws(FileFailure) -> Data {
     try await queue.result { [self] () throws(FileFailure) in
       let room = Int(min(limit, Int64(Self.pieceSize)))

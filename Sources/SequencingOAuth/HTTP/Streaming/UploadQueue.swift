@@ -2,14 +2,14 @@ import SQBasics
 import SQFiles
 import SQFoundation
 
-/// A queue between libcurl, the sender of a request's body, and the async code that makes it.
+/// A queue for a request's body, between the async code that makes it and libcurl, which sends it.
 ///
-/// It holds at most one chunk, and asks for the next one when libcurl has taken the last byte of
-/// the current one.
+/// The queue holds at most one chunk, and asks for the next one when libcurl has taken the last
+/// byte of the current one.
 final class UploadQueue: Sendable {
   typealias MakeChunks = @Sendable () throws -> @Sendable () async throws -> Data?
 
-  /// The result for libcurl when it asks for bytes.
+  /// The result of libcurl's request for bytes.
   enum Fill {
     /// The number of bytes that were copied; 0 at the end of the body.
     case bytes(Int)
@@ -74,6 +74,7 @@ final class UploadQueue: Sendable {
       $0.sent = 0
       $0.isEnded = false
       $0.isWanted = false
+      $0.error = nil
       $0.attempt += 1
     }
   }
@@ -95,7 +96,7 @@ final class UploadQueue: Sendable {
   private func take(_ state: inout State, _ room: UnsafeMutableRawBufferPointer) -> Fill {
     let piece = state.chunk.prefix(room.count)
     piece.copyBytes(to: room)
-    // After the chunk is empty, the producer can reuse its memory.
+    // Releases a chunk that is used up, so that the producer can reuse its memory.
     state.chunk = piece.count == state.chunk.count ? Data() : state.chunk.dropFirst(piece.count)
     state.sent += Int64(piece.count)
     return .bytes(piece.count)
@@ -122,13 +123,13 @@ final class UploadQueue: Sendable {
         }
         provide(try await chunks?.next(), wanted)
       } catch {
-        state.withLock { $0.error = error }
+        fail(error, wanted)
       }
       available()
     }
   }
 
-  /// Checks that a body of length 0 has no content, because libcurl never asks for any.
+  /// Throws if a body with the length 0 has content, which libcurl would never ask for.
   func checkEmpty() async throws(SQOAuthError) {
     do {
       var chunks = Chunks(next: try makeChunks(), length: 0)
@@ -152,9 +153,9 @@ final class UploadQueue: Sendable {
 
     /// Returns the next chunk, or `nil` at the end of the body.
     ///
-    /// The last announced byte is passed on only when the body has ended there. libcurl never asks
-    /// for bytes beyond the announced length, so it would cut off a longer body, and the server
-    /// would take the part for the whole.
+    /// The chunk with the last announced byte is returned only if no content follows. libcurl never
+    /// asks for bytes beyond the announced length, so it would cut off a longer body, and the
+    /// server would treat the part as the whole body.
     mutating func next() async throws -> Data? {
       guard !isEnded, let chunk = try await nonempty() else { return nil }
       count += Int64(chunk.count)
@@ -181,8 +182,16 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// Waits until libcurl asks for a chunk; returns the attempt it is for, or `nil` after
-  /// ``close()``.
+  /// Ends the body of an attempt with an error, unless it was restarted meanwhile.
+  private func fail(_ error: any Error, _ attempt: Int) {
+    state.withLock { state in
+      guard state.attempt == attempt else { return }
+      state.error = error
+    }
+  }
+
+  /// Waits until libcurl asks for a chunk; returns the number of the attempt to send the body, or
+  /// `nil` after ``close()``.
   private func demand() async -> Int? {
     await withCheckedContinuation { continuation in
       let answer = state.withLock { state -> Int?? in

@@ -28,8 +28,8 @@ public struct EncryptionService: Sendable {
 
   /// Creates a service with a store's key: 32 bytes, or a key file.
   ///
-  /// A missing key file is created. The service is the same as one with the key's bytes. The call
-  /// blocks the thread while it reads the file, so make it when the program starts.
+  /// A missing key file is created. The service is the same as a service with the key's bytes. The
+  /// call blocks the thread while it reads the file, so make it when the program starts.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, because it becomes a
   ///   key only together with a store's salt; the errors of a key file, such as
@@ -56,7 +56,7 @@ public struct EncryptionService: Sendable {
 
   /// Encrypts a text with a context in several parts, authenticated as one text.
   ///
-  /// A part may be a whole file, and joining it with the other parts would copy it.
+  /// The parts are not joined in memory, because that would copy a part that may be a whole file.
   func seal(_ plaintext: Data, authenticating context: [Data]) throws(SQOAuthError) -> Data {
     try CryptoFailure.reported { () throws(CryptoFailure) in
       let nonce = try RandomBytes.make(Self.nonceSize)

@@ -42,7 +42,7 @@ struct KeyFile: Sendable, Redacted {
     }
   }
 
-  /// Seals the key with a different passphrase, or stores it without one; the key does not change.
+  /// Seals the same key with a different passphrase, or stores it unsealed if that is `nil`.
   func change(to passphrase: String?) throws(SQOAuthError) {
     try file.locked { () throws(SQOAuthError) in
       try file.write(KeyFile(path: path, passphrase: passphrase).content(with: read()))

@@ -1,6 +1,6 @@
 package import SQFoundation
 
-/// A sealer of one store's records: each gets its own sealed box and opens only for its account.
+/// A sealer of one store's records: each record gets a box that opens only for its account.
 ///
 /// With a passphrase, creating a sealer takes a large part of a second of computing; with a key
 /// file, it reads that file. So create a sealer on a thread that may block, and keep it. Its error

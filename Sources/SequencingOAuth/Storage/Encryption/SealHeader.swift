@@ -118,7 +118,7 @@ struct SealHeaderFields: Codable, Redacted {
     }
   }
 
-  /// Returns the key derivation; throws if it is weak or takes an unreasonable time or memory.
+  /// Returns the key derivation; throws if it is weak, or needs too much time or memory.
   func derivation() throws(SQOAuthError) -> KeyDerivation {
     let derivation: KeyDerivation? =
       switch (kdf.name, Hexadecimal.decode(kdf.salt), kdf.n, kdf.r, kdf.p) {

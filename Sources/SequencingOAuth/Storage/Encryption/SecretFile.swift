@@ -5,14 +5,14 @@ import SQFoundation
 /// A private file with one secret, created by the first program that needs the secret.
 ///
 /// It has mode 0600, in a folder that is created with mode 0700; a file that other users can read
-/// is rejected. A file that belongs to root may be readable by other users, as in the case of a
-/// container's secrets. Every call blocks its thread.
+/// is rejected. The exception is a file that belongs to root, such as a container's secret: other
+/// users may read it. Every call blocks its thread.
 struct SecretFile: Sendable {
   /// The kind and the path of the file, for error messages.
   let name: String
   private let file: PrivateFile
 
-  /// Creates a reference to a file; `kind` names the file in error messages, as `the key file`.
+  /// Creates a reference to a file; `kind` names it in error messages, for example `the key file`.
   init(_ kind: String, path: String) {
     name = "\(kind) \(path.printable)"
     file = PrivateFile(path: path, trust: .key)

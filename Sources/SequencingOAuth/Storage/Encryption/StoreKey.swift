@@ -28,7 +28,7 @@ public struct StoreKey: Sendable {
     Self(source: .passphrase(passphrase, .smallest))
   }
 
-  /// Returns a key from exactly 32 random bytes; the app itself keeps them in another place.
+  /// Returns a key from exactly 32 random bytes; the app must keep them in another place.
   public static func raw(_ key: Data) -> Self {
     Self(source: .raw(key))
   }

@@ -42,10 +42,10 @@ public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStor
     self.init(path: Self.path(in: folder), key: key ?? .file(Self.keyPath(in: folder)))
   }
 
-  /// Returns the path of the store of a service, whose state folder is given.
+  /// Returns the path of a service's store in the service's state folder.
   package static func path(in folder: String) -> String { folder + "/tokens.sealed" }
 
-  /// Returns the path of the key file of a service, whose state folder is given.
+  /// Returns the path of a service's key file in the service's state folder.
   package static func keyPath(in folder: String) -> String { folder + "/tokens.key" }
 
   /// Creates a store with a limit on the wait for another program's lock on the file.
@@ -57,8 +57,8 @@ public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStor
   /// Checks the key against the file; if the file is missing, creates it with this key.
   ///
   /// Call it after you ask the user for a passphrase, to know immediately whether the passphrase is
-  /// correct. Otherwise, the first other call checks the key. If you do not call it, a missing file
-  /// counts as an empty store, and the first save creates the file.
+  /// correct. If you do not call it, the first other call checks the key, a missing file counts as
+  /// an empty store, and the first save creates the file.
   public func prepare() async throws(SQOAuthError) {
     // Reading needs neither the lock nor the permission to write.
     if try await file.exists() { return }

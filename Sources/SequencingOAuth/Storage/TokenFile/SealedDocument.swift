@@ -69,7 +69,7 @@ extension SealedDocument {
   }
 }
 
-/// The layout of an encrypted token file: a header line, and boxes after their lengths in 4 bytes.
+/// The layout of an encrypted token file: a header line, then boxes, each after its 4-byte length.
 ///
 /// The last box is the seal over all bytes before it. The parts of a parsed file share its memory,
 /// because with many accounts, copying the boxes would take longer than opening the seal.

@@ -9,7 +9,7 @@ final class SealedFormat: TokenFileFormat {
   private struct State: Sendable {
     var key: StoreKey
     var sealer: RecordSealer?
-    /// A new key that the file may already have, even if the write with it reported an error.
+    /// A new key that the file may already have, even if the write with that key reported an error.
     var next: (key: StoreKey, sealer: RecordSealer)?
   }
 

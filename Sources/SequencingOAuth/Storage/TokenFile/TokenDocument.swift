@@ -4,11 +4,11 @@ import SQFoundation
 /// The content of an unencrypted token file: a format version, the accounts, and a digest.
 ///
 /// The file has a line for each account. A record is read only when it is needed, because a file
-/// may have very many.
+/// may have very many records.
 struct TokenDocument: Sendable {
   static let currentVersion = 1
 
-  /// The records as JSON; those of a file share its memory.
+  /// The records as JSON; records that were read from a file share the file's memory.
   private var records = TextDictionary<Data>()
 
   /// Creates a document without accounts.
@@ -43,7 +43,7 @@ extension TokenDocument {
   private static let digestName = "sha256"
   private static let versionName = "version"
 
-  /// Reads a file whose digest, if it has one, was not checked yet.
+  /// Reads a file's members; the caller checks the digest.
   private init(members: [(name: String, value: Data)]) throws(SQOAuthError) {
     guard let accounts = Self.value(Self.accountsName, in: members).flatMap(JSONMembers.split)
     else { throw Self.damaged }

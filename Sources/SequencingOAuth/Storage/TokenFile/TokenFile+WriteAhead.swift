@@ -14,8 +14,8 @@ extension TokenFile {
 
   /// Creates a file for the write-ahead copy of a record's successor.
   ///
-  /// Without a record, it only checks that this is possible. The check takes the steps of a save,
-  /// with file names of the same lengths.
+  /// Without a record, it only checks that this is possible. The check takes the same steps as a
+  /// save, with file names of the same lengths.
   ///
   /// It also acquires the token file's lock for a moment, because no new token can be saved while
   /// another program holds that lock.
@@ -28,7 +28,7 @@ extension TokenFile {
         try file.naming("be made") { () throws(SQOAuthError) in try file.format.checkKey() }
         try file.writeAheadCopies.check()
         let lock = try file.lock()
-        // The store need not exist yet, so its lock file is removed.
+        // The store does not exist yet, so its lock file is removed again.
         defer { lock.remove() }
         try file.checkReplacing()
         return AccountReservation()

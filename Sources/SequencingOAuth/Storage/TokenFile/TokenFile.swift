@@ -2,7 +2,7 @@ import SQBasics
 import SQFiles
 import SQFoundation
 
-/// The content of a token file: records, perhaps decrypted only when they are needed.
+/// The content of a token file: records, which may be decrypted only when they are needed.
 protocol TokenFileContent: Sendable {
   var ids: [String] { get }
   func record(_ id: String) throws(SQOAuthError) -> AccountRecord?
@@ -22,7 +22,7 @@ protocol TokenFileFormat: Sendable {
   func checkKey() throws(SQOAuthError)
   /// Creates the content of a new file.
   func create() throws(SQOAuthError) -> Content
-  /// Returns whether a content begins like one of this format, even if it is damaged.
+  /// Returns whether a file's bytes begin like a file of this format, even if they are damaged.
   func recognizes(_ bytes: Data) -> Bool
   func decode(_ bytes: Data) throws(SQOAuthError) -> Content
   func encode(_ content: Content) throws(SQOAuthError) -> Data
@@ -45,7 +45,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   private let file: PrivateFile
   let locks: AccountLocks
   let queue = BlockingQueue("TokenFile")
-  /// How long a call waits while another program has the file locked.
+  /// The longest time that a call waits for another program's lock on the file.
   private let lockLimit: Duration
   private let latest = Locked<Latest?>(nil)
 
@@ -98,8 +98,8 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 
   func erase(_ id: String) async throws(SQOAuthError) {
     try await rewrite { [writeAheadCopies] content, format throws(SQOAuthError) in
-      // This comes before the erasure of the record, so that a process that ends here leaves no
-      // token of a user who signed out.
+      // The copy is removed before the record: if the process ended between the two steps, a
+      // remaining copy would still contain the token of a user who signed out.
       try writeAheadCopies.remove(id, format.sealer)
       var content = content
       content?.erase(id)

@@ -84,4 +84,47 @@ import Testing
     await producer.value
     #expect(asked.count.withLock { $0 } == 1)
   }
+
+  private struct Unreadable: Error {}
+
+  private final class Queue: Sendable {
+    let value = Locked<UploadQueue?>(nil)
+  }
+
+  /// libcurl restarts a body if the server closes the connection before the response.
+  @Test(arguments: [true, false])
+  func `an error of a dropped attempt does not end the next one`(isLate: Bool) async throws {
+    let attempts = Counter()
+    let queueOfBody = Queue()
+    let queue = UploadQueue(length: nil) {
+      let isFirst = attempts.next() == 0
+      let chunks = Counter()
+      return {
+        if isFirst {
+          // The restart comes while the chunk is made.
+          if isLate { queueOfBody.value.withLock { $0 }?.rewind() }
+          throw Unreadable()
+        }
+        return chunks.next() == 0 ? Data([7]) : nil
+      }
+    }
+    queueOfBody.value.withLock { $0 = queue }
+    let all = Locked<[UInt8]>([])
+    let restarts = Counter()
+    #expect(try Self.take(queue) == nil)
+    await queue.produce {
+      do {
+        while let bytes = try Self.take(queue) {
+          all.withLock { $0 += bytes }
+          if bytes.isEmpty { return queue.close() }
+        }
+      } catch {
+        guard restarts.next() == 0 else { return queue.close() }
+        queue.rewind()
+        _ = try? Self.take(queue)
+      }
+    }
+    #expect(all.withLock { $0 } == [7])
+    #expect(attempts.count.withLock { $0 } == 2)
+  }
 }
