@@ -1,7 +1,7 @@
 extension Duration {
   /// The duration as rounded text for a message, such as `60.0 seconds`.
   ///
-  /// A limit that several requests share can be a fraction of a second with nine decimals.
+  /// Without rounding, the rest of a limit that several requests share would have many decimals.
   package var text: String {
     let step: Duration =
       self < .seconds(1)

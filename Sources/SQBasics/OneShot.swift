@@ -57,12 +57,33 @@ public final class OneShot<Value: Sendable>: Sendable {
 
   /// Waits for the value; returns `nil` if the waiting task is cancelled first.
   @inlinable
-  public func value() async -> Value? {
+  public func value() async -> Value? { await wait { _ in nil } }
+
+  /// Waits for the value, at most until a time.
+  ///
+  /// Returns `nil` at that time, or if the waiting task is cancelled first.
+  @inlinable
+  public func wait(until end: ContinuousClock.Instant) async -> Value? {
+    await wait { id in
+      Task {
+        try? await Task.sleep(until: end, clock: .continuous)
+        self.wake(id)
+      }
+    }
+  }
+
+  /// Waits until the value arrives, the waiting task is cancelled, or the waiter is woken.
+  ///
+  /// The closure starts a task that may wake the waiter with this number. It is called only if the
+  /// value has not arrived yet, and the task is cancelled at the end.
+  @inlinable
+  func wait(_ limit: (Int) -> Task<Void, Never>?) async -> Value? {
     let (id, value) = state.withLock { state in
       state.lastWaiter += 1
       return (state.lastWaiter, state.value)
     }
     if let value { return value }
+    var timer: Task<Void, Never>?
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
@@ -70,24 +91,18 @@ public final class OneShot<Value: Sendable>: Sendable {
           state.waiters[id] = continuation
           return false
         }
-        if isReady { continuation.resume() }
+        if isReady { continuation.resume() } else { timer = limit(id) }
       }
     } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+      wake(id)
     }
+    timer?.cancel()
     return current
   }
 
-  /// Waits for the value, at most until a time.
-  ///
-  /// Returns `nil` at that time, or if the waiting task is cancelled first.
-  public func wait(until end: ContinuousClock.Instant) async -> Value? {
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { _ = await self.value() }
-      group.addTask { try? await Task.sleep(until: end, clock: .continuous) }
-      await group.next()
-      group.cancelAll()
-    }
-    return current
+  /// Ends the wait of one waiter, without a value.
+  @usableFromInline
+  func wake(_ id: Int) {
+    state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
   }
 }

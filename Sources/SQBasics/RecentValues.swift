@@ -1,9 +1,11 @@
 /// A dictionary of limited size that forgets the least recently used values.
 ///
-/// It is safe for keys that others choose, such as texts from a server. Its methods can be inlined,
-/// so that the compiler specializes them for the types of keys and values: unspecialized code takes
+/// It is safe for keys that others choose, such as texts from a server.
+///
+/// It is public, like ``Locked`` and ``OneShot``, because the compiler specializes generic code for
+/// the types of another module only if that code is public and inlinable. Unspecialized code takes
 /// many times as long.
-package struct RecentValues<Key: Hashable, Value> {
+public struct RecentValues<Key: Hashable, Value> {
   @usableFromInline var entries: [Key: (value: Value, use: UInt64)] = [:]
   /// The number of times that any value was used or set.
   @usableFromInline var uses: UInt64 = 0
@@ -11,15 +13,16 @@ package struct RecentValues<Key: Hashable, Value> {
 
   /// Creates an empty collection for at most `limit` values.
   @inlinable
-  package init(limit: Int) {
+  public init(limit: Int) {
     self.limit = max(1, limit)
   }
 
-  @inlinable package var count: Int { entries.count }
+  /// The number of values.
+  @inlinable public var count: Int { entries.count }
 
   /// Returns the value of a key and records that it was used.
   @inlinable
-  package mutating func use(_ key: Key) -> Value? {
+  public mutating func use(_ key: Key) -> Value? {
     guard let index = entries.index(forKey: key) else { return nil }
     uses += 1
     entries.values[index].use = uses
@@ -30,7 +33,7 @@ package struct RecentValues<Key: Hashable, Value> {
   ///
   /// If there are too many values, the least recently used ones are removed.
   @inlinable
-  package mutating func set(_ key: Key, to value: Value?) {
+  public mutating func set(_ key: Key, to value: Value?) {
     guard let value else {
       entries[key] = nil
       return
@@ -42,7 +45,7 @@ package struct RecentValues<Key: Hashable, Value> {
 
   /// Changes the value of a key, if there is one.
   @inlinable
-  package mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
+  public mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
     guard let index = entries.index(forKey: key) else { return }
     body(&entries.values[index].value)
   }

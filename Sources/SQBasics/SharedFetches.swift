@@ -1,16 +1,12 @@
 /// A cache that fetches the value of a key once for all callers that need it at the same time.
 ///
 /// A cancelled caller stops waiting. When no caller waits any more, the fetch is cancelled.
-package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Failure: Error>:
+///
+/// It is public for the same reason as ``RecentValues``.
+public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Failure: Error>:
   Sendable
 {
   @usableFromInline typealias Work = SharedWork<Value, Failure>
-
-  @usableFromInline
-  struct Fetch {
-    let work = Work()
-    var waiters: Int
-  }
 
   fileprivate enum Step {
     case use(Value)
@@ -19,20 +15,31 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
   }
 
   @usableFromInline
-  struct State {
+  struct State: Sendable {
     @usableFromInline var found: RecentValues<Key, Value>
-    var underWay: [Key: Fetch] = [:]
+    /// The fetches that further callers join.
+    var underWay: [Key: Work] = [:]
+    /// The number of callers that wait for each fetch, including detached fetches.
+    var waiters: [ObjectIdentifier: Int] = [:]
 
     fileprivate mutating func step(_ key: Key, _ isUsable: (Value) -> Bool) -> Step {
       if let known = found.use(key), isUsable(known) { return .use(known) }
-      if var fetch = underWay[key] {
-        fetch.waiters += 1
-        underWay[key] = fetch
-        return .join(fetch.work)
+      if let work = underWay[key] {
+        waiters[ObjectIdentifier(work), default: 0] += 1
+        return .join(work)
       }
-      let fetch = Fetch(waiters: 1)
-      underWay[key] = fetch
-      return .start(fetch.work)
+      let work = Work()
+      underWay[key] = work
+      waiters[ObjectIdentifier(work)] = 1
+      return .start(work)
+    }
+
+    /// Removes a fetch; returns `false` if it was detached.
+    fileprivate mutating func remove(_ work: Work, of key: Key) -> Bool {
+      waiters[ObjectIdentifier(work)] = nil
+      guard underWay[key] === work else { return false }
+      underWay[key] = nil
+      return true
     }
   }
 
@@ -86,7 +93,7 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
 
   /// Returns the cached value of a key, whether it is usable or not.
   @inlinable
-  package func known(_ key: Key) -> Value? {
+  public func known(_ key: Key) -> Value? {
     state.withLock { $0.found.use(key) }
   }
 
@@ -107,19 +114,23 @@ package final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fai
 
   private func end(_ key: Key, _ work: Work, _ outcome: Work.Outcome) {
     state.withLock { state in
-      guard state.underWay[key]?.work === work else { return }
-      state.underWay[key] = nil
-      if keepsValues, case .success(let value) = outcome { state.found.set(key, to: value) }
+      guard state.remove(work, of: key), keepsValues, case .success(let value) = outcome else {
+        return
+      }
+      state.found.set(key, to: value)
     }
     work.outcome.resolve(outcome)
   }
 
+  /// Leaves a fetch; the last caller to leave cancels it.
   private func leave(_ key: Key, _ work: Work) {
     let isAbandoned = state.withLock { state in
-      guard state.underWay[key]?.work === work else { return false }
-      state.underWay[key]?.waiters -= 1
-      guard state.underWay[key]?.waiters == 0 else { return false }
-      state.underWay[key] = nil
+      let id = ObjectIdentifier(work)
+      // A fetch without a count has ended.
+      guard let waiters = state.waiters[id] else { return false }
+      state.waiters[id] = waiters - 1
+      guard waiters == 1 else { return false }
+      _ = state.remove(work, of: key)
       return true
     }
     if isAbandoned { work.cancel() }

@@ -1,4 +1,5 @@
 /// A piece of work that any number of callers can wait for and that outlives each of them.
+@usableFromInline
 package final class SharedWork<Value: Sendable, Failure: Error>: Sendable {
   package typealias Outcome = Result<Value, Failure>
 

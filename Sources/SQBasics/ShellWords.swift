@@ -6,7 +6,7 @@ package enum ShellWords {
   package static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
-    // Scalars, because a quote and a combining mark after it form one Character.
+    // The text is read by scalars, because a quote and a combining mark form one Character.
     var rest = text.unicodeScalars[...]
     while let scalar = rest.popFirst() {
       switch scalar {

@@ -1,6 +1,8 @@
 extension String {
   /// The words of a list with spaces between them, such as scopes.
-  package var words: [String] { split(separator: " ").map(String.init) }
+  package var words: [String] {
+    utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
+  }
 }
 
 extension Sequence<String> {

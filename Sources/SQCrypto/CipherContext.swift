@@ -10,7 +10,8 @@ package final class CipherContext {
     CryptoFailure("libcrypto cannot encrypt with AES-256-GCM")
   }
 
-  // Fetched once, because a fetch takes longer than encrypting a record; never changed later.
+  // The cipher is fetched only once, because a fetch takes longer than encrypting a record. It is
+  // never changed later.
   nonisolated(unsafe) private static let cipher = {
     OpenSSL.begin()
     return EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)

@@ -1,4 +1,4 @@
-/// The thumbprint of a public key: the digest of the members that determine it in a JSON Web Key.
+/// The thumbprint of a public key: the digest of the JSON Web Key members that determine the key.
 ///
 /// - SeeAlso: RFC 7638, section 3
 package enum JWKThumbprint {
@@ -7,7 +7,7 @@ package enum JWKThumbprint {
     Base64URL.encode(Digest.sha256(text(of: members)))
   }
 
-  /// Writes the members in the order of their names, without spaces: the text to digest.
+  /// Returns the text to digest: the members in the order of their names, without spaces.
   ///
   /// No value needs escaping: each one is Base64url, or the name of a curve or a type.
   package static func text(of members: [String: String]) -> String {

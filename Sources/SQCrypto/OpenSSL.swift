@@ -1,7 +1,7 @@
 import CSQCrypto
 package import SQFoundation
 
-/// Functions for OpenSSL in this process, shared with libcurl and the app.
+/// Functions for the OpenSSL library, which the SDK shares with libcurl and the app.
 package enum OpenSSL {
   /// Makes OpenSSL keep its state when the process exits.
   ///

@@ -92,7 +92,7 @@ package final class PrivateKey: @unchecked Sendable {
       numbers.allSatisfy({ !$0.isEmpty && $0.count <= Int(OPENSSL_RSA_MAX_MODULUS_BITS) / 8 })
     else { return nil }
     self.init {
-      // One array for all numbers, so that each has an address at the same time.
+      // All numbers are in one array, so that their addresses are valid at the same time.
       let bytes = [UInt8](numbers.joined())
       return bytes.withUnsafeBufferPointer { bytes in
         var start = 0

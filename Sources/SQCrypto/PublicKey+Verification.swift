@@ -26,7 +26,7 @@ extension PublicKey {
     }
   }
 
-  /// Returns the numbers r and s in DER.
+  /// Returns the numbers r and s of an ECDSA signature in DER; `nil` if its length is wrong.
   ///
   /// OpenSSL rejects numbers that are 0 or not below the order of the curve.
   ///
@@ -52,19 +52,9 @@ extension PublicKey {
     _ signature: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer,
     by scheme: SignatureScheme
   ) -> Bool {
-    let context = EVP_MD_CTX_new()
+    guard let context = EVP_MD_CTX_new() else { return false }
     defer { EVP_MD_CTX_free(context) }
-    // `context` owns the key's context, so only `context` is freed.
-    var keyContext: OpaquePointer?
-    guard
-      EVP_DigestVerifyInit(
-        context, &keyContext, scheme.hashFunction?.implementation, nil, key) == 1
-    else { return false }
-    if case .rsaPSS = scheme {
-      guard EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) == 1,
-        EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST) == 1
-      else { return false }
-    }
+    guard verifications.prepare(context, key, scheme) else { return false }
     return EVP_DigestVerify(
       context, signature.bindMemory(to: UInt8.self).baseAddress, signature.count,
       message.bindMemory(to: UInt8.self).baseAddress, message.count) == 1

@@ -13,6 +13,7 @@ package final class PublicKey: @unchecked Sendable {
 
   package let kind: Kind
   let key: OpaquePointer
+  let verifications = PreparedVerifications()
 
   /// Creates an RSA key from two big-endian numbers; returns `nil` if they are not a valid key.
   ///

@@ -6,11 +6,11 @@ import SequencingOAuth
 import SequencingOAuthBackend
 import SequencingOAuthPostgreSQL
 
-/// How many tokens per second workers renew if they share a database's accounts.
+/// Benchmarks of workers that share a database's accounts: how many tokens per second they renew.
 ///
-/// They are compared with one bare loop of a POST and an upsert. The rows for more workers show how
-/// the rate grows. All processes, the database and the token server share this machine's cores, so
-/// with a near server one worker uses all of them.
+/// The workers are compared with one bare loop of a POST and an upsert. The rows for more workers
+/// show how the rate grows. All processes, the database and the token server share this machine's
+/// cores, so with a near server one worker uses all cores.
 struct FleetBenchmarks {
   /// How far away the token server is.
   enum Distance: String, CaseIterable {
@@ -40,7 +40,7 @@ struct FleetBenchmarks {
   private let server: ByteServer
   private let distance: Distance
 
-  /// Returns `nil` without a database server, or if no row contains the word.
+  /// Returns `nil` without a database server, or if no row's name contains the word.
   init?(_ server: ByteServer, _ distance: Distance, word: String) async throws {
     let names = Self.counts.map { Self.name($0, distance) } + [Self.memoryName]
     guard names.contains(where: { $0.contains(word) }),
@@ -70,16 +70,23 @@ struct FleetBenchmarks {
     try (distance == .near ? server.tokenURL : server.farTokenURL).absoluteString
   }
 
-  func all() -> [Benchmark] { Self.counts.map { row($0) } }
+  func all() -> [Benchmark] {
+    Self.counts.map { row($0) } + [
+      row(1, beside: Benchmark.Peer(name: "the same with a mark") { try await loop(marking: true) })
+    ]
+  }
 
-  private func row(_ count: Int) -> Benchmark {
+  private func row(_ count: Int, beside peer: Benchmark.Peer? = nil) -> Benchmark {
     Benchmark(
       name: Self.name(count, distance),
-      peer: Benchmark.Peer(name: "one bare loop") { try await loop() },
+      peer: peer ?? Benchmark.Peer(name: "one bare loop") { try await loop() },
       subject: { try await refreshes(by: count) })
   }
 
-  private func loop() async throws -> Benchmark.Sample {
+  /// Runs the bare loop; with `marking`, it writes a row before each POST too.
+  ///
+  /// Without that mark on the disk, another host could send the same refresh token after a crash.
+  private func loop(marking: Bool = false) async throws -> Benchmark.Sample {
     let easy = try RawCurl.handle(try Self.endpoint(server, distance))
     defer { curl_easy_cleanup(easy) }
     sq_set_text(
@@ -88,6 +95,7 @@ struct FleetBenchmarks {
         + String(repeating: "r", count: 100))
     return try await sample(distance.refreshes) {
       for number in 0..<distance.refreshes {
+        if marking { try bare.save("account \(number)") }
         guard curl_easy_perform(easy) == CURLE_OK else { throw BenchmarkError("no token") }
         try bare.save("account \(number)")
       }
@@ -146,7 +154,7 @@ struct FleetBenchmarks {
 
   // MARK: Workers
 
-  /// The argument that starts this program as a worker, before the distance and the endpoint.
+  /// The argument that starts this program as a worker; the distance and the endpoint follow it.
   static let argument = "--keep"
 
   /// A process that keeps the accounts fresh until its input ends.
@@ -188,7 +196,8 @@ struct FleetBenchmarks {
         continuation.resume()
       }
     }
-    // Otherwise leases of unfinished renewals would block their accounts for the next workers.
+    // Without this stop, leases of unfinished renewals would block their accounts for the next
+    // workers.
     await keeper.stop()
   }
 }

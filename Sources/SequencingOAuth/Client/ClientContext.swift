@@ -28,7 +28,7 @@ package final class ClientContext: Sendable {
   }
 
   /// Reads a part of the environment under the lock, without copying the rest.
-  func withEnvironment<Value: Sendable>(_ body: (ClientEnvironment) -> Value) -> Value {
+  package func withEnvironment<Value: Sendable>(_ body: (ClientEnvironment) -> Value) -> Value {
     state.withLock { body($0.environment) }
   }
 
@@ -85,7 +85,7 @@ package final class ClientContext: Sendable {
     state.withLock { $0.hasNewAttributes ? $0.attributes : nil }
   }
 
-  /// Records that a record is about to be stored; values that the app sets from now on are new.
+  /// Stops treating the app's values as new if the record has them; call this before each save.
   func willSave(_ record: AccountRecord) {
     state.withLock { if $0.attributes == record.attributes { $0.hasNewAttributes = false } }
   }

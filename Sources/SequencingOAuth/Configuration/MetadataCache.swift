@@ -77,14 +77,31 @@ package final class MetadataCache: Sendable {
     }
     let issuer = Self.key(discovery.issuer, isForIdentity: discovery.isForIdentity)
     let now = discovery.clock.steadyTime
-    if fetches.known(issuer) == nil, let failed = failures.withLock({ $0.use(issuer) }),
+    let known = fetches.known(issuer)
+    if known == nil, let failed = failures.withLock({ $0.use(issuer) }),
       failed.isInForce(at: now, for: askers)
     {
       throw failed.error
     }
-    let found = try await fetches.value(
-      of: issuer, if: { !isFresh && $0.isFresh(at: now) }
-    ) { [self] () throws(SQOAuthError) in
+    let found: Known
+    if let known, !isFresh, known.isFresh(at: now) {
+      found = known
+    } else {
+      found = try await fetched(issuer, discovery, client) { !isFresh && $0.isFresh(at: now) }
+    }
+    if isFresh, let failure = found.failure { throw failure }
+    // Another client of the issuer may accept the endpoints, so fetching does not check them.
+    if !discovery.acceptsServersOnThisComputer { try found.metadata.checkIsElsewhere() }
+    return found.metadata
+  }
+
+  /// Returns the usable metadata of an issuer, or waits for a request for it.
+  private func fetched(
+    _ issuer: ExactText, _ discovery: Discovery, _ client: any HTTPTransport,
+    if isUsable: (Known) -> Bool
+  ) async throws(SQOAuthError) -> Known {
+    let found = try await fetches.value(of: issuer, if: isUsable) {
+      [self] () throws(SQOAuthError) in
       // The response may take long, so the lifetime begins with the request.
       let asked = discovery.clock.steadyTime
       do throws(SQOAuthError) {
@@ -107,10 +124,7 @@ package final class MetadataCache: Sendable {
       }
     }
     guard let found else { throw .waitCancelled }
-    if isFresh, let failure = found.failure { throw failure }
-    // Another client of the issuer may accept the endpoints, so fetching does not check them.
-    if !discovery.acceptsServersOnThisComputer { try found.metadata.checkIsElsewhere() }
-    return found.metadata
+    return found
   }
 
   /// Records that an issuer may have changed its endpoints, so that the next call fetches its

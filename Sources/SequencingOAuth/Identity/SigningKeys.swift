@@ -3,9 +3,10 @@ import SQFoundation
 
 /// A cache of the issuers' public keys, shared by all clients of an environment.
 ///
-/// While an issuer cannot be reached, its known keys stay in use for a day. If a text names an
-/// unknown key, the keys are fetched again. If that brings no new keys, the SDK waits a minute
-/// before the next attempt, so that forged texts cannot cause a request each time.
+/// While an issuer cannot be reached, its known keys stay in use for a day. If a JWT names an
+/// unknown key, the SDK fetches the keys again. If that brings no new keys, it sends the next
+/// request a minute later or, if the issuer asks for it, up to five minutes later. Otherwise each
+/// forged JWT could cause a request.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 10.1.1
 final class SigningKeys: Sendable {
@@ -49,12 +50,14 @@ final class SigningKeys: Sendable {
     of source: Source, _ environment: ClientEnvironment, isAhead: Bool = false
   ) async throws(SQOAuthError) -> JSONWebKeySet {
     let now = environment.clock.steadyTime
+    let known = fetches.known(source)
+    if let known, known.isFresh(at: now) { return known.keys }
     let last = fruitless.withLock { $0.use(source) }
     let isOut = last.map { $0.failure?.isOutage == true && $0.isRecent($0.rest, at: now) } ?? false
     let isUsable = { @Sendable (known: Fetched) in
       known.isFresh(at: now) || isOut && known.survivesOutage(at: now)
     }
-    if let known = fetches.known(source), isUsable(known) { return known.keys }
+    if let known, isUsable(known) { return known.keys }
     if let last, let failure = last.failure, last.isRecent(Self.sharedFailure, at: now) {
       throw failure
     }

@@ -18,12 +18,13 @@ struct NarrowedTokens {
     return entry.token
   }
 
-  /// Keeps a token; if there are too many tokens, removes the first one to expire.
+  /// Keeps a token; if there are too many tokens, removes the other token that expires first.
   mutating func keep(_ token: SQToken, for access: NarrowedAccess, at now: Date) {
     entries[access] = Entry(
       token: token, schedule: TokenSchedule(token, knownAt: now, isRenewable: true, jitter: 0))
     guard entries.count > Self.capacity else { return }
-    let first = entries.min { $0.value.schedule.usableUntil < $1.value.schedule.usableUntil }
+    let others = entries.filter { $0.key != access }
+    let first = others.min { $0.value.schedule.usableUntil < $1.value.schedule.usableUntil }
     if let first { entries[first.key] = nil }
   }
 

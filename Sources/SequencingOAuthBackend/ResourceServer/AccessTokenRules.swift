@@ -9,18 +9,17 @@ struct AccessTokenRules {
   let issuer: String
   let audience: String
   let profile: AccessTokenValidator.Profile
-  let clockTolerance: Duration
-  let now: Date
+  let dates: AccessTokenDates
 
   /// Claims that ID tokens and logout tokens have; an access token has none of them.
   private static let foreignClaims = ["nonce", "at_hash", "c_hash", "events"]
 
   /// Returns the claims if they follow all rules.
   func check(_ members: [String: JSONValue]) throws(SQOAuthError) -> AccessTokenClaims {
-    let reader = Self.reader(of: members)
+    let reader = ClaimReader(accessToken: members)
     let claims = try AccessTokenClaims(reader)
     try checkParties(claims, reader)
-    try checkTimes(claims, reader)
+    try dates.check(claims)
     switch profile {
     case .rfc9068:
       for name in ["sub", "client_id", "jti"] { _ = try reader.required(name, reader.text) }
@@ -31,19 +30,6 @@ struct AccessTokenRules {
         "has claims of another type of token")
     }
     return claims
-  }
-
-  /// Checks again the rules whose result may change while a token is valid.
-  func checkAgain(_ claims: AccessTokenClaims) throws(SQOAuthError) {
-    let reader = Self.reader(of: claims.claims)
-    try checkParties(claims, reader)
-    try checkTimes(claims, reader)
-  }
-
-  private static func reader(of members: [String: JSONValue]) -> ClaimReader {
-    ClaimReader(
-      claims: members, subject: SignedText.accessToken(isTyped: true).name,
-      missing: .accessTokenInvalid, malformed: .accessTokenInvalid)
   }
 
   private func checkParties(
@@ -58,21 +44,42 @@ struct AccessTokenRules {
       claims.audience.contains { $0 == audience }, "is for another service")
   }
 
-  private func checkTimes(
-    _ claims: AccessTokenClaims, _ reader: ClaimReader
-  ) throws(SQOAuthError) {
-    let tolerance = clockTolerance.seconds
-    let end = try reader.required("exp", reader.date)
-    try require(now < end.addingTimeInterval(tolerance), "has expired")
-    let latest = now.addingTimeInterval(tolerance)
-    try require(claims.issueDate.map { $0 <= latest } ?? true, "was issued in the future")
-    try require(try reader.date("nbf").map { $0 <= latest } ?? true, "is not valid yet")
-  }
-
   private func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(SQOAuthError)
   {
-    guard condition else {
-      throw SQOAuthError(.accessTokenInvalid, "the access token \(reason())")
+    guard condition else { throw .accessToken(reason()) }
+  }
+}
+
+/// The rules for the dates of an access token; their result changes while the token is valid.
+struct AccessTokenDates {
+  let now: Date
+  let clockTolerance: Duration
+
+  func check(_ claims: AccessTokenClaims) throws(SQOAuthError) {
+    let reader = ClaimReader(accessToken: claims.claims)
+    let tolerance = clockTolerance.seconds
+    let end = try reader.required("exp", reader.date)
+    guard now < end.addingTimeInterval(tolerance) else { throw .accessToken("has expired") }
+    let latest = now.addingTimeInterval(tolerance)
+    guard claims.issueDate.map({ $0 <= latest }) ?? true else {
+      throw .accessToken("was issued in the future")
     }
+    guard try reader.date("nbf").map({ $0 <= latest }) ?? true else {
+      throw .accessToken("is not valid yet")
+    }
+  }
+}
+
+extension ClaimReader {
+  fileprivate init(accessToken members: [String: JSONValue]) {
+    self.init(
+      claims: members, subject: SignedText.accessToken(isTyped: true).name,
+      missing: .accessTokenInvalid, malformed: .accessTokenInvalid)
+  }
+}
+
+extension SQOAuthError {
+  fileprivate static func accessToken(_ reason: String) -> Self {
+    SQOAuthError(.accessTokenInvalid, "the access token \(reason)")
   }
 }

@@ -9,9 +9,9 @@ public import SequencingOAuth
 /// the known keys stay in use for another 24 hours. A revoked token stays valid here until it
 /// expires; use ``TokenIntrospector`` to ask the server instead.
 ///
-/// The last 2000 valid tokens are remembered by their digests. If such a token is received again,
-/// its dates are checked, but its signature is not verified again while the server publishes the
-/// same keys.
+/// The validator remembers the last 2000 valid tokens by their digests. For such a token, it
+/// checks the dates, but does not verify the signature again while the server publishes the same
+/// keys. It looks for changed keys at most once a second.
 ///
 /// Any thread or task may use one validator.
 ///
@@ -36,6 +36,7 @@ public struct AccessTokenValidator: Sendable {
   private let audience: String
   private let algorithms: Set<JWSAlgorithm>
   private let profile: Profile
+  private let clockTolerance: Duration
   private let context: ClientContext
   private let proofs: ProofChecker
   let verified = VerifiedTokens()
@@ -66,6 +67,7 @@ public struct AccessTokenValidator: Sendable {
     self.audience = audience
     self.algorithms = algorithms
     self.profile = profile
+    self.clockTolerance = clockTolerance
     var configuration = try ClientConfiguration(clientID: audience, provider: provider)
     configuration.clockTolerance = clockTolerance
     configuration.timeout = timeout
@@ -144,45 +146,42 @@ public struct AccessTokenValidator: Sendable {
 
   private func claims(of token: String) async throws(SQOAuthError) -> AccessTokenClaims {
     let digest = VerifiedTokens.digest(of: token)
-    if let digest, let entry = verified.entry(of: digest),
-      let claims = try await claims(of: entry, digest)
-    {
-      return claims
-    }
+    if let digest, let claims = try await knownClaims(of: digest) { return claims }
     let kind = SignedText.accessToken(isTyped: profile == .rfc9068)
     // Anyone may send a text, so a text that cannot be a token must not cause a request.
     let text = try kind.read(token)
-    let client = try await context.client(for: .strangers)
-    let signatures = try signatures(by: client)
+    let signatures = try signatures(by: try await context.client(for: .strangers))
     let (members, _, keys) = try await signatures.claims(of: text, as: kind)
-    let claims = try rules(client, signatures).check(members)
+    let rules = AccessTokenRules(
+      issuer: signatures.issuer, audience: audience, profile: profile, dates: dates)
+    let claims = try rules.check(members)
     if let digest, let keys {
-      verified.keep(VerifiedTokens.Entry(claims: claims, keys: keys), of: digest)
+      let entry = VerifiedTokens.Entry(claims: claims, keys: keys)
+      verified.keep(entry, of: digest, at: steadyTime)
     }
     return claims
   }
 
-  /// Returns the claims of a token that was verified before; `nil` if the issuer's keys have
-  /// changed.
-  private func claims(
-    of entry: VerifiedTokens.Entry, _ digest: Data
-  ) async throws(SQOAuthError) -> AccessTokenClaims? {
-    let client = try await context.client(for: .strangers)
-    let signatures = try signatures(by: client)
-    guard let keys = try await signatures.currentKeys(), keys == entry.keys else { return nil }
-    try rules(client, signatures).checkAgain(entry.claims)
-    if !keys.isCopy(of: entry.keys) {
-      // With the set that is in memory now, the next comparison finds two copies of one.
-      verified.keep(VerifiedTokens.Entry(claims: entry.claims, keys: keys), of: digest)
+  /// Returns the claims of a token that was verified before; `nil` for any other token, and if the
+  /// issuer's keys have changed.
+  private func knownClaims(of digest: Data) async throws(SQOAuthError) -> AccessTokenClaims? {
+    guard let (entry, isCurrent) = verified.entry(of: digest, at: steadyTime) else { return nil }
+    if !isCurrent {
+      let signatures = try signatures(by: try await context.client(for: .strangers))
+      guard let keys = try await signatures.currentKeys(), keys == entry.keys else { return nil }
+      // The entry gets the key set that is in memory now. So the next check only finds that both
+      // are copies of one set, and need not compare the keys.
+      let entry = VerifiedTokens.Entry(claims: entry.claims, keys: keys)
+      verified.keep(entry, of: digest, at: steadyTime)
     }
+    try dates.check(entry.claims)
     return entry.claims
   }
 
-  private func rules(_ client: RegisteredClient, _ signatures: IssuerSignatures) -> AccessTokenRules
-  {
-    AccessTokenRules(
-      issuer: signatures.issuer, audience: audience, profile: profile,
-      clockTolerance: client.configuration.clockTolerance, now: client.environment.clock.now)
+  private var steadyTime: Duration { context.withEnvironment(\.clock).steadyTime }
+
+  private var dates: AccessTokenDates {
+    AccessTokenDates(now: context.withEnvironment(\.clock).now, clockTolerance: clockTolerance)
   }
 
   private func signatures(by client: RegisteredClient) throws(SQOAuthError) -> IssuerSignatures {

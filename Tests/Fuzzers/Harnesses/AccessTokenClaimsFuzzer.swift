@@ -5,14 +5,14 @@ import FoundationEssentials
 @testable import SequencingOAuthBackend
 
 extension Fuzzer {
-  /// The claims of a caller's token that a resource server reads, in a signed token or an
-  /// introspection response.
+  /// A fuzzer for the claims that a resource server reads from a signed token or an introspection
+  /// response.
   static let accessTokenClaims = Fuzzer("access-token-claims") { input in
     guard let members = JSONMessage.members(of: input) else { return }
     for profile in [AccessTokenValidator.Profile.rfc9068, .anyJWT] {
       let rules = AccessTokenRules(
-        issuer: issuer, audience: audience, profile: profile, clockTolerance: .seconds(60),
-        now: now)
+        issuer: issuer, audience: audience, profile: profile,
+        dates: AccessTokenDates(now: now, clockTolerance: .seconds(60)))
       if let claims = try attempt({ () throws(SQOAuthError) in try rules.check(members) }) {
         try require(claims.issuer?.hasSameBytes(as: issuer) == true, "another issuer")
         try require(
@@ -37,7 +37,7 @@ extension Fuzzer {
   private static let audience = "https://api.example"
   private static let now = Date(timeIntervalSince1970: 1_750_000_000)
 
-  /// Returns the result of a check, or `nil` for an error, which must be safe to show.
+  /// Returns the result of a check, or `nil` after an error; the error must be safe to show.
   private static func attempt<Value>(
     _ check: () throws(SQOAuthError) -> Value
   ) throws -> Value? {

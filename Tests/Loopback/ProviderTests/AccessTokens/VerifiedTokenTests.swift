@@ -85,6 +85,20 @@ import Testing
     await failure(.accessTokenInvalid) { try await validator.validate(token) }
   }
 
+  @Test
+  func `a token is refused within 1 s after another validator finds that its key was withdrawn`()
+    async throws
+  {
+    let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(864_000) }
+    let validator = try server.validator()
+    let token = server.token()
+    for _ in 0..<2 { _ = try await validator.validate(token) }
+    server.sandbox.rotateSigningKeys(keepingOld: false)
+    _ = try await server.validator().validate(server.token())
+    server.clock.advance(by: 1)
+    await failure(.accessTokenInvalid) { try await validator.validate(token) }
+  }
+
   @Test func `a remembered token survives a new fetch of the same keys`() async throws {
     let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(864_000) }
     let validator = try server.validator()

@@ -21,7 +21,8 @@ import Testing
     }
     let claims = try AccessTokenRules(
       issuer: "https://id.example", audience: "api", profile: .anyJWT,
-      clockTolerance: .seconds(60), now: Date(timeIntervalSince1970: 1_750_000_000)
+      dates: AccessTokenDates(
+        now: Date(timeIntervalSince1970: 1_750_000_000), clockTolerance: .seconds(60))
     ).check(members)
     return "sub \(claims.subject ?? "-"); client \(claims.clientID ?? "-"); "
       + "scopes \(claims.scopes); jti \(claims.identifier ?? "-")"

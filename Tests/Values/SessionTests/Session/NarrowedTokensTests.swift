@@ -57,4 +57,15 @@ import Testing
     #expect(tokens.token(for: NarrowedAccess([], scope: "199"), at: now) != nil)
     #expect(tokens.token(for: NarrowedAccess([], scope: "0"), at: now) == nil)
   }
+
+  @Test func `without room, a new token is kept even if it ends first`() {
+    var tokens = NarrowedTokens()
+    for index in 0..<100 {
+      tokens.keep(
+        token("\(index)", seconds: 1000), for: NarrowedAccess([], scope: "\(index)"), at: now)
+    }
+    let access = NarrowedAccess([], scope: "new")
+    tokens.keep(token("new", seconds: 100), for: access, at: now)
+    #expect(tokens.token(for: access, at: now)?.accessToken == "new")
+  }
 }

@@ -1,0 +1,63 @@
+import SQBasics
+import Testing
+
+/// Fetches that several callers share.
+@Suite(.timeLimit(.minutes(1))) struct SharedFetchesTests {
+  private typealias Fetches = SharedFetches<String, Int, CancellationError>
+
+  /// Returns a task that waits for a fetch, after the fetch has begun.
+  private func waiter(
+    of fetches: Fetches, endingWith end: OneShot<Int>
+  ) async -> Task<Int?, any Error> {
+    let begun = OneShot<Void>()
+    let task = Task {
+      try await fetches.value(of: "key") { () throws(CancellationError) in
+        begun.resolve(())
+        guard let value = await end.value() else {
+          end.resolve(-1)
+          throw CancellationError()
+        }
+        return value
+      }
+    }
+    await begun.wait()
+    return task
+  }
+
+  @Test(arguments: [false, true])
+  func `a fetch is cancelled when its last caller leaves`(isDetached: Bool) async throws {
+    let fetches = Fetches()
+    let end = OneShot<Int>()
+    let task = await waiter(of: fetches, endingWith: end)
+    if isDetached { fetches.detach("key") }
+    task.cancel()
+    #expect(try await task.value == nil)
+    #expect(await end.wait() == -1)
+  }
+
+  @Test func `the value of a detached fetch reaches its callers and is not kept`() async throws {
+    let fetches = Fetches()
+    let end = OneShot<Int>()
+    let task = await waiter(of: fetches, endingWith: end)
+    fetches.detach("key")
+    #expect(try await fetches.value(of: "key") { () throws(CancellationError) in 2 } == 2)
+    end.resolve(1)
+    #expect(try await task.value == 1)
+    #expect(fetches.known("key") == 2)
+  }
+
+  @Test func `a caller that leaves does not end the fetch of another caller`() async throws {
+    let fetches = Fetches()
+    let end = OneShot<Int>()
+    let staying = await waiter(of: fetches, endingWith: end)
+    let leaving = Task {
+      try await fetches.value(of: "key") { () throws(CancellationError) in 3 }
+    }
+    leaving.cancel()
+    let left = try await leaving.value
+    #expect(left == nil)
+    end.resolve(1)
+    #expect(try await staying.value == 1)
+    #expect(fetches.known("key") == 1)
+  }
+}
