@@ -20,7 +20,7 @@ extension SandboxJSON {
   }
 }
 
-/// Any JSON value in the form that Foundation's decoder provides.
+/// A JSON value of any kind, for Foundation's decoder, which needs a `Decodable` type.
 private struct ParsedJSON: Decodable {
   let value: SandboxJSON
 

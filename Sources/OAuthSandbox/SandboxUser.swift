@@ -4,16 +4,18 @@ public import SQBasics
 public struct SandboxUser: Sendable, Hashable {
   /// The name that the user types into the login form, and that introspection and `/api/me` return.
   public var name: String
-  /// The password, which no page and no description shows.
+  /// The password, which no description shows.
+  ///
+  /// The login page shows only the password of the default user ``alice``.
   public var password: String
   /// The user's name on the sandbox's pages.
   public var displayName: String
-  /// The user's identifier for apps, `sub`, which is the name by default.
+  /// The user's identifier for apps, `sub`; by default, the user's name.
   public var subject: String
-  /// The claims about the user that apps can get with the scopes that the user allows.
+  /// The claims about the user; an app gets those whose scopes the user has allowed.
   public var profile: SandboxProfile
 
-  /// Creates a user, whose display name is `name` if `displayName` is `nil`.
+  /// Creates a user; if `displayName` is `nil`, the display name is `name`.
   ///
   /// If `profile` is `nil`, the profile contains only the two names.
   public init(

@@ -27,7 +27,7 @@ enum IntrospectionEndpoint {
 
   /// Returns the answer as a JWT, signed with the algorithm of the client's ID tokens.
   ///
-  /// If that is an HMAC algorithm, the answer is signed with RS256 instead.
+  /// RS256 replaces an HMAC algorithm.
   ///
   /// - SeeAlso: RFC 9701, section 5
   private static func signed(

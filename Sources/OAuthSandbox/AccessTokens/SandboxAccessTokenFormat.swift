@@ -1,4 +1,4 @@
-/// The form of the sandbox's access tokens.
+/// The kind of access tokens that the sandbox issues: random strings or signed JWTs.
 public enum SandboxAccessTokenFormat: Sendable, Hashable {
   /// Random strings that only the introspection endpoint can interpret.
   case opaque

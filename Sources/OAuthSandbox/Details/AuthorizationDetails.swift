@@ -2,7 +2,9 @@
 ///
 /// - SeeAlso: RFC 9396
 enum AuthorizationDetails {
-  /// Reads the parameter, and returns no objects if it is missing or the sandbox has no types.
+  /// Reads and checks `authorization_details`.
+  ///
+  /// Returns an empty array if the parameter is missing or the sandbox knows no types of details.
   static func read(
     _ text: String?, for client: SandboxClient, _ sandbox: SandboxState
   ) throws(OAuthFault) -> [SandboxJSON] {
@@ -11,7 +13,8 @@ enum AuthorizationDetails {
     return objects
   }
 
-  /// Parses the parameter, and returns `nil` if it is missing or the sandbox has no types.
+  /// Parses `authorization_details`, and returns `nil` if it is missing or the sandbox knows no
+  /// types of details.
   private static func parse(
     _ text: String?, _ sandbox: SandboxState
   ) throws(OAuthFault) -> [SandboxJSON]? {

@@ -1,4 +1,4 @@
-/// The description of one object of authorization details for the user.
+/// The text on the consent page that describes one object of `authorization_details`.
 struct DetailsText {
   /// A phrase such as `Use one genome file (actions: read, delete; identifier: 7)`.
   let text: String

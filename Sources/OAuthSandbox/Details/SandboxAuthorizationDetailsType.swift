@@ -3,11 +3,11 @@
 ///
 /// - SeeAlso: RFC 9396, section 2.1
 public struct SandboxAuthorizationDetailsType: Sendable, Hashable {
-  /// The type's name, `type`.
+  /// The type's name: the value of an object's member `type`.
   public var name: String
-  /// The text on the consent page, which follows the words "It will be able to".
+  /// The text on the consent page after the words "It will be able to".
   ///
-  /// The members of the requested object follow it, such as "amount: 12.50".
+  /// After this text, the page shows the members of the requested object, such as "amount: 12.50".
   public var summary: String
   /// The members that an object of this type must have.
   public var requiredMembers: Set<String>

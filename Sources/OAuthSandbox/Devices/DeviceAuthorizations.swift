@@ -5,7 +5,7 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 8628
 struct DeviceAuthorizations: Redacted {
-  /// The user's decision on another device.
+  /// The user's decision, made with a browser on another device; `none` until then.
   enum Decision: Redacted {
     case none
     case allowed(UserSignIn)
@@ -16,7 +16,7 @@ struct DeviceAuthorizations: Redacted {
     let client: SandboxClient
     let scopes: [String]
     let details: [SandboxJSON]
-    /// The resources for which the device asks.
+    /// The values of the device's `resource` parameters (RFC 8707).
     let resources: [String]
     let openID: OpenIDRequest
     let userCode: String

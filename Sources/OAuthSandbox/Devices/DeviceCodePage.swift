@@ -65,7 +65,7 @@ struct DeviceCodePage: Redacted {
       """)
   }
 
-  // MARK: The end
+  // MARK: After the decision
 
   /// Returns the page after the user has allowed or denied the access.
   static func end(isAllowed: Bool) -> Answer {

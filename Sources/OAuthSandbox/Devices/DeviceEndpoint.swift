@@ -18,8 +18,9 @@ enum DeviceEndpoint {
     return answer
   }
 
-  /// Returns the page with the form, and shows a code from the address so that the user can compare
-  /// it.
+  /// Returns the page where the user types the code.
+  ///
+  /// If the address contains a valid code, the user only compares it with the code on the device.
   private static func form(
     _ userCode: String?, _ session: String, _ sandbox: SandboxState, hasFailed: Bool = false
   ) -> Answer {

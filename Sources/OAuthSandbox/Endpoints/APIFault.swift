@@ -4,7 +4,7 @@ import SQFoundation
 struct APIFault: Error {
   let answer: Answer
 
-  /// Creates an error with an answer that a protocol prescribes.
+  /// Creates an error with a complete answer, such as a refusal of the token.
   init(_ answer: Answer) {
     self.answer = answer
   }

@@ -1,4 +1,4 @@
-/// The first step of every drive request: checks the token and finds the files' owner.
+/// Functions that begin every drive request: they check the token and find the files' owner.
 enum DriveAPI {
   struct Access {
     let owner: DriveState.Owner
@@ -8,8 +8,8 @@ enum DriveAPI {
 
   /// Checks a request's token, then calls `work` with access to the files of the token's owner.
   ///
-  /// Reading requires the scope `demo` or `files`. Changing requires `files`, and the consent page
-  /// tells the user so.
+  /// Reading requires the scope `demo` or `files`. Changing requires `files`, because the consent
+  /// page names the right to change files only for that scope.
   static func answer(
     _ request: SandboxRequest, _ methods: [String], _ sandbox: inout SandboxState,
     work: (Access, inout SandboxState) throws(APIFault) -> Answer

@@ -20,7 +20,7 @@ enum DriveContent {
       (name: "ETag", value: file.etag), ("Last-Modified", modified), ("Accept-Ranges", "bytes"),
       ("Cache-Control", "private, no-cache"),
     ]
-    // Section 13.2.2: a matching tag is answered before any range is considered.
+    // RFC 9110, section 13.2.2: `If-None-Match` is evaluated before `Range`.
     if let known = request.fieldList("if-none-match"), matches(known, file.etag) {
       return Answer(status: 304, headers: about, content: .text(""))
     }
@@ -49,19 +49,22 @@ enum DriveContent {
 
   /// Returns the range to send.
   ///
-  /// Returns `whole` if the method is not GET, or if `If-Range` names another version of the file.
+  /// Returns `whole` if the method is not GET, if there is no field `Range`, or if `If-Range` names
+  /// another version of the file.
   private static func range(
     of request: SandboxRequest, etag: String, modified: String, count: Int
   ) -> ByteRange.Outcome {
     guard request.method == "GET", let range = request.header("range") else { return .whole }
-    // Section 13.1.5: `If-Range` must have the same strong tag or exactly the same date.
+    // RFC 9110, section 13.1.5: `If-Range` must have the same strong tag or exactly the same date.
     if let condition = request.header("if-range"), condition != etag, condition != modified {
       return .whole
     }
     return ByteRange.read(range, of: count)
   }
 
-  /// Compares the tag weakly with each member of a list (sections 8.8.3.2 and 13.1.2).
+  /// Compares the tag weakly with each member of a list.
+  ///
+  /// - SeeAlso: RFC 9110, sections 8.8.3.2 and 13.1.2
   private static func matches(_ list: String, _ etag: String) -> Bool {
     list.split(separator: ",").contains { member in
       let tag = member.trimmed

@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// A file's metadata in a client's JSON, whose unknown members are ignored.
+/// A file's metadata, read from a client's JSON; unknown members are ignored.
 struct DriveMetadata: Decodable {
   var title: String?
   var description: String?
@@ -31,7 +31,7 @@ struct DriveMetadata: Decodable {
     }
   }
 
-  /// Checks a media type, which must be valid as a later `Content-Type` field.
+  /// Checks that a media type can be sent later as the value of `Content-Type`.
   static func check(type: String) throws(APIFault) {
     guard type.contains("/"), type.utf8.count <= 256,
       type.utf8.allSatisfy({ (0x20...0x7E).contains($0) })

@@ -69,8 +69,8 @@ enum DriveUpload {
     return upload
   }
 
-  /// Reads the file from the part `file`, and its title and description from the parts of those
-  /// names.
+  /// Reads the file from the part `file`, and its title and description from the parts `title` and
+  /// `description`.
   private static func read(_ parts: [MultipartPart]) throws(MultipartFault) -> Upload {
     let files = parts.filter { $0.name == "file" }
     guard files.count == 1, !parts.contains(where: { $0.name != "file" && $0.fileName != nil })
@@ -105,7 +105,7 @@ enum DriveUpload {
 
   /// Replaces the content of a file.
   ///
-  /// The title changes only if the request has a title. The uploaded file's own name is ignored.
+  /// The title changes only if the request has a title. The file name in the request is ignored.
   private static func replace(
     _ old: SandboxFile, _ upload: Upload, _ access: DriveAPI.Access,
     _ sandbox: inout SandboxState

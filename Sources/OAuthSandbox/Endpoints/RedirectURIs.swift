@@ -1,13 +1,15 @@
 /// Functions that check a request's `redirect_uri` against the client's registered URIs.
 package enum RedirectURIs {
-  /// The schemes of addresses that a browser opens by itself, so that no app can own them.
+  /// The URI schemes that browsers handle themselves, so no app can receive a redirect there.
   package static let schemesOfBrowsers: Set = [
     "about", "blob", "data", "file", "javascript", "vbscript",
   ]
 
-  /// Compares character by character, but ignores a loopback URI's port (RFC 8252, section 7.3).
+  /// Returns whether a URI is equal to a registered one, character by character.
   ///
-  /// The port is ignored only if the registered URI has none.
+  /// The port of a loopback URI is ignored if the registered URI has no port.
+  ///
+  /// - SeeAlso: RFC 8252, section 7.3
   static func contains(_ uri: String, in registered: [String]) -> Bool {
     guard !uri.contains("#"), uri.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
     return registered.contains { $0 == uri || isLoopback($0, fitting: uri) }
@@ -51,7 +53,7 @@ package enum RedirectURIs {
 
   /// Returns the CSP `form-action` source that lets a form redirect to `uri`.
   ///
-  /// Returns `nil` if CSP cannot express it, as for IPv6 addresses.
+  /// Returns `nil` if no CSP source can match the URI, as with an IPv6 address.
   static func formTarget(_ uri: String) -> String? {
     let allowed = uri.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
     guard uri.hasPrefix("http://") || uri.hasPrefix("https://") else { return allowed + ":" }

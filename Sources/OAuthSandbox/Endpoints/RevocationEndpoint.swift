@@ -15,7 +15,7 @@ enum RevocationEndpoint {
         try check(client, owns: found.grant, sandbox)
         sandbox.ledger.revoke(accessToken: token)
       }
-      // An unknown token counts as revoked (section 2.2).
+      // An unknown token counts as revoked (RFC 7009, section 2.2).
       return Answer(status: 200, headers: [("Cache-Control", "no-store")], content: .text(""))
     } catch {
       return error.answer

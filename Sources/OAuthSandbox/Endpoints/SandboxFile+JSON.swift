@@ -1,7 +1,7 @@
 import SQFoundation
 
 extension SandboxFile {
-  /// Returns the file as an item of Google Drive v2, in which sizes are strings.
+  /// Returns the file as an item of Google Drive v2; the file's size is a JSON string.
   func json(_ address: String, owner: String) -> SandboxJSON {
     let link = address + SandboxEndpoint.driveFile.path + "/" + id
     let json: SandboxJSON = [

@@ -19,8 +19,8 @@ enum SignInEnd: Redacted {
     }
   }
 
-  /// The CSP sources that the sign-in's forms may lead to, also by redirects; `nil` if they cannot
-  /// be listed.
+  /// The CSP `form-action` sources of the sign-in's forms, including the targets of redirects;
+  /// `nil` if CSP cannot express a target.
   var formTargets: [String]? {
     switch self {
     case .redirect(let back): RedirectURIs.formTarget(back.redirectURI).map { ["'self'", $0] }

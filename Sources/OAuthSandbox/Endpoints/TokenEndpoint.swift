@@ -7,7 +7,7 @@ package enum TokenEndpoint {
       guard let grantType = request.form("grant_type") else {
         throw .invalidRequest("grant_type is missing.")
       }
-      // The assertion itself identifies the client (RFC 7521, section 4.1).
+      // Without client authentication, the assertion identifies the client (RFC 7521, section 4.1).
       let client =
         grantType == JWTBearerGrant.type && !request.namesClient
         ? nil : try ClientAuthenticator.client(of: request, &sandbox)
@@ -41,8 +41,11 @@ package enum TokenEndpoint {
     return accepted + more.sorted()
   }
 
-  /// Checks that each parameter occurs once, in the form and not in the query (RFC 6749, section
-  /// 3.2).
+  /// Checks that each parameter occurs once, in the form and not in the query.
+  ///
+  /// A query with the parameter `q` is allowed: Sequencing.com's refresh address has one.
+  ///
+  /// - SeeAlso: RFC 6749, section 3.2
   static func checkForm(_ request: SandboxRequest) throws(OAuthFault) {
     guard request.isWellFormed, !request.form.isEmpty else {
       throw .invalidRequest("The body is not a form.")
@@ -52,7 +55,7 @@ package enum TokenEndpoint {
     guard !request.form.filter({ !isSeveral($0.name) }).hasDuplicates else {
       throw .invalidRequest("A parameter came more than once.")
     }
-    guard request.query.isEmpty || request.query("q") != nil else {
+    guard request.query.allSatisfy({ $0.name == "q" }) else {
       throw .invalidRequest("Send the parameters in the body.")
     }
   }

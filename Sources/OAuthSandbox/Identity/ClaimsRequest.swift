@@ -34,7 +34,7 @@ struct ClaimsRequest: Sendable, Redacted {
 
   init() {}
 
-  /// Reads the parameter, and returns `nil` if it is not an object of objects.
+  /// Reads the value of `claims`, and returns `nil` if it is not a JSON object of objects.
   init?(_ text: String) {
     guard case .object(let members)? = SandboxJSON(parsing: text) else { return nil }
     for member in members {

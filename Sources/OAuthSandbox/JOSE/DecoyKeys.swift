@@ -1,8 +1,10 @@
 /// Keys in the key set that sign nothing and that a client must not select.
 ///
-/// Their key material is from the examples in RFC 7515, appendix A, and RFC 8037, appendix A.
+/// The public keys are from the examples in RFC 7515, appendix A, and RFC 8037, appendix A.
 enum DecoyKeys {
-  /// Returns the decoys, which share the key IDs in `ids`, or have their own if `ids` is empty.
+  /// Returns the decoys, with the key IDs in `ids` in turn; the last decoy has no ID.
+  ///
+  /// If `ids` is empty, each decoy has a different ID, such as `decoy-octets`.
   static func all(ids: [String?]) -> [SandboxJSON] {
     let decoys: [(name: String, key: SandboxJSON)] = [
       ("unknown", ["kty": "sandbox", "use": "sig", "x": "AQAB"]),

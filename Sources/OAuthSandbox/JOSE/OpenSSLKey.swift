@@ -2,9 +2,9 @@ import CSQCrypto
 import SQBasics
 import SQFoundation
 
-/// A key in OpenSSL's own form, created for one operation.
+/// An OpenSSL key object, created for one operation.
 ///
-/// No operation can fail for the sandbox's own keys, so a failure ends the program.
+/// Creating a key of the sandbox and signing with it cannot fail, so a failure ends the program.
 final class OpenSSLKey: Redacted {
   private let key: OpaquePointer
 
@@ -60,7 +60,7 @@ final class OpenSSLKey: Redacted {
 
   // MARK: Signing
 
-  /// Returns the signature in OpenSSL's form, which for ECDSA is a pair of integers in DER.
+  /// Returns the signature in OpenSSL's form; for ECDSA, that is a pair of integers in DER.
   func signature(of bytes: Data, _ algorithm: SandboxSigningAlgorithm) -> Data {
     let context = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(context) }
@@ -130,7 +130,7 @@ final class OpenSSLKey: Redacted {
     return family.keyType + numbers
   }
 
-  /// Returns an integer of the key in base64url, with `count` bytes or the least possible number.
+  /// Returns one of the key's integers in base64url, in `count` bytes or as few as possible.
   private func number(_ name: String, _ count: Int? = nil) -> SandboxJSON {
     var number: OpaquePointer?
     EVP_PKEY_get_bn_param(key, name, &number)

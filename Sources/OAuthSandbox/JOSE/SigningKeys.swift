@@ -13,7 +13,9 @@ struct SigningKeys: Redacted {
   /// The keys in the key set, oldest first.
   private(set) var published: [SigningKey] = []
 
-  /// Returns the current key for an algorithm, which must not be an HMAC.
+  /// Returns the current key for an algorithm, and creates the key on first use.
+  ///
+  /// The algorithm must not be an HMAC.
   mutating func key(for algorithm: SandboxSigningAlgorithm) -> SigningKey {
     if let key = current[algorithm] { return key }
     let key = Self.firstKeys.withLock { keys in

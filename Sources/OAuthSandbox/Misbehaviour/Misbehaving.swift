@@ -75,7 +75,7 @@ enum Misbehaving {
     }
   }
 
-  /// Returns the steps after the last byte.
+  /// Returns the steps after the last byte of an incomplete answer.
   ///
   /// `silence` lasts longer than any client waits.
   private static func steps(_ end: SandboxMisbehaviour.End) -> [LoopbackStep] {

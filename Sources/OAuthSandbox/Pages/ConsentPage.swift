@@ -20,7 +20,7 @@ struct ConsentPage: Redacted {
     return Answer(page.response(formTargets: SandboxPage.formTargets(pending)))
   }
 
-  /// The resources for which the app asks, as the end of a sentence.
+  /// The word "at" and the first three resources that the app requests; empty if there are none.
   private var place: HTML {
     guard !pending.resources.isEmpty else { return .empty }
     let names = pending.resources.prefix(3).map { HTML("<code>\(String($0.prefix(200)))</code>") }

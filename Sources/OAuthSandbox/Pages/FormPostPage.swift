@@ -1,7 +1,8 @@
 import SQBasics
 import SQLoopbackPages
 
-/// The page that posts the parameters to the app, by a script or when the user presses its button.
+/// The page that posts the authorization response to the app, by a script or, without scripts, by
+/// its button.
 ///
 /// - SeeAlso: OAuth 2.0 Form Post Response Mode, section 2
 struct FormPostPage: Redacted {

@@ -49,7 +49,8 @@ struct LoginPage: Redacted {
       """
   }
 
-  /// Returns a hint with the default user's password, which is public; a test's users get no hint.
+  /// Returns a hint with the public password of the default user `alice`, or nothing if the options
+  /// replace that user.
   private func hint(_ sandbox: SandboxState) -> HTML {
     guard sandbox.user("alice") == .alice else { return .empty }
     return "<p>Try <code>alice</code> with <code>alice-password</code>.</p>"

@@ -22,7 +22,7 @@ struct SignOutPage: Redacted {
     return "<strong>\(client.name)</strong> asks to sign out <strong>\(user)</strong> here."
   }
 
-  /// The form, which sends the request's parameters again.
+  /// A form that sends the user's decision with the parameters of the logout request.
   private var form: HTML {
     let known = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"]
     let fields = parameters.filter { known.contains($0.name) }.map { parameter -> HTML in

@@ -7,7 +7,7 @@ enum Proofs {
   /// Verifies the request's proof, records it as used, and returns its key's thumbprint.
   ///
   /// Returns `nil` if the request has no proof or if the sandbox ignores proofs. `token` is the
-  /// access token in the request, which a proof for the API must contain as a hash.
+  /// request's access token; a proof for the API must contain its hash.
   static func key(
     of request: ProvableRequest, for party: SandboxDPoPOptions.Party, token: String? = nil,
     _ sandbox: inout SandboxState
@@ -53,7 +53,7 @@ enum Proofs {
     return key
   }
 
-  /// Checks that a proof is for this request.
+  /// Checks that a proof has the method and the address of the request.
   private static func check(
     _ proof: SandboxProof, _ request: ProvableRequest
   ) throws(ProofFault) {

@@ -4,9 +4,11 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 7591, section 2
 struct ClientDescription {
-  /// The members of the request.
+  /// The client metadata as received, to store and to return.
   var json: SandboxJSON
   let redirectURIs: [String]
+  let postLogoutRedirectURIs: [String]
+  let backchannelLogoutURI: String?
   let method: SandboxClient.Authentication
   let grantTypes: [String]
   let name: String?
@@ -20,7 +22,7 @@ struct ClientDescription {
   /// The algorithm of the client's ID tokens; RS256 unless the client names another one.
   let idTokenAlgorithm: SandboxSigningAlgorithm
 
-  /// Reads the description in the body of a request.
+  /// Reads the client metadata in the body of a request.
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     guard request.header("content-type")?.mediaType == "application/json",
       let json = SandboxJSON(object: request.body)
@@ -31,6 +33,8 @@ struct ClientDescription {
   init(_ json: SandboxJSON, _ sandbox: SandboxState) throws(OAuthFault) {
     self.json = json
     redirectURIs = try Self.texts("redirect_uris", json) ?? []
+    postLogoutRedirectURIs = try Self.texts("post_logout_redirect_uris", json) ?? []
+    backchannelLogoutURI = try Self.text("backchannel_logout_uri", json)
     grantTypes = try Self.texts("grant_types", json) ?? ["authorization_code"]
     let named = try Self.text("token_endpoint_auth_method", json) ?? "client_secret_basic"
     guard let method = SandboxClient.Authentication(rawValue: named),
@@ -48,6 +52,7 @@ struct ClientDescription {
     responseAlgorithm = try Self.algorithm("authorization_signed_response_alg", json)
     idTokenAlgorithm = try Self.algorithm("id_token_signed_response_alg", json) ?? .rs256
     try check(sandbox)
+    try checkAddresses()
     try checkIDTokenAlgorithm(sandbox)
   }
 
@@ -78,12 +83,23 @@ struct ClientDescription {
     guard !redirectURIs.isEmpty || !grantTypes.contains("authorization_code") else {
       throw .invalidRedirect("redirect_uris is missing.")
     }
-    for text in redirectURIs {
+  }
+
+  private func checkAddresses() throws(OAuthFault) {
+    for text in redirectURIs + postLogoutRedirectURIs {
       guard let uri = URL(string: text), let scheme = uri.scheme?.lowercased(), !text.contains("#"),
-        !RedirectURIs.schemesOfBrowsers.contains(scheme),
-        scheme != "http" || ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
+        !RedirectURIs.schemesOfBrowsers.contains(scheme), scheme != "http" || Self.isLoopback(uri)
       else { throw .invalidRedirect("A redirect URI must be https, app-specific or loopback.") }
     }
+    guard let backchannelLogoutURI else { return }
+    // The sandbox sends requests only to this computer, and without TLS.
+    guard let uri = URL(string: backchannelLogoutURI), uri.scheme?.lowercased() == "http",
+      Self.isLoopback(uri), !backchannelLogoutURI.contains("#")
+    else { throw .invalidMetadata("backchannel_logout_uri must be an http loopback address here.") }
+  }
+
+  private static func isLoopback(_ uri: URL) -> Bool {
+    ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
   }
 
   private static func keys(_ json: SandboxJSON) throws(OAuthFault) -> [SandboxJSON] {
@@ -141,6 +157,8 @@ struct ClientDescription {
   /// Returns a client with this metadata.
   func client(id: String, secret: String?) -> SandboxClient {
     var client = SandboxClient(id: id, secret: secret, name: name, redirectURIs: redirectURIs)
+    client.postLogoutRedirectURIs = postLogoutRedirectURIs
+    client.backchannelLogoutURI = backchannelLogoutURI
     client.keys = keys
     client.authentication = [method]
     client.grantTypes = Set(grantTypes)

@@ -1,4 +1,4 @@
-/// The document about the API as a resource, below `/.well-known/oauth-protected-resource`.
+/// The endpoint for the API's metadata, below `/.well-known/oauth-protected-resource`.
 ///
 /// - SeeAlso: RFC 9728, section 3
 enum ResourceMetadataEndpoint {

@@ -1,16 +1,16 @@
 import SQBasics
 
-/// A signer of authorization responses, which puts all parameters into a JWT.
+/// A signer that puts all parameters of an authorization response into one JWT.
 ///
 /// - SeeAlso: JARM, section 2.1
 struct ResponseSigner: Redacted {
   /// The client that gets the response.
   let client: SandboxClient
 
-  /// The lifetime of a response in seconds, which JARM limits to ten minutes.
+  /// The lifetime of a response in seconds: ten minutes, the maximum that JARM recommends.
   private static let lifetime = 600
 
-  /// Returns the single parameter `response`, or what a due misbehaviour makes of it.
+  /// Returns the single parameter `response`, unless a test has planned a misbehaviour.
   func sign(
     _ parameters: [SandboxParameter], _ sandbox: inout SandboxState
   ) -> [SandboxParameter] {

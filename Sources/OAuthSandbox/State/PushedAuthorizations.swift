@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// The parameters of sign-ins that clients have pushed, by their `request_uri`.
+/// The sign-in parameters that clients have pushed, by their `request_uri`.
 ///
 /// - SeeAlso: RFC 9126
 struct PushedAuthorizations: Redacted {
@@ -23,7 +23,9 @@ struct PushedAuthorizations: Redacted {
     return reference
   }
 
-  /// Removes and returns the request of a reference, which is valid once; `nil` if there is none.
+  /// Removes and returns the request of a reference; a reference is valid once.
+  ///
+  /// Returns `nil` if the reference is unknown, has expired or belongs to another client.
   mutating func take(_ reference: String, of clientID: String, at now: Date) -> Request? {
     guard let request = requests[reference], request.clientID == clientID else { return nil }
     requests[reference] = nil

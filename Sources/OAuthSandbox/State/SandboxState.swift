@@ -29,7 +29,7 @@ struct SandboxState {
     self.options = options
   }
 
-  /// The issuer identifier.
+  /// The sandbox's address, with a trailing slash if the options ask for one.
   var issuer: String { address + (options.issuerEndsWithSlash ? "/" : "") }
 
   var now: Date { options.now().addingTimeInterval(advance.timeInterval) }

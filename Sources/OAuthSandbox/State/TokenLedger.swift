@@ -70,7 +70,7 @@ struct TokenLedger: Redacted {
     let number: Int
     /// The thumbprint of the key that the token is bound to.
     let keyThumbprint: String?
-    /// When the refresh token ends if it is not used before; `nil` for never.
+    /// The date when an unused refresh token expires; `nil` if it never expires.
     var end: Date?
     /// The date when the refresh token was exchanged for a new one.
     var used: Date?

@@ -2,7 +2,7 @@ import SQBasics
 
 /// The identifiers of accepted proofs or assertions, because each is accepted once.
 ///
-/// If there are too many, the oldest are forgotten before their end.
+/// If there are more than ``most``, the oldest identifiers are forgotten early.
 ///
 /// - SeeAlso: RFC 7523, section 3; RFC 9449, section 11.1
 struct UsedIdentifiers {

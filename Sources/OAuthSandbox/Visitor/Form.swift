@@ -1,4 +1,4 @@
-/// The form on a page of the sandbox, as the visitor parses it.
+/// The form on a page of the sandbox, as ``SandboxVisitor`` parses it.
 struct Form {
   /// The path that the form is sent to, or a whole address for a form that leads to the app.
   let action: String

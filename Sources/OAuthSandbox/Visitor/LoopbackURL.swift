@@ -31,9 +31,9 @@ package struct LoopbackURL: Sendable, Hashable {
     target = rest.first == "/" ? String(rest) : "/" + rest
   }
 
-  /// The scheme, host and port, which together identify a site.
+  /// The URL's origin: its scheme, host and port (RFC 6454, section 4).
   package var origin: String { "http://\(host):\(port)" }
 
-  /// The host's address, which is the IPv4 one for `localhost`.
+  /// The loopback address of the host; for `localhost`, the IPv4 address.
   package var address: LoopbackAddress { host == "[::1]" ? .ipv6 : .ipv4 }
 }

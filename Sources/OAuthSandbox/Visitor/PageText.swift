@@ -16,8 +16,8 @@ struct PageText {
       Self.element("div", in: body, with: "role=\"alert\"") ?? Self.element("p", in: body)
   }
 
-  /// Returns the text of the first such element whose tag has the attribute, or `nil` if there is
-  /// no text.
+  /// Returns the text of the first element that has this name and attribute; `nil` if there is no
+  /// such element or no text in it.
   private static func element(
     _ name: String, in page: Substring, with attribute: String = ""
   ) -> String? {

@@ -1,11 +1,12 @@
 import FoundationEssentials
+import SQBasics
 import SQLoopback
 import Testing
 
 @testable import LoopbackSupport
 @testable import OAuthSandbox
 
-/// The algorithm of the ID tokens of a client that registers itself.
+/// The metadata of a client that registers itself, about ID tokens and logouts.
 @Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
   private static let name = "id_token_signed_response_alg"
 
@@ -43,7 +44,7 @@ import Testing
   @Test(
     arguments: [
       ("none", "client_secret_post"), ("RS255", "client_secret_post"), (1, "client_secret_post"),
-      // The sandbox below does not list it.
+      // The sandbox of this test does not list ES384.
       ("ES384", "client_secret_post"),
       // Only a client with a secret can verify an HMAC.
       ("HS256", "none"),
@@ -100,5 +101,61 @@ import Testing
   ])
   func `an address of another server never changes a request line`(address: String) {
     #expect(LoopbackURL(address) == nil)
+  }
+
+  @Test func `a client can register the addresses of its logout`() async throws {
+    let tokens = Locked<[String]>([])
+    let backend = try LoopbackServer { request in
+      let body = String(decoding: request.body, as: UTF8.self)
+      if request.method == "POST" { tokens.withLock { $0.append(body) } }
+      return .response(LoopbackResponse(status: 200))
+    }
+    let sandbox = try await SandboxServer.start()
+    let peer = SandboxPeer(sandbox: sandbox)
+    let target = "http://\(backend.authority)/signed-out"
+    let metadata: SandboxJSON = [
+      "redirect_uris": [.string(SandboxPeer.redirectURI)], "token_endpoint_auth_method": "none",
+      "post_logout_redirect_uris": [.string(target)],
+      "backchannel_logout_uri": .string("http://\(backend.authority)/logout"),
+    ]
+    let answer = try await peer.post("/register", body: metadata.text, type: "application/json")
+    #expect(answer.status == 201, "\(answer.text)")
+    let id = try #require(try answer.json()["client_id"]?.string)
+    let code = try await peer.code(["client_id": id, "scope": "openid"])
+    let tokenAnswer = try await peer.redeem(code, ["client_id": id])
+    let idToken = try #require(try tokenAnswer.json()["id_token"]?.string)
+    let query = SandboxPeer.form([
+      ("id_token_hint", idToken), ("post_logout_redirect_uri", target),
+    ])
+    let url = try #require(URL(string: "\(sandbox.endSessionEndpoint.absoluteString)?\(query)"))
+    #expect(try await SandboxVisitor().visit(url).redirect == target)
+    await sandbox.signOut()
+    let token = try #require(tokens.withLock { $0 }.first)
+    let claims = try ReadJWT(String(token.dropFirst("logout_token=".count))).claims
+    #expect(claims["aud"]?.string == id)
+    await backend.stop()
+    await sandbox.stop()
+  }
+
+  @Test(
+    arguments: [
+      ("post_logout_redirect_uris", ["http://app.example/out"], "invalid_redirect_uri"),
+      ("post_logout_redirect_uris", ["javascript:alert(1)"], "invalid_redirect_uri"),
+      ("backchannel_logout_uri", "http://app.example/logout", "invalid_client_metadata"),
+      ("backchannel_logout_uri", "http://127.0.0.1/logout#", "invalid_client_metadata"),
+      ("backchannel_logout_uri", 1, "invalid_client_metadata"),
+    ] as [(String, SandboxJSON, String)])
+  func `an address for a logout that the sandbox cannot use is refused`(
+    name: String, value: SandboxJSON, error: String
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    var metadata: SandboxJSON = [
+      "grant_types": ["password"], "token_endpoint_auth_method": "none",
+    ]
+    metadata[name] = value
+    let answer = try await SandboxPeer(sandbox: sandbox).post(
+      "/register", body: metadata.text, type: "application/json")
+    #expect(answer.status == 400 && answer.error == error, "\(answer.text)")
+    await sandbox.stop()
   }
 }

@@ -21,6 +21,18 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(arguments: [("q=oauth2%2Ftoken", 200), ("client_secret=x", 400), ("q=x&code=y", 400)])
+  func `a query of a token request may contain only q`(query: String, status: Int) async throws {
+    let sandbox = try await SandboxServer.start()
+    let form = [
+      ("grant_type", "password"), ("username", "alice"), ("password", "alice-password"),
+      ("client_id", "sandbox-app"),
+    ]
+    let answer = try await SandboxPeer(sandbox: sandbox).post("/token?\(query)", form)
+    #expect(answer.status == status, "\(answer.text)")
+    await sandbox.stop()
+  }
+
   @Test func `a code that is used again invalidates its tokens`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
