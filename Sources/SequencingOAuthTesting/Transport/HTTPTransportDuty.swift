@@ -4,7 +4,7 @@ public enum HTTPTransportDuty: String, Sendable, Hashable, CaseIterable {
   case method
   /// The path and the query of the URL are sent unchanged, with each percent-escape.
   case url
-  /// Each header field is sent with its value, and as often as it was set.
+  /// Each header field is sent with its value; fields of one name may be combined, with commas.
   case fields
   /// A request without content is sent without content.
   case emptyBody

@@ -80,7 +80,7 @@ extension TransportProbe {
     _ body: WebRequestBody, _ name: String, hasLength: Bool
   ) async throws {
     let found = try await received(
-      "POST", "/plain/\(name)", ["Content-Type": "application/octet-stream"], body)
+      "POST", "/plain/body/\(name)", ["Content-Type": "application/octet-stream"], body)
     try require(
       found.body == Self.content,
       "the server got \(found.body.count) bytes that are not the \(Self.content.count) of the \(name)"

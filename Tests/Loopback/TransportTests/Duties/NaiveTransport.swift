@@ -81,7 +81,7 @@ struct NaiveTransport: HTTPTransport {
     }
   }
 
-  /// Ignores both limits and every cancellation.
+  /// Ignores both time limits and every cancellation.
   static let endless = NaiveTransport { request, curl in
     var request = request
     request.timeout = nil
@@ -97,12 +97,12 @@ struct NaiveTransport: HTTPTransport {
     return response
   }
 
-  /// Returns a response of its own if there is none.
+  /// Invents a response with status 503 if a request fails.
   static let inventing = NaiveTransport { request, curl in
     (try? await curl.send(request)) ?? WebResponse(status: 503)
   }
 
-  /// Collects every content in memory, and then writes it where it belongs.
+  /// Collects every content in memory, and then writes it to the request's destination.
   static let collecting = NaiveTransport { request, curl in
     var whole = request
     whole.destination = .memory

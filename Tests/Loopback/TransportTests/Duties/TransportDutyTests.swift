@@ -4,7 +4,7 @@ import SequencingOAuth
 import SequencingOAuthTesting
 import Testing
 
-/// The check of an app's own HTTP client, against the SDK's own client and against careless ones.
+/// The check of an app's HTTP client, made with the SDK's client and with careless clients.
 @Suite(.timeLimit(.minutes(3))) struct TransportDutyTests {
   @Test func `the SDK's own client keeps every duty`() async throws {
     #expect(try await CurlTransport().brokenDuties() == [])
@@ -100,6 +100,24 @@ import Testing
         .truncation, .fileLink, .timeLimit, .idleLimit, .cancellation, .interruption,
         .refusedConnection,
       ]), "\(broken)")
+  }
+
+  /// The duties are checked at the same time, and a check looks for its own requests.
+  @Test func `no two duties send requests to the same path`() async throws {
+    var dutyOfPath: [String: HTTPTransportDuty] = [:]
+    for duty in HTTPTransportDuty.allCases {
+      let paths = Locked<Set<String>>([])
+      let client = NaiveTransport { request, curl in
+        paths.withLock { _ = $0.insert(request.url.path()) }
+        return try await curl.send(request)
+      }
+      #expect(try await client.brokenDuties(among: [duty]) == [])
+      for path in paths.withLock(\.self) {
+        let other = dutyOfPath.updateValue(duty, forKey: path)
+        #expect(other == nil, "\(duty) and \(other?.rawValue ?? "") share \(path)")
+      }
+    }
+    #expect(dutyOfPath.count > HTTPTransportDuty.allCases.count)
   }
 
   @Test func `only the named duties are checked`() async throws {
