@@ -5,7 +5,7 @@ import SequencingOAuth
 /// The program: finds the command in the arguments, runs it, and exits with its status.
 @main
 struct SQDemo {
-  /// All commands.
+  /// The commands in the order of the help; without a name on the command line, the first one runs.
   ///
   /// To add a command, write a file for it and a line here.
   static let commands: [any Command.Type] = [
@@ -25,8 +25,8 @@ struct SQDemo {
   /// Returns the arguments without the program's own name.
   private static func words() throws(Failure) -> [String] {
     let arguments = CommandLine.arguments
-    // Swift reads the arguments from /proc. Without it, even the program's name is missing, and the
-    // program must not mistake that for a call without arguments: that starts the tour.
+    // Swift reads the arguments from /proc. Without /proc, even the program's name is missing, and
+    // the program must not start the tour as it does for an empty command line.
     guard !arguments.isEmpty else {
       throw Failure(
         "no_arguments",

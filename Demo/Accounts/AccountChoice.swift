@@ -23,7 +23,7 @@ struct AccountChoice: Sendable {
   /// The name of an account that a new sign-in creates.
   var newID: String { id ?? Self.defaultID }
 
-  /// The sentence for the user if there is no such account.
+  /// The sentence that tells the user that nobody is signed in to the account.
   var nobodyText: String {
     id.map { "Nobody is signed in as \"\($0.onScreen)\"." } ?? "Nobody is signed in."
   }
@@ -36,7 +36,7 @@ struct AccountChoice: Sendable {
     guard self.id == nil else { return nil }
     let fitting = try await store.attempt { try await $0.all() }.filter(fits)
     guard fitting.count <= 1 else { throw Self.isOpen(among: fitting) }
-    // This may be another client's account, whose use then fails with a clear error.
+    // `record` may belong to another client. A command that uses it then fails with a clear error.
     return fitting.first ?? record
   }
 
@@ -49,7 +49,7 @@ struct AccountChoice: Sendable {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// Returns the failure for a missing account: of this name or, without a name, of any name.
+  /// Returns the failure if the named account is missing or, without a name, nobody is signed in.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(
@@ -71,7 +71,7 @@ struct AccountChoice: Sendable {
     isOpen(among: records, "the store has \(records.count) accounts; name one")
   }
 
-  /// Returns the failure of a command that cannot choose one of the accounts, with the reason.
+  /// Returns the failure of a command that cannot choose among accounts; `reason` is the message.
   static func isOpen(among records: [AccountRecord], _ reason: String) -> Failure {
     Failure("account_needed", reason, status: .wrongUsage).withHint(options(records.map(\.id)))
   }

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-// Checks that protect accounts: whether a command with these options may use or replace one.
+// Checks that protect accounts: whether a command with these options may use or replace an account.
 extension AccountOptions {
   /// Fails if the options ask for bound tokens, but the account's tokens are not bound.
   ///
@@ -25,7 +25,8 @@ extension AccountOptions {
 
   /// Returns the account that a sign-in would replace, even if the account is signed out.
   ///
-  /// Returns `nil` if there is none, or if the account is from a built-in sandbox, which has ended.
+  /// Returns `nil` if there is no such account, or if its server was a built-in sandbox, because
+  /// that sandbox has ended.
   func lastingAccount(in opened: OpenStore) async throws(Failure) -> AccountRecord? {
     let id = choice.newID
     let kept = try await opened.attempt { try await $0.load(id) }

@@ -1,9 +1,9 @@
 import SQBasics
 import SequencingOAuth
 
-// Sign-ins at the provider of the options or of an account, or at the built-in sandbox.
+// Sign-ins at the provider that the options or an account name, or at the built-in sandbox.
 extension AccountOptions {
-  /// Signs the user in again after the session has ended, then does work with the account.
+  /// Signs the user in again after the session has ended, then runs `work` with the account.
   func resume(
     _ record: AccountRecord, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
@@ -14,10 +14,10 @@ extension AccountOptions {
     try await resuming.signIn(options, opened, console, work)
   }
 
-  /// Signs in and does work with the new account.
+  /// Signs in and runs `work` with the new account.
   ///
-  /// If the options name no provider, it uses the built-in sandbox. That sandbox ends with the
-  /// work.
+  /// If the options name no provider, the user signs in at the built-in sandbox. The sandbox stops
+  /// after `work`.
   func signIn(
     _ options: SignInArguments, _ opened: OpenStore?, _ console: Console, _ work: Work
   ) async throws(Failure) {
@@ -33,7 +33,8 @@ extension AccountOptions {
         }
       return try await signIn(options, opened, console, work)
     }
-    // Find the server again, because the user may have moved since the last sign-in.
+    // Find the server again, because the user may have moved to another server since the last
+    // sign-in.
     if let user = options.subject, !options.hasFoundServer {
       let options = try await options.findingServer(of: user, console)
       return try await signIn(options, opened, console, work)
@@ -133,7 +134,8 @@ extension AccountOptions {
 
   /// Returns whether the store can be read.
   ///
-  /// The stored account may belong to another client or server, because the sign-in replaces it.
+  /// The result is also `true` if the stored account belongs to another client or server, because
+  /// the sign-in replaces that account.
   private func canReadStore(_ oauth: SQOAuth) async -> Bool {
     do throws(SQOAuthError) {
       _ = try await oauth.restore()

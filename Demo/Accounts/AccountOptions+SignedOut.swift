@@ -76,8 +76,8 @@ extension Failure {
     return withHint(hint.replacing("'sq-demo login'", with: "'\(words)'"))
   }
 
-  /// Returns the failure of an account whose token must not go to a server, with advice that fits
-  /// the account.
+  /// Returns the failure with a hint that names the account's resources, if the account's token
+  /// must not go to the server.
   ///
   /// Other failures stay unchanged.
   func naming(resourceOf record: AccountRecord) -> Failure {

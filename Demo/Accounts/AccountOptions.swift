@@ -44,11 +44,12 @@ struct AccountOptions: Sendable {
     choice = AccountChoice(id: id) { [signIn] in signIn.fit($0) }
   }
 
-  /// Does work with the account in the store.
+  /// Runs `work` with the account in the store.
   ///
-  /// If there is none, it signs in at the provider that the options name, or at the built-in
-  /// sandbox if they ask for it; otherwise it fails. After the end of a session, it does not sign
-  /// in again unless ``resumesSignedOut`` is set: that is the task of 'login'.
+  /// If the store has no account, the user signs in at the provider that the options name, or at
+  /// the built-in sandbox if the options ask for it; without either, the command fails. If the
+  /// account's session has ended, the command fails unless ``resumesSignedOut`` is set: signing in
+  /// again is the task of 'login'.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard !signIn.usesSandbox else { return try await self.signIn(signIn, nil, console, work) }
     let (opened, isDone) = try await tryKept(console, for: .use, work)
@@ -64,11 +65,11 @@ struct AccountOptions: Sendable {
     try await self.signIn(signIn, opened, console, work)
   }
 
-  /// Does work with the account in the store, and returns `false` if there is none.
+  /// Runs `work` with the account in the store, and returns `false` if the store has no account.
   ///
-  /// If the account's session has ended, it removes the account and passes it to `signedOut`, or
-  /// fails if `signedOut` is `nil`. If `leaves` is `true`, the work removes the account whatever
-  /// the server answers, so the work is done even if the client's key stays locked.
+  /// If the account's session has ended, this method removes the account and passes the removed
+  /// record to `signedOut`, or fails if `signedOut` is `nil`. If `leaves` is `true`, `work` removes
+  /// the account whatever the server answers, so `work` runs even if the client's key stays locked.
   func withKeptAccount(
     _ console: Console, leaves: Bool = false,
     signedOut: ((AccountRecord) throws(Failure) -> Void)? = nil, _ work: Work
@@ -81,8 +82,8 @@ struct AccountOptions: Sendable {
     return true
   }
 
-  /// Signs in and does work with the new account, even if the store already contains an account of
-  /// that name.
+  /// Signs in and runs `work` with the new account, even if the store already contains an account
+  /// of that name.
   ///
   /// An account that `--account` names is signed in at its previous server, unless the options name
   /// another server.
@@ -125,8 +126,8 @@ extension AccountOptions {
     return options
   }
 
-  /// Returns the options of a sign-in at a named server, with the resource of a stored account that
-  /// the sign-in replaces at the same server.
+  /// Returns the sign-in's options, with the resource of the account that the sign-in replaces if
+  /// both have the same server.
   private func forSameResource(in opened: OpenStore) async throws(Failure) -> SignInArguments {
     guard let record = try await lastingAccount(in: opened),
       KeptClient(record).server == signIn.server
@@ -180,7 +181,8 @@ extension AccountOptions {
           .naming(
             signInCommand(record), forMore: await widerSignInCommand(record, in: opened))
       }
-      // Store how the account was signed in: another program that ended the session has removed it.
+      // Store how the account was signed in, because another program that ended the session has
+      // removed the account.
       guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }
       await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
       throw error.naming(signInCommand(record))
@@ -188,7 +190,8 @@ extension AccountOptions {
     return (opened, true)
   }
 
-  /// Returns the options of an account's client, with the client's key if the key can be used.
+  /// Returns the options of an account's client with the client's key unlocked; for a logout, the
+  /// key may stay locked.
   private func unlocked(
     _ record: AccountRecord, for purpose: Purpose, _ console: Console
   ) async throws(Failure) -> SignInArguments {

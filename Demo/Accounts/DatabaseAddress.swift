@@ -8,8 +8,8 @@ struct DatabaseAddress: Sendable, Equatable {
 
   /// Checks the value of `--store`, and returns `nil` if it is not the address of a database.
   ///
-  /// - Throws: A usage failure if it contains a password, because every user of the machine can see
-  ///   command lines.
+  /// - Throws: A usage failure if the address contains a password, because every user of the
+  ///   machine can see command lines.
   init?(_ text: String) throws(Failure) {
     guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else { return nil }
     let rest = text.drop { $0 != ":" }.dropFirst(3)

@@ -14,7 +14,7 @@ enum LogoutReach: String, Encodable {
   case done
   /// The browser shows the provider's page; the page may ask the user to confirm.
   case opened
-  /// The command printed the address of that page.
+  /// The command printed the address of the provider's page.
   case shown
 
   var sentence: String {

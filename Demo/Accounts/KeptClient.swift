@@ -14,7 +14,7 @@ import SequencingOAuth
 /// except `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). The
 /// protections are `security_profile` (the program's own name),
 /// `require_pushed_authorization_requests` (RFC 9126) and `dpop_bound_access_tokens` (RFC 9449).
-/// `client_key_file` is the path of the file with the client's key, which itself is not stored.
+/// `client_key_file` is the path of the file with the client's key; the key itself is not stored.
 /// `built_in_sandbox` marks an account whose server ended with the program.
 ///
 /// The secret is in the same record as the tokens, so it has the same protection. The records that
@@ -56,7 +56,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
 
   private var values: [Key: String]
 
-  /// Reads a client's values that the store must keep, and the path of the file with its key.
+  /// Creates the stored form of a client; `keyFile` is the path of the file with the client's key.
   ///
   /// `scope` is the scope of the sign-in if it differs from the client's scope.
   init(
@@ -114,12 +114,12 @@ struct KeptClient: Sendable, Equatable, Redacted {
   /// Whether the account's server was a sandbox inside a program that has ended.
   var isOfBuiltInSandbox: Bool { values[.builtInSandbox] != nil }
 
-  /// The attributes for the record.
+  /// The attributes for an account's record: the client's values by name.
   var attributes: [String: String] {
     Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $1) })
   }
 
-  /// The client without its secret, with a note that it had one.
+  /// The client without its secret, with a note that it had a secret.
   var withoutSecret: KeptClient {
     var client = self
     if client.values.removeValue(forKey: .secret) != nil { client.values[.needsSecret] = "true" }

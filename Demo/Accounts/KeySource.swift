@@ -13,7 +13,7 @@ struct KeySource: Sendable {
       }
     }
 
-    /// The text about the key that follows the store's place in a message.
+    /// A message's text about the key, to append to the store's place.
     var inWords: String {
       switch self {
       case .passphrase: ""

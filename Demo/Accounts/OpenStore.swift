@@ -42,8 +42,8 @@ struct OpenStore: Sendable {
 
   /// Returns the redirect URIs with a port that the program has registered for a client.
   ///
-  /// Returns none if the program has not registered this client, or not with its present redirect
-  /// URI.
+  /// The result does not contain the client's present redirect URI. The result is empty if the
+  /// program has not registered this client, or not with the present redirect URI.
   func registeredURIs(of client: ClientConfiguration) async -> [String] {
     guard let uri = client.redirectURI?.string,
       let registration = await ownRegistration(client.clientID, at: client.provider.issuer),

@@ -2,9 +2,9 @@ import SQBasics
 import SequencingOAuth
 
 extension SQOAuth {
-  /// Does work, then waits until the store contains the newest token, even if the work failed.
+  /// Runs `work`, then waits until the store contains the newest token, even if `work` failed.
   ///
-  /// Every command with an account ends with this wait, even if a signal interrupts it.
+  /// Every command with an account ends with this wait, even a command that a signal interrupts.
   func flushing(
     _ console: Console, _ work: () async throws(Failure) -> Void
   ) async throws(Failure) {

@@ -36,7 +36,7 @@ struct TokenSummary {
 
   /// Creates the summary of an account's token and its user.
   ///
-  /// If `id` is `nil`, the account is not kept.
+  /// If the account is not kept, `id` and `place` are `nil`.
   init(
     _ token: SQToken, of user: SignedInUser?, at date: Date, account id: String?,
     keptIn place: String?

@@ -10,7 +10,7 @@ struct Form: Sendable, Equatable {
 struct Arguments: Sendable {
   /// The secrets from the environment; they are never among the words.
   let secrets: Secrets
-  /// The settings of the network, whose files are read once, before the command is made.
+  /// The network settings; their files are read once, before the command is created.
   var network = NetworkOptions()
   /// The action word of the command, if it has one.
   private(set) var action: String?
@@ -51,7 +51,8 @@ struct Arguments: Sendable {
   /// Returns whether an option was given.
   func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
-  /// Finds the form with the first word as its action, or else the form without an action.
+  /// Takes the action and the operands from the words, by the form whose action is the first word
+  /// or, without such a form, by the form without an action.
   private mutating func fit(_ words: [String], _ forms: [Form]) throws(Failure) {
     let named = forms.first { $0.action != nil && $0.action == words.first }
     let form = named ?? forms.first { $0.action == nil } ?? Form()

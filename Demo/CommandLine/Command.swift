@@ -1,6 +1,6 @@
 import SQBasics
 
-/// A command of the program: its arguments, its help and its work.
+/// A command of the program, with its help and the forms of its arguments.
 protocol Command: Sendable {
   /// The word that calls the command.
   static var name: String { get }
@@ -16,7 +16,7 @@ protocol Command: Sendable {
   /// Checks the arguments before the command starts, opens or asks for anything.
   init(_ arguments: Arguments) throws(Failure)
 
-  /// Does the work; it has succeeded if this method returns.
+  /// Runs the command, and throws if the command fails.
   func run(_ console: Console) async throws(Failure)
 }
 
@@ -29,7 +29,7 @@ enum Invocation {
   case run(any Command, NetworkOptions)
   case print(String)
 
-  /// Finds the command; if the words name none, it is the first command, the tour.
+  /// Finds the command that the words name; without a name, it is the first command, the tour.
   init(
     _ words: [String], commands: [any Command.Type], secrets: Secrets = Secrets()
   ) throws(Failure) {

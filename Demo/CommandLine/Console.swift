@@ -8,7 +8,7 @@ struct Console: Sendable {
   var reservesOutput = false
   /// The settings for requests to servers.
   var network = NetworkOptions()
-  /// The observer of what the SDK does; `nil` if no line may appear.
+  /// The observer that prints the SDK's events or waits; `nil` to print neither.
   var observer: ClientObserver?
 
   /// A copy of this console that writes only the result to standard output.
@@ -46,7 +46,7 @@ struct Console: Sendable {
 
   /// Shows the progress to the user, but never to a program that reads standard output.
   func progress(_ text: String) {
-    // The work continues even if the text cannot be written.
+    // The command continues even if the text cannot be written.
     try? progressStream.write(text.linesOnScreen + "\n")
   }
 
@@ -70,7 +70,7 @@ struct Console: Sendable {
     try? errors.write("warning: \(text.abbreviated.linesOnScreen)\n")
   }
 
-  /// Prints the reason why the command failed on standard error.
+  /// Prints on standard error why the command failed.
   func report(_ failure: Failure) {
     let lines = failure.lines.map(\.abbreviated).joined(separator: "\n")
     try? errors.write(lines.linesOnScreen + "\n")

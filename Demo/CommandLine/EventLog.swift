@@ -35,7 +35,7 @@ extension Console {
     return console
   }
 
-  /// An environment with the program's HTTP client and page, and with this console's observer.
+  /// An SDK environment with this console's transport and observer, and the demo's landing page.
   var environment: ClientEnvironment {
     var environment = ClientEnvironment()
     environment.transport = network.transport

@@ -1,7 +1,7 @@
 import SequencingOAuth
 
 extension Failure {
-  /// The message, and the option for the setting that it advises, in one line.
+  /// The message and, if it advises a setting, the option for that setting, in one line.
   var advised: String {
     guard let hint, hint.hasPrefix(Self.adviceStart) else { return message }
     return "\(message). \(hint)"

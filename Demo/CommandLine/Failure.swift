@@ -1,12 +1,12 @@
 import SQBasics
 import SequencingOAuth
 
-/// The exit status of the program.
+/// How a command ended, for the shell or script that started the program.
 enum ExitStatus: Int32, Sendable {
   case success = 0
   case notAuthorized = 1
   case wrongUsage = 2
-  /// The user denied or cancelled the work, or it took too long.
+  /// The user denied access or cancelled the command, or the sign-in took too long.
   case cancelled = 3
   /// The newest token could not be stored and is lost when the program ends.
   case notKept = 4
@@ -109,8 +109,18 @@ struct Failure: Error, Equatable {
 
   /// Returns the failure for an address that the SDK rejects; if the address has no scheme, the
   /// failure proposes one.
-  static func refused(_ error: SQOAuthError, address: String) -> Failure {
+  ///
+  /// With `acceptsPath`, an address that begins with a plain word, such as `api/me`, is probably a
+  /// path without its slash.
+  static func refused(
+    _ error: SQOAuthError, address: String, acceptsPath: Bool = false
+  ) -> Failure {
     let failure = refused(error)
+    if acceptsPath, address.firstMatch(of: /^[A-Za-z0-9_-]+\//) != nil,
+      !address.hasPrefix("localhost/")
+    {
+      return failure.withHint("Did you mean /\(address.onScreen)?")
+    }
     guard !address.contains("://"), address.contains(/[.:\/]/),
       let scheme = ["http", "https"].first(where: {
         (try? ResourceOrigin("\($0)://\(address)")) != nil
@@ -152,7 +162,7 @@ struct Failure: Error, Equatable {
       + [challenge.map { "challenge: \($0)" }, hint, explanation].compactMap(\.self)
   }
 
-  /// The line that names the command that explains the code, if the code is one of the SDK's.
+  /// The line with the command that explains the code; `nil` if the SDK does not document the code.
   ///
   /// A user who interrupted the program needs no explanation.
   private var explanation: String? {

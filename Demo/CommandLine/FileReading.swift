@@ -34,7 +34,7 @@ enum FileReading {
     return content
   }
 
-  /// Reads the start of a file with a private key, by the rules for the key files of a store.
+  /// Reads the start of a file with a private key, and checks the file like a store's key file.
   ///
   /// A pipe is read without a check.
   static func key(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {

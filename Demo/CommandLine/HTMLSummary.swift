@@ -27,7 +27,7 @@ struct HTMLSummary: Sendable {
       rest = page[start...]
       // The tag's name may be longer, as in <header>.
       guard let next = rest.first, !next.isOfName else { continue }
-      // If this tag or element has no end, no later element has one.
+      // If this tag or element has no end, no later element has an end.
       guard let content = rest.end(of: ">"), let end = page[content...].end(of: "</\(name)>") else {
         return nil
       }

@@ -78,7 +78,6 @@ enum Help {
       + names.map { "  " + $0 }.joined(separator: "\n")
   }
 
-  /// Returns the page of a topic.
   static func page(_ topic: any HelpTopic.Type) -> String {
     let sections = topic.sections.map { section in
       (section.heading.map { ["\($0):"] } ?? []) + section.rows.map { row($0, $1) }

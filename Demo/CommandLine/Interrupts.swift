@@ -1,8 +1,9 @@
 import SequencingOAuth
 
-/// The handling of Ctrl-C and of other signals that ask a program to end: it cancels the work.
+/// The handling of Ctrl-C and of other signals that ask a program to end: a signal cancels the
+/// command's task.
 ///
-/// Every command then ends in the same way: its work stops, and the program waits for the end of a
+/// Every command then ends in the same way: its task stops, and the program waits for the end of a
 /// refresh and exits with status 3. A second signal ends the program at once, unless it comes
 /// within half a second.
 enum Interrupts {
@@ -19,7 +20,7 @@ enum Interrupts {
         return .failure(error)
       }
     }
-    // The program listens for signals before the body starts and becomes visible.
+    // The program listens for signals before the body starts, so before the user sees any output.
     let signals = TerminationSignals { _ in
       task.cancel()
       OutputWaits.end()

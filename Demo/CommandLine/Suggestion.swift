@@ -8,7 +8,8 @@ enum Suggestion {
     nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
   }
 
-  /// Returns the most similar word, or `nil` if every word differs in more than a third.
+  /// Returns the most similar word, or `nil` if every word differs in more than a third of the
+  /// typed letters.
   ///
   /// A word that begins with the typed letters comes first. Letter case and leading dashes are
   /// ignored.
@@ -30,7 +31,8 @@ enum Suggestion {
     Array(word.lowercased().drop { $0 == "-" })
   }
 
-  /// Returns the number of letters to add, remove, replace or swap with their neighbor.
+  /// Returns how many letters to add, remove, replace or swap with a neighbor to make one word from
+  /// the other.
   static func distance(_ one: [Character], _ other: [Character]) -> Int {
     var before: [Int] = []
     var last = Array(0...other.count)

@@ -68,7 +68,7 @@ enum SystemResources {
   }
 }
 
-/// Waits at a gate: the work of a thread, an ordinary function without an actor.
+/// Waits until a gate opens; a new thread runs this function, so it belongs to no actor.
 private func waitAtGate(_ gate: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   let gate = gate?.assumingMemoryBound(to: pthread_mutex_t.self)
   if let gate, pthread_mutex_lock(gate) == 0 { pthread_mutex_unlock(gate) }

@@ -64,7 +64,8 @@ struct Accounts: Command {
     return try await store?.clients?.record(id)
   }
 
-  /// Adds the accounts of a store page by page, and those with ended sessions in the same order.
+  /// Adds the accounts of a store page by page, and merges in the accounts whose sessions have
+  /// ended, in the same order.
   private func addAll(
     of opened: OpenStore?, to list: inout AccountList, _ console: Console
   ) async throws(Failure) {
@@ -75,7 +76,7 @@ struct Accounts: Command {
       let last = page.last?.id
       page =
         try await opened?.attempt { try await $0.page(after: last, limit: Self.pageSize) } ?? []
-      // The place of a database is known after the first read.
+      // Name the place after the first read: if the store cannot be read, its error comes instead.
       if last == nil { await tellPlace(of: opened, console) }
       for record in page {
         while let other = ended.first, Self.comesFirst(other.id, record.id) {

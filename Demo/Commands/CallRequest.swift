@@ -42,7 +42,7 @@ struct CallRequest: Sendable {
     }
   }
 
-  /// Returns the request.
+  /// Creates the HTTP request.
   ///
   /// A path is resolved at `server`, which may be `nil` for a URL. The request fails if the server
   /// sends no bytes for `answerLimit`.
@@ -72,7 +72,7 @@ struct CallRequest: Sendable {
     do throws(SQOAuthError) {
       _ = try ResourceOrigin(text)
     } catch {
-      throw .refused(error, address: text)
+      throw .refused(error, address: text, acceptsPath: true)
     }
     guard let url = URL(string: text) else { throw .usage("the URL cannot be used") }
     return url
@@ -80,7 +80,7 @@ struct CallRequest: Sendable {
 
   /// Parses a header field.
   ///
-  /// Messages never repeat its value, because the value may be a secret.
+  /// Error messages never repeat the field's value, because the value may be a secret.
   private static func field(_ text: String) throws(Failure) -> HeaderFields.Field {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else {

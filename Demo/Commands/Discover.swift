@@ -108,7 +108,7 @@ struct Discover: Command {
       try access.checkName()
       (candidates, isOfLogin) = ([], false)
     }
-    // A record whose session has ended has no token.
+    // Leave out an account whose session has ended, because it has no token.
     var kept: [String] = []
     for id in candidates.map(\.id) where (try? await store.load(id)) != nil { kept.append(id) }
     return DiscoveryReport.Account(ids: kept, isOfLogin: isOfLogin)

@@ -65,7 +65,8 @@ struct Logout: Command {
         ? "Signed out." : "Signed out of the account \"\(record.id.onScreen)\".")
   }
 
-  /// Logs the user out at the provider and here, and returns `false` if there is no such account.
+  /// Logs the user out at the provider and on this machine, and returns `false` if the account does
+  /// not exist.
   private func logOut(
     _ options: AccountOptions, _ console: Console
   ) async throws(Failure) -> Bool {

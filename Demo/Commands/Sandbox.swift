@@ -53,7 +53,7 @@ struct Sandbox: Command {
     [.config, .configExample, .port, .rpcPort, .lifetime, .signedTokens] + SandboxRules.options
     + [.describeAsJSON]
 
-  /// The settings of the file, or the defaults.
+  /// The settings from the file that `--config` names, or the defaults.
   private let settings: SandboxOptions
   private let printsExample: Bool
   private let port: UInt16?
@@ -93,8 +93,8 @@ struct Sandbox: Command {
     return .seconds(seconds)
   }
 
-  /// Returns the settings of the sandbox: those of the file, changed by the options of the command
-  /// line.
+  /// Returns the sandbox's settings: the settings from the file, changed by the other options of
+  /// the command line.
   func options() throws(Failure) -> SandboxOptions {
     var options = settings
     if let port { options.port = port }

@@ -50,7 +50,8 @@ struct Token: Command {
 
   /// Returns the token of an account.
   ///
-  /// If the server answers a refresh slowly, this waits longer than other callers.
+  /// If the server answers a refresh slowly, this method waits as long as several calls of
+  /// `token()` would.
   private static func token(
     of oauth: SQOAuth, _ console: Console
   ) async throws(SQOAuthError) -> SQToken {

@@ -112,7 +112,7 @@ struct Tour: Command {
       ).run(console)
     }
     guard hasScreen else {
-      // Without keys there is probably no user for a browser, unless an option asks for one.
+      // Without a terminal, there is probably no user for a browser, unless an option names one.
       let isPlayed = browser?.playedUser != nil || (browser == nil && place.server.isSandbox)
       return try await TourInLines(
         app: app, server: place.server, player: isPlayed ? .visitor : .browser,

@@ -3,7 +3,7 @@ import SQFoundation
 import SequencingOAuth
 import SequencingOAuthBackend
 
-/// The work of `watch --all`: keeps all tokens of a store valid and prints a line per event.
+/// The command `watch --all`: keeps all tokens of a store valid and prints a line per event.
 struct WatchAll: Sendable {
   let account: AccountOptions
   let printsJSON: Bool
@@ -42,9 +42,10 @@ struct WatchAll: Sendable {
     console.progress(Self.summary(keeper.totals, unusable: unusable.withLock(\.count)))
   }
 
-  /// Returns the client of an account.
+  /// Returns the client of an account; warns and returns `nil` if the client cannot be used.
   ///
-  /// If it cannot be used, such as without the file of its key, the command warns and continues.
+  /// For example, the file of the client's key may be missing. The command then continues with the
+  /// other accounts.
   private static func configuration(
     of record: AccountRecord, _ account: AccountOptions, _ console: Console
   ) -> ClientConfiguration? {
@@ -92,7 +93,7 @@ struct WatchAll: Sendable {
   }
 }
 
-/// An event of a keeper as JSON for a program.
+/// An event of `watch --all` as JSON for a program.
 private struct KeptReport: Encodable {
   private var event = "refreshed"
   private let at: String

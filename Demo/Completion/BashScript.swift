@@ -39,7 +39,7 @@ struct BashScript {
 
   /// The cases for the word after an option: known words, a file, or any text.
   ///
-  /// The cases of single commands come first.
+  /// A case for a single command comes before the cases for all commands.
   private var values: [String] {
     table.specialOptions.map { value(of: $1, in: $0) }
       + table.optionsWithValues.map { value(of: $0, in: "*") }
@@ -52,7 +52,7 @@ struct BashScript {
     return "    \(names)) words=\(quote(option.choices)) ;;"
   }
 
-  /// The cases for each command; the first case is for the word before any command.
+  /// The cases for each command; the first case is for a command line that has no command yet.
   private var commands: [String] {
     let first = table.entries.map(\.name)
     let tour = table.entries.first?.options ?? []

@@ -5,7 +5,7 @@ struct ShellTable {
     let summary: String
     /// The words that may follow the command.
     let words: [String]
-    /// Whether one of its operands is the path of a file.
+    /// Whether one of the command's operands is the path of a file.
     let takesFile: Bool
     let options: [Option]
   }

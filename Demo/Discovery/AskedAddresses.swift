@@ -3,7 +3,7 @@ import SQFoundation
 import SequencingOAuth
 import SequencingOAuthDiscovery
 
-/// A transport that sends only requests for documents, and records each with its result.
+/// A transport that sends only GET requests, and records each request with its result.
 final class AskedAddresses: HTTPTransport {
   /// A request and its result.
   struct Step: Sendable, Encodable {
@@ -41,7 +41,7 @@ final class AskedAddresses: HTTPTransport {
 
   private func record(_ step: Step) { recorded.withLock { $0.append(step) } }
 
-  /// What an answer is, in words.
+  /// Describes an answer in words.
   private static func words(_ response: WebResponse) -> String {
     let challenges = response.headers.tokenChallenges
     if !challenges.isEmpty {

@@ -6,7 +6,7 @@ import SequencingOAuthDiscovery
 enum CallRoute: Sendable {
   /// The stored account that the options name, or a new account that they describe.
   case account(AccountOptions)
-  /// An account for the resource itself, whose server the command finds.
+  /// An account for the resource itself; the command finds the authorization server.
   case resource(ResourceAccess)
 }
 
@@ -85,7 +85,7 @@ struct CallTarget: Sendable {
     case new
   }
 
-  /// Returns the account of a call that names none.
+  /// Returns the account of a call without `--account`.
   func choice(among records: [AccountRecord]) -> Choice {
     let kept = resources(among: records)
     guard kept.count <= 1 else { return .open(kept) }

@@ -132,7 +132,7 @@ struct DiscoveryReport: Encodable {
 }
 
 extension DiscoveryReport.Account {
-  /// The accounts, in words.
+  /// Returns a sentence about the accounts.
   func words(needsToken: Bool) -> String {
     guard ids.count <= 1 else {
       let names = ids.map(\.onScreen).joined(separator: ", ")

@@ -2,7 +2,7 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthDiscovery
 
-// What must be right before a request goes to a resource: the account and the options.
+// Checks of the account and the options before a request goes to a resource.
 extension ResourceAccess {
   /// Throws if another account has the name of the resource's account.
   ///

@@ -6,11 +6,11 @@ import SequencingOAuthDiscovery
 /// Requests to a resource at a given address, with the sign-ins that its server demands.
 struct ResourceAccess: Sendable {
   let address: String
-  /// The name of the account that is kept for the resource, or the user's name for a new account;
-  /// `nil` if there is neither.
+  /// The name of the account that is kept for the resource, or the name that the user gives to a
+  /// new account; `nil` if there is neither.
   let accountID: String?
   let options: AccountOptions
-  /// The records of all accounts, which may have a client at the resource's server.
+  /// The records of all accounts; some may have a client at the resource's authorization server.
   let records: [AccountRecord]
 
   init(
@@ -37,7 +37,7 @@ struct ResourceAccess: Sendable {
     case undescribed(SQOAuthError)
   }
 
-  /// Sends a request, and signs the user in as the server demands it.
+  /// Sends a request, and signs the user in for a new account or if the server demands it.
   func send(_ request: WebRequest, _ console: Console) async throws(Failure) -> Outcome {
     try checkName()
     try checkKept()
@@ -139,8 +139,8 @@ struct ResourceAccess: Sendable {
     return settings
   }
 
-  /// Returns who the program is at any server: a client of another account, its document, or a
-  /// client that registers itself.
+  /// Returns how the program identifies itself at any server: as the client of another account,
+  /// with the address of a document about itself, or as a client that it registers.
   func identity(in opened: OpenStore?) -> ClientIdentity {
     ClientIdentity(
       registering: signIn.metadataOfResource,
@@ -179,7 +179,7 @@ struct ResourceAccess: Sendable {
 extension Failure {
   /// Returns the failure with the reason why the command knows no server for a new account.
   ///
-  /// Failures other than that of an account that was not found stay unchanged.
+  /// A failure with another code than `no_account` stays unchanged.
   func missing(_ error: SQOAuthError, of address: String) -> Failure {
     guard code == "no_account" else { return self }
     let reason = error.message.replacing("; configure the client by hand", with: "")

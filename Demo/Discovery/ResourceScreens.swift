@@ -78,7 +78,7 @@ final class ResourceScreens: Sendable {
       cause: Failure.usage("--browser sandbox plays the user of a sandbox on this machine only"))
   }
 
-  /// Announces a sign-in.
+  /// Tells the user why a sign-in is needed, and at which server it takes place.
   private func announce() {
     let (issuer, isMore) = state.withLock { state in
       defer { state.signIns += 1 }
@@ -93,7 +93,7 @@ final class ResourceScreens: Sendable {
 
   // MARK: A page
 
-  /// The browser of the sign-in.
+  /// The browser for a sign-in; it announces the sign-in when it opens a page.
   var browser: any UserAgent {
     SignInBrowser(options, console) { [self] in
       announce()
@@ -153,9 +153,10 @@ final class ResourceScreens: Sendable {
 }
 
 extension Failure {
-  /// Returns this failure with a hint to sign in with the command `login`.
+  /// Returns this failure; if the hint names an option that the call refuses, the hint also names
+  /// the command `login`.
   ///
-  /// The present hint names an option that `login` takes, but not a call that finds its server.
+  /// A call that finds its server by itself refuses these options.
   fileprivate func naming(_ login: String, ofOptionsAt issuer: String) -> Failure {
     let words = hint?.split { " .,;".contains($0) } ?? []
     let refused = ServerExceptions.options + [.auth, .key, .par, .profile, .redirectURI]

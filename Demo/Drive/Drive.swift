@@ -120,7 +120,6 @@ struct Drive: Sendable {
     }
   }
 
-  /// Deletes a file.
   func delete(_ file: DriveFile) async throws(Failure) {
     try await attempt { () async throws(PipeError) in try await files.remove(id: file.id) }
   }

@@ -80,8 +80,8 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Returns the name; fails if a file of this name exists, because a file's title alone must not
-  /// make a download replace it.
+  /// Returns the name; fails if a file of this name exists, because a title from the server must
+  /// not make a download replace a local file.
   private static func unused(_ name: String) throws(Failure) -> String {
     guard !FileReading.isThere(name) else {
       throw Failure(

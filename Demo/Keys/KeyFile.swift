@@ -116,7 +116,7 @@ extension SQOAuthError {
 }
 
 extension Failure {
-  /// The failure as an error of a ``ClientKey``, whose message the SDK repeats.
+  /// The failure as an error of a ``ClientKey``; the SDK repeats the error's message.
   fileprivate var asError: SQOAuthError {
     SQOAuthError(.clientKeyFailed, message, cause: self)
   }
@@ -124,7 +124,9 @@ extension Failure {
   /// The code of the failure if an account's key file cannot be used.
   static let keyUnavailable = "key_unavailable"
 
-  /// Returns this failure to use a key file as the failure of an account that needs the file.
+  /// Converts a failure to use a key file into the failure of the account that needs the file.
+  ///
+  /// A cancellation and a wrong passphrase stay unchanged.
   func ofKey(neededBy id: String) -> Failure {
     let isOfFile = status != .cancelled && code != SQOAuthError.Code.wrongPassphrase.rawValue
     guard isOfFile else { return self }
@@ -136,7 +138,7 @@ extension Failure {
 
   /// Returns this failure with the command that gives an account another key file.
   ///
-  /// Other failures stay unchanged.
+  /// A failure with another code than ``keyUnavailable`` stays unchanged.
   func namingNewKey(_ command: String) -> Failure {
     guard code == Self.keyUnavailable else { return self }
     return withHint(

@@ -33,10 +33,10 @@ enum KeyText {
     return text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
   }
 
-  /// Whether the text is a private key in PEM that is encrypted with a passphrase.
+  /// Returns whether the text is a private key in PEM that is encrypted with a passphrase.
   static func isEncrypted(_ text: String) -> Bool { !isJWK(text) && text.contains("ENCRYPTED") }
 
-  /// Whether the text is a public key in PEM or a public JSON Web Key.
+  /// Returns whether the text is a public key in PEM or a public JSON Web Key.
   static func isPublic(_ text: String) -> Bool {
     isJWK(text) ? members(text).map { $0["d"] == nil } ?? false : isPublicPEM(text)
   }
@@ -50,7 +50,7 @@ enum KeyText {
     PublicKey(pem: Data(text.utf8))?.members
   }
 
-  /// Whether the text is JSON rather than PEM.
+  /// Returns whether the text is JSON rather than PEM.
   static func isJWK(_ text: String) -> Bool { text.first { !$0.isWhitespace } == "{" }
 
   /// Returns the members of a JSON Web Key, or `nil` if the text is not a JSON object.

@@ -11,7 +11,7 @@ struct SandboxKey: Sendable {
   /// The public JSON Web Key, with its algorithm and its name.
   let publicJWK: JSONValue
 
-  /// Reads the file.
+  /// Reads a private or a public key from a file.
   ///
   /// If `isStrict` is `true`, an RSA key that names no algorithm gets PS256 instead of RS256, as a
   /// client's key does under `--profile`.

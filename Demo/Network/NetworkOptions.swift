@@ -15,7 +15,7 @@ struct NetworkOptions: Sendable {
 
   var configuration: HTTPTransportConfiguration { transport.configuration }
 
-  /// Creates the settings of a program without these options.
+  /// Creates the settings for a command line without options for connections.
   init() {
     transport = CurlTransport(configuration: Self.standard)
     words = []

@@ -2,7 +2,7 @@ import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
-/// Reads the files of certificates and private keys that options name.
+/// Functions that read the files of certificates and private keys that options name.
 enum PEMFile {
   /// The largest size of a file in bytes; the system's file of authorities has about 250 kB.
   private static let limit = 4 << 20

@@ -91,7 +91,7 @@ enum Protobuf {
 }
 
 extension Protobuf.Value {
-  /// Whether a `bool` field is set.
+  /// Whether the value of a `bool` field is `true`.
   var isTrue: Bool { self != .number(0) }
 
   /// Returns the text of a `string` field.

@@ -24,7 +24,7 @@ struct RPCServer: Sendable {
   private let configuration: HTTPTransportConfiguration
   private let timeout: Duration
 
-  /// Checks the address.
+  /// Creates a server from its URL; fails if a token must not be sent there.
   ///
   /// A call to the server may take at most `timeout`.
   init(

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// An object of a configuration file, whose errors name the place by its path.
+/// A JSON object of a configuration file; its errors name the wrong member by a path.
 struct ConfigObject: Sendable, Redacted {
   /// The place of the object, such as `clients[0]`; empty for the whole file.
   let path: String

@@ -116,7 +116,7 @@ extension SandboxClient {
     return try keys.map { key throws(Failure) in try SandboxJSON(key) }
   }
 
-  /// Throws if the client could never authenticate.
+  /// Throws if the client could never authenticate, or could not use one of its grant types.
   private func checkAuthentication(_ object: ConfigObject) throws(Failure) {
     let needsSecret = !authentication.isDisjoint(with: [.basic, .post, .clientSecretJWT])
     let method = "token_endpoint_auth_method"

@@ -29,7 +29,7 @@ struct SandboxConfig: Sendable {
   /// The options of the sandbox: the defaults with the values of the file.
   let options: SandboxOptions
 
-  /// Reads a file.
+  /// Reads a configuration file of at most 1 MiB.
   init(path: String) throws(Failure) {
     let bytes: [UInt8]
     do throws(FileReading.ReadError) {
@@ -48,7 +48,7 @@ struct SandboxConfig: Sendable {
     }
   }
 
-  /// Reads the text of a file.
+  /// Reads the JSON text of a configuration file.
   init(text: Data) throws(Failure) {
     let value: JSONValue
     do throws(JSONFailure) {

@@ -62,7 +62,7 @@ extension SandboxProfile {
     "sid", "at_hash", "c_hash",
   ]
 
-  /// Reads the claims about a user; claims of other names belong to the scope `profile`.
+  /// Reads the claims about a user; claims that are not standard belong to the scope `profile`.
   fileprivate init(_ claims: ConfigObject) throws(Failure) {
     self.init()
     for (name, property) in Self.texts { self[keyPath: property] = try claims.text(name) }

@@ -46,7 +46,7 @@ enum BrowserOption: Sendable, Equatable {
     return SandboxUser(name: String(parts[0]), password: String(parts[1]))
   }
 
-  /// The user of a sandbox whom the program plays; `nil` if it plays none.
+  /// The sandbox user for whom the program signs in by itself; `nil` if a person signs in.
   var playedUser: SandboxUser? {
     if case .sandbox(let user) = self { user } else { nil }
   }
@@ -104,9 +104,9 @@ enum BrowserOption: Sendable, Equatable {
     }
   }
 
-  /// Returns the user agent of a command.
+  /// Returns the user agent for a command's sign-in or logout.
   ///
-  /// If a browser does not open, it prints the address and calls `didShow`.
+  /// If no browser opens, the user agent prints the address and calls `didShow`.
   func commandLine(
     _ console: Console, for act: String = "sign in", didShow: @escaping @Sendable () -> Void,
     pass: @escaping @Sendable (String) -> Void = { _ in }

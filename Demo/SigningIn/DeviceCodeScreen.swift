@@ -6,7 +6,7 @@ import SequencingOAuth
 /// The text for a user who signs in on another device: the address, the code and the time left.
 struct DeviceCodeScreen: Sendable {
   private let console: Console
-  /// The user of a sandbox for whom the program enters the code; `nil` if it plays none.
+  /// The sandbox user for whom the program enters the code; `nil` if a person enters the code.
   private let visitor: SandboxUser?
   /// The time limit for the user; `nil` for the lifetime of the code.
   private let timeout: Duration?

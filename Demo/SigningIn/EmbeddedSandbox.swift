@@ -27,7 +27,7 @@ final class EmbeddedSandbox: Sendable {
   /// The base URL of the sandbox's drive.
   var drive: String { server.driveURL.absoluteString }
 
-  /// Starts the sandbox with a client as the options of a sign-in describe it.
+  /// Starts the sandbox with the client that the options of a sign-in describe.
   init(
     for signIn: SignInArguments? = nil, tokenLifetime: Duration
   ) async throws(Failure) {
@@ -43,7 +43,7 @@ final class EmbeddedSandbox: Sendable {
       issuer: server.issuer.absoluteString, user: user.name, password: user.password)
   }
 
-  /// Calls `body` with a sandbox, and stops the sandbox after it.
+  /// Calls `body` with a new sandbox, and then stops the sandbox.
   static func running(
     for signIn: SignInArguments? = nil, tokenLifetime: Duration,
     _ body: (EmbeddedSandbox) async throws(Failure) -> Void

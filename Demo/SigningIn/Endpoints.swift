@@ -27,7 +27,7 @@ struct Endpoints: Sendable, Equatable {
 
 // The extension keeps the struct's memberwise initializer.
 extension Endpoints {
-  /// Creates the endpoints in the options; fails if a required endpoint is missing.
+  /// Creates the endpoints in the options, and returns `nil` if a required endpoint is missing.
   init?(_ arguments: Arguments) {
     guard let authorization = arguments[.authorize], let token = arguments[.tokenEndpoint] else {
       return nil

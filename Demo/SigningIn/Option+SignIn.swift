@@ -96,7 +96,8 @@ extension Option {
     help: "The algorithm of your client's ID tokens at the server, such as ES256, if it "
       + "is not the usual one.")
   static let withoutPKCE = Option(
-    "--without-pkce", help: "Accept a server whose metadata does not list PKCE with S256.")
+    "--without-pkce",
+    help: "Accept a server whose metadata lists code challenge methods, but not S256.")
   static let assertionAudience = Option(
     "--assertion-audience", value: "issuer|token-endpoint|endpoint|NAME",
     help: "The server's name in what the key of --key signs: its issuer (the default), the address "

@@ -15,11 +15,11 @@ final class PastedRedirects: Sendable {
 
   /// Why the reading ended.
   private enum End: Sendable {
-    /// A redirect was the answer.
+    /// A line was the redirect of the sign-in.
     case answered
     /// Standard input ended, or the sign-in did.
     case over
-    /// Too many lines were not the answer.
+    /// Too many lines were not the redirect.
     case refused
   }
 
@@ -31,7 +31,7 @@ final class PastedRedirects: Sendable {
     self.console = console
   }
 
-  /// Returns the message for a line that was not the answer, with the reason and advice.
+  /// Returns the message for a line that was not the redirect, with the reason and advice.
   private func refusal(of outcome: RedirectOutcome) -> String {
     switch outcome {
     case .foreignAddress:
@@ -47,7 +47,7 @@ final class PastedRedirects: Sendable {
   /// The start of every redirect.
   private var start: String { String(signIn.redirectURI.prefix { $0 != "?" }).onScreen }
 
-  /// Asks for the redirect, and reads lines until one is the answer or standard input ends.
+  /// Asks for the redirect, and reads lines until a line is the redirect or standard input ends.
   func read() {
     console.progress("When you have signed in, paste the address that your browser is sent to.")
     console.progress("It starts with \(start). Paste all of it:")
@@ -99,7 +99,7 @@ final class PastedRedirects: Sendable {
   /// Ends the reading, so that later lines stay for other parts of the program.
   func stop() { isOver.store(true, ordering: .releasing) }
 
-  /// Reads lines until one is the answer.
+  /// Reads lines until a line is the redirect, and returns why the reading ended.
   private func readLines() -> End {
     var lines = InputLines()
     var refusals = 0

@@ -109,8 +109,8 @@ struct SandboxReport: Encodable {
     registered.first { $0.secret == nil } ?? registered.first
   }
 
-  /// The scopes of the `login` command in the report: all usual scopes and scopes of the sandbox
-  /// that the client may request.
+  /// The scopes of the `login` command in the report: the usual scopes and the scopes of the
+  /// configuration file, without scopes that the client may not request.
   private var loginScopes: [String] {
     let usual = ["openid", "profile", "email", "demo", "files"]
     let standard = SandboxOptions().scopes.map(\.name)
@@ -126,7 +126,8 @@ struct SandboxReport: Encodable {
     return "\(Option.browser.name) \(ShellWords.quote(value.onScreen))"
   }
 
-  /// The command that needs only the API's address, if the API describes itself.
+  /// The commands that need only the API's address; empty if the API does not describe itself or
+  /// the sandbox has a profile.
   private var fromAddress: String {
     guard rules.describesAPI, rules.profileName == nil else { return "" }
     return """

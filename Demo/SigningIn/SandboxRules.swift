@@ -94,7 +94,7 @@ struct SandboxRules: Sendable {
   /// Whether only clients with a key can sign in.
   private var needsKey: Bool { profile == .fapi2 || profile == .fapi2MessageSigning }
 
-  /// Changes the options of a sandbox to these rules, with the client that has the key first.
+  /// Applies these rules to the options of a sandbox, and puts the client with the key first.
   func apply(to options: inout SandboxOptions) throws(Failure) {
     if acceptsProofs { options.dpop = SandboxDPoPOptions(.accepted) }
     if let profile { options.apply(profile) }
@@ -113,7 +113,7 @@ struct SandboxRules: Sendable {
     options.clients.insert(client, at: 0)
   }
 
-  /// What the report says of a client besides its identifier.
+  /// Describes a client for the report, without the client's identifier.
   func words(for client: SandboxClient) -> String {
     if let secret = client.secret { return "with the secret \(secret.onScreen)" }
     guard let key, client.id == Self.keyClientID else {
@@ -125,7 +125,7 @@ struct SandboxRules: Sendable {
   /// Whether the tokens of the login in the report are bound to a key.
   private var bindsTokens: Bool { acceptsProofs || profile != nil }
 
-  /// Returns the options of a login at the sandbox, after its issuer and its client.
+  /// The options of the report's `login` command, after the issuer and the client.
   var loginOptions: String {
     var words: [String] = []
     if let key { words += ["--key", key.isPrivate ? ShellWords.quote(key.path.onScreen) : "FILE"] }

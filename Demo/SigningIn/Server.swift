@@ -47,7 +47,7 @@ enum Server: Sendable, Equatable {
     }
   }
 
-  /// The address of the server.
+  /// The address of the server; for a server named by its endpoints, the authorization endpoint.
   var address: String {
     switch self {
     case .known(let known): known.address

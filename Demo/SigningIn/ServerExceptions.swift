@@ -13,7 +13,7 @@ struct ServerExceptions: Sendable, Equatable {
   private(set) var audiences: Set<String> = []
   /// The algorithm of the server's ID tokens; `nil` lets the SDK decide.
   private(set) var algorithm: JWSAlgorithm?
-  /// Whether the server's metadata may say that it does not support PKCE.
+  /// Whether to accept a server whose metadata lists methods of PKCE, but not `S256`.
   private(set) var acceptsNoPKCE = false
   /// The server's name, `aud`, in the assertions that the client's key signs; `nil` for the name
   /// that the provider uses by default.

@@ -2,8 +2,8 @@ import SequencingOAuth
 
 // Checks of the options before a sign-in or the use of an account.
 extension SignInArguments {
-  /// Returns whether an account was signed in by the named client, or `true` if the options name
-  /// none.
+  /// Returns whether an account was signed in at the server and by the client that the options
+  /// name; `true` if the options name no server.
   func fit(_ record: AccountRecord) -> Bool {
     guard let server else { return true }
     return server.has(record) && (clientID == nil || record.clientID == clientID)

@@ -2,7 +2,7 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthDiscovery
 
-// Users whose server is found by their name.
+// Sign-ins of a user of AT Protocol, whose handle or DID leads to the authorization server.
 extension SignInArguments {
   /// The user in the options whose server must be found; `nil` if the options name the server.
   var wantedHandle: String? {
@@ -10,7 +10,7 @@ extension SignInArguments {
     return handle
   }
 
-  /// Fails if the options do not fit a user of AT Protocol.
+  /// Fails if there is a client secret, because a client of AT Protocol has none.
   func checkForHandle() throws(Failure) {
     guard secret == nil else {
       throw .usage(

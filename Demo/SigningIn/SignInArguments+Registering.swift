@@ -78,7 +78,7 @@ extension SignInArguments {
     }
   }
 
-  /// The options of a registration that is shared with calls that find their server by themselves.
+  /// The options for a registration; calls that find their server use the same registration.
   private var options: RegistrationOptions {
     var options = RegistrationOptions()
     (options.fixesPorts, options.verifies) = (true, true)
@@ -98,12 +98,12 @@ extension SignInArguments {
           clientKey.algorithm.rawValue)
       }
     }
-    // Some servers bind only the tokens of clients that are registered for it.
+    // Some servers bind tokens only for a client that is registered for bound tokens.
     if protections.bindsTokens { metadata.bindsAccessTokens = true }
     return metadata
   }
 
-  /// The description with which the program registers itself at the server of a resource.
+  /// The client metadata for registering at the authorization server of a resource.
   var metadataOfResource: ClientMetadata {
     Self.metadata(Self.defaultRedirectURI, withDevice: mayUseDevice)
   }
@@ -111,7 +111,7 @@ extension SignInArguments {
   /// Whether the user wants or may need to sign in on another device.
   private var mayUseDevice: Bool { usesDevice || !SystemBrowser.isAvailable }
 
-  /// Returns the program's description for any server.
+  /// Returns the part of the program's client metadata that is the same at every server.
   private static func metadata(_ redirectURI: String, withDevice: Bool) -> ClientMetadata {
     var metadata = ClientMetadata(
       redirectURIs: [redirectURI], clientName: "sq-demo",

@@ -19,13 +19,14 @@ struct SignInArguments: Sendable {
   private(set) var scope: String?
   /// The only servers that may get the token; empty if the options name none.
   private(set) var resources: Set<ResourceOrigin>
-  /// The identifiers of the resources that the tokens are for, from an account.
+  /// The identifiers of the resources that the tokens are for, taken from an account's record.
   private(set) var identifiers: [String] = []
-  /// The user whom the server's token responses must name, from an account.
+  /// The user whom the server's token responses must name, from an account's record or from the
+  /// search for the user's server.
   private(set) var subject: String?
   /// Whether the program has just found the user's server.
   private(set) var hasFoundServer = false
-  /// The scopes that a token must have; empty if the options name the server.
+  /// The scopes that a token must have; empty unless the program has found the user's server.
   private(set) var requiredScopes: Set<String> = []
   /// The exceptions from the standards that the server needs.
   private(set) var exceptions: ServerExceptions
@@ -60,7 +61,7 @@ struct SignInArguments: Sendable {
   /// Checks the options.
   ///
   /// With `orAccount`, an account in the store may supply missing values. With `findsServer`, the
-  /// client may be the address of a document about it, and the command finds the server.
+  /// client ID may be the address of a document about the client, and the command finds the server.
   init(
     _ arguments: Arguments, orAccount: Bool = false, findsServer: Bool = false
   ) throws(Failure) {
@@ -287,6 +288,6 @@ extension RedirectURI {
   /// program is registered for none.
   var isLoopback: Bool { Self.isLoopback(string) }
 
-  /// Whether the SDK receives the redirects to an address.
+  /// Returns whether the SDK receives the redirects to an address.
   static func isLoopback(_ address: String) -> Bool { address.lowercased().hasPrefix("http:") }
 }

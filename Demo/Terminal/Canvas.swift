@@ -39,7 +39,7 @@ struct Canvas: Sendable, Equatable {
     return Line(Span(name + padding, .faint), value)
   }
 
-  /// Returns a name and its value of several lines.
+  /// Returns the lines of a field whose value has several lines.
   func field(_ name: String, _ lines: [Line]) -> [Line] {
     lines.enumerated().map { index, line in
       Line(spans: field(index == 0 ? name : "", Span("")).spans.prefix(1) + line.spans)

@@ -27,7 +27,8 @@ enum Key: Sendable, Equatable {
     return keys
   }
 
-  /// Skips `[` with its parameters, or the single character after Alt.
+  /// Skips the rest of a sequence: `[` with its parameters, `O` with a character, or the character
+  /// that was typed with Alt.
   ///
   /// - SeeAlso: ECMA-48, section 5.4
   private static func skipSequence(_ rest: inout ArraySlice<UInt8>) {

@@ -88,7 +88,7 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     self.init(Span(text))
   }
 
-  /// Returns a line with a whole address.
+  /// Returns a line with an address; the terminal wraps a long address, so nothing is cut off.
   static func address(_ text: String) -> Line {
     var line = Line(Span(text, .accent))
     line.isAddress = true

@@ -2,7 +2,7 @@ import SQLibC
 
 /// A terminal with a drawn screen; keys arrive one by one and are not shown.
 ///
-/// ``leave()`` restores the previous content, and so does a crash of the program.
+/// ``leave()`` restores the previous content. If the program crashes, ``CrashGuard`` restores it.
 final class RawTerminal {
   private static let input: Int32 = 0
   private static let output = TextStream(descriptor: 1)

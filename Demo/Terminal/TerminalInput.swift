@@ -36,7 +36,7 @@ final class TerminalInput: Sendable {
     }
   }
 
-  /// Stops the delivery of events, so that no key is read after this returns.
+  /// Stops the delivery of events, so that no key is read after this method returns.
   func stop() {
     keys.cancel()
     signals.forEach { $0.cancel() }

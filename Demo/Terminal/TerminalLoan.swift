@@ -46,7 +46,7 @@ enum TerminalLoan {
 }
 
 extension SystemBrowser {
-  /// A copy of this browser that gets the terminal for itself while it needs it.
+  /// A copy of this browser; while it uses the terminal, no other part of the program does.
   var lentTheTerminal: SystemBrowser {
     var browser = self
     browser.willUseTerminal = { await TerminalLoan.begin() }

@@ -44,8 +44,8 @@ enum TextLayout {
 }
 
 extension StringProtocol {
-  /// The text without control characters, so that texts of servers and users cannot control the
-  /// terminal.
+  /// The text with `?` in place of control characters, so that texts of servers and users cannot
+  /// control the terminal.
   var onScreen: String {
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars { text.append(scalar.commandsTerminals ? "?" : scalar) }

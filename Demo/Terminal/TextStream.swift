@@ -23,7 +23,8 @@ struct TextStream: Sendable {
   /// The current number of columns and rows of the terminal.
   var size: (columns: Int, rows: Int) {
     // The numbers of a `winsize`: rows, columns, and two numbers of pixels. Swift can use the
-    // type's own fields only where it imports the module that declares it first, which differs.
+    // fields of the type only with an import of the module that declares the type first, and that
+    // module is not the same on every system.
     var numbers: [UInt16] = [0, 0, 0, 0]
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &numbers) == 0, numbers[0] > 0, numbers[1] > 0
     else { return (80, 24) }
@@ -71,13 +72,13 @@ enum StandardStreams {
   /// Whether standard input was closed when the program started; it is empty then.
   static var inputWasClosed: Bool { isInputMissing.load(ordering: .relaxed) }
 
-  /// Makes sure that all three streams are open, and that writing to a closed pipe is only an
-  /// error.
+  /// Opens each standard stream that is closed, and makes writing to a closed pipe fail instead of
+  /// ending the program.
   static func prepare() {
-    // Otherwise a file that is opened later could get the number of a closed stream, and its
-    // output.
+    // A file that is opened later could get the number of a closed stream, and then the output that
+    // is meant for the stream.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
-      // Open it for reading only, so that printing to it still fails.
+      // Open the stream for reading only, so that printing to it still fails.
       _ = open("/dev/null", O_RDONLY)
       if descriptor == 0 { isInputMissing.store(true, ordering: .relaxed) }
     }

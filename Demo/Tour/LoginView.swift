@@ -55,7 +55,7 @@ struct LoginView {
       + (server.account.map { [canvas.field("account", Span($0))] } ?? [])
   }
 
-  /// Returns the result of the last sign-in.
+  /// Returns the lines that say why no user is signed in; none if the user signed out.
   static func notice(_ notice: Coordinator.Notice?, _ canvas: Canvas) -> [Line] {
     switch notice {
     case nil: []

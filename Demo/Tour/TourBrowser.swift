@@ -40,7 +40,7 @@ final class TourBrowser: UserAgent {
     tell(.redirectIsRefused(error.message))
   }
 
-  /// Makes the simulated user sign in on a page that no browser has opened.
+  /// Makes the simulated user sign in at a page's address, instead of the user in a browser.
   func play(_ address: String) {
     guard let url = URL(string: address) else { return }
     Task {

@@ -29,7 +29,7 @@ struct TourInLines {
     }
   }
 
-  /// Prints what happened and starts the next step, and returns `true` at the end.
+  /// Prints what happened and starts the next step, and returns `true` at the end of the tour.
   private func report(
     _ event: Coordinator.Event, _ screen: Coordinator.Screen, _ console: Console,
     _ replaced: inout SQToken?

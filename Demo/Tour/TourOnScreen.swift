@@ -62,7 +62,7 @@ struct TourOnScreen {
       case .tick: seconds += 1
       }
       if let event {
-        // Both start a sign-in, and the screen shows the seconds since its start.
+        // `signIn` and `readFiles` start a sign-in; the screen shows the seconds since its start.
         switch event {
         case .signIn, .readFiles: seconds = 0
         default: break

@@ -20,7 +20,7 @@ struct TourServer: Sendable, Equatable {
   /// The time limit of a sign-in, if it is known.
   var limit: Duration?
 
-  /// Whether it is the built-in sandbox.
+  /// Whether the server is the built-in sandbox.
   var isSandbox: Bool { user != nil }
 }
 

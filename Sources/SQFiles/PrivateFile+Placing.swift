@@ -2,11 +2,13 @@ import SQLibC
 
 /// Operations for files that are written in place, such as a database or a download.
 extension PrivateFile {
-  /// Gives a complete file this path as a second name; returns `false` if the path has a file.
+  /// Gives the file at `complete` this file's path as a second name.
+  ///
+  /// Returns `false` if this file's path already has a file.
   ///
   /// - SeeAlso: link(2)
   package func place(_ complete: String) throws(FileFailure) -> Bool {
-    // Unlike rename(2), this replaces nothing.
+    // link(2), unlike rename(2), replaces no file.
     guard link(complete, path) == 0 else {
       guard errno == EEXIST else { throw FileFailure(call: "link") }
       return false

@@ -1,5 +1,5 @@
-// The one place that chooses between the two forms of Foundation: FoundationEssentials, which loads
-// neither ICU nor networking, where it exists, as on Linux.
+// The one place that chooses between the two forms of Foundation. FoundationEssentials is chosen
+// where it exists, as on Linux, because it loads neither ICU nor networking.
 #if canImport(FoundationEssentials)
   @_exported public import FoundationEssentials
 #else

@@ -12,7 +12,7 @@ package enum LoopbackAdmission: Sendable {
 }
 
 extension LoopbackAdmission {
-  /// A function that decides from the request's head; it runs on the server's thread and must not
-  /// block.
+  /// A function that chooses from a request's head how to treat the body; it runs on the server's
+  /// thread and must not block.
   package typealias Rule = @Sendable (LoopbackRequest) -> LoopbackAdmission
 }

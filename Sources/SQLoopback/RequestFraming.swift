@@ -10,8 +10,8 @@ enum RequestFraming: Hashable {
     let encodings = head.values(of: "transfer-encoding")
     let lengths = head.values(of: "content-length")
     if !encodings.isEmpty {
-      // Section 6.1: both fields together, or a coding in HTTP/1.0, may be an attempt to smuggle a
-      // request.
+      // RFC 9112, section 6.1: both fields together, or a transfer coding in HTTP/1.0, may be an
+      // attempt to smuggle a request.
       guard lengths.isEmpty, head.minorVersion >= 1, encodings.count == 1 else {
         throw .badRequest
       }
@@ -50,7 +50,7 @@ enum RequestFraming: Hashable {
 extension RequestHead {
   /// Checks that `Host` occurs once and has the syntax of an authority (RFC 9112, section 3.2).
   ///
-  /// A request of HTTP/1.0 may omit it.
+  /// An HTTP/1.0 request may omit the field.
   func checkHost() throws(RequestFault) {
     let hosts = values(of: "host")
     guard hosts.count == 1 || (hosts.isEmpty && minorVersion == 0) else { throw .badRequest }

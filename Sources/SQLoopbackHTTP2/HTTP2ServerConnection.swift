@@ -16,14 +16,15 @@ final class HTTP2ServerConnection {
     var fieldBytes = 0
     var exchange: HTTP2Exchange?
     var content: [UInt8] = []
-    /// Whether the outcome of the request's content was reported.
+    /// Whether the request's content was reported as complete, too large or cut off.
     var isContentSettled = false
     /// Content of the answer; the bytes from index `sent` on are still to be sent.
     var output: [UInt8] = []
     var sent = 0
     var isComplete = false
     var trailers: HeaderBlock?
-    /// Resolved when all content written so far is sent.
+    /// The writers that wait until all content written so far is sent; they get `false` if the
+    /// stream ends first.
     var waiters: [OneShot<Bool>] = []
   }
 
@@ -100,7 +101,8 @@ final class HTTP2ServerConnection {
     if session?.isFlooded == true { breakOff() }
   }
 
-  /// Ends a connection on which far more bytes than content arrived, and tells the client why.
+  /// Ends a connection on which the client sent far more bytes than its content needs, and tells
+  /// the client why.
   private func breakOff() {
     session?.terminate(.enhanceYourCalm)
     flush()

@@ -29,7 +29,8 @@ extension SQOAuth {
 
   /// Signs the user in on another device, with options for this sign-in only.
   ///
-  /// See ``authorizeUserWithDeviceCode()`` and
+  /// The ``authorizationDelegate`` shows the code and then gets the result, as after
+  /// ``authorizeUserWithDeviceCode()``. For the options, see
   /// ``AccountOperations/signInWithDeviceCode(with:show:)``.
   public func authorizeUserWithDeviceCode(with options: SignInOptions) {
     module.startSignIn(SignIn.Request(place: .otherDevice, options: options))

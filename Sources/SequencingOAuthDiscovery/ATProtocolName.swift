@@ -15,7 +15,8 @@ enum ATProtocolName: Sendable, Hashable {
 
   /// Reads what a user enters: a handle, with or without an `@`, or a DID.
   ///
-  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is neither.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is neither a handle nor a DID
+  ///   that the SDK can resolve.
   init(_ text: String) throws(SQOAuthError) {
     if text.hasPrefix("did:") {
       guard Self.isDID(text) else { throw Self.fault(text) }

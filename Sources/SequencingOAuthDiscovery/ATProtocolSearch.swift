@@ -73,7 +73,7 @@ struct ATProtocolSearch: Sendable {
 
   // MARK: From a DID to a server
 
-  /// What a client reads in the document of a DID.
+  /// The parts of a DID's document that a client needs.
   private struct DIDDocument {
     /// The first handle that the document names, in `alsoKnownAs`.
     let handle: String?
@@ -125,7 +125,7 @@ struct ATProtocolSearch: Sendable {
     request.headers["Accept"] = "application/json, text/plain"
     request.timeout = timeout
     request.maximumResponseBytes = Self.maximumBytes
-    // The host may be the user's handle, which this observer must not see.
+    // The host may be the user's handle, which must not reach an observer without account names.
     var environment = environment
     if environment.observer?.namesAccounts == false { environment.observer = nil }
     return try await environment.exchange(request, for: .resourceMetadata)

@@ -21,10 +21,10 @@ public struct ATProtocolUser: Sendable, Hashable {
   /// Finds a user by a handle, such as `alice.bsky.social`, or a DID.
   ///
   /// A handle is a domain name, and the domain names the DID at `/.well-known/atproto-did`. If the
-  /// domain names no DID, the search asks the `handleResolver`, because the SDK does not query DNS
-  /// for `TXT` records. The resolver learns which handle the user entered; with `nil`, no resolver
-  /// is asked. The DID's document, from the `plcDirectory` or from the domain in a `did:web`, must
-  /// name the same handle.
+  /// domain names no DID, the search requests the DID from the `handleResolver`, because the SDK
+  /// does not query DNS for `TXT` records. The resolver learns which handle the user entered; with
+  /// `nil`, the search fails instead. The DID's document, from the `plcDirectory` or from the
+  /// domain in a `did:web`, must name the same handle.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is neither a handle nor a
   ///   supported DID; `SQOAuthError.Code.resourceMetadataInvalid` if the user or a server is not

@@ -1,7 +1,7 @@
 public import SQBasics
 public import SequencingOAuth
 
-/// Who a program is at an authorization server that it has just found.
+/// The ways in which a program can be a client of an authorization server that it has just found.
 ///
 /// The program uses the first of these that fits a server: a client that was registered there by
 /// hand, the address of the client's metadata document, or a registration that the program makes by

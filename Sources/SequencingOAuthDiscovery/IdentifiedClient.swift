@@ -82,7 +82,9 @@ struct ClientIdentification: Sendable {
     }
   }
 
-  /// Returns the client at an issuer as far as it is known before a registration.
+  /// Returns the client that the program would use at an issuer, without registering it.
+  ///
+  /// If the program must register there, the configuration has a placeholder as its client ID.
   ///
   /// - Throws: `SQOAuthError.Code.clientUnknown` if the program cannot be a client there.
   func expectedClient(
@@ -98,7 +100,7 @@ struct ClientIdentification: Sendable {
     }
   }
 
-  /// Returns the client that the program would be at an issuer; sends no request.
+  /// Returns which of its identities the program would use at an issuer; sends no request.
   func planned(
     at issuer: String, _ server: ProviderMetadata
   ) async throws(SQOAuthError) -> AccessPlan.Identity {

@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-/// The address of a resource, from which a client finds everything else.
+/// The address of a resource; a client finds the resource's metadata by this address.
 struct ResourceAddress: Sendable, Hashable {
   /// The address without a fragment, with its scheme and its host in lower case and without a
   /// default port.
@@ -15,7 +15,7 @@ struct ResourceAddress: Sendable, Hashable {
   let origin: ResourceOrigin
   /// Whether the resource is on this computer, so that its authorization server may be too.
   let isLocal: Bool
-  /// Whether any resolver may resolve the host to this computer, whatever the host's spelling.
+  /// Whether some resolver could resolve the host to this computer, however the host is spelled.
   let mayBeLocal: Bool
 
   /// Checks an address; it must be https, or http on a loopback address.

@@ -79,7 +79,8 @@ extension ResourceClient {
           signIns += 1
           access = try await gainAccess(Demand(after: error, of: access.module, sent: token))
         case _ where error.needsSignIn && !hasSignedIn:
-          // A token from a sign-in for this request is valid, so a new one would be refused too.
+          // If this request already led to a sign-in, its token is valid, and the token of another
+          // sign-in would be refused too.
           guard signIns == 0 || error.asksForProof(after: token) else { throw error }
           hasSignedIn = true
           signIns += 1

@@ -77,7 +77,8 @@ extension ResourceClient {
 
   /// Throws if a server's metadata says that the program cannot sign in there.
   ///
-  /// With `forCode`, this means a sign-in with a code on another device, and otherwise with a page.
+  /// With `forCode`, it checks the sign-in with a code on another device; otherwise, the sign-in
+  /// with a page.
   func check(
     _ metadata: ProviderMetadata, of issuer: String, forCode: Bool
   ) throws(SQOAuthError) {

@@ -1,7 +1,7 @@
 public import SQBasics
 public import SequencingOAuth
 
-/// A client of one resource that needs nothing but the resource's address.
+/// A client of one resource; it finds the authorization server by the resource's address alone.
 ///
 /// It finds the authorization server that the resource trusts (RFC 9728), reads that server's
 /// metadata (RFC 8414), chooses the program's client at that server (``ClientIdentity``), signs the
@@ -11,9 +11,9 @@ public import SequencingOAuth
 ///
 /// Tokens go to the resource's own server only. Any thread may call any method.
 public final class ResourceClient: Sendable {
-  /// What a request may ask of the user.
+  /// Whether a request may make the user sign in.
   public enum Interaction: Sendable, Hashable {
-    /// Nothing: a request that needs a sign-in fails with `SQOAuthError.Code.notAuthorized`.
+    /// Never: a request that needs a sign-in fails with `SQOAuthError.Code.notAuthorized`.
     case none
     /// The user signs in when the resource demands a token and there is none.
     case signIn
@@ -23,7 +23,8 @@ public final class ResourceClient: Sendable {
 
   /// How a client signs users in and sends its requests.
   public struct Options: Sendable {
-    /// What ``ResourceClient/send(_:)`` may ask of the user; a sign-in by default.
+    /// Whether ``ResourceClient/send(_:)`` may make the user sign in: by default, if there is no
+    /// token.
     public var interaction = Interaction.signIn
     /// The closure that shows a code for another device; `nil` for a sign-in with a browser.
     ///
@@ -81,7 +82,7 @@ public final class ResourceClient: Sendable {
   let gaining = SharedFetches<Bool, Access, SQOAuthError>(keepsValues: false)
   private let known = Locked<Access?>(nil)
 
-  /// An account, the issuer of its tokens and the program's client there.
+  /// An account, the issuer of its tokens and the program's client at that issuer.
   struct Access: Sendable {
     let module: AuthorizationModule
     let issuer: String
@@ -149,8 +150,7 @@ public final class ResourceClient: Sendable {
     return use(access)
   }
 
-  /// Returns the access to use from now on: the access in use if both are the same, or else this
-  /// one.
+  /// Returns the access to use from now on: the access in use if it is the same, or else `access`.
   @discardableResult
   func use(_ access: Access) -> Access {
     known.withLock { known in

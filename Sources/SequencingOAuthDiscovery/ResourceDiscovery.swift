@@ -10,7 +10,7 @@ public struct DiscoveredResource: Sendable, Hashable {
   public struct Step: Sendable, Hashable {
     /// The URL of the request.
     public let address: String
-    /// What was found there, or why nothing was.
+    /// What was found there, or why nothing was found.
     public let finding: String
   }
 
@@ -35,9 +35,9 @@ struct ResourceDiscovery: Sendable {
 
   /// Finds the metadata at the address that a challenge names, or at the resource's own addresses.
   ///
-  /// If a challenge names an address, the resource's own addresses are asked only if the server has
-  /// no document there. A wrong document ends the search, because a server that describes another
-  /// resource cannot be trusted.
+  /// If a challenge names an address, the search tries the resource's own addresses only if the
+  /// server has no document there. A wrong document ends the search, because a server that
+  /// describes another resource cannot be trusted.
   ///
   /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`; the errors of the transport.
   func find(named address: String?) async throws(SQOAuthError) -> DiscoveredResource {

@@ -124,7 +124,7 @@ extension Pipeline {
       } catch {
         throw .failed(error)
       }
-      // The API chose this URL, so this checks the URL's server, not the pipe's.
+      // The API chose this URL, so the token must be allowed at the URL's server, not the pipe's.
       return try await pipe.page(url, from: origin)
     }
   }

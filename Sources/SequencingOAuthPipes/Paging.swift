@@ -83,7 +83,7 @@ public struct Paging: Sendable, Hashable {
 extension String {
   /// Returns the URL of this reference, relative to a page; `nil` if the reference is empty.
   ///
-  /// The URL has no access token.
+  /// An access token in the reference's query is removed.
   fileprivate func url(from page: URL) -> URL? {
     isEmpty ? nil : URL(string: self, relativeTo: page)?.absoluteURL.withoutToken
   }

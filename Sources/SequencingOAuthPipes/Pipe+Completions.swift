@@ -8,7 +8,7 @@ public import SequencingOAuth
 extension Pipeline.Pipe {
   /// Reads the records and calls a completion.
   ///
-  /// See ``read(_:parameters:)``.
+  /// The completion gets the result of ``read(_:parameters:)``.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, parameters: [String: String] = [:],
     completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
@@ -20,7 +20,7 @@ extension Pipeline.Pipe {
 
   /// Reads one record and calls a completion.
   ///
-  /// See ``read(_:id:parameters:)``.
+  /// The completion gets the result of ``read(_:id:parameters:)``.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, id: some LosslessStringConvertible & Sendable,
     parameters: [String: String] = [:],
@@ -33,7 +33,7 @@ extension Pipeline.Pipe {
 
   /// Reads content without decoding it and calls a completion.
   ///
-  /// See ``content(id:parameters:)``.
+  /// The completion gets the result of ``content(id:parameters:)``.
   public func content(
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:],
@@ -46,7 +46,7 @@ extension Pipeline.Pipe {
 
   /// Saves a record and calls a completion.
   ///
-  /// See ``save(_:returning:)``.
+  /// The completion gets the result of ``save(_:returning:)``.
   public func save<Value: Decodable & Sendable>(
     _ record: some Encodable & Sendable, returning type: Value.Type,
     completion: @escaping @isolated(any) (Result<Value, PipeError>) -> Void
@@ -58,7 +58,7 @@ extension Pipeline.Pipe {
 
   /// Removes the record with an id and calls a completion.
   ///
-  /// See ``remove(id:)``.
+  /// The completion gets the result of ``remove(id:)``.
   public func remove(
     id: some LosslessStringConvertible & Sendable,
     completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
@@ -68,7 +68,7 @@ extension Pipeline.Pipe {
 
   /// Removes a record by the id it contains, and calls a completion.
   ///
-  /// See ``remove(_:)``.
+  /// The completion gets the result of ``remove(_:)``.
   public func remove(
     _ record: some Encodable & Sendable,
     completion: @escaping @isolated(any) (Result<Void, PipeError>) -> Void
@@ -78,7 +78,7 @@ extension Pipeline.Pipe {
 
   /// Sends a form with files and calls a completion.
   ///
-  /// See ``upload(_:id:parameters:returning:progress:)``.
+  /// The completion gets the result of ``upload(_:id:parameters:returning:progress:)``.
   public func upload<Value: Decodable & Sendable>(
     _ form: MultipartForm, id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], returning type: Value.Type,
@@ -93,7 +93,7 @@ extension Pipeline.Pipe {
 
   /// Sends a file, bytes or a stream without a form around it and calls a completion.
   ///
-  /// See ``upload(_:contentType:id:parameters:returning:progress:)``.
+  /// The completion gets the result of ``upload(_:contentType:id:parameters:returning:progress:)``.
   public func upload<Value: Decodable & Sendable>(
     _ content: WebRequestBody, contentType: String = MultipartForm.Part.defaultContentType,
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
@@ -109,7 +109,7 @@ extension Pipeline.Pipe {
 
   /// Downloads a record's content to a file and calls a completion.
   ///
-  /// See ``download(id:parameters:to:replacing:progress:)``.
+  /// The completion gets the result of ``download(id:parameters:to:replacing:progress:)``.
   public func download(
     id: (some LosslessStringConvertible & Sendable)? = String?.none,
     parameters: [String: String] = [:], to destination: URL, replacing: Bool = true,
@@ -130,7 +130,7 @@ extension Pipeline.Pipe {
 extension Pipeline.Pages {
   /// Reads the first page and calls a completion.
   ///
-  /// See ``first()``.
+  /// The completion gets the result of ``first()``.
   public func first(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>, PipeError>) -> Void
   ) {
@@ -141,7 +141,7 @@ extension Pipeline.Pages {
 extension Pipeline.Page {
   /// Reads the next page and calls a completion.
   ///
-  /// See ``next()``.
+  /// The completion gets the result of ``next()``.
   public func next(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>?, PipeError>) -> Void
   ) {
@@ -150,7 +150,7 @@ extension Pipeline.Page {
 
   /// Reads the previous page and calls a completion.
   ///
-  /// See ``previous()``.
+  /// The completion gets the result of ``previous()``.
   public func previous(
     completion: @escaping @isolated(any) (Result<Pipeline.Page<Value>?, PipeError>) -> Void
   ) {

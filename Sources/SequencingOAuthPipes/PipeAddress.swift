@@ -4,7 +4,7 @@ import SequencingOAuth
 
 /// The URL of a pipe and the URLs of its records.
 struct PipeAddress: Sendable, Redacted {
-  /// The server of all these URLs.
+  /// The server of the pipe and of its records.
   let origin: ResourceOrigin
   /// The URL before the query, without a slash at the end.
   private let path: String

@@ -4,7 +4,9 @@ public import SequencingOAuth
 
 /// The settings of a ``Pipeline/Pipe``: its path, limits, paging and JSON coders.
 public struct PipeConfiguration: Sendable {
-  /// The percent-encoded path below the base URL and an optional query; `nil` for the pipe's name.
+  /// The percent-encoded path below the base URL, with an optional query.
+  ///
+  /// If it is `nil`, the path is the pipe's name.
   public var endpoint: String?
   /// The name of the JSON member that contains a record's id.
   public var recordID = "id"

@@ -4,7 +4,7 @@ public import SequencingOAuth
 
 /// The error of a ``Pipeline/Pipe``'s operation.
 public enum PipeError: Error, Sendable {
-  /// No valid token: the sign-in or the refresh failed or is not possible.
+  /// No valid token is available: the sign-in or the refresh failed or is not possible.
   ///
   /// The API has not performed the operation.
   case noAccess(SQOAuthError)

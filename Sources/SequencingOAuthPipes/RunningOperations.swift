@@ -2,9 +2,10 @@ import SQBasics
 
 /// The running operations of a pipe; all of them can be cancelled together.
 ///
-/// Each operation has an `Interruption` that ends its current step. It ends a request directly. Any
-/// other step runs in a separate task. The interruption cancels that task, and the caller's task
-/// continues. A request has no separate task, because that would make small requests slower.
+/// Each operation has an `Interruption` that ends its current step. If the step is a request, the
+/// interruption ends the request directly. Any other step runs in a separate task. The interruption
+/// cancels that task, and the caller's task continues. A request has no separate task, because a
+/// task would make small requests slower.
 final class RunningOperations: Sendable {
   private struct State {
     var operations: [Int: Interruption] = [:]

@@ -34,7 +34,7 @@ final class AccountKeys: Sendable {
     return (newest.key, newest.value)
   }
 
-  /// Returns the key with a number; `nil` if it has not been opened yet.
+  /// Returns the key that has the given number; `nil` if this process has not opened it yet.
   func sealer(_ number: Int64) -> RecordSealer? { state.withLock { $0.sealers[number] } }
 
   /// Adds a key that may open records.

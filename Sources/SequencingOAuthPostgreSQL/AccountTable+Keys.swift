@@ -21,7 +21,7 @@ extension AccountTable {
     return try await Self.onThread { () throws(SQOAuthError) in try keys.open(number, header) }
   }
 
-  /// Runs work on a new thread, because opening a key may take a large part of a second.
+  /// Runs `body` on a new thread, because opening a key may take a large part of a second.
   private static func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -131,7 +131,7 @@ extension AccountTable {
     var (users, sessions): ([Data], [Data]) = ([], [])
     for row in rows {
       guard let bytes = row.bytes(0), let version = row.integer(1) else { throw Self.damaged }
-      // The next possible ID.
+      // The smallest ID after this one.
       resealed.next = bytes + [0]
       do throws(SQOAuthError) {
         let record = try await decode(row.bytes(3), key: row.integer(2), id: id(row))

@@ -141,16 +141,17 @@ struct AccountTable {
 
   /// Returns the name of the holder of an account's lease.
   ///
-  /// If there was a failover, or if the server's clock was set back, this extends the lease to its
-  /// full time.
+  /// If there was a failover, or if the server's clock was set back, the call extends the lease to
+  /// its full time.
   func holder(_ id: String) async throws(SQOAuthError) -> String? {
     try await run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
   }
 
-  /// Doubts a marked lease that has expired: the holder gets 10 s more to extend it.
+  /// Gives the holder of an expired, marked lease 10 s more to extend it.
   ///
-  /// A lease is marked while its holder waits for a new token. If the server's clock jumped
-  /// forward, the lease expires while the holder is still waiting.
+  /// During this time, the lease is in doubt. A lease is marked while its holder waits for a new
+  /// token. If the server's clock jumped forward, the lease expires while the holder is still
+  /// waiting.
   func doubtLease(_ id: String) async throws(SQOAuthError) {
     try await run(statements.doubtLease, .bytes(Data(id.utf8)))
   }
@@ -239,8 +240,8 @@ struct AccountTable {
     guard let bytes = row.bytes(0), let id = String(validating: bytes, as: UTF8.self) else {
       throw SQOAuthError(
         .storeDamaged,
-        "the token database: another program wrote an account whose id is not text; it is left as it is"
-      )
+        "the token database: another program wrote an account whose id is not text; nothing was "
+          + "changed: remove its row")
     }
     return id
   }
@@ -262,6 +263,7 @@ struct AccountTable {
   }
 
   static let damaged = SQOAuthError(
-    .storeDamaged, "the token database: a record was edited by another program; it is left as it is"
-  )
+    .storeDamaged,
+    "the token database: another program edited a record; nothing was changed: restore the record, "
+      + "or erase its account and sign in again")
 }

@@ -51,13 +51,13 @@ final class ConnectionPool: Sendable {
     self.size = size
   }
 
-  /// Runs work with a connection and returns its result.
+  /// Runs `work` with a connection and returns its result.
   ///
-  /// The wait for a connection and the work's statements end within `limit`, not counting the time
-  /// to connect. After a failure that may be temporary, the work is tried again for `retryTime`;
-  /// the last attempt may end later. The work may run several times, even if the server has already
-  /// done it, because a connection may break before the answer arrives. A cancelled caller still
-  /// waits for the end.
+  /// The wait for a connection and the statements of `work` end within `limit`, not counting the
+  /// time to connect. After a failure that may be temporary, the pool runs `work` again for
+  /// `retryTime`; the last attempt may end later. `work` may run again even if the server has
+  /// already executed its statements, because a connection may break before the answer arrives. A
+  /// cancelled caller still waits for the end.
   func run<Value>(
     within limit: Duration, retryingFor retryTime: Duration,
     _ work: (Connection, ContinuousClock.Instant) async throws(SQOAuthError) -> Value

@@ -84,7 +84,7 @@ struct ConnectionSettings: Redacted {
     return found.filter { $0.key != "service" && $0.value != others[$0.key] }
   }
 
-  /// Returns all parameters that libpq would use with the given ones.
+  /// Returns all parameters that libpq would use if the app gave only `values`.
   private static func settings(_ values: [String: String]) -> [String: String] {
     let pairs = values.merging(["channel_binding": "none of libpq's"]) { $1 }
       .map { ($0.key, $0.value) }

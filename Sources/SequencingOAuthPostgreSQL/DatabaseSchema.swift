@@ -49,7 +49,7 @@ struct DatabaseSchema: Sendable {
 
   /// Checks the tables; creates them if they are missing, and upgrades earlier versions.
   ///
-  /// Any number of hosts may do this at the same time.
+  /// Any number of hosts may call this method at the same time.
   func open(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
@@ -131,8 +131,8 @@ struct DatabaseSchema: Sendable {
 
   /// Upgrades the tables of an earlier version, in one transaction.
   ///
-  /// Any number of hosts may do this at the same time, and hosts with an earlier program can
-  /// continue until they are restarted. If a database has no due dates, its accounts become due
+  /// Any number of hosts may upgrade the tables at the same time, and hosts with an earlier program
+  /// can continue until they are restarted. If a database has no due dates, its accounts become due
   /// within an hour, because the dates are in encrypted records. The next search for a user adds
   /// the missing digests.
   private func upgrade(
@@ -204,7 +204,7 @@ struct DatabaseSchema: Sendable {
       throw SQOAuthError(
         .storeDamaged,
         "the token database: another program altered the tables in the schema "
-          + "\(plainName.printable); they were not changed")
+          + "\(plainName.printable); nothing was changed: restore a backup, or use another schema")
     }
     return version
   }

@@ -30,7 +30,7 @@ final class HeldLeases: Sendable {
     /// could overwrite a record that another host has saved.
     var reserved: Row?
 
-    /// Whether a new token has arrived that is not saved yet.
+    /// Whether a new token has arrived and is not saved yet.
     var isUnsaved: Bool { unsavedUntil.map { .now < $0 } ?? false }
 
     /// Whether a refresh token was sent and the new token is not saved yet.

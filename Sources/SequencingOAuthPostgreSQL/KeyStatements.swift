@@ -2,7 +2,7 @@ import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
-/// The statements about keys, for the tables of one schema.
+/// The statements about encryption keys, for the tables of one schema.
 struct KeyStatements: Sendable {
   let header: SQLStatement
   let old: SQLStatement

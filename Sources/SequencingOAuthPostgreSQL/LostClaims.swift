@@ -14,7 +14,7 @@ struct ClaimMarks: Sendable {
 
 /// A store's unanswered claims on due accounts; the database may have carried them out.
 ///
-/// Without this list, a keeper would not renew such accounts until its own claim ends.
+/// Without this list, no keeper would renew such accounts until the claim ends.
 struct LostClaims: Sendable {
   private var ends: [Int64: ContinuousClock.Instant] = [:]
 

@@ -114,7 +114,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     case .refused(let state):
       switch state {
       case _ where isDamage:
-        "; the tables were altered by another program; they are left as they are"
+        "; another program altered the tables; restore a backup, or use another schema"
       case "42501": "; grant the role the rights that the documentation lists"
       case "25006": "; the server is read-only: name the primary in the connection string"
       case "53100": "; free space on the server's disk"

@@ -17,7 +17,7 @@ extension PostgreSQLTokenStore {
   /// - Throws: `SQOAuthError.Code.storeDamaged` at the end if some records could not be opened;
   ///   they stay unchanged.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
-    // If another program has already changed the key, this store's own key is an old one.
+    // If another program has already changed the key, only the new key opens the newest records.
     database.give(key)
     let number = try await database.use(.long) { table throws(SQOAuthError) in
       try await table.makeNewest(key)
@@ -37,8 +37,8 @@ extension PostgreSQLTokenStore {
     guard damaged == 0 else {
       throw SQOAuthError(
         .storeDamaged,
-        "the token database: \(damaged) of its records are damaged or have another key; they are left as "
-          + "they are")
+        "the token database: its key was changed, but the SDK could not decrypt all records and left "
+          + "\(damaged) of them as before: restore them from a backup, or erase their accounts")
     }
   }
 

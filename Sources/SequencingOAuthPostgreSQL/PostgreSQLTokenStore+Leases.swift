@@ -57,7 +57,7 @@ extension PostgreSQLTokenStore {
 
   /// Waits until the lease may be free.
   private func wait(for bell: OneShot<Void>, until end: ContinuousClock.Instant) async {
-    // Random, so that hosts that wait for one account do not all ask at the same time.
+    // Random, so that hosts that wait for the same account do not all query at the same time.
     let step = Self.wait.step * Double.random(in: 0.5...1)
     let next = (notices?.areHeard ?? false) ? end : min(end, .now + step)
     _ = await bell.wait(until: next)
@@ -135,7 +135,8 @@ extension PostgreSQLTokenStore {
 
   /// Marks the account's lease, as the last step before a refresh token is sent.
   ///
-  /// If it throws, the caller must not send the refresh token.
+  /// If it throws, the caller must not send the refresh token. If `record` is `nil`, the call only
+  /// checks that the store can save a record.
   ///
   /// - Throws: `SQOAuthError.Code.accountChanged` if another host has taken over the lease or
   ///   changed the account, or if another session in this process has a newer token that is not
@@ -184,11 +185,11 @@ extension PostgreSQLTokenStore {
 
   /// Extends a marked lease repeatedly until the new token is saved or can no longer arrive.
   ///
-  /// This also protects a lease that seems to be expired because the server's clock jumped.
+  /// The extension also protects a lease that seems expired because the server's clock jumped.
   private func keep(_ id: String, _ ticket: Data) {
     Task { [database, held] in
       while held.isMarked(id, ticket) {
-        // This is often enough to extend the lease several times while another host doubts it.
+        // The interval lets this host extend the lease several times while another host doubts it.
         try? await Task.sleep(for: .seconds(AccountStatements.doubtSeconds) / 4)
         guard held.isMarked(id, ticket) else { return }
         // After an error, the next attempt may succeed.

@@ -1,7 +1,7 @@
 import SQBasics
 public import SequencingOAuth
 
-// The accounts that are due for renewal. The `AccountKeeper`s on all hosts share the work.
+// The accounts that are due for renewal. The `AccountKeeper`s on all hosts share these accounts.
 extension PostgreSQLTokenStore: AccountQueue {
   /// Takes due accounts that no other keeper has taken.
   public func take(
@@ -46,7 +46,7 @@ extension PostgreSQLTokenStore: AccountQueue {
     try await database.use { table throws(SQOAuthError) in try await table.resume(server) }
   }
 
-  /// Gives back the right to be the first to ask a paused server, because no request was sent.
+  /// Gives back the right to send a paused server the first request, because no request was sent.
   public func giveBack(_ server: ServerName) async throws(SQOAuthError) {
     try await database.use { table throws(SQOAuthError) in try await table.giveBack(server) }
   }

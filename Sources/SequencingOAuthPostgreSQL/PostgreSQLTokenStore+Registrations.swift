@@ -20,8 +20,8 @@ extension PostgreSQLTokenStore: RegistrationStore {
 
   /// Saves a registration if the stored one is `earlier`; returns the stored registration.
   ///
-  /// If several hosts do this at the same time, one host's registration is stored, and all hosts
-  /// get that registration.
+  /// If several hosts call this method at the same time, one host's registration is stored, and all
+  /// hosts get that registration.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {

@@ -27,7 +27,7 @@ public final class PostgreSQLTokenStore: TokenStore {
   let held = HeldLeases()
   /// The claims on due accounts that the database may have made although no answer arrived.
   let lostClaims = Locked(LostClaims())
-  /// The work that continues after the store's calls have returned.
+  /// The tasks that continue after the store's calls have returned.
   let work = WorkUnderWay()
   /// The sender and receiver of notices of changes; `nil` if a setting of the store is wrong.
   let notices: AccountNotices?

@@ -8,7 +8,7 @@ struct SealedRecord: Redacted {
   let box: Data
   /// The number of the key that encrypted the record.
   let key: Int64
-  /// The name of the record's server, which keepers can pause.
+  /// The name of the record's authorization server; an `AccountKeeper` can pause a server.
   let server: Data
   /// The digests that find the record by its user or session.
   let digests: SessionDigests

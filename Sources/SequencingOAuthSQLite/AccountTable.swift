@@ -251,7 +251,9 @@ final class AccountTable {
   private func id(_ row: Statement) throws(SQOAuthError) -> String {
     guard let id = row.text(0) else {
       throw SQOAuthError(
-        .storeDamaged, "another program wrote an account whose id is not text; it is left as it is")
+        .storeDamaged,
+        "another program wrote an account whose id is not text; nothing was changed: "
+          + "remove its row")
     }
     return id
   }

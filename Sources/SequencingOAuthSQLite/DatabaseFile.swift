@@ -35,7 +35,7 @@ struct DatabaseFile {
     try status(place) != nil
   }
 
-  /// Returns the status of a file that can be trusted; `nil` if there is no file.
+  /// Returns a file's status, or `nil` if there is no file; throws if the file cannot be trusted.
   private func status(
     _ place: String
   ) throws(SQOAuthError) -> (needsMending: Bool, size: Int64)? {
@@ -55,7 +55,7 @@ struct DatabaseFile {
   ) throws(SQOAuthError) {
     // SQLite would apply an old log or journal to the new database.
     for rest in ["-wal", "-journal"] where try (status(place + rest)?.size ?? 0) > 0 {
-      // The file belongs to a database that another process has created since then.
+      // Another process may have created a database meanwhile, and this file belongs to it.
       if try isThere(place) { return }
       throw SQOAuthError(
         .storeDamaged,

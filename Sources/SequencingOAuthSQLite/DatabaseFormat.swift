@@ -63,9 +63,9 @@ enum DatabaseFormat {
 
   /// Upgrades the tables of an earlier version, in one transaction.
   ///
-  /// Another process may do this at the same time. An earlier program that has the database open
-  /// can continue until it opens the database again. Accounts that it adds have no digests, so each
-  /// search reads their records.
+  /// Another process may call this method at the same time. An earlier program that has the
+  /// database open can continue until it opens the database again. Accounts that it adds have no
+  /// digests, so each search reads their records.
   static func upgrade(
     _ connection: Connection, noting noteDigests: () throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) {
@@ -83,7 +83,7 @@ enum DatabaseFormat {
     }
   }
 
-  /// Reads the version of the tables; if the log has a newer version than the file, the log's.
+  /// Reads the version of the tables, which may be newer in the log than in the file.
   private static func number(_ connection: Connection) throws(SQOAuthError) -> UInt32 {
     try connection.run("PRAGMA user_version") { UInt32(truncatingIfNeeded: $0.integer(0)) }.first
       ?? 0
@@ -112,7 +112,7 @@ enum DatabaseFormat {
   /// Throws unless a file's header belongs to a token database with a known version.
   static func check(header: [UInt8]?) throws(SQOAuthError) {
     guard let header else {
-      throw SQOAuthError(.storeDamaged, "its end is missing; it was not changed")
+      throw SQOAuthError(.storeDamaged, "its end is missing; nothing was changed: restore a copy")
     }
     guard header.starts(with: Array("SQLite format 3\0".utf8)),
       integer(in: header, at: 68) == applicationID
@@ -134,7 +134,9 @@ enum DatabaseFormat {
     let check = try connection.run("PRAGMA integrity_check(1)") { $0.text(0) }
     let forms = version == Self.version ? [tables] : earlierForms
     guard forms.contains(found), check == ["ok"] else {
-      throw SQOAuthError(.storeDamaged, "it is damaged and was not changed")
+      throw SQOAuthError(
+        .storeDamaged,
+        "it is damaged and was not changed; restore a copy, or remove it and sign in again")
     }
   }
 
@@ -153,7 +155,9 @@ enum DatabaseFormat {
     }
     guard version > 0 else {
       throw SQOAuthError(
-        .storeDamaged, "it does not say the version of its format; it is left as it is")
+        .storeDamaged,
+        "it does not contain the version of its format, so it is damaged; nothing was changed: "
+          + "restore a copy, or remove it and sign in again")
     }
   }
 

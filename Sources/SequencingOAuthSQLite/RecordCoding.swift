@@ -74,7 +74,10 @@ enum RecordCoding {
           ? try StoredDecoder.value(AccountRecord.self, from: value) : nil
       }
     guard let record, record.id == id else {
-      throw SQOAuthError(.storeDamaged, "a record is damaged; it is left as it is")
+      throw SQOAuthError(
+        .storeDamaged,
+        "a record is damaged and was not changed; restore a copy of the database, or erase the "
+          + "record's account and sign in again")
     }
     return record
   }
@@ -114,7 +117,8 @@ enum RecordCoding {
       Digest.sha256(registration.issuer) == server
     else {
       throw SQOAuthError(
-        .storeDamaged, "a client's registration is damaged; it is left as it is")
+        .storeDamaged,
+        "a client's registration is damaged and was not changed; restore a copy of the database")
     }
     return registration
   }

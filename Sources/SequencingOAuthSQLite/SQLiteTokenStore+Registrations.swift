@@ -16,7 +16,7 @@ extension SQLiteTokenStore: RegistrationStore {
 
   /// Saves a registration if the stored one is `earlier`; returns the stored registration.
   ///
-  /// If several processes do this at the same time, they all get the same registration.
+  /// If several processes call this method at the same time, they all get the same registration.
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {

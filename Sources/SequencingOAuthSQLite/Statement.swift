@@ -21,7 +21,7 @@ struct Statement {
     let result =
       switch value {
       case .text(var text):
-        // Bound with its length, because an account's ID may contain a NUL.
+        // The text is bound with its length, because an account's ID may contain a NUL.
         text.withUTF8 { sq_bind_text(pointer, index, $0.baseAddress, UInt64($0.count)) }
       case .blob(let data):
         data.withUnsafeBytes { sq_bind_blob(pointer, index, $0.baseAddress, UInt64($0.count)) }

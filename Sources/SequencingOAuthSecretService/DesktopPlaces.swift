@@ -36,7 +36,7 @@ struct DesktopPlaces: Sendable {
     }
   }
 
-  /// Returns the place of the accounts, or the place that a first save would choose now.
+  /// Returns the place of the accounts; before the first save, the place that it would choose now.
   func next() throws(SQOAuthError) -> DesktopTokenStore.Place {
     if let place = try remembered() { return place }
     switch try answer() {
@@ -88,7 +88,8 @@ struct DesktopPlaces: Sendable {
     return place
   }
 
-  /// Saves the first record in the keyring; if that fails, removes the choice of the place.
+  /// Saves the first record in the keyring; if that fails and the keyring has no accounts, removes
+  /// the choice of the place.
   private func saveFirst(_ record: AccountRecord) throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try keyring.save(record)
@@ -111,7 +112,8 @@ struct DesktopPlaces: Sendable {
     case .some:
       throw SQOAuthError(
         .storeTooNew,
-        "\(marker.path.printable) names a kind of store that this version does not know")
+        "\(marker.path.printable) names a kind of store that this version of the SDK does not know; "
+          + "update the program")
     // Without a stored choice, an existing encrypted file counts as the choice.
     case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
     }

@@ -5,8 +5,8 @@ public import SequencingOAuth
 /// A token store for desktop users: the keyring if there is one, otherwise an encrypted file.
 ///
 /// The store chooses a place when it saves the first account. It uses the keyring, through a
-/// ``SecretServiceTokenStore``, if one answers within ten seconds and at least one of these is
-/// true: the keyring is unlocked, it has accounts of this service, or it can ask the user on a
+/// ``SecretServiceTokenStore``, if a keyring answers within ten seconds and at least one of these
+/// is true: the keyring is unlocked, it has accounts of this service, or it can ask the user on a
 /// display. Otherwise the store uses an `EncryptedFileTokenStore`: the file `tokens.sealed` with
 /// its key in `tokens.key`. Both are in the state folder, `$XDG_STATE_HOME/SERVICE` or
 /// `~/.local/state/SERVICE`.
@@ -57,7 +57,7 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
   /// Creates a store for a service; each app needs a service name of its own.
   ///
   /// `whenWaiting` is called on any thread, each time a call has waited three seconds for the
-  /// keyring. The keyring may then be asking the user on another screen.
+  /// keyring. The keyring may then be waiting for the user's answer on another screen.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the name is empty, begins with a dot or
   ///   contains a slash; `SQOAuthError.Code.storeFailed` if there is no state folder.
@@ -90,7 +90,7 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
     file = EncryptedFileTokenStore(path: places.sealedPath, key: .file(places.keyPath))
   }
 
-  /// The place of the accounts, or the place that a first save would choose now.
+  /// Where the store keeps the accounts; before the first save, where it would keep them now.
   ///
   /// Its `description` is a text that an app can show to the user.
   public var place: Place {

@@ -7,16 +7,16 @@ import SequencingOAuth
 enum KeyringAnswer: Sendable, Hashable {
   /// There is no usable keyring.
   case none
-  /// There is a keyring, but it does not answer, perhaps because it is asking the user.
+  /// There is a keyring, but it does not answer, perhaps because it waits for the user's answer.
   case silence
   case state(KeyringState)
 }
 
-/// The state of a keyring that can be read without unlocking it.
+/// The part of a keyring's state that can be read without unlocking the keyring.
 struct KeyringState: Sendable, Hashable {
   /// Whether the keyring has accounts of the service.
   let holdsAccounts: Bool
-  /// Whether a save would succeed without asking the user.
+  /// Whether a save would succeed without asking the user to unlock the keyring.
   let isOpen: Bool
 }
 
@@ -133,8 +133,8 @@ struct Keyring: Sendable {
 
   /// Checks that the account's item can be saved, by saving the record that it has.
   ///
-  /// Only the holder of the account's lease may call this; otherwise it could overwrite the newer
-  /// record of another process.
+  /// Only the holder of the account's lease may call this method; otherwise it could overwrite the
+  /// newer record of another process.
   func rewrite(_ id: String) throws(SQOAuthError) {
     guard let stored = try load(id) else { return try unlock(id) }
     try save(stored)

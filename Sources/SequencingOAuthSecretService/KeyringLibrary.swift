@@ -8,7 +8,7 @@ import SQLibC
 /// start time of a program that keeps its token in a file. Besides, a machine without a keyring
 /// does not need them.
 final class KeyringLibrary: @unchecked Sendable {
-  /// The loaded libraries by file name; tests load different files from apps.
+  /// The loaded libraries by file name; a test may load another file than the system's library.
   private static let loaded = Locked<[String: KeyringLibrary]>([:])
 
   /// The C functions, each under its own name.

@@ -22,7 +22,7 @@ final class KeyringLink: @unchecked Sendable {
 
   /// Connects to a bus and opens a session; if `bus` is `nil`, uses the environment's address.
   ///
-  /// This takes at most ten seconds, because no keyring asks the user before there is a session.
+  /// The call takes at most ten seconds: no keyring asks the user before there is a session.
   init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
     let context = KeyringContext(limit.library)
     let (connection, service) = try limit.opening { () throws(KeyringFailure) in

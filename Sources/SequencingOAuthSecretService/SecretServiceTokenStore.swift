@@ -51,7 +51,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
   /// Creates a store for the accounts of a service; its first call connects to the keyring.
   ///
   /// `whenWaiting` is called on any thread, each time a call has waited three seconds for the
-  /// keyring. The keyring may then be asking the user on another screen.
+  /// keyring. The keyring may then be waiting for the user's answer on another screen.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the name is empty, begins with a dot or
   ///   contains a slash; `SQOAuthError.Code.storeFailed` if there is no state folder.
@@ -84,7 +84,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
 
   /// Returns whether a keyring answers, locked or unlocked.
   ///
-  /// This takes at most ten seconds, and the keyring does not ask the user. If the task is
+  /// The call takes at most ten seconds, and the keyring does not ask the user. If the task is
   /// cancelled, this method returns `false` at once.
   public static func isAvailable() async -> Bool {
     await isAvailable(bus: nil)

@@ -8,23 +8,23 @@ import SequencingOAuth
 final class UnsavedRecords: Sendable {
   /// One attempt to save a record.
   struct Attempt: Sendable {
-    /// Whether the keyring may ask the user.
+    /// Whether the keyring may ask the user to unlock it.
     let asks: Bool
     /// The time limit of the attempt; `nil` for the store's own limit.
     let limit: Duration?
   }
 
-  /// The time during which a save is repeated, including the user's answers.
+  /// How long to retry a failed save, including the time for the user to unlock the keyring.
   private static let retryTime = Duration.seconds(150)
   /// The shortest time limit of an attempt.
   private static let shortest = Duration.seconds(10)
-  /// The pause before asking again after the user has refused to unlock the keyring.
+  /// The pause before the keyring may ask again, after the user has refused to unlock it.
   private static let rest = Duration.seconds(20)
 
   private let ids = Locked(TextDictionary<Bool>())
   private let retryTime: Duration
 
-  /// Creates an empty set; a test may set how long a save is repeated.
+  /// Creates an empty set; a test may choose how long a failed save is retried.
   init(retryTime: Duration? = nil) {
     self.retryTime = retryTime ?? Self.retryTime
   }

@@ -27,8 +27,8 @@ import OAuthSandbox
 /// }
 /// message StreamingOutputCallResponse {
 ///   Payload payload = 1;
-///   string username = 2;     // the sandbox's own
-///   string oauth_scope = 3;  // the sandbox's own
+///   string username = 2;     // only in the sandbox
+///   string oauth_scope = 3;  // only in the sandbox
 /// }
 /// message Payload {
 ///   bytes body = 2;

@@ -204,8 +204,8 @@ struct Discovery: Sendable {
     let isDocument = named == issuer
     let advice =
       isDocument
-      ? "and this issuer's metadata; let the server call it application/json, or configure "
-        + "the endpoints"
+      ? "and this issuer's metadata; configure the server to send the content type "
+        + "application/json, or configure the endpoints in the app"
       : "and no metadata"
     throw Miss(
       contentType: SQOAuthError(

@@ -3,7 +3,7 @@ import SQBasics
 extension Provider {
   /// Sequencing.com, with Basic authentication, `mobile=1` and a separate address for refreshes.
   ///
-  /// `api.sequencing.com` may get its tokens.
+  /// The API at `api.sequencing.com` may get the tokens.
   public static let sequencing: Provider = {
     var provider = Provider(
       name: "Sequencing.com", baseURL: "https://sequencing.com",

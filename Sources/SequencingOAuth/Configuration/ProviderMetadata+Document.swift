@@ -66,7 +66,7 @@ private struct MetadataMembers {
   /// The issuer whose document was fetched.
   let issuer: String
 
-  /// A reader for members that must follow the standard.
+  /// A strict reader: a malformed member throws an error instead of counting as missing.
   var reader: ClaimReader {
     ClaimReader(
       claims: values, subject: "server's metadata", missing: .invalidResponse,

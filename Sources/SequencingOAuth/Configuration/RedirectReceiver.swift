@@ -11,10 +11,10 @@ public enum RedirectReceiver: Sendable, Hashable {
   case sdk
   /// The app gets the redirect and passes it to ``AccountOperations/handleRedirect(_:)-(URL)``.
   ///
-  /// Use this with an http redirect URI if the app's own web server listens on that port. The URI
-  /// must contain the port: `http://localhost:8080/callback`. The SDK then opens no port, and the
-  /// app answers the browser. Let the server listen on loopback addresses only. For `localhost`,
-  /// listen on both, 127.0.0.1 and ::1; otherwise another program that listens on the port at the
-  /// other address could receive the code.
+  /// Use this case with an http redirect URI if the app's own web server listens on the URI's port.
+  /// The URI must contain the port: `http://localhost:8080/callback`. The SDK then opens no port,
+  /// and the app answers the browser. Let the server listen on loopback addresses only. For
+  /// `localhost`, let it listen on both 127.0.0.1 and ::1; otherwise another program that listens
+  /// on the port at the other address could receive the code.
   case app
 }

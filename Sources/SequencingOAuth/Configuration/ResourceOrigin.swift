@@ -22,7 +22,7 @@ public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
     description = "\(target.isSecure ? "https" : "http")://\(target.authority)"
   }
 
-  /// Returns whether the origin is https on the default port of this host.
+  /// Returns whether the origin is https on the default port of the host `name`.
   ///
   /// A name that begins with a dot stands for all its subdomains.
   func isOnHost(_ name: String) -> Bool {
@@ -32,9 +32,10 @@ public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
     return name.hasPrefix(".") || description.utf8.count == prefix.utf8.count + suffix.utf8.count
   }
 
-  /// Creates the origin of a URL.
+  /// Creates the origin of a URL, with or without a path.
   ///
-  /// The errors are those of the initializer that takes a text.
+  /// - Throws: ``SQOAuthError/Code/insecureEndpoint`` for http on anything but a loopback address,
+  ///   and ``SQOAuthError/Code/malformedRequest`` for a URL that is not http or https.
   public init(_ url: URL) throws(SQOAuthError) {
     try self.init(url.absoluteString)
   }

@@ -10,7 +10,7 @@ package final class RegisteredClient: Sendable {
   package let environment: ClientEnvironment
   package let metadata: ProviderMetadata
 
-  /// The key to which the tokens of its requests are bound; `nil` for Bearer tokens.
+  /// The key to which the client's new tokens are bound; `nil` for Bearer tokens.
   let proofKey: ProofKey?
 
   init(

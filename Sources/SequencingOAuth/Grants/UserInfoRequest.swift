@@ -31,7 +31,7 @@ struct UserInfoRequest: Sendable {
     return request
   }
 
-  /// Reads the response.
+  /// Validates the response, and returns its claims about the user of the ID token.
   ///
   /// If the response is signed, the issuer's keys are fetched if they are not in memory. No error
   /// contains the request's `secrets`, even if the server repeats them.
@@ -74,7 +74,8 @@ struct UserInfoRequest: Sendable {
     let reader = ClaimReader(
       claims: claims, subject: SignedText.userInfo.name, missing: .userInfoInvalid,
       malformed: .userInfoInvalid)
-    // Section 5.3.2 requires both claims, but many providers leave them out.
+    // OpenID Connect Core 1.0, section 5.3.2, requires both claims, but many providers leave them
+    // out.
     let issuer = try reader.possibleText("iss")
     let audience = try reader.possibleAudience("aud") ?? []
     guard issuer == nil || issuer == signatures.issuer,

@@ -9,8 +9,8 @@ import SQBasics
 enum LoopbackHost {
   /// Returns whether every parser and resolver treats the host as this machine.
   ///
-  /// This is true for `localhost`, `::1`, and an address of 127.0.0.0/8 in four plain numbers. Only
-  /// then is http allowed (RFC 8252, section 8.3). Names are not resolved.
+  /// Such a host is `localhost`, `::1`, or an address of 127.0.0.0/8 in four plain numbers. Plain
+  /// http is allowed only to such a host (RFC 8252, section 8.3). Names are not resolved.
   static func isAddress(_ host: String) -> Bool {
     if host == "localhost" || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -40,7 +40,7 @@ enum LoopbackHost {
 
   private static func isLoopbackIPv6(_ text: String) -> Bool {
     guard let bytes = CLibrary.ipv6(text) else { return false }
-    // ::1, and ::, because Linux treats that as this machine.
+    // ::1 and ::; Linux treats :: as this machine.
     if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes[15] <= 1 }
     // ::ffff:127.0.0.0/104, and ::ffff:0.0.0.0.
     let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF

@@ -56,8 +56,9 @@ struct IDTokenRules {
       guard let expected = tenants.issuer(of: claims.all) else {
         throw SQOAuthError(
           .idTokenIssuer,
-          "the ID token of \"\(claims.issuer.printable)\" names no tenant (\"\(tenants.claim)\") "
-            + "whose users may sign in with this provider's configuration")
+          "the ID token of \"\(claims.issuer.printable)\" must name a tenant "
+            + "(\"\(tenants.claim)\"); it names none, or one whose users the provider's configuration "
+            + "does not allow to sign in")
       }
       guard claims.issuer == expected else {
         throw SQOAuthError(

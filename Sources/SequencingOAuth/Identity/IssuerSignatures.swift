@@ -76,7 +76,9 @@ package struct IssuerSignatures: Sendable {
     // The issuer's keys are public, so a symmetric signature with one of them would prove nothing.
     guard !algorithms.isEmpty, !algorithms.contains(where: \.isSymmetric) else {
       throw SQOAuthError(
-        .invalidConfiguration, "a verifier of signed texts needs public-key algorithms")
+        .invalidConfiguration,
+        "the algorithms of the server's signatures must be at least one, and all of them public-key "
+          + "algorithms, such as RS256 or ES256")
     }
     self.issuer = issuer
     self.algorithms = algorithms

@@ -11,7 +11,7 @@ package enum JSONFailure: Error, Equatable {
   case doubleName(String)
   /// The parsing task was cancelled.
   case cancelled
-  /// The important member with this name occurs twice, with different values.
+  /// Two members with this name, which ``JSONRules/decisive`` contains, have different values.
   case ambiguous(String)
 
   /// Returns a message about the text called `name`, without any part of its content.

@@ -1,6 +1,6 @@
 import SQFoundation
 
-// Writes the values of a message into a record.
+// Methods that write the JSON values of a message into the JSON text of an account's record.
 extension JSONWriter {
   /// Writes an object as a member of the record, with the object's members sorted by name.
   mutating func member(_ name: any CodingKey, _ values: [String: JSONValue]) throws(NoNumber) {
@@ -51,7 +51,7 @@ extension JSONValue {
     }
   }
 
-  /// Returns the value as the text of a parameter.
+  /// Returns the value as JSON text, for a parameter of a request.
   func jsonText(_ purpose: String) throws(SQOAuthError) -> String {
     String(decoding: try json(purpose), as: UTF8.self)
   }

@@ -90,7 +90,7 @@ extension ClientAuthentication {
     // The app's choice applies even if the server's metadata does not list it.
     if let explicit { return explicit }
     if let providers, providers.usesCertificate { return providers }
-    // An app may sign the token itself, and pass it as the client secret.
+    // Without a key, the app may have signed the JWT itself and passed it as the client secret.
     if providers == .signedSecret {
       return hasKey ? .signedSecret : hasSecret ? .post : .publicClient
     }

@@ -60,8 +60,8 @@ extension Sequence<String> {
 }
 
 extension Sequence<String?> {
-  /// Returns whether the sequence contains a text with the same code points, or `nil` if the text
-  /// is missing.
+  /// Returns whether the sequence contains a text with the same code points; if the text is `nil`,
+  /// whether an element is `nil`.
   package func contains(_ text: String?) -> Bool { contains { $0 == text } }
 }
 

@@ -95,7 +95,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       : try self.members(of: response, members, quirks: context.quirks)
     // As in JSON, an error in a form must not be treated as a token.
     guard !isForm || [nil, ""].contains(fields["error"]) else {
-      throw SQOAuthError(.invalidResponse, "the token response has an error")
+      throw SQOAuthError(
+        .invalidResponse, "the token response contains \"error\", so it is not used as a token")
     }
     if context.quirks.contains(.tokenInAuthedUser) { fields = AuthedUser.lifted(fields) }
     guard let accessToken = fields["access_token"].string, accessToken.isSendableToken else {

@@ -1,4 +1,4 @@
-/// The pods' refresh timer, for ``SQOAuth/shared``.
+/// The timer of the Sequencing.com pods; it starts and stops the refreshes of ``SQOAuth/shared``.
 @available(*, deprecated, message: "set SQOAuth.shared.refreshesAutomatically")
 public final class SQTokenUpdater: Sendable {
   /// The only updater, in the Swift pod's spelling.

@@ -2,7 +2,7 @@ import SQBasics
 import SQCrypto
 import SQFoundation
 
-/// A prover, which creates the DPoP proofs for an account's tokens.
+/// An account's proof key, with the nonces and the clock for creating DPoP proofs.
 package struct Prover: Sendable {
   /// A proof for one attempt to send one request.
   package struct Proof: Sendable, Redacted {

@@ -12,7 +12,7 @@ public struct ClientMetadata: Sendable, Hashable {
   /// The method by which the client authenticates (`token_endpoint_auth_method`).
   ///
   /// If it is `nil`, the default, the SDK uses the first of these methods that the server's
-  /// metadata lists: a signed token if the client has ``keys``; no authentication, unless the
+  /// metadata lists: a signed JWT if the client has ``keys``; no authentication, unless the
   /// client acts only on its own behalf; a secret, by Basic or in the body, whichever the server
   /// lists first. If the metadata has no list, the server accepts Basic. The method without
   /// authentication is meant for a program on its user's machine.
@@ -52,8 +52,8 @@ public struct ClientMetadata: Sendable, Hashable {
   /// (`dpop_bound_access_tokens`); `nil`, the default, lets the server decide.
   ///
   /// Set it for a client with ``ClientConfiguration/tokenBinding``, because some servers bind
-  /// tokens only for clients that have registered this. The server then refuses a token request
-  /// without a proof.
+  /// tokens only for clients that have registered this member. The server then refuses a token
+  /// request without a proof.
   ///
   /// - SeeAlso: RFC 9449, section 5.2
   public var bindsAccessTokens: Bool?
@@ -65,14 +65,13 @@ public struct ClientMetadata: Sendable, Hashable {
 
   /// The kinds of programs that servers tell apart by their redirect URIs.
   public enum ApplicationType: String, Sendable, Hashable {
-    /// A program on its user's machine, with redirects to a loopback address or a scheme of its
-    /// own.
+    /// A program on its user's machine, with redirects to a loopback address or a custom scheme.
     case native
     /// A web application, with redirects to https.
     case web
   }
 
-  /// Creates a description, by default of a user's program that signs in with the code grant.
+  /// Creates a description, by default of a program that signs its user in with the code grant.
   public init(
     redirectURIs: [String], clientAuthentication: ClientAuthentication? = nil,
     grantTypes: [String] = ["authorization_code", "refresh_token"], clientName: String? = nil,
@@ -90,8 +89,8 @@ public struct ClientMetadata: Sendable, Hashable {
     self.softwareVersion = softwareVersion
   }
 
-  /// Returns this description without the grants that the server's metadata rules out, unless no
-  /// grant would remain.
+  /// Returns this description without the grants that the server's metadata rules out, unless only
+  /// `refresh_token` or no grant would remain.
   ///
   /// Some servers refuse a client that asks for a grant that they do not know.
   ///
@@ -154,12 +153,14 @@ public struct ClientMetadata: Sendable, Hashable {
     return first
   }
 
-  /// The method under its registered name; `nil` if the server's metadata determines it.
+  /// The authentication method under its registered name; `nil` if the server's metadata
+  /// determines the method.
   var registeredAuthentication: ClientAuthentication? {
     clientAuthentication == .basicUnescaped ? .basic : clientAuthentication
   }
 
-  /// Returns this description with a method that the server supports, if the app has chosen none.
+  /// Returns this description with an authentication method that the server supports, if the app
+  /// has chosen none.
   func choosingAuthentication(supported: [String]?) -> ClientMetadata {
     guard clientAuthentication == nil else { return self }
     var metadata = self
@@ -168,16 +169,18 @@ public struct ClientMetadata: Sendable, Hashable {
       .map(ClientAuthentication.init(rawValue:))
     let chosen =
       possibleAuthentications.first(where: listed.contains)
-      // If the server lists none of them, its refusal is more informative than a guess.
+      // If the server lists none of these methods, the request has the best one anyway, because
+      // the server's error says more than an error of the SDK.
       ?? possibleAuthentications.first
-    // Some servers list Basic and cannot read it; their first method works.
+    // Some servers list Basic but cannot read it; the secret works by the method that they list
+    // first.
     let secrets: [ClientAuthentication] = [.basic, .post]
     metadata.clientAuthentication =
       chosen == .basic ? listed.first(where: secrets.contains) ?? chosen : chosen
     return metadata
   }
 
-  /// The methods that the client can use, best first.
+  /// The authentication methods that the client can use, best first.
   var possibleAuthentications: [ClientAuthentication] {
     let actsForItself = Set(grantTypes).isSubset(of: ["client_credentials"])
     return (keys.isEmpty ? [] : [.privateKeyJWT]) + (actsForItself ? [] : [.publicClient])

@@ -15,14 +15,14 @@ extension ClientRegistrar {
   /// has expired. If the server cannot be reached, a stored registration remains in use until its
   /// secret expires.
   ///
-  /// Processes and hosts that share a store may call this at the same time with the same
+  /// Processes and hosts that share a store may call this method at the same time with the same
   /// `metadata`, and get the same registration: the first one that is stored wins, and a client
   /// that turns out to be unnecessary is deleted. This requires a store whose
   /// ``RegistrationStore/save(_:replacing:)`` is a single step. In one process, simultaneous calls
-  /// share the same work if they have equal `metadata` and the same store, which must be a class
+  /// share one operation if they have equal `metadata` and the same store, which must be a class
   /// instance. Their registrars must be the same, or share an environment and differ only in their
-  /// time limits. A caller whose task is cancelled might stop waiting; the work continues to its
-  /// end.
+  /// time limits. A caller whose task is cancelled might stop waiting; the operation continues to
+  /// its end.
   ///
   /// - Throws: ``SQOAuthError``: see ``register(_:)`` and ``update(_:to:)``; the store's error. If
   ///   a new registration cannot be stored, it is deleted if the server allows that.
@@ -51,7 +51,7 @@ extension ClientRegistrar {
     return registration
   }
 
-  /// The key of a call: calls with equal keys share the same work.
+  /// The key of a call: calls with equal keys share one operation.
   struct SharedCall: Hashable, Sendable {
     private let issuer: ExactText
     private let initialAccessToken: String?
@@ -73,7 +73,7 @@ extension ClientRegistrar {
   }
 }
 
-/// Further demands of a program on its registration, besides the description of the client.
+/// A program's demands on its registration that the client metadata does not contain.
 package struct RegistrationOptions: Sendable, Hashable {
   /// Whether to register a few ports for each loopback redirect URI without a port, because many
   /// servers compare the port.

@@ -61,7 +61,8 @@ extension ClientRegistrar {
     throw reader(at: management.uri, hiding: [management.accessToken]).failure(response)
   }
 
-  /// The members of a registration that only the server sets; an app may have copied them.
+  /// The members that only the server sets; metadata that an app copied from a registration may
+  /// contain them.
   ///
   /// - SeeAlso: RFC 7592, section 2.2
   private static let serversMembers = [
@@ -87,7 +88,7 @@ extension ClientRegistrar {
     return try reader.registration(in: answer, for: metadata, after: registration)
   }
 
-  /// Returns the address for managing a registration, and the token for it.
+  /// Returns the address for managing a registration, and the token that the address requires.
   ///
   /// An older version of the SDK stored any address that the server named. The address is not used
   /// if it is on a different server than the registration endpoint; ``register(_:)`` does not store

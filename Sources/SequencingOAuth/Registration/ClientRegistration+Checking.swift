@@ -63,8 +63,8 @@ extension ClientRegistration {
   /// The grants that sign users in; a client that has asked for both works with one of them.
   private static let signInGrants = ["authorization_code", DeviceAuthorization.grantType]
 
-  /// Returns whether the client can be used as described, and no grant and no scope has been added
-  /// since it was registered.
+  /// Returns whether the client can be used as described, and has asked the server for all grants
+  /// and scopes of `metadata`.
   func fits(_ metadata: ClientMetadata) -> Bool {
     let isAsked = askedGrants.map { Set(metadata.grantTypes).isSubset(of: $0) } ?? true
     // A server that registered fewer redirect URIs than the client asked for would do so again.
@@ -106,8 +106,8 @@ extension ClientRegistration {
       && redirectURIs.allSatisfy { uri in uris.contains { $0.utf8.elementsEqual(uri.utf8) } }
   }
 
-  /// Returns whether the client sent these keys, and the server confirms them or does not mention
-  /// keys.
+  /// Returns whether the client sent the keys of `metadata`, and the server confirms these keys or
+  /// does not mention keys.
   private func hasKeys(of metadata: ClientMetadata) -> Bool {
     let keys = metadata.keys.compactMap(\.publicJWK)
     if let sentKeys, Set(sentKeys) != Set(keys) { return false }

@@ -56,8 +56,8 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
 
   /// Returns the configuration of the registered client.
   ///
-  /// If the server demands it of this client, the configuration pushes its authorization requests,
-  /// or binds its tokens to a key.
+  /// If the server demands pushed authorization requests or bound tokens of this client, the
+  /// configuration pushes its authorization requests or binds its tokens to a key.
   ///
   /// The redirect URI is the first registered one. The scope is `scope` or, by default, the
   /// registered scope. For a client that was registered with a key, pass that key as `clientKey`.
@@ -95,14 +95,14 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
     clientSecretExpirationDate.map { date.addingTimeInterval(reserve) < $0 } ?? true
   }
 
-  /// The time before its secret expires at which a client renews its registration, in seconds.
+  /// How many seconds before its secret expires a client renews its registration.
   ///
   /// It leaves enough time for a sign-in that has already begun.
   static let reserve = 3600.0
 }
 
 extension ClientRegistration: Redacted {
-  /// The identifier of the client and the server.
+  /// The client's identifier and the server's issuer.
   public var description: String {
     "client \(clientID.printable), registered at \(issuer.printable)"
   }

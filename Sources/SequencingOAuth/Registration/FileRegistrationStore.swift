@@ -136,8 +136,8 @@ public final class FileRegistrationStore: RegistrationStore {
   private var damaged: SQOAuthError {
     SQOAuthError(
       .storeDamaged,
-      "the file of registrations \(path.printable) is damaged or has another key; it is left as it is"
-    )
+      "the file of registrations \(path.printable) is damaged or has another key; nothing was "
+        + "changed: restore a copy, or open it with its key")
   }
 }
 

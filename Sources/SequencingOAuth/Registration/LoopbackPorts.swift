@@ -4,7 +4,8 @@ import SQFoundation
 /// The ports in redirect URIs to a loopback address.
 ///
 /// By RFC 8252, section 7.3, a client may use any port, but many servers compare the port with the
-/// registered one. So a program registers a few ports and later uses the first free one of them.
+/// registered port. So a program registers a few ports, and later uses the first of these that is
+/// free.
 package enum LoopbackPorts {
   /// The number of ports to register for a redirect URI without a port.
   static let count = 3
@@ -27,8 +28,8 @@ package enum LoopbackPorts {
     return fixesPorts ? asked.flatMap(withPorts) : asked
   }
 
-  /// Returns a redirect URI, followed by copies with random ports if it is a loopback URI without
-  /// one.
+  /// Returns a redirect URI; if it is a loopback URI without a port, copies with random ports
+  /// follow.
   private static func withPorts(_ uri: String) -> [String] {
     guard let parts = Portless(uri) else { return [uri] }
     var ports: Set<UInt16> = []
@@ -38,6 +39,9 @@ package enum LoopbackPorts {
 
   /// Returns whether the registered redirect URIs contain all of `asked`, and no URI of another
   /// program.
+  ///
+  /// With `fixesPorts`, they must also contain a copy with a port of each loopback URI without a
+  /// port.
   private static func isEnough(
     _ registered: [String], for asked: [String], fixesPorts: Bool
   ) -> Bool {

@@ -64,8 +64,10 @@ struct RegistrationKeeping: Sendable {
     registration.fits(metadata) && registration.isUsable(at: registrar.environment.clock.now)
   }
 
-  /// Returns whether a client can be used without the renewal: if the renewal would only verify it,
-  /// or if it lacks only scopes and other accounts need it.
+  /// Returns whether a client with a valid secret can be used although its renewal failed.
+  ///
+  /// It can if the renewal would only have verified the client, or if the client lacks only scopes
+  /// and ``RegistrationOptions/keepsScopes`` is set.
   private func staysUsable(_ registration: ClientRegistration, isUpdate: Bool) -> Bool {
     guard registration.isUsable(at: registrar.environment.clock.now) else { return false }
     guard isUpdate else { return registration.fits(metadata) }
@@ -105,7 +107,8 @@ struct RegistrationKeeping: Sendable {
       // invalid.
       guard try await isKept(changed, replacing: latest) else { return .changedElsewhere }
       latest = changed
-      // The secrets of some servers are never valid for an hour.
+      // Some servers issue secrets that last less than the hour that a good client must have left.
+      // There it is enough if the new secret expires later than the old one.
       let isLonger = isBearable(latest) && latest.lasts(longerThan: kept)
       if isGood(latest) || isLonger { return .renewed(latest) }
     }
@@ -116,10 +119,12 @@ struct RegistrationKeeping: Sendable {
     of latest: ClientRegistration, isUpdate: Bool, after error: SQOAuthError
   ) async throws(SQOAuthError) -> RenewalOutcome {
     // Only 401 says that there is no such client. A server that does not let a client read or
-    // change its record still knows it (RFC 7592, section 2.1), and a new client would make the
-    // accounts of the old one unusable.
+    // change its registration still knows the client (RFC 7592, section 2.1), and a new client
+    // would make the accounts of the old client unusable.
     if error.status != 401, staysUsable(latest, isUpdate: isUpdate) { return .renewed(latest) }
-    // A server that now refuses the metadata that it registered earlier does not allow a renewal.
+    // The program needs a new registration if the server ends the management, or answers 400 to
+    // metadata that it has registered. After any other error, a client that still works stays in
+    // use.
     guard error.endsManagement || latest.fits(metadata) && error.status == 400 else {
       guard isBearable(latest) else { throw error }
       return .renewed(latest)

@@ -72,7 +72,8 @@ struct RegistrationResponse {
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }
 
-  /// Returns the client's method; glewlwyd responds with a list of the methods that are allowed.
+  /// Returns the client's authentication method; the server glewlwyd responds with a list of the
+  /// allowed methods.
   private static func method(
     _ reader: ClaimReader, _ asked: ClientAuthentication?
   ) throws(SQOAuthError) -> ClientAuthentication? {
@@ -129,7 +130,8 @@ struct RegistrationResponse {
     return management(Self.reader(of: members), after: nil)
   }
 
-  /// Returns the address and the token in a response; missing ones keep their earlier values.
+  /// Returns the address and the token for managing the client; a missing value keeps its earlier
+  /// one.
   ///
   /// A server may replace only the token. An unusable token counts as missing: without a token the
   /// client works, but cannot manage itself.

@@ -106,8 +106,8 @@ extension AuthorizationModule {
     return try addressedToken(try await requestAccess(), at: origin, of: generation)
   }
 
-  /// Combines a token with its server after a wait; throws if another process has signed a user in
-  /// meanwhile.
+  /// Combines a token with its server; throws if another process signed a user in while the request
+  /// waited for the token.
   ///
   /// The caller has already checked the server.
   func addressedToken(

@@ -1,6 +1,6 @@
 /// A reason why a request for a protected resource got no usable response.
 package enum ResourceFailure: Error {
-  /// No other token is available after the server refused one.
+  /// No token is available for the request, or none other than the token that the server refused.
   case noAccess(SQOAuthError)
   /// The server refused the token or its scope.
   case refused(SQOAuthError, WebResponse)

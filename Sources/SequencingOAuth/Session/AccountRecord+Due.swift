@@ -15,7 +15,7 @@ extension AccountRecord {
   /// It is the date of the last sign-in or refresh; refreshes by an `AccountKeeper` do not count.
   package var lastUse: Date? { usedAt ?? token.issueDate }
 
-  /// When the refresh token expires if it is not used; `nil` if the newest response did not say.
+  /// The date when an unused refresh token expires; `nil` if the newest response did not name it.
   package var lapseDate: Date? {
     let word = GrantEnd.word(
       GrantEnd.refreshTokenFields, in: token.additionalFields, at: token.issueDate)

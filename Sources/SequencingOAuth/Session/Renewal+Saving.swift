@@ -51,9 +51,9 @@ extension Renewal {
       record.verified(result.token), isOfAnotherProcess: isOfAnotherProcess)
   }
 
-  /// Validates the ID token of an earlier refresh that could not be validated at that time.
+  /// Validates the ID token that an earlier refresh returned but could not validate.
   ///
-  /// Returns `nil` if there is none, or if the token was rejected, because another refresh may
+  /// Returns `nil` if there is no such ID token, or if it is rejected, because another refresh may
   /// bring a valid one.
   func identify(
     _ record: AccountRecord, isOfAnotherProcess: Bool
@@ -113,8 +113,8 @@ extension Renewal {
 
   /// Takes over the store's current record if another host changed the account during the request.
   ///
-  /// Waiting callers then ask the session again. Returns `false` if no other host changed the
-  /// account, or if the store cannot be read.
+  /// Waiting callers then ask the session for a token again. Returns `false` if no other host
+  /// changed the account, or if the store cannot be read.
   private func gaveWay(_ error: SQOAuthError?) async -> Bool {
     guard error?.code == .accountChanged, case .success(let found) = await account.look() else {
       return false
@@ -148,7 +148,7 @@ extension Renewal {
     return .failure(error)
   }
 
-  // MARK: Unless it was invalidated
+  // MARK: Checks for invalidation
 
   var isCurrent: Bool { session.decide { $0.isCurrent(change) } }
 

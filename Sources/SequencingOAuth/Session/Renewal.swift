@@ -58,8 +58,9 @@ struct Renewal: Sendable {
       if let token = takeFromStore(stored) { return token }
       (record, isOfAnotherProcess) = (stored, true)
     case .gone:
-      // The end of the session invalidates this renewal, and waiting callers ask again. Nothing is
-      // erased: if the store has a record now, it comes from a new sign-in in another process.
+      // The end of the session invalidates this renewal, and waiting callers ask for a token again.
+      // Nothing is erased: if the store has a record now, it comes from a new sign-in in another
+      // process.
       session.end(.signedOut, foundBy: change, erases: false)
       return nil
     case .superseded:
@@ -80,7 +81,7 @@ struct Renewal: Sendable {
     return try await sendRefreshToken(record, withoutLeaseBecause: noLease)
   }
 
-  // MARK: What the store has
+  // MARK: Reading the store
 
   /// The account's record in the store, compared with the record in memory.
   private enum Stored {
@@ -128,7 +129,7 @@ struct Renewal: Sendable {
     }
   }
 
-  /// Saves the record in memory, because the store does not have it.
+  /// Writes the session's record to the store, because the store does not have it.
   ///
   /// - Returns: `false` if the renewal was invalidated in the meantime.
   private func save(_ record: AccountRecord) async throws(SQOAuthError) -> Bool {
@@ -142,13 +143,13 @@ struct Renewal: Sendable {
 
   // MARK: The request
 
-  /// Reserves space in the store for the next token, gets it from the server and stores it.
+  /// Reserves space in the store, gets the next token from the server, and stores it.
   private func sendRefreshToken(
     _ record: AccountRecord, withoutLeaseBecause noLease: SQOAuthError?, again: Bool = false
   ) async throws(SQOAuthError) -> SQToken? {
     if let noLease { try refuse(record, because: noLease) }
-    // This may fetch the server's metadata. A store measures the time of the request from its
-    // reservation, so this comes first.
+    // Creating the client may fetch the server's metadata. So the client comes first, because a
+    // store measures the time of the token request from the reservation.
     let client = try await context.renewingClient(of: record)
     let reservation = try await reservation(after: record)
     defer { reservation.release() }
@@ -174,7 +175,7 @@ struct Renewal: Sendable {
     return try await keep(refreshed, of: record, by: client, in: reservation)
   }
 
-  /// Reserves space in the store for the record that follows another one.
+  /// Reserves space in the store for the record that will replace `record`.
   private func reservation(after record: AccountRecord) async throws(SQOAuthError)
     -> AccountReservation
   {

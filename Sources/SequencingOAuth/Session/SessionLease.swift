@@ -17,7 +17,7 @@ final class SessionLease: Sendable {
   /// The longest time that `flush()` waits for abandoned calls of the store.
   private static let lastCalls = Duration.seconds(5)
 
-  /// A wait for the lease.
+  /// A wait for the lease, shared by all parts of the session that wait for it.
   private final class Attempt: Sendable {
     let outcome = OneShot<Outcome>()
     /// A signal that ends the wait for another holder; a free lease is still acquired.
@@ -55,8 +55,8 @@ final class SessionLease: Sendable {
 
   /// Waits until the session has the lease; the caller must call ``release()`` after each success.
   ///
-  /// A cancelled task stops waiting and gets an error. If `waits` is `false`, a caller within
-  /// ``hurrying(_:)`` gets an error instead of waiting for another holder.
+  /// A cancelled task stops waiting and gets an error. While ``hurrying(_:)`` runs, a caller with
+  /// `waits` set to `false` gets an error instead of waiting for another holder.
   func acquire(
     from store: any TokenStore, _ environment: ClientEnvironment, waits: Bool = true,
     within limit: Duration = SessionLease.longestWait
@@ -98,7 +98,7 @@ final class SessionLease: Sendable {
     unwanted?.interruption.raise()
   }
 
-  /// Runs work; meanwhile, only changes of the store wait for other holders of the lease.
+  /// Runs `work`; meanwhile, only changes of the store wait for other holders of the lease.
   ///
   /// It is called before a program ends or an `AccountKeeper` stops. Only changes that this process
   /// has already started are then worth the wait; a refresh is not.

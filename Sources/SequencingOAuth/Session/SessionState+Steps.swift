@@ -8,7 +8,7 @@ extension SessionState {
     case replacing(String)
     /// A token from a renewal that ended after the caller read this number of renewals.
     case new(since: Int)
-    /// A token renewed for an `AccountKeeper`; this does not count as a use of the account.
+    /// A new token for an `AccountKeeper`; its renewal does not count as a use of the account.
     case kept(since: Int)
     /// The token for the timer, renewed if a renewal is due.
     case due

@@ -57,7 +57,7 @@ extension SessionState {
     return token
   }
 
-  /// Returns the time of the timer's next work; `nil` if there is none.
+  /// Returns when the timer must act next; `nil` if it has nothing to do.
   ///
   /// Renewals are included only if `renews` is `true`. `notice` is the longest time between
   /// the report of the sign-in's end and that end.
@@ -213,7 +213,9 @@ extension SessionState {
     ready = record.token
   }
 
-  /// Stores a record with an unchanged access token in memory.
+  /// Stores in memory a record with a new refresh token and the same access token.
+  ///
+  /// An invalidated access token stays invalidated, and a pause after a failure goes on.
   mutating func holdRefreshToken(of record: AccountRecord, at now: Date) {
     let (wasInvalidated, failure) = (isInvalidated, failure)
     hold(record, at: now)
@@ -221,7 +223,7 @@ extension SessionState {
     self.failure = failure
   }
 
-  /// Stores a record with the same token but different attributes in memory.
+  /// Stores in memory a record with the same token but different attributes.
   mutating func hold(attributesOf record: AccountRecord) {
     self.record = record
   }
@@ -243,7 +245,7 @@ extension SessionState {
     }
   }
 
-  /// Records the result of an attempt to save a record, if that record is still in memory.
+  /// Notes the result of an attempt to save a record, if that record is still in memory.
   mutating func didSave(_ record: AccountRecord, _ error: SQOAuthError?, at now: Date) {
     guard record == self.record else { return }
     unsaved = error.map {

@@ -1,7 +1,8 @@
 import SQBasics
 import SQFoundation
 
-/// The timer of any number of sessions: a single task that sleeps until the next session is due.
+/// The timer of any number of sessions: a queue, and a single task that sleeps until the queue's
+/// first session is due.
 final class SessionTimers: Sendable {
   /// A session's entry in one queue; it is used only under that queue's lock.
   final class Place: @unchecked Sendable {
@@ -39,7 +40,7 @@ final class SessionTimers: Sendable {
       }
       return resetSleeper(&state)
     }
-    // Not under the lock: this calls the cancellation handler of the clock, which may be the app's.
+    // Not under the lock: `cancel()` calls into the clock, which may be the app's.
     old?.cancel()
   }
 

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The changes of an account in the store that a session has requested, in order.
+/// A session's requested changes to its account in the store, in order.
 ///
 /// This value performs no input or output: ``StoredAccount`` makes the changes.
 struct StoreWrites {

@@ -87,7 +87,7 @@ extension StoredAccount {
     return record
   }
 
-  /// Reserves space in the store for the record that follows another one.
+  /// Reserves space in the store for the record that will replace `record`.
   func reservation(after record: AccountRecord) async throws(SQOAuthError) -> AccountReservation {
     try await observing(.reserve) { () throws(SQOAuthError) in
       try await store.attempt("reserve space for the next token") { [id] in
@@ -96,12 +96,12 @@ extension StoredAccount {
     }
   }
 
-  /// Runs work under the lease, so that no other session or process changes the account.
+  /// Runs `work` under the lease, so that no other session or process changes the account.
   ///
-  /// If the session cannot get the account's lease, the work runs nevertheless and gets the reason.
+  /// If the session cannot get the account's lease, `work` runs nevertheless and gets the reason.
   ///
-  /// If `waits` is `false` and another process has the lease, the work gets the reason
-  /// immediately while the session is ``hurrying(_:)``.
+  /// If `waits` is `false` and another process has the lease, `work` gets the reason immediately
+  /// while ``hurrying(_:)`` runs.
   ///
   /// The wait for another process ends after `limit`.
   func leased<Value, Failure>(
@@ -122,7 +122,7 @@ extension StoredAccount {
     return try await work(leased.error)
   }
 
-  /// Runs work; until it ends, no refresh waits for another process that uses the account.
+  /// Runs `work`; until it ends, no refresh waits for another process that uses the account.
   package func hurrying<Value>(_ work: () async -> Value) async -> Value {
     await lease.hurrying(work)
   }
@@ -134,7 +134,7 @@ extension StoredAccount {
   }
 }
 
-// MARK: - Whose record it is
+// MARK: - Records seen in the store
 
 extension StoredAccount {
   /// Whether this session has written or read the record.
@@ -152,23 +152,23 @@ extension StoredAccount {
     }
   }
 
-  /// Records that the store now has this record.
+  /// Remembers that the store now has this record.
   func saw(_ record: AccountRecord) {
     state.withLock { ($0.lastSeen, $0.lastSession) = (record.token, record.session) }
   }
 
-  /// Records that the store has no record of the account.
+  /// Remembers that the store has no record of the account.
   func sawNothing() {
     state.withLock { $0.lastSeen = nil }
   }
 
   /// Returns whether a record in the store replaces the record that the session has in memory.
   ///
-  /// It does if it is not the record that this session last saw in the store, because another
-  /// process must have written it. If the session has not seen a record there, the younger record
-  /// wins; otherwise dates do not count, because they are wrong after a change of the clock. An
-  /// earlier record of the same sign-in never replaces the one in memory, because the store must
-  /// have lost newer data.
+  /// The stored record wins if it is not the record that this session last saw in the store,
+  /// because another process must have written it. If the session has not seen a record there, the
+  /// younger record wins; otherwise dates do not count, because they are wrong after a change of
+  /// the clock. An earlier record of the same sign-in never replaces the one in memory, because the
+  /// store must have lost newer data.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
     if stored.token.isSame(as: held.token) || stored.isAncestor(of: held) { return false }
     guard let lastSeen = state.withLock(\.lastSeen) else {
@@ -233,9 +233,9 @@ extension StoredAccount {
 
   /// Makes the requested changes; must be called after each request, outside all locks.
   ///
-  /// If `here` is `true`, the work starts on the caller's thread and uses it until the store first
-  /// waits; this is for callers that wait anyway. If `false`, the work starts on another thread: an
-  /// app that signs a user out may be on its main thread, or may hold a lock that its store needs.
+  /// If `here` is `true`, the changes start on the caller's thread and use it until the store first
+  /// waits; this suits callers that wait anyway. If `false`, they start on another thread: an app
+  /// that signs a user out may be on its main thread, or may hold a lock that its store needs.
   func makeChanges(here: Bool) {
     guard state.withLock({ $0.writes.beginRunning() }) else { return }
     // A separate task, so that a caller that stops waiting cannot interrupt a change.

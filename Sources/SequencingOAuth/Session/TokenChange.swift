@@ -5,13 +5,14 @@ import SQBasics
 /// A session makes one change at a time. A later takeover or the end of the session invalidates the
 /// change, and its result is ignored.
 struct TokenChange: Sendable {
-  /// The work; all waiting callers get its outcome.
+  /// The task that makes the change; all waiting callers get its outcome.
   ///
-  /// If the outcome contains no token, the callers ask the session again.
+  /// If the outcome contains no token, the callers ask the session for a token again.
   let work = SharedWork<SQToken?, SQOAuthError>()
   /// The number of the change among the session's changes.
   let number: Int
-  /// A count of the callers that wait for the change's token; the SDK's own work does not count.
+  /// A count of the callers that wait for the change's token, without the SDK's timer and an
+  /// `AccountKeeper`.
   final class Callers: Sendable {
     private let number = Locked(0)
 
@@ -30,7 +31,7 @@ struct TokenChange: Sendable {
   /// The time after which a change counts as slow; most changes end sooner.
   static let usualTime = Duration.milliseconds(250)
 
-  /// Runs the work, and then passes its outcome to all waiting callers.
+  /// Runs `work`, and then passes its outcome to all waiting callers.
   func run(_ work: @escaping @Sendable () async -> SharedWork<SQToken?, SQOAuthError>.Outcome) {
     self.work.start(here: true) {
       let watch = Task {
@@ -47,13 +48,13 @@ struct TokenChange: Sendable {
     news.resolve(())
   }
 
-  /// Cancels the work and makes all waiting callers ask the session again.
+  /// Cancels the change's task and makes all waiting callers ask the session for a token again.
   func supersede() {
     work.cancel()
     finish()
   }
 
-  /// Makes all waiting callers ask the session again.
+  /// Makes all waiting callers ask the session for a token again.
   func finish() {
     end(.success(nil))
   }

@@ -8,8 +8,7 @@ import SQFoundation
 struct TokenSchedule: Sendable, Hashable {
   /// How far the clock may be behind the token's issue date, in seconds.
   ///
-  /// If it is further behind, the clock was moved back, so it cannot show whether the token is
-  /// valid.
+  /// A clock that is further behind was moved back, so it cannot show whether the token is valid.
   static let clockTolerance = 60.0
 
   /// The time from which callers get the token, in seconds since the reference date.

@@ -40,7 +40,7 @@ extension TokenSession {
     }
   }
 
-  /// When a caller that starts to wait now stops waiting.
+  /// The time at which a caller stops waiting if it starts now.
   ///
   /// It is a little later than the time limit of a request, because the request's error is more
   /// informative.
@@ -57,7 +57,7 @@ extension TokenSession {
     throw Task.isCancelled ? .waitCancelled : .stillUnderWay
   }
 
-  /// Waits for a change and returns its token; returns `nil` if the caller must ask again.
+  /// Waits for a change and returns its token; `nil` if the caller must ask for a token again.
   private func result(
     of change: TokenChange, _ need: SessionState.Need, until end: ContinuousClock.Instant?
   ) async throws(SQOAuthError) -> SQToken? {

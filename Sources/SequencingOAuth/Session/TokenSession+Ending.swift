@@ -1,6 +1,6 @@
 import SQBasics
 
-// The ways in which a session ends: by the app, after work with its token, or by a renewal.
+// The ways in which a session ends: by the app, after a last use of its token, or by a renewal.
 extension TokenSession {
   /// Ends the session: in memory immediately, and then in the store.
   ///
@@ -30,10 +30,10 @@ extension TokenSession {
     }
   }
 
-  /// Runs work with the session's token, then ends the session; no renewal runs in the meantime.
+  /// Runs `work` with the session's record, then ends the session; no renewal runs in the meantime.
   ///
-  /// If the work fails, the session does not end. If there is no token in memory or in the store,
-  /// the call does nothing.
+  /// If `work` fails, the session does not end. If there is no token in memory or in the store, the
+  /// call does nothing.
   package func end(
     _ reason: SessionEnd, after work: (AccountRecord) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {

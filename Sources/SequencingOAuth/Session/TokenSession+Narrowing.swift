@@ -12,7 +12,7 @@ extension TokenSession {
   /// Returns a token for a part of the account's rights: one in memory, or one from the server.
   ///
   /// The request may replace the refresh token, so it counts as a change of the session's token.
-  /// Callers wait for a running change, and then ask again.
+  /// Callers wait for a running change, and then ask for a token again.
   func token(for access: NarrowedAccess) async throws(SQOAuthError) -> SQToken {
     let end = endOfWait
     while true {
@@ -48,7 +48,7 @@ extension Renewal {
   func finish(
     _ narrowed: SQToken, for narrowing: Narrowing, storing record: AccountRecord?
   ) async -> SQToken? {
-    // If the account has changed meanwhile, the caller asks again.
+    // If the account has changed meanwhile, the caller asks for a token again.
     if let record, await !hold(record) { return nil }
     let now = session.now
     session.decide { state in
@@ -60,7 +60,8 @@ extension Renewal {
     return nil
   }
 
-  /// Ends a failed request for a part of the account's rights; other waiting callers ask again.
+  /// Ends a failed request for a part of the account's rights; other waiting callers ask for a
+  /// token again.
   ///
   /// The account's next refresh is delayed only if it would fail too: after an outage, or if the
   /// server asked the client to wait.

@@ -64,7 +64,7 @@ extension TokenSession {
     }
   }
 
-  /// Saves the record in memory again, after the store has lost it.
+  /// Writes the session's record to the store again, after the store has lost it.
   private func bringBack(_ held: AccountRecord) async {
     await account.leased { noLease in
       // Without the lease, nothing is saved: the process that has it may be refreshing the token.

@@ -3,7 +3,7 @@ import SQFoundation
 
 // Saves records that the store does not have yet.
 extension TokenSession {
-  /// Saves the record in memory, or takes over the store's record if that is newer.
+  /// Writes the session's record to the store, or takes over the store's record if that is newer.
   ///
   /// If the store could not be read, nothing is saved, because its record may be newer.
   ///
@@ -69,7 +69,7 @@ extension TokenSession {
 
   /// Takes over another host's change of the account after a failed attempt to save a record.
   ///
-  /// Without this, the next attempt would sign in a user who has signed out elsewhere.
+  /// Otherwise, the next attempt would sign in a user who has signed out elsewhere.
   private func giveWay(with record: AccountRecord) async {
     guard case .success(let found) = await account.look() else { return }
     let now = now
@@ -88,7 +88,7 @@ extension TokenSession {
     account.sawNothing()
   }
 
-  /// Tries every second to save the newest token, until this succeeds or `waits` returns
+  /// Tries every second to save the newest token, until an attempt succeeds or `waits` returns
   /// `false`.
   ///
   /// - Returns: The store's error if the token is only in memory.
@@ -101,9 +101,9 @@ extension TokenSession {
     return nil
   }
 
-  /// Saves the attributes that the app has set, together with the token in the store.
+  /// Adds the attributes that the app has set to the account's record in the store.
   ///
-  /// - Returns: The store's error if it could not be read.
+  /// - Returns: The error if the store could not be read.
   private func saveAttributes() async -> SQOAuthError? {
     guard context.newAttributes != nil, unsavedError == nil, token != nil else { return nil }
     return await account.leased { _ in

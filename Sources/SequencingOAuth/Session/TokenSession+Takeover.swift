@@ -66,11 +66,11 @@ extension TokenSession {
 
   /// Takes over a token that the app has stored, and keeps it in memory immediately.
   ///
-  /// A token that is older than the one in memory or in the store is ignored: it is an outdated
-  /// copy, and its refresh token must not be used again.
+  /// A token that is not newer than the one in memory or in the store is ignored: it may be an
+  /// outdated copy, and its refresh token must not be used again.
   ///
-  /// - Returns: The work that saves the token in the store; other callers wait for it too. It
-  ///   returns the store's error, or `nil`.
+  /// - Returns: A closure that saves the token in the store and returns the store's error or `nil`.
+  ///   Other callers wait until the closure has run.
   func adopt(_ record: AccountRecord) -> @Sendable () async -> SQOAuthError? {
     let now = now
     let begun = decide { state -> (TokenChange, superseded: TokenChange?)? in
@@ -111,7 +111,7 @@ extension TokenSession {
     return try restore(record, since: ends)
   }
 
-  /// Keeps a record that was just read from the store in memory, unless there is already one.
+  /// Puts a record that was just read from the store into memory, unless there is already one.
   ///
   /// `ends` is the number of times the session had ended when the record was read. Returns whether
   /// there is a record in memory now.

@@ -4,7 +4,7 @@ import SQFoundation
 /// A session of one account: it keeps the token in memory and in the store, and renews it.
 ///
 /// At most one change of the token runs at a time, and it holds no lock. ``SessionState`` decides
-/// what each caller does. ``Renewal`` and ``StoredAccount`` do the work.
+/// what each caller does. ``Renewal`` gets a new token, and ``StoredAccount`` calls the store.
 package final class TokenSession: Sendable {
   private struct State {
     var core = SessionState()
@@ -22,7 +22,7 @@ package final class TokenSession: Sendable {
     /// The session's entry in a timer queue; `nil` if it has not needed one yet.
     var place: (queue: SessionTimers, place: SessionTimers.Place)?
 
-    /// The time of the timer's next work; `nil` for never.
+    /// When the timer acts next; `nil` for never.
     ///
     /// Even if the timer does not renew tokens, it saves a token that the store failed to save, and
     /// reports that the sign-in ends soon.
@@ -86,7 +86,7 @@ package final class TokenSession: Sendable {
 
   /// The number of times the token was renewed.
   ///
-  /// A caller reads it before it asks for a token that is ``SessionState/Need/new(since:)``.
+  /// A caller reads this number before it asks for a token with ``SessionState/Need/new(since:)``.
   package var renewals: Int { decide(\.renewals) }
   /// The number of tokens that this process has obtained by its own refreshes.
   package var refreshes: Int { decide(\.refreshes) }
@@ -151,7 +151,7 @@ package final class TokenSession: Sendable {
     reschedule()
   }
 
-  /// The time of the timer's next work; `nil` for never.
+  /// When the timer acts next; `nil` for never.
   var dueAt: Date? { state.withLock(\.dueAt) }
 
   /// Whether an event has not been delivered to the observers yet.

@@ -14,7 +14,7 @@ extension SignInButton {
   /// The drawing as SVG: a frame, a tile with a key, and the title.
   ///
   /// It has no identifiers and no style sheet, because they would affect the surrounding page. The
-  /// drawing of the key is our own; its bit is a sequence of three steps.
+  /// key was drawn for this SDK; the lengths of its teeth form a sequence of three steps.
   var drawing: HTML {
     let colors = colors
     return """
@@ -36,7 +36,8 @@ extension SignInButton {
       """
   }
 
-  /// The attributes that fit the title to its width in any font, if the estimate is close enough.
+  /// The attributes that fit the title to its estimated width in any font; empty if the estimate is
+  /// not close enough.
   private var fitting: HTML {
     guard titleWidth.isClose else { return .empty }
     return " textLength=\"\(titleWidth.units)\" lengthAdjust=\"spacingAndGlyphs\""

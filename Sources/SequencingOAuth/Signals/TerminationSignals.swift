@@ -81,9 +81,8 @@ extension TerminationSignals {
   /// Starts to listen; at the first signal, finishes the refresh of one ``SQOAuth`` instance and
   /// ends the program.
   ///
-  /// Use it for ``SQOAuth/shared``, for example.
-  ///
-  /// See ``init(flushing:onFailure:)-([AuthorizationModule],_)``.
+  /// Pass ``SQOAuth/shared``, for example. `onFailure` gets the error if the newest token could not
+  /// be stored. For the time limits, see ``init(flushing:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     flushing oauth: SQOAuth, onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {

@@ -3,7 +3,7 @@ import SQCrypto
 import SQFiles
 import SQFoundation
 
-/// Leases of accounts by lock files, for a store that several processes use.
+/// An implementation of account leases by lock files, for a store that several processes use.
 ///
 /// A lease gives one process at a time the right to change an account.
 ///
@@ -19,7 +19,8 @@ public struct AccountLocks: Sendable {
   private let folder: String
   private let unusedLocks: UnusedLocks
 
-  /// Creates leases with files in a folder; the first lease creates the folder for its owner only.
+  /// Creates a value for lock files in a folder; the first lease creates the folder, for its owner
+  /// only.
   public init(folder: String) {
     self.folder = folder
     unusedLocks = UnusedLocks(folder: folder)

@@ -9,7 +9,7 @@ public struct AccountObservation: Sendable {
     self.stop = stop
   }
 
-  /// Ends the observation; a call that has already started may still arrive.
+  /// Ends the observation; a notification that has already started may still arrive.
   public func end() {
     stop()
   }

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The accounts of a store, in the order of their tokens' renewals.
+/// A queue of a store's accounts, in the order in which their tokens are due for renewal.
 ///
 /// Every `AccountKeeper` of a store takes its accounts from the same queue. After one keeper has
 /// taken an account, no other keeper gets it for some time.

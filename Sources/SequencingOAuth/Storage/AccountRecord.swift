@@ -32,7 +32,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       Self(grantType: JWTAssertion.grantType, scope: scope, assertion: nil)
     }
 
-    /// Returns the same grant with a part of its scope; `nil` for the whole scope.
+    /// Returns this grant with a part of its scope, or with its whole scope if `scope` is `nil`.
     func narrowed(to scope: String?) -> Self {
       scope == nil ? self : Self(grantType: grantType, scope: scope, assertion: assertion)
     }

@@ -43,7 +43,8 @@ extension NamedValues: Codable {
     try container.encode(members)
   }
 
-  /// Returns each name with the name of its member.
+  /// Returns each name with its JSON member's name: the name itself, or the name with a NUL and a
+  /// number if it is a second Unicode form of an earlier name.
   static func members(of names: [String]) -> [(member: String, name: String)] {
     var members: Set<String> = []
     return names.map { name in

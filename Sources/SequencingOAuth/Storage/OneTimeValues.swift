@@ -28,10 +28,10 @@ public protocol OneTimeValues: Sendable {
 
   /// Returns whether a value was used; the call does not mark it.
   ///
-  /// If the work for a value may be repeated, the SDK asks before the work and marks the value
-  /// after it: a logout token, for example, is used when its sessions have ended. The default
+  /// For a logout token, the SDK calls this method first, then ends the token's sessions, and marks
+  /// the value at the end. So the provider can send the token again if an error occurs. The default
   /// implementation returns `nil`, for a memory that cannot tell. Then the SDK marks the value
-  /// before the work, and failed work is not repeated.
+  /// first, and refuses the token if the provider sends it again.
   func wasUsed(_ value: String) async throws -> Bool?
 }
 

@@ -37,7 +37,7 @@ extension TokenStore {
 
   /// Calls a closure for each account, page by page, even if a record cannot be read.
   ///
-  /// Only one page is in memory at a time. The order is that of ``records(pageSize:)``.
+  /// Only one page is in memory at a time. The order is that of the ids' UTF-8 bytes.
   package func forEachEntry(
     pageSize: Int = 500, _ body: (AccountEntry) throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {

@@ -79,8 +79,8 @@ extension ProofKey: Codable {
     }
     guard let key = PrivateKey(pem: Data((Self.begin + text + Self.end).utf8), passphrase: nil)
     else {
-      // Some providers lack Ed25519 keys, whose algorithm is `EdDSA`, or `Ed25519` since RFC 9864.
-      // Every provider has the other kinds of keys.
+      // Some OpenSSL providers lack Ed25519 keys, whose algorithm is `EdDSA`, or `Ed25519` since
+      // RFC 9864. Every provider has the other kinds of keys.
       let needed = algorithm.hasPrefix("Ed") ? PublicKey.Kind.ed25519.algorithm : nil
       if let lack = OpenSSL.lack(needed) { throw KeyUnread(lack: lack) }
       throw DecodingError.dataCorruptedError(

@@ -30,7 +30,8 @@ public enum SessionName: Sendable, Hashable {
 
 /// The digests of a record's user and session, for a store's index.
 ///
-/// A digest is empty if the record lacks that name.
+/// Without an ID token in the record, both digests are empty. Without a session ID in the ID token,
+/// `session` is empty.
 package struct SessionDigests: Sendable, Hashable {
   package let user: Data
   package let session: Data
@@ -52,7 +53,7 @@ package struct SessionDigests: Sendable, Hashable {
       }
   }
 
-  /// The digests of a record that has neither name.
+  /// The empty digests of a record that names neither a user nor a session.
   package static let none = SessionDigests()
 
   private init() {

@@ -25,7 +25,7 @@ public protocol SharedTokenStore: TokenStore {
     _ id: String, _ onChange: @escaping @Sendable () -> Void
   ) -> AccountObservation?
 
-  /// Waits for the end of work that continues after the store's calls have returned.
+  /// Waits until the store has finished the tasks that continue after its calls have returned.
   ///
   /// For example, a store in a database releases its leases and notifies other hosts of changes
   /// after a call has returned. If the program ended before that, other programs would wait
@@ -45,7 +45,7 @@ extension SharedTokenStore {
     nil
   }
 
-  /// Returns immediately, because no work continues after a call has returned.
+  /// Returns immediately, because no task continues after a call has returned.
   public func flush() async {}
 }
 

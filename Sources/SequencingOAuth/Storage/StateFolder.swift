@@ -25,13 +25,14 @@ package enum StateFolder {
         .invalidConfiguration,
         "a service name must not be empty, begin with a dot, or contain a slash or a NUL")
     }
-    // The specification ignores a relative path.
+    // The XDG specification requires programs to ignore a relative path.
     if let state = try value("XDG_STATE_HOME", variable), state.hasPrefix("/") {
       return "\(state)/\(service)"
     }
     let home = try value("HOME", variable)
     if let home, home.hasPrefix("/") { return "\(home)/.local/state/\(service)" }
-    // The user of a system service may have no home folder. The variable may name several folders.
+    // The user of a system service may have no home folder. `STATE_DIRECTORY` may name several
+    // folders.
     if let state = try value("STATE_DIRECTORY", variable)?.split(separator: ":").first,
       state.hasPrefix("/")
     {

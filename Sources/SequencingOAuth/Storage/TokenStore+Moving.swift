@@ -23,7 +23,7 @@ extension TokenStore {
     return moved
   }
 
-  /// Moves an account; returns `false` if it is no longer here.
+  /// Moves an account; returns `false` if it is no longer in this store.
   private func move(_ id: String, to other: any TokenStore) async throws(SQOAuthError) -> Bool {
     guard let lease = try await attempt("lock the account", { try await $0.shared.lease(id) })
     else {
@@ -35,7 +35,7 @@ extension TokenStore {
     defer { lease.release() }
     guard let record = try await attempt("be read", { try await $0.load(id) }) else { return false }
     if let theirs = try await other.attempt("be read", { try await $0.load(id) }) {
-      // An earlier call may have ended between its two steps.
+      // An earlier call may have ended after it saved the record and before it erased it here.
       guard theirs.token.isSame(as: record.token) else {
         throw SQOAuthError(
           .accountChanged,

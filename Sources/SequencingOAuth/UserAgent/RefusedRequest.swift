@@ -10,7 +10,7 @@ enum RefusedRequest: Sendable, Hashable {
   case path(String, expected: String)
   /// The request was for a different host or port.
   case host(String, expected: String)
-  /// The request was a POST, but the sign-in had not asked for one.
+  /// The request was a POST, but the sign-in's response mode does not post a form.
   case post
   /// The request was a POST without a form.
   case noForm
@@ -18,7 +18,8 @@ enum RefusedRequest: Sendable, Hashable {
   /// The request was larger than the receiver allows; the status tells which part was too large.
   case tooLarge(status: Int)
 
-  /// Interprets the refusal of the HTTP server; `nil` if it tells nothing about a browser.
+  /// Interprets the HTTP server's refusal of https or of a request that is too large; `nil` for any
+  /// other refusal.
   init?(_ refusal: LoopbackRefusal) {
     switch refusal.status {
     case _ where refusal.isTLS: self = .tls

@@ -28,11 +28,13 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  /// Validates a logout token, does the work, and then marks the token as used.
+  /// Validates a logout token, runs `work`, and then marks the token as used.
   ///
-  /// If anything fails before the end, the provider can send the same token again. The work
-  /// continues if the caller is cancelled, because web servers cancel a request's task when its
-  /// connection is lost.
+  /// If `work` fails, the provider can send the same token again. A store that cannot look a token
+  /// up is the exception: there the token is marked first. `work` continues if the caller is
+  /// cancelled, because web servers cancel a request's task when its connection is lost.
+  ///
+  /// - Throws: `SQOAuthError.Code.logoutTokenInvalid` if the token is invalid or was used before.
   func handling<Value: Sendable>(
     _ text: String, _ work: @escaping @Sendable (LogoutToken) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -107,9 +109,11 @@ extension AccountManager {
   /// the account is gone.
   ///
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
-  /// as many sessions as it can, and the provider may send the token again. A database finds the
-  /// user's records by an index; with other stores the call reads all records, page by page. The
-  /// call skips damaged records, because no process can use their tokens.
+  /// as many sessions as it can, and the provider may send the token again. With an app's
+  /// `OneTimeValues` that cannot look a value up, the token counts as used before the sessions end,
+  /// so the same token is then rejected. A database finds the user's records by an index; with
+  /// other stores the call reads all records, page by page. The call skips damaged records, because
+  /// no process can use their tokens.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a rule or
@@ -166,7 +170,7 @@ extension AccountManager {
   }
 }
 
-/// A mark in the list of one-time values that a logout token was used.
+/// A mark that a logout token was used, in the list of one-time values.
 private struct LogoutTokenMark: Sendable {
   private let token: LogoutToken
   private let values: any OneTimeValues

@@ -4,8 +4,8 @@ public import SequencingOAuth
 /// A background task that renews the tokens of a store's accounts before they expire.
 ///
 /// Any number of processes on any number of hosts may each have a keeper for the same store. The
-/// keepers share the work: one of them renews each account before its access token expires. If a
-/// server fails or asks to wait with `Retry-After` (RFC 9110, section 10.2.3), the keepers pause
+/// keepers share the accounts: one of them renews each account before its access token expires. If
+/// a server fails or asks to wait with `Retry-After` (RFC 9110, section 10.2.3), the keepers pause
 /// for its accounts. With a PostgreSQL database, the pause applies to all hosts. With other stores,
 /// each process reads all records every 30 s and pauses independently.
 ///
@@ -105,8 +105,8 @@ extension AccountManager {
   /// Renews the accounts in the store until the returned keeper is stopped or released.
   ///
   /// `atOnce` is the greatest number of accounts that this process renews at the same time. If
-  /// `account(_:id:)` was called for an account, the keeper uses that module, so its events report
-  /// the renewals.
+  /// `account(_:id:)` returned a module for an account, the keeper uses that module, so the
+  /// module's events report the renewals.
   ///
   /// ```swift
   /// let keeper = manager.keepFresh { _ in configuration }

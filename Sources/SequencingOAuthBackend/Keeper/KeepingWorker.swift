@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-/// The work of an ``AccountKeeper``: takes due accounts, and renews several at the same time.
+/// The part of an ``AccountKeeper`` that takes due accounts, and renews several at the same time.
 final class KeepingWorker: Sendable {
   let observers = EventObservers<AccountKeeper.Event>()
   let totals = Locked(AccountKeeper.Totals())
@@ -12,6 +12,7 @@ final class KeepingWorker: Sendable {
   private let configuration: AccountKeeper.ConfigurationFinder
   private let queue: any AccountQueue
   private let clock: any WallClock
+  /// The number of running renewals, and the bell: a signal that a renewal has ended.
   private let running = Locked((count: 0, bell: OneShot<Void>()))
   /// Whether the keeper was stopped.
   private let stop = Locked(false)

@@ -17,7 +17,7 @@ final class PagedAccountQueue: AccountQueue {
     let server: ServerName?
   }
 
-  /// A moment in both of a clock's times.
+  /// A moment in both times of a clock: its date and its steady time.
   ///
   /// Tokens expire at a date, but pauses must not change when the system's date changes.
   private struct Moment {
@@ -38,7 +38,8 @@ final class PagedAccountQueue: AccountQueue {
     /// The accounts that were read and can be renewed.
     var entries: [ExactText: Entry] = [:]
     var pauses: [ServerName: BackOff] = [:]
-    /// The account that may ask a server first after its pause, and until when the others wait.
+    /// For each paused server, the account that may send the first request, and until when the
+    /// server's other accounts wait.
     var asked: [ServerName: (id: String, until: Duration)] = [:]
     /// The time of the last reading of all records, by the clock's steady time.
     var readAt: Duration?
@@ -100,7 +101,7 @@ final class PagedAccountQueue: AccountQueue {
   private func account(_ id: String, at now: Date) async -> DueAccounts.Account? {
     do throws(SQOAuthError) {
       let record = try await store.attempt("be read") { try await $0.load(id) }
-      // The earliest date for this token.
+      // With a jitter of 1, the date is the earliest one on which the token can be due.
       let date = record?.dueDate(at: now, jitter: 1)
       return state.withLock { state in
         guard let record, let date, date <= now else {

@@ -9,8 +9,7 @@ public import SequencingOAuth
 /// - SeeAlso: RFC 6750, section 3; RFC 9449, section 7.1; RFC 9470, section 3; RFC 9728, section
 ///   5.1
 public struct AccessRefusal: Sendable, Hashable {
-  /// The status of the answer: 400, 401, 403, or 503 if the authorization server could not be
-  /// asked.
+  /// The status of the answer: 400, 401, 403, or 503 if the token could not be checked.
   public let status: Int
   /// The value of the answer's field `WWW-Authenticate`; `nil` for status 503.
   public let challenge: String?
@@ -75,7 +74,7 @@ public struct AccessRefusal: Sendable, Hashable {
       status = 401
       add("error", "invalid_token")
     default:
-      // The authorization server could not be asked; the token may be valid.
+      // The token could not be checked, so it may be valid.
       status = 503
       challenge = nil
       retryAfter = error?.retryAfter

@@ -48,7 +48,7 @@ struct IntrospectionOutages: Sendable {
   /// Anyone may send a token that makes the server fail, and this must not affect requests about
   /// other tokens. So only a failure that no token can cause counts for all tokens.
   mutating func note(_ error: SQOAuthError, for digest: Data, at now: Duration) {
-    // A server that responds, even with an error, needs no pause.
+    // After any other error, the server works, so no pause is needed.
     guard error.isOutage || error.status == 401 else { return }
     let outage = Outage(error, at: now)
     let concernsAll =

@@ -48,7 +48,8 @@ struct IntrospectionResponse: Sendable {
     return .refusal(by: Self.endpoint, error, response, now: now)
   }
 
-  /// Returns the members of a signed response; throws if it is for another server or request.
+  /// Returns the members of a signed response; throws if the response is from another issuer, for
+  /// another client or about another request.
   private func content(
     of response: WebResponse, _ signatures: IssuerSignatures, at now: Date
   ) async throws(SQOAuthError) -> [String: JSONValue] {
@@ -74,8 +75,14 @@ struct IntrospectionResponse: Sendable {
     guard let content = claims["token_introspection"]?.object else {
       throw SQOAuthError(.invalidResponse, "the \(Self.name) has no object \"token_introspection\"")
     }
-    guard isNew(try reader.required("iat", reader.date), at: now), isAboutToken(content) else {
-      throw SQOAuthError(.invalidResponse, "the \(Self.name) does not match the request")
+    guard isNew(try reader.required("iat", reader.date), at: now) else {
+      throw SQOAuthError(
+        .invalidResponse,
+        "the \(Self.name) is from another time than the request (\"iat\"), so it may be an old one; "
+          + "compare this machine's clock with the server's")
+    }
+    guard isAboutToken(content) else {
+      throw SQOAuthError(.invalidResponse, "the \(Self.name) is about another token (\"jti\")")
     }
     return content
   }

@@ -20,7 +20,7 @@ struct ReceivedToken: Redacted {
     guard fields.count < 2 else {
       throw SQOAuthError(
         .authorizationMalformed,
-        "the request has \(fields.count) Authorization fields; it may have one")
+        "the request has \(fields.count) Authorization fields; it must have only one")
     }
     let field = fields.first ?? ""
     let space = UInt8(ascii: " ")
@@ -34,7 +34,8 @@ struct ReceivedToken: Redacted {
     // token has only visible ASCII characters (RFC 6749, appendix A.12).
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw SQOAuthError(
-        .authorizationMalformed, "the request's Authorization field does not have one token")
+        .authorizationMalformed,
+        "the request's Authorization field must be a scheme, a space and exactly one token")
     }
     self.scheme = scheme
     self.text = String(text)

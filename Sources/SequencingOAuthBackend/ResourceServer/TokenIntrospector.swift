@@ -3,7 +3,7 @@ import SQCrypto
 import SQFoundation
 public import SequencingOAuth
 
-/// A client of the introspection endpoint that checks a resource server's access tokens.
+/// A checker of a resource server's access tokens, by requests to the introspection endpoint.
 ///
 /// Use it if the tokens are opaque, or if a revoked token must be refused even before it expires.
 /// Each result is cached for a short time, but not beyond the token's `exp`, so a token that is
@@ -138,8 +138,8 @@ public final class TokenIntrospector: Sendable {
     guard !claims.audience.isEmpty else {
       throw SQOAuthError(
         .accessTokenInvalid,
-        "the server does not say for which service the access token is; if it never does, give the "
-          + "introspector no audience")
+        "the server does not say which service the access token is for (\"aud\"); if it never does, "
+          + "give the introspector no audience")
     }
     try claims.require(audience: audience)
     return claims

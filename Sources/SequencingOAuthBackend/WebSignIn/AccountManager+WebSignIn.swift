@@ -8,9 +8,9 @@ extension AccountManager {
   ///
   /// Send the user's browser to the URL, and save the ``WebSignIn`` until the browser comes back to
   /// the client's redirect URI. The application serves that URI itself. The SDK saves nothing in
-  /// the meantime, so any number of sign-ins can be in progress. Any thread or task may call this.
-  /// The call fetches the server's metadata, within `ClientConfiguration.timeout`, unless fresh
-  /// metadata is in memory.
+  /// the meantime, so any number of sign-ins can be in progress. Any thread or task may call this
+  /// method. The call fetches the server's metadata, within `ClientConfiguration.timeout`, unless
+  /// fresh metadata is in memory.
   ///
   /// - Throws: `SQOAuthError` if the configuration or the options cannot be used, or if the
   ///   metadata cannot be fetched.
@@ -23,7 +23,7 @@ extension AccountManager {
 
   /// Finishes a sign-in with the redirect to the application, and stores the account.
   ///
-  /// Any host of the application may call this. `redirect` is the whole URL that the browser
+  /// Any host of the application may call this method. `redirect` is the whole URL that the browser
   /// requested, with the scheme and the host that the browser uses for the application. The
   /// redirect must pass the same checks as in a sign-in on the user's own machine: `state`, `iss`,
   /// PKCE, and the ID token with its `nonce`. The closure `id` returns the account's id for the

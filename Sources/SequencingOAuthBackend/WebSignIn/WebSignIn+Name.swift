@@ -15,8 +15,8 @@ extension WebSignIn {
 
   /// Returns the name of a redirect's sign-in; `nil` if the redirect has no `state`.
   ///
-  /// `redirect` is the URL that the browser requested, or its path and query. This does not check
-  /// the redirect; ``SequencingOAuth/AccountManager/finishSignIn(_:redirect:_:id:)`` does.
+  /// `redirect` is the URL that the browser requested, or its path and query. The method does not
+  /// check the redirect; ``SequencingOAuth/AccountManager/finishSignIn(_:redirect:_:id:)`` does.
   public static func name(inRedirect redirect: String) -> String? {
     let query = redirect.utf8.prefix { $0 != UInt8(ascii: "#") }
       .drop { $0 != UInt8(ascii: "?") }.dropFirst()

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The end of a web application's sign-in: requests the token, then stores it as an account.
+/// The end of a web application's sign-in: it requests the token, then stores it as an account.
 ///
 /// The code can be used only once, so the steps continue even if the caller is cancelled.
 struct WebSignInFinish: Sendable {
@@ -13,7 +13,7 @@ struct WebSignInFinish: Sendable {
 
   /// Checks that the store works, and then gets the token.
   ///
-  /// Without an id from the app (`hasID`), the token must say who the user is.
+  /// If `hasID` is `false`, the app chooses no account id, so the token must say who the user is.
   func token(
     redirect: String, hasID: Bool
   ) async throws(SQOAuthError) -> (SQToken, RegisteredClient) {

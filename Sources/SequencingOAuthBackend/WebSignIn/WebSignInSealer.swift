@@ -65,12 +65,12 @@ public struct WebSignInSealer: Sendable {
     guard text.utf8.count <= Self.maximumLength else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the sign-in does not fit a cookie; keep it on the server, or ask for fewer scopes")
+        "the sign-in is too long for a cookie; keep it on the server, or ask for fewer scopes")
     }
     return text
   }
 
-  /// Opens a text that was sealed with the same session.
+  /// Opens a text from ``seal(_:session:)``; the session must be the one given there.
   ///
   /// - Throws: `SQOAuthError.Code.webSignInInvalid` if the text was changed, was sealed with
   ///   another key or belongs to another browser session.

@@ -14,7 +14,7 @@ struct ConnectionAttempts {
   private var pauseEnd: UInt64 = 0
   private var lastFailure: RPCCallError?
 
-  /// The end of the current pause; never if there is none.
+  /// The end of the current pause; `UInt64.max` if there is no pause.
   var due: UInt64 { pauseEnd == 0 ? .max : pauseEnd }
 
   /// Returns whether a connection may be opened now; if so, records the attempt.

@@ -31,7 +31,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// bytes.
   init?(_ head: WebResponseHead, url: URL, total: Int64?, now: Date = Date()) {
     let acceptsRanges = head.headers["Accept-Ranges"]?.asciiLowercased() != "none"
-    // Ranges would count the bytes of the encoded form.
+    // If the content is encoded, ranges count the encoded bytes.
     guard acceptsRanges, head.isUncoded, let validator = head.strongValidator(now) else {
       return nil
     }

@@ -77,7 +77,8 @@ final class MultipartReader: @unchecked Sendable {
   }
 
   private static func mismatch(_ what: String) -> SQOAuthError {
-    SQOAuthError(.malformedRequest, "\(what) does not have its announced length")
+    SQOAuthError(
+      .malformedRequest, "\(what) has more or fewer bytes than its part of the form declares")
   }
 
   private static func unreadable(_ path: String, _ error: FileFailure) -> SQOAuthError {

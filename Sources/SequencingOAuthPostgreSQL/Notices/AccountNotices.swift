@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The notices of changed accounts that this process sends, and its observers of other hosts'
+/// The sender of this process's notices of changed accounts, and its observers of other hosts'
 /// notices.
 ///
 /// A notice never delays a save. PostgreSQL commits transactions with a notice one after the other,

@@ -16,7 +16,7 @@ final class NoticeListener: Sendable {
   private struct State {
     /// Whether notices of other hosts arrive.
     var hears = false
-    /// Whether there is new work.
+    /// Whether ``NoticeListener/wake()`` was called since the last wait.
     var isWoken = false
     /// What the task waits for; `nil` while it works.
     var wait: SocketWait?
@@ -45,7 +45,7 @@ final class NoticeListener: Sendable {
     Task { await run() }
   }
 
-  /// Wakes up the task to check for work.
+  /// Wakes up the task, so that it sends new notices or ends.
   func wake() {
     let wait = state.withLock { state in
       state.isWoken = true

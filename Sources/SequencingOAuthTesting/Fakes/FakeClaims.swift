@@ -29,7 +29,9 @@ enum FakeClaims {
       return "\(Base64URL.encode(Data(#"{"alg":"none"}"#.utf8))).\(Base64URL.encode(payload))."
     } catch {
       throw SQOAuthError(
-        .idTokenMalformed, "the claims of the fake cannot be written as JSON", cause: error)
+        .idTokenMalformed,
+        "the claims of the fake ID token cannot be written as JSON; give only finite numbers",
+        cause: error)
     }
   }
 }

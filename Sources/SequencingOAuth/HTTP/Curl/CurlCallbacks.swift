@@ -63,7 +63,7 @@ func curlWillSend(
   transfer(context)?.willSend() == true ? sq_prerequest_go : sq_prerequest_abort
 }
 
-/// libcurl's progress callback, which runs after each of libcurl's reads.
+/// Aborts a transfer that may not go on; libcurl calls this progress callback after each read.
 func curlHasRead(
   _ context: UnsafeMutableRawPointer?, _ total: curl_off_t, _ received: curl_off_t,
   _ totalToSend: curl_off_t, _ sent: curl_off_t

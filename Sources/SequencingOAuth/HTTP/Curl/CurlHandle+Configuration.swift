@@ -6,8 +6,8 @@ import SQFoundation
 /// The options that all requests of a client share.
 extension CurlHandle {
   func setFixedOptions() {
-    // Without these, libcurl would use signals for its time limits, and would wait for a resolver's
-    // thread at the end.
+    // Without these two options, libcurl would use signals for its time limits, and would wait for
+    // a resolver's thread at the end.
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_PROTOCOLS_STR, text: "http,https")
@@ -44,8 +44,8 @@ extension CurlHandle {
     sq_set_progress(easy, curlHasRead)
     set(CURLOPT_XFERINFODATA, this)
     set(CURLOPT_PRIVATE, this)
-    // A connection outlives the handle that opened it, so its context must live until the process
-    // ends.
+    // A connection outlives the handle that opened it, so the context of these two callbacks must
+    // live until the process ends.
     sq_set_open_socket(easy, curlOpenSocket)
     set(CURLOPT_OPENSOCKETDATA, multiContext)
     sq_set_close_socket(easy, curlCloseSocket)
@@ -69,13 +69,18 @@ extension CurlHandle {
       case .tls13: sq_tls_1_3
       }
     set(CURLOPT_PROXY_SSLVERSION, minimum)
-    guard set(CURLOPT_HTTP_VERSION, version),
-      set(CURLOPT_SSLVERSION, minimum),
-      setAuthorities(configuration), try setCertificate(configuration.clientCertificate),
-      set(CURLOPT_USERAGENT, text: configuration.userAgent)
-    else {
+    let settings = [
+      ("version", set(CURLOPT_HTTP_VERSION, version)),
+      ("minimumTLSVersion", set(CURLOPT_SSLVERSION, minimum)),
+      ("additionalAuthorities", setAuthorities(configuration)),
+      ("clientCertificate", try setCertificate(configuration.clientCertificate)),
+      ("userAgent", set(CURLOPT_USERAGENT, text: configuration.userAgent)),
+    ]
+    if let (name, _) = settings.first(where: { !$0.1 }) {
       throw SQOAuthError(
-        .invalidConfiguration, "this libcurl cannot do what the HTTP client's configuration asks")
+        .invalidConfiguration,
+        "this libcurl does not support the HTTP client's setting \(name); change the setting, or "
+          + "install another libcurl")
     }
   }
 

@@ -221,8 +221,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
       giveUp(
         SQOAuthError(
           .responseTooLarge,
-          "\(target.authority) sent more than \(ResponseReader.maximumFields) header fields or "
-            + "\(ResponseReader.maximumBytes) bytes of them"))
+          "the header of the response of \(target.authority) has more than "
+            + "\(ResponseReader.maximumLines) lines or \(ResponseReader.maximumBytes) bytes"))
       return 0
     }
     if reader.isOver { endUpload() }

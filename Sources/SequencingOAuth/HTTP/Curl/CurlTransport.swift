@@ -25,7 +25,7 @@ public final class CurlTransport: HTTPTransport, TimeLimitingTransport {
   /// The target of the last request, kept because many apps call one endpoint repeatedly.
   private let lastTarget = Locked<RequestTarget?>(nil)
 
-  /// Creates a client, which opens no connection before its first request.
+  /// Creates a client; it opens no connection before its first request.
   public init(configuration: HTTPTransportConfiguration = HTTPTransportConfiguration()) {
     self.configuration = configuration
     lead = nil
@@ -51,7 +51,7 @@ public final class CurlTransport: HTTPTransport, TimeLimitingTransport {
     }
   }
 
-  /// Sends a request that the caller can end while its task continues, without a separate task.
+  /// Sends a request that the caller can end without cancelling the task that waits for it.
   ///
   /// It throws the same errors as ``send(_:)``. The closure that `whenStarted` receives ends the
   /// request with ``SQOAuthError/Code/cancelled``, and may be called on any thread.

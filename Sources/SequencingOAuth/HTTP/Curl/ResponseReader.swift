@@ -6,13 +6,13 @@ import SQBasics
 /// the response is streamed, they run on the caller's thread.
 struct ResponseReader {
   /// The maximum number of lines in a response's trailers and heads, including heads of status 1xx.
-  static let maximumFields = 256
+  static let maximumLines = 256
   /// The maximum total size of these lines, in bytes.
   static let maximumBytes = 256 * 1024
 
   private var headLines: [UInt8] = []
   private var trailerLines: [UInt8] = []
-  private var fieldCount = 0
+  private var lineCount = 0
   private var byteCount = 0
   /// Whether the empty line after the final head was read; a head with a 1xx status is not final.
   private(set) var isHeadComplete = false
@@ -35,8 +35,8 @@ struct ResponseReader {
   /// - Returns: `false` if the response has too many lines, or too many bytes in them.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     byteCount += line.count
-    fieldCount += 1
-    guard byteCount <= Self.maximumBytes, fieldCount <= Self.maximumFields else { return false }
+    lineCount += 1
+    guard byteCount <= Self.maximumBytes, lineCount <= Self.maximumLines else { return false }
     let isEmpty = line.first == 0x0D || line.first == 0x0A
     if isHeadComplete {
       if !isEmpty { trailerLines.append(contentsOf: line) }

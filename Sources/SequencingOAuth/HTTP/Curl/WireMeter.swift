@@ -21,9 +21,9 @@ struct WireMeter {
   /// The number of bytes that had arrived at the last count.
   private var last: UInt64?
 
-  /// Counts a read by libcurl, and returns whether it received far more bytes than content.
+  /// Counts a read by libcurl, and returns whether the bytes without content exceed `allowance`.
   ///
-  /// `more` is the content since the last call.
+  /// `more` is the number of content bytes since the last call.
   mutating func isExceeded(at socket: Int32, content more: Int64, allowance: Int64) -> Bool {
     readings += 1
     content += more

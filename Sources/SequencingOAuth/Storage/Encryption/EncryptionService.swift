@@ -70,9 +70,10 @@ public struct EncryptionService: Sendable {
     }
   }
 
-  /// Decrypts a sealed box, with the same key and the same context.
+  /// Decrypts a box from ``seal(_:authenticating:)``; the context must be the one given there.
   ///
-  /// - Throws: ``SQOAuthError/Code/storeDamaged`` if the box, the key or the context differs.
+  /// - Throws: ``SQOAuthError/Code/storeDamaged`` if the box was changed, or was sealed with a
+  ///   different key or context.
   public func open(
     _ box: Data, authenticating context: Data = Data()
   ) throws(SQOAuthError) -> Data {

@@ -32,7 +32,7 @@ struct KeyFile: Sendable, Redacted {
 
   /// Reads the key, or creates the file with a new key if it is missing.
   ///
-  /// All processes that call this at the same time get the same key.
+  /// All processes that call this method at the same time get the same key.
   func makeIfAbsent() throws(SQOAuthError) -> Data {
     try file.readOrMake(key) { () throws(SQOAuthError) in
       let key = try CryptoFailure.reported { () throws(CryptoFailure) in
@@ -42,7 +42,8 @@ struct KeyFile: Sendable, Redacted {
     }
   }
 
-  /// Seals the same key with a different passphrase, or stores it unsealed if that is `nil`.
+  /// Seals the file's key with a different passphrase, or stores the key unsealed if `passphrase`
+  /// is `nil`.
   func change(to passphrase: String?) throws(SQOAuthError) {
     try file.locked { () throws(SQOAuthError) in
       try file.write(KeyFile(path: path, passphrase: passphrase).content(with: read()))
@@ -57,7 +58,7 @@ struct KeyFile: Sendable, Redacted {
       return content
     }
     guard let end = content.firstIndex(of: UInt8(ascii: "\n")) else {
-      throw file.failure(.storeDamaged, "is damaged; it is left as it is")
+      throw file.failure(.storeDamaged, "is damaged and was not changed; restore a copy")
     }
     guard let passphrase else {
       throw file.failure(.wrongPassphrase, "is encrypted with a passphrase, but none was given")

@@ -51,7 +51,8 @@ package struct RecordSealer: Sendable {
     try sealing.service.seal(plaintext, authenticating: Self.context(purpose, context))
   }
 
-  /// Decrypts data that was sealed for the same purpose and with the same context.
+  /// Decrypts data from ``seal(_:as:with:)``; the purpose and the context must be those given
+  /// there.
   package func open(
     _ box: Data, as purpose: String, with context: Data
   ) throws(SQOAuthError) -> Data {
@@ -83,7 +84,7 @@ package struct RecordSealer: Sendable {
 
   /// Returns the context of a sealed box in parts; contexts are equal only if all parts are equal.
   ///
-  /// This is true because no purpose contains a line break.
+  /// A line break ends the purpose, and no purpose contains a line break.
   private static func context(_ purpose: String, _ content: Data) -> [Data] {
     [Data("SequencingOAuth \(purpose) \(SealHeader.currentVersion)\n".utf8), content]
   }

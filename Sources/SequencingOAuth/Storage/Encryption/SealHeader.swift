@@ -140,7 +140,8 @@ struct SealHeaderFields: Codable, Redacted {
   }
 
   private static let damaged = SQOAuthError(
-    .storeDamaged, "its header is damaged; it is left as it is")
+    .storeDamaged,
+    "its header is damaged; nothing was changed: restore a copy, or remove it and sign in again")
 
   /// The digest of all other fields, in hexadecimal digits.
   private var sum: String {

@@ -26,9 +26,9 @@ struct SecretFile: Sendable {
     return try content.map(parse)
   }
 
-  /// Reads the secret, or creates the file with a new one if it is missing.
+  /// Reads the secret, or creates the file with a new secret if the file is missing.
   ///
-  /// All processes that call this at the same time get the same secret.
+  /// All processes that call this method at the same time get the same secret.
   func readOrMake<Secret>(
     _ parse: (Data) throws(SQOAuthError) -> Secret,
     make: () throws(SQOAuthError) -> (Secret, content: Data)
@@ -61,7 +61,7 @@ struct SecretFile: Sendable {
     try reported("be written") { () throws(FileFailure) in try file.replace(with: content) }
   }
 
-  /// Runs a closure during which no other process changes the file.
+  /// Runs a closure; meanwhile, no other process changes the file.
   func locked<Value>(
     _ body: () throws(SQOAuthError) -> Value
   ) throws(SQOAuthError) -> Value {

@@ -16,9 +16,9 @@ public struct StoreKey: Sendable {
 
   /// Returns a key from a passphrase that the user knows; it must not be empty.
   ///
-  /// The store derives its key from the passphrase once, by scrypt. This takes a large part of a
-  /// second. The passphrase is used as bytes: the same letters in a different Unicode normal form
-  /// are a different passphrase.
+  /// The store derives its key from the passphrase once, by scrypt. The derivation takes a large
+  /// part of a second. The passphrase is used as bytes: the same letters in a different Unicode
+  /// normal form are a different passphrase.
   public static func passphrase(_ passphrase: String) -> Self {
     Self(source: .passphrase(passphrase, .standard))
   }

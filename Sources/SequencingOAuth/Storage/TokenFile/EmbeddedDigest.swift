@@ -42,7 +42,7 @@ package enum EmbeddedDigest {
     else { return false }
     var blank = text
     blank.replaceSubrange(place, with: placeholder.utf8)
-    // Compared as bytes, because a capital letter is damage too.
+    // The digests must be equal byte for byte, because a capital letter is damage too.
     return self.digest(of: blank) == digest
   }
 

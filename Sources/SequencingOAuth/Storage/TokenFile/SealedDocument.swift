@@ -23,7 +23,7 @@ package struct SealedDocument: TokenFileContent {
 
   mutating func erase(_ id: String) { boxes[id] = nil }
 
-  /// Returns a document with these records, sealed with another key.
+  /// Returns a document with this document's records, sealed with another key.
   func resealed(_ sealer: RecordSealer) throws(SQOAuthError) -> SealedDocument {
     var document = SealedDocument(sealer)
     for id in ids {
@@ -38,7 +38,8 @@ package struct SealedDocument: TokenFileContent {
 extension SealedDocument {
   private static let purpose = "file"
   private static let damaged = SQOAuthError(
-    .storeDamaged, "it is damaged; it is left as it is")
+    .storeDamaged,
+    "it is damaged and was not changed; restore a copy, or remove it and sign in again")
 
   init(_ file: SealedFile, sealer: RecordSealer) throws(SQOAuthError) {
     self.init(sealer)

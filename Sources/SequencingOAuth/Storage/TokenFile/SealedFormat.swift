@@ -36,7 +36,9 @@ final class SealedFormat: TokenFileFormat {
   func decode(_ bytes: Data) throws(SQOAuthError) -> SealedDocument {
     guard let file = SealedFile(bytes) else {
       throw SQOAuthError(
-        .storeDamaged, "it is not an encrypted token file, or it is cut off; it is left as it is")
+        .storeDamaged,
+        "it is not an encrypted token file, or its end is missing; nothing was changed: check the path, "
+          + "or restore a copy")
     }
     return try SealedDocument(file, sealer: sealer(for: file.header))
   }
@@ -71,7 +73,7 @@ final class SealedFormat: TokenFileFormat {
       return (state.sealer, state.key)
     }
     if let known, known.header == header { return known }
-    // This is not done under the lock, because deriving the key takes long.
+    // The key is derived outside the lock, because the derivation takes long.
     let sealer = try RecordSealer(key, header: header)
     state.withLock { $0.sealer = sealer }
     return sealer

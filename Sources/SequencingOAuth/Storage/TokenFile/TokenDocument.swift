@@ -35,7 +35,8 @@ extension TokenDocument: TokenFileContent {
   }
 
   private static let damaged = SQOAuthError(
-    .storeDamaged, "it is damaged; it is left as it is")
+    .storeDamaged,
+    "it is damaged and was not changed; restore a copy, or remove it and sign in again")
 }
 
 extension TokenDocument {
@@ -103,7 +104,8 @@ extension TokenDocument {
       guard let members = JSONMembers.split(bytes),
         let version = try number(value(versionName, in: members))
       else {
-        throw SQOAuthError(.storeDamaged, "it is not a token file; it is left as it is")
+        throw SQOAuthError(
+          .storeDamaged, "it is not a token file; nothing was changed: check the path")
       }
       guard version <= currentVersion else {
         throw SQOAuthError(
@@ -120,8 +122,8 @@ extension TokenDocument {
       else {
         throw SQOAuthError(
           .storeDamaged,
-          "its content does not fit its digest: it is damaged or was edited; it is left as it is; "
-            + "if you edited it yourself, remove its member \"sha256\"")
+          "its content does not match its digest, so it is damaged or was edited; nothing was changed: "
+            + "if you edited it yourself, remove its member \"sha256\"; otherwise restore a copy")
       }
       return try TokenDocument(members: members)
     }

@@ -14,8 +14,8 @@ extension TokenFile {
 
   /// Creates a file for the write-ahead copy of a record's successor.
   ///
-  /// Without a record, it only checks that this is possible. The check takes the same steps as a
-  /// save, with file names of the same lengths.
+  /// Without a record, it only checks that such a file can be created. The check takes the same
+  /// steps as a save, with file names of the same lengths.
   ///
   /// It also acquires the token file's lock for a moment, because no new token can be saved while
   /// another program holds that lock.
@@ -72,8 +72,8 @@ extension TokenFile {
   func hasWriteAheadCopy(_ record: AccountRecord) async -> Bool {
     let copy =
       try? await run { file throws(SQOAuthError) in
-        // If the token file already has the record, its new content may not be on the disk yet, so
-        // the copy is not counted.
+        // If the token file already has the record, there is no copy after it, and this returns
+        // `false`: the failed save may not have flushed the file to the disk.
         guard let stored = try file.content()?.record(record.id) else { return nil }
         return try file.writeAheadCopies.copy(after: stored, file.format.sealer)
       } as AccountRecord?

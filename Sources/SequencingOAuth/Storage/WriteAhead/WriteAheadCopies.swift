@@ -76,7 +76,8 @@ package struct WriteAheadCopies: Sendable {
 
   /// Checks that a write-ahead copy can be created; creates a missing folder, but leaves no file.
   package func check() throws(SQOAuthError) {
-    // This path is as long as a write-ahead copy's path, so the check fails if that is too long.
+    // The path is as long as a write-ahead copy's path, so the check fails if such a path is too
+    // long.
     let name = try CryptoFailure.reported { () throws(CryptoFailure) in try RandomBytes.make(16) }
     let path = "\(store).landing-\(Hexadecimal.encode(name))"
     try reported(path, "be made") { file throws(FileFailure) in try file.makeFolder() }

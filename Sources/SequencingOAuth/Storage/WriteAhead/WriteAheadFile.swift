@@ -46,8 +46,8 @@ final class WriteAheadFile: Sendable {
 
   /// Writes the content to the disk, so that it survives a power failure.
   func sync() {
-    // This is not done under the lock, because the disk may be slow. The descriptor stays open
-    // until `finish()`, and that is called later.
+    // The disk may be slow, so the lock is not held meanwhile. The descriptor stays open, because
+    // the caller calls `finish()` only afterwards.
     try? state.withLock(\.descriptor)?.sync()
   }
 

@@ -203,7 +203,7 @@ import Testing
       let error = try await #require(throws: SQOAuthError.self) {
         try await store.changeKey(to: Self.newKey)
       }
-      #expect(error.code == .storeDamaged && error.message.contains("1 of its records"))
+      #expect(error.code == .storeDamaged && error.message.contains("left 1 of them"))
       #expect(
         try await server.run(
           "SELECT value, key_number FROM sequencing_oauth.accounts WHERE id = 'b'")
