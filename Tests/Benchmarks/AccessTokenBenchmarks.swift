@@ -17,7 +17,7 @@ struct AccessTokenBenchmarks: Sendable {
   private let tokens: [String]
   private let introspector: TokenIntrospector
 
-  /// Starts a sandbox that issues JWTs, which RS256 signs.
+  /// Starts a sandbox that issues access tokens as JWTs with RS256 signatures.
   init() async throws {
     var options = SandboxOptions()
     options.accessTokenFormat = .jwt(.rs256)
@@ -79,7 +79,7 @@ struct AccessTokenBenchmarks: Sendable {
     ]
   }
 
-  /// Returns a new validator, which knows the keys and no token.
+  /// Returns a new validator that has fetched the keys and has not seen any token.
   private func validator() async throws -> AccessTokenValidator {
     let validator = try AccessTokenValidator(
       provider: .issuer(sandbox.issuer.absoluteString), audience: Self.audience)

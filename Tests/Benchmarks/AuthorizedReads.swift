@@ -2,7 +2,7 @@ import FoundationEssentials
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// Reads with a token, compared with Go's client and bare libcurl at the same server.
+/// Benchmarks of reads with a token, compared with Go's client and bare libcurl at one server.
 enum AuthorizedReads {
   static func all(_ server: ByteServer, _ go: GoPeer?) throws -> [Benchmark] {
     let url = try server.url
@@ -54,7 +54,7 @@ enum AuthorizedReads {
     try await reads(url, count, width: width, by: try await module())
   }
 
-  /// Reads with the token of an account, with other work before each read.
+  /// Reads a resource with an account's token `count` times, and runs `work` before each read.
   static func reads(
     _ url: URL, _ count: Int, width: Int, by module: AuthorizationModule,
     after work: @escaping @Sendable () throws -> Void = {}

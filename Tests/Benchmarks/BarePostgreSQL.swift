@@ -3,11 +3,11 @@ import FoundationEssentials
 
 /// PostgreSQL with libpq's functions: prepared statements on one connection.
 final class BarePostgreSQL: @unchecked Sendable {
-  // Only one sample at a time uses it.
+  // Only one sample at a time uses the connection and the value.
   private let connection: OpaquePointer
   private var value: [UInt8]
 
-  /// The size of a value.
+  /// The size of each saved value in bytes.
   var size: Int { value.count }
 
   init(_ address: String, size: Int) throws {

@@ -2,7 +2,7 @@ import CSQSQLite
 import FoundationEssentials
 import Glibc
 
-/// The system calls that make a file's new content safe, and nothing else.
+/// The system calls that replace a file durably, without the rest of a token store.
 struct BareFile: Sendable {
   private let folder: String
   private let content: [UInt8]
@@ -31,7 +31,7 @@ struct BareFile: Sendable {
 
 /// SQLite with its C functions: one statement, prepared once.
 final class BareDatabase: @unchecked Sendable {
-  // Only one sample at a time uses it.
+  // Only one sample at a time uses the connection and the value.
   private var connection: OpaquePointer?
   private var upsert: OpaquePointer?
   private var value: [UInt8]

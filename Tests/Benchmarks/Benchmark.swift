@@ -1,6 +1,6 @@
-/// A row of the table: an operation of this package and the one it is compared with.
+/// A row of the table: an operation of this package, and the peer that it is compared with.
 struct Benchmark {
-  /// How often `run` did its work, and how long this took.
+  /// The number of operations that a run did, and how long they took.
   struct Sample {
     var operations: Int
     var duration: Duration
@@ -13,7 +13,7 @@ struct Benchmark {
   /// The program or library that an operation is compared with.
   struct Peer {
     var name: String
-    /// The work of the peer, or `nil` if this machine does not have it.
+    /// The work of the peer, or `nil` if this machine does not have the peer.
     var run: Run?
 
     static func rawCurl(_ run: @escaping Run) -> Peer { Peer(name: "raw libcurl", run: run) }
@@ -29,10 +29,11 @@ struct Benchmark {
   var name: String
   var peer: Peer
   var subject: Run
-  /// The ratio of rates that the project aims for.
+  /// The project's aim for the ratio of the subject's rate to the peer's rate.
   var aim: Double?
 
-  /// Measures both in turn, so that disturbances of the machine affect both, and takes medians.
+  /// Measures the subject and the peer in turn, so that disturbances of the machine affect both,
+  /// and takes medians.
   func measure(rounds: Int) async throws -> Result {
     _ = try await peer.run?()
     _ = try await subject()
@@ -67,7 +68,7 @@ struct Benchmark {
   }
 }
 
-/// Times a piece of work.
+/// Runs and times `work`, which must do the given number of operations.
 func sample(_ operations: Int, _ work: () async throws -> Void) async rethrows -> Benchmark.Sample {
   let clock = ContinuousClock()
   let start = clock.now

@@ -19,9 +19,9 @@ struct ByteServer {
   var url: URL { get throws { try url("/data?page=1") } }
   /// The URL of an answer with a token.
   var tokenURL: URL { get throws { try url("/token") } }
-  /// The URL of a token answer after 20 ms, during which other requests are answered.
+  /// The URL of a token answer after 20 ms; the server answers other requests meanwhile.
   var farTokenURL: URL { get throws { try url("/far") } }
-  /// The URL of a token answer after 20 ms, during which no other request is answered.
+  /// The URL of a token answer after 20 ms; the server answers no other request meanwhile.
   var slowTokenURL: URL { get throws { try url("/slow") } }
   /// The URL of an answer with status 503.
   var failingURL: URL { get throws { try url("/failing") } }

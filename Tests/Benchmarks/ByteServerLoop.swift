@@ -4,7 +4,7 @@ import Glibc
 
 /// The byte server in its own process, as one epoll loop.
 ///
-/// It only looks for a request's end and whether the request asks for a token.
+/// It only checks where a request ends and which answer the request is for.
 struct ByteServerLoop {
   private let listener: Int32
   private let poller = epoll_create1(0)
@@ -92,7 +92,8 @@ struct ByteServerLoop {
     guard Answers.isWhole(request) else { return false }
     if request.starts(with: Answers.post) {
       posts += 1
-      // No other request is answered during this time, so an unnecessary request has to wait.
+      // The server answers no other request during these 20 ms, so an unnecessary request costs
+      // time.
       if request.starts(with: Answers.slowPost) { usleep(20_000) }
       if request.starts(with: Answers.farPost) {
         later.append((socket, .now + .milliseconds(20)))

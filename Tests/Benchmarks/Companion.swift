@@ -4,9 +4,9 @@ import Glibc
 
 /// A second process, with a socket to this one as its standard input and output.
 ///
-/// It must end when its input ends, which also happens when this process dies.
+/// The companion must end when its input ends. The input also ends if this process dies.
 struct Companion {
-  /// Our end of the socket.
+  /// This process's end of the socket.
   let socket: Int32
   private let process: pid_t
 
@@ -14,7 +14,8 @@ struct Companion {
   ///
   /// `/proc/self/exe` is this program itself.
   init(_ path: String, _ arguments: [String] = []) throws {
-    // No companion may inherit another's socket, or closing it would not end the other.
+    // If a companion inherited another companion's socket, closing the socket would not end the
+    // other companion.
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     var ends: [Int32] = [0, 0]
     guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw BenchmarkError("no socket pair") }

@@ -6,20 +6,20 @@ import SequencingOAuthPostgreSQL
 /// The costs of the PostgreSQL store compared with bare statements, and of many accounts compared
 /// with few.
 ///
-/// The server is the one in `DATABASE`. Each commit waits for the disk.
+/// The environment variable `DATABASE` has the server's address. Each commit waits for the disk.
 struct DatabaseBenchmarks {
   private let address: String
   private let bare: BarePostgreSQL
   private let record: AccountRecord
 
-  /// Returns `nil` without a server, or if no row contains the word.
+  /// Returns `nil` without a server, or if no row's name contains the word.
   init?(word: String) throws {
     guard Self.names.contains(where: { word.isEmpty || $0.contains(word) }),
       let address = ProcessInfo.processInfo.environment["DATABASE"]
     else { return nil }
     self.address = address
     record = StoreBenchmarks.record()
-    // As large as a sealed record.
+    // The bare value is as large as a sealed record.
     bare = try BarePostgreSQL(address, size: JSONEncoder().encode(record).count + 40)
   }
 

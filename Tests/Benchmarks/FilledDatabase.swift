@@ -5,9 +5,9 @@ import SequencingOAuthSQLite
 actor FilledDatabase {
   private let path: String
   private let count: Int
-  /// The number of rows that can be opened.
+  /// The number of rows that are valid records.
   ///
-  /// The others are copies that only add to the size.
+  /// The other rows are copies under other IDs, and only add to the size.
   private let real: Int
   private var store: SQLiteTokenStore?
 
@@ -34,7 +34,8 @@ actor FilledDatabase {
     if let store { return store }
     let store = SQLiteTokenStore(path: path)
     try await store.save(StoreBenchmarks.record("account 0"))
-    // With SQL, because each save would be flushed to the disk. The rows equal those of `save`.
+    // SQL inserts the rows, because the store would flush each save to the disk. The rows equal
+    // those of `save`.
     for first in stride(from: 1, to: real, by: 1000) {
       let rows = try (first..<min(first + 1000, real)).map { number in
         let json = try StoreBenchmarks.record("account \(number)").json()

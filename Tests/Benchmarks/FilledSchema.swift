@@ -7,9 +7,9 @@ actor FilledSchema {
   private let bare: BarePostgreSQL
   private let schema: String
   private let count: Int
-  /// The number of rows that can be opened.
+  /// The number of rows that can be decrypted.
   ///
-  /// The others are copies that only add to the size.
+  /// The other rows are copies under other IDs, and only add to the size.
   private let real: Int
   private var isFilled = false
 
@@ -37,7 +37,8 @@ actor FilledSchema {
       WHERE a.id = convert_to('account 0', 'UTF8')
       """)
     try bare.execute("VACUUM ANALYZE \(schema).accounts")
-    // Otherwise the server would write all this to the disk during the next measurement.
+    // Without a checkpoint here, the server would write these rows to the disk during the next
+    // measurement.
     try bare.execute("CHECKPOINT")
   }
 

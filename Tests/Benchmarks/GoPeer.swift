@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Go's `golang.org/x/oauth2`.
+/// A process that runs Go's `golang.org/x/oauth2` as the peer.
 struct GoPeer: Sendable {
   static let name = "Go x/oauth2"
 
@@ -29,7 +29,7 @@ struct GoPeer: Sendable {
 
   /// Lets many callers ask for an expired token at the same time.
   ///
-  /// The sample is one such storm.
+  /// The sample counts all callers together as one operation.
   func storm(_ callers: Int, _ url: URL, fails: Bool = false) async throws -> Benchmark.Sample {
     let answer = try await process.ask("storm \(callers) \(url.absoluteString)")
     guard answer.failures == (fails ? callers : 0) else {

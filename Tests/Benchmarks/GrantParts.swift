@@ -3,8 +3,8 @@ import SequencingOAuth
 
 /// The costs of a client credentials grant in addition to its POST, part by part.
 ///
-/// Nothing inside the SDK is timed. Each part is the difference between two runs that differ only
-/// in this part.
+/// Nothing inside the SDK is timed. Each part is the time of a whole run, or the difference between
+/// the times of two runs.
 enum GrantParts {
   static let name = "parts of a grant"
   private static let count = 4000
@@ -63,8 +63,7 @@ enum GrantParts {
   }
 }
 
-/// An HTTP client that answers every request at once with the same response, as of a token
-/// exchange.
+/// An HTTP client that answers every request at once with the same response to a token exchange.
 private struct CannedClient: HTTPTransport {
   private let answer: WebResponse
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// nghttp2's own measuring program, which shows the cost of HTTP/2 itself without a call around it.
+/// nghttp2's benchmark program, which shows the cost of HTTP/2 without a gRPC call around it.
 ///
 /// No client that uses nghttp2 can be faster: this program is written in C and uses one thread.
 struct H2Load: Sendable {

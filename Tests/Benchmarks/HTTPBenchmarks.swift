@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SequencingOAuth
 
-/// The client compared with raw libcurl, in the same process and at the same server.
+/// The SDK's HTTP client compared with raw libcurl, in the same process and at the same server.
 enum HTTPBenchmarks {
   static func all(_ server: ByteServer) throws -> [Benchmark] {
     let url = try server.url

@@ -19,7 +19,7 @@ struct JOSELibraries: Sendable {
     joserfc?.stop()
   }
 
-  /// Returns the peer that makes proofs of a key for a URL, `count` times.
+  /// Returns a peer that creates `count` DPoP proofs for a URL.
   func proofs(_ url: String, _ count: Int) -> Benchmark.Peer {
     guard let goJOSE else { return Benchmark.Peer(name: "Go go-jose") }
     return Benchmark.Peer(name: "Go go-jose") {
@@ -28,7 +28,7 @@ struct JOSELibraries: Sendable {
     }
   }
 
-  /// Returns peers that each validate a text `count` times.
+  /// Returns peers that each validate the ID token in `text` `count` times.
   func validations(_ text: String, _ count: Int) -> [Benchmark.Peer] {
     [("Go go-jose", goJOSE), ("PyPI joserfc", joserfc)].map { name, process in
       guard let process else { return Benchmark.Peer(name: name) }

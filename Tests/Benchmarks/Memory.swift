@@ -4,9 +4,9 @@ import SequencingOAuth
 
 /// The memory of a process that uses the SDK.
 ///
-/// It is measured in a separate process, which contains nothing of the compared programs.
+/// A separate process is measured, so nothing of the compared programs counts.
 enum Memory {
-  /// Starts this program again, which prints its own line.
+  /// Starts this program again with an argument, and waits until it has printed its figures.
   static func report(_ argument: String) throws {
     fflush(nil)
     let arguments = [strdup("benchmarks"), strdup(argument), nil]
@@ -18,12 +18,12 @@ enum Memory {
     waitpid(process, nil, 0)
   }
 
-  // MARK: In that process
+  // MARK: In the separate process
 
   static let argument = "--memory"
   static let accountsArgument = "--accounts"
 
-  /// Does the work of a busy app and prints the peak of its memory.
+  /// Sends requests as a busy app does, and prints the peak of the process's memory.
   ///
   /// It also prints the process's own part, without library code that all processes share.
   static func work(_ server: ByteServer) async throws {
@@ -36,14 +36,14 @@ enum Memory {
         + "libraries included; its own: \(own) MB")
   }
 
-  /// Prints the memory of one of many accounts in addition to its record.
+  /// Prints how much memory each of many accounts needs in addition to its record.
   static func reportAccounts() async throws {
     let count = 100_000
     let own = try await keepAccounts(count).own * 1024 / count
     print("memory of an account, one of \(count), besides its record: \(own) bytes")
   }
 
-  /// Keeps accounts whose refreshes are scheduled.
+  /// Creates accounts with scheduled refreshes, and measures their memory.
   ///
   /// - Returns: The kilobytes that the accounts use in addition to their records, and those of the
   ///   whole process.

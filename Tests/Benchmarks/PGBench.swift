@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// PostgreSQL's own measuring program, with the statement of a bare save.
+/// PostgreSQL's benchmark program, with the statement of a bare save.
 struct PGBench: Sendable {
   let program: String
   let address: String
-  /// The size of a value.
+  /// The size of each saved value in bytes.
   let value: Int
 
   func saves(_ count: Int, atOnce: Int) throws -> Benchmark.Sample {
@@ -18,7 +18,7 @@ struct PGBench: Sendable {
       program, "-n", "-M", "prepared", "-c", "\(atOnce)", "-j", "2", "-t",
       "\(count / atOnce)", "-f", script, address,
     ])
-    // The output has this line without the time of connecting: "tps = 1234.5 (without initial
+    // The rate in this line does not include the time to connect: "tps = 1234.5 (without initial
     // connection time)".
     guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
       let rate = Double(line.dropFirst(6).prefix { $0 != " " })

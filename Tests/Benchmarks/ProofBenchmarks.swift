@@ -2,7 +2,7 @@ import FoundationEssentials
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// Requests with a token that is bound to a key: what their proofs cost.
+/// Benchmarks of DPoP proofs, alone and in requests with a bound token.
 enum ProofBenchmarks {
   private static let count = 4000
 
@@ -18,7 +18,7 @@ enum ProofBenchmarks {
         for _ in 0..<count { _ = try await bound.authorization(for: url, method: "GET") }
       }
     }
-    // No proof costs less than its signature.
+    // A proof costs at least its signature, so a Bearer request and a signature are the limit.
     let limit = "the same, and OpenSSL's signature"
     return [
       Benchmark(

@@ -4,7 +4,8 @@ import SequencingOAuth
 import SequencingOAuthGRPC
 import SequencingOAuthPipes
 
-/// Unary calls with a token, compared with other clients at Go's server, without encryption.
+/// Benchmarks of unary gRPC calls with a token, compared with other clients at Go's server, without
+/// encryption.
 struct RPCBenchmarks {
   private let server: Companion
   private let address: String
@@ -57,7 +58,7 @@ struct RPCBenchmarks {
     }
   }
 
-  /// Returns a channel to the server whose calls carry a token.
+  /// Returns a channel to the server; each call carries a token.
   func channel() async throws -> RPCChannel {
     let module = try await AuthorizedReads.pipe("http://\(address)").module
     guard let url = URL(string: "http://\(address)") else { throw BenchmarkError("no URL") }
@@ -68,7 +69,7 @@ struct RPCBenchmarks {
     Self.peer("Go grpc", go, count, width)
   }
 
-  /// Returns the peer that shows the limit: HTTP/2 without a call around it.
+  /// Returns the peer that shows the limit: HTTP/2 without a gRPC call around it.
   private static func peer(_ load: H2Load?, _ count: Int, _ width: Int) -> Benchmark.Peer {
     let name = "h2load (limit)"
     guard let load else { return Benchmark.Peer(name: name) }

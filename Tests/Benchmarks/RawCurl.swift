@@ -1,9 +1,9 @@
 import CSQCurl
 
-/// The work of a C program with libcurl, which the client is compared with.
+/// The work of a C program with libcurl: the peer of the SDK's HTTP client.
 ///
-/// Like the client it asks for compression, and it keeps the head and the body of a response until
-/// the next one arrives.
+/// Like the SDK's client, the program asks for compression, and keeps the head and the body of a
+/// response until the next one arrives.
 enum RawCurl {
   /// Sends requests with one handle, one after another.
   static func sequential(_ url: String, _ count: Int) async throws -> Benchmark.Sample {
@@ -64,7 +64,7 @@ enum RawCurl {
     sq_set_long(easy, CURLOPT_NOSIGNAL, 1)
     sq_set_text(easy, CURLOPT_PROXY, "")
     sq_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
-    // There are as few of these objects as handles, so they are never released.
+    // These objects are never released, because there are only two for each handle.
     sq_set_data_callback(easy, CURLOPT_HEADERFUNCTION, keep)
     sq_set_pointer(easy, CURLOPT_HEADERDATA, Unmanaged.passRetained(Kept()).toOpaque())
     sq_set_data_callback(easy, CURLOPT_WRITEFUNCTION, keep)
@@ -73,7 +73,7 @@ enum RawCurl {
   }
 }
 
-/// A part of the last response.
+/// The head or the body of the last response.
 private final class Kept {
   var bytes: [UInt8] = []
 }
@@ -84,7 +84,8 @@ private func keep(
 ) -> Int {
   guard let context else { return 0 }
   let kept = Unmanaged<Kept>.fromOpaque(context).takeUnretainedValue()
-  // A response begins with its status line. A body in these benchmarks arrives in one piece.
+  // After more than 512 bytes, the buffer begins anew. A body in these benchmarks arrives in one
+  // piece.
   if kept.bytes.count > 512 { kept.bytes.removeAll(keepingCapacity: true) }
   kept.bytes.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: size * count))
   return size * count

@@ -1,7 +1,7 @@
 import CSQCrypto
 import OAuthSandbox
 
-/// The work of a C program with OpenSSL, which the verification of a signature is compared with.
+/// The work of a C program with OpenSSL: the peer of the SDK's signing and verifying.
 final class RawSignature: @unchecked Sendable {
   /// The two signature algorithms that most providers use.
   enum Algorithm: String, CaseIterable {
@@ -11,7 +11,7 @@ final class RawSignature: @unchecked Sendable {
     var ofSandbox: SandboxSigningAlgorithm { self == .rs256 ? .rs256 : .es256 }
   }
 
-  /// As long as the signed part of an ID token.
+  /// The text to sign, as long as the signed part of an ID token.
   private let text = [UInt8](repeating: UInt8(ascii: "a"), count: 500)
   private let key: OpaquePointer
   private var signature = [UInt8](repeating: 0, count: 256)
@@ -41,7 +41,7 @@ final class RawSignature: @unchecked Sendable {
     EVP_PKEY_free(key)
   }
 
-  /// Signs the text.
+  /// Signs the text, and discards the signature.
   func sign() throws {
     let digest = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(digest) }

@@ -2,10 +2,10 @@ import FoundationEssentials
 import OAuthSandbox
 import SequencingOAuth
 
-/// An ID token of the sandbox that the SDK and other libraries validate with keys already loaded.
+/// Benchmarks of validating an ID token of the sandbox, with keys already loaded.
 ///
-/// Each checks the signature, the issuer, the audience and the times. The SDK also checks the nonce
-/// and the digest of the access token.
+/// The SDK and each other library check the signature, the issuer, the audience and the times. The
+/// SDK also checks the nonce and the digest of the access token.
 struct SandboxIDToken: Sendable {
   private static let count = 2000
 
@@ -16,7 +16,7 @@ struct SandboxIDToken: Sendable {
   private let nonce = "n-0S6_WzA2Mj"
   private let keySet: String
 
-  /// Signs alice in at a sandbox that signs with the algorithm.
+  /// Signs alice in at a sandbox that signs ID tokens with the algorithm.
   init(_ algorithm: RawSignature.Algorithm) async throws {
     self.algorithm = algorithm
     var client = SandboxClient.app

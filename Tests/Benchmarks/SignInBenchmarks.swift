@@ -21,7 +21,7 @@ enum SignInBenchmarks {
     ]
   }
 
-  /// Measures the sign-ins of a web application's users, who play themselves in both runs.
+  /// Measures sign-ins to a web application; in both runs, a ``SandboxVisitor`` acts as the user.
   private static func webSignIn(
     _ sandbox: SandboxServer, _ signature: RawSignature
   ) throws -> Benchmark {
@@ -70,9 +70,8 @@ enum SignInBenchmarks {
 
   /// Returns a client for the SDK's complete flow.
   ///
-  /// A new visitor plays the user.
-  ///
-  /// Each client has its own environment, so with `openid` each fetches the keys.
+  /// A new visitor acts as the user. Each client has its own environment, so with `openid` each
+  /// fetches the keys.
   private static func client(of sandbox: SandboxServer, scope: String) throws -> SQOAuth {
     var environment = ClientEnvironment()
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
@@ -98,7 +97,7 @@ enum SignInBenchmarks {
     await receiver.stop()
   }
 
-  // RFC 7636, appendix B.
+  // The example of RFC 7636, appendix B.
   private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
   private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 

@@ -5,7 +5,8 @@ import SequencingOAuth
 /// The time of `sq-demo token` from the start of its process to its end, with a stored and valid
 /// token.
 ///
-/// It is compared with programs that do the same, and with a program that only loads its libraries.
+/// It is compared with programs that do the same, and with a program that only loads the demo's
+/// libraries.
 ///
 /// Most of the time goes into loading before the program's first line. These medians were measured
 /// in ms, with Swift's runtime shared and statically linked:
@@ -23,9 +24,9 @@ import SequencingOAuth
 /// measured. Another linker saves nothing, packed relocations save 1 %, and a fixed address saves 4
 /// % but gives up a protection.
 ///
-/// To start faster, the SDK would have to load libcurl at its first use too. Its functions have
-/// variable parameters, and nearly every program calls them. So it is not done; a program that
-/// needs its token often keeps running, as `sq-demo watch` does.
+/// To start faster, the SDK would have to load libcurl at its first use too. But libcurl's
+/// functions have variable parameters, and nearly every program calls them. A program that needs
+/// its token often keeps running instead, as `sq-demo watch` does.
 struct StartUp {
   /// Each start is a separate sample, because disturbances of the machine are few but long.
   static let rounds = 201
@@ -34,7 +35,7 @@ struct StartUp {
   private var file: String { "\(folder)/tokens.json" }
   private static let token = String(repeating: "x", count: 1000)
 
-  /// Stores the account in a separate file.
+  /// Creates a folder with a token file, and with the configuration of GitHub's program.
   init() async throws {
     folder =
       FileManager.default.temporaryDirectory
@@ -61,7 +62,7 @@ struct StartUp {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// Returns a row for each of our programs that exists and for each peer.
+  /// Returns a row for each peer of each of our programs that exists.
   func all() -> [Benchmark] {
     Self.programs.flatMap { program -> [Benchmark] in
       guard let subject = run(program.path, ["token", "--store", "file:\(file)"]) else { return [] }

@@ -7,7 +7,7 @@ import SequencingOAuthSQLite
 /// The costs of a store compared with the bare work of saving a token, and of many accounts
 /// compared with few.
 ///
-/// The files are on the disk of the temporary folder, whose `fsync` limits the rate of saves.
+/// The files are in the temporary folder; the `fsync` of its disk limits the rate of saves.
 struct StoreBenchmarks {
   let folder: String
 
@@ -42,7 +42,7 @@ struct StoreBenchmarks {
 
   // MARK: The text of a record
 
-  /// Compares the text that a save writes with an encoder that writes the same bytes.
+  /// Compares the SDK's encoding of a record with a `JSONEncoder` that writes the same bytes.
   private static func recordText() -> Benchmark {
     let record = record()
     let encoder = JSONEncoder()
@@ -58,10 +58,10 @@ struct StoreBenchmarks {
 
   // MARK: Saves
 
-  /// A store's saves, compared with the bare work on this thread and on a thread that may wait.
+  /// Compares a store's saves with the bare work on this thread, and on a thread that may wait.
   ///
-  /// The latter must wake a task; it is the limit for a store that blocks no thread of Swift's
-  /// pool.
+  /// The bare work on the other thread must also wake a task. It is the limit for a store that
+  /// blocks no thread of Swift's pool.
   private static func saves(
     _ count: Int, in store: any TokenStore, _ name: String, bare: String,
     _ save: @escaping @Sendable () throws -> Void
@@ -94,8 +94,8 @@ struct StoreBenchmarks {
     let bare = try BareDatabase(
       path: "\(folder)/bare.sqlite", value: JSONEncoder().encode(Self.record()))
     // There are enough saves that SQLite's log has its final size after the first round.
-    // Overwriting the log takes the disk half the time of growing it, which a program does only
-    // after its start.
+    // Overwriting the log takes the disk half the time of growing it, and a program grows the log
+    // only after its start.
     return Self.saves(
       1200, in: SQLiteTokenStore(path: "\(folder)/tokens.sqlite"), "durable save, SQLite",
       bare: "bare upsert", bare.save)

@@ -13,8 +13,8 @@ extension TokenStore {
   }
 
   func saves(_ operations: Int, of count: Int) async throws -> Benchmark.Sample {
-    // Created before the measurement: a thousand characters take as long as a system call. Each
-    // record has a new token, because a store may skip an unchanged one.
+    // The records are created before the measurement: a thousand characters take as long as a
+    // system call. Each record has a new token, because a store may skip an unchanged one.
     let first = Int.random(in: 0..<1_000_000)
     let records = (0..<operations).map { StoreBenchmarks.record(place($0, of: count), first + $0) }
     return try await sample(operations) {

@@ -1,4 +1,4 @@
-/// Prints results in columns.
+/// Formats results as the rows of a table.
 struct Table {
   private static let widths = [34, 18, 14, 12, 8, 8]
 
@@ -19,7 +19,7 @@ struct Table {
   }
 
   private static func perSecond(_ value: Double) -> String {
-    // For small rates, tenths matter.
+    // For small rates, the digits after the point matter.
     value < 100 ? fixed(value) + "/s" : "\(Int(value.rounded()))/s"
   }
 

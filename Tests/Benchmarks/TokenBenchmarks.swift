@@ -26,7 +26,8 @@ enum TokenBenchmarks {
   static let credentials =
     "grant_type=client_credentials&client_id=sandbox-service&client_secret=sandbox-secret"
 
-  /// Makes complete grants: the request, its answer, and the token in the store and in memory.
+  /// Makes complete grants: each sends the request, reads the answer, and keeps the token in the
+  /// store and in memory.
   ///
   /// If `client` is given, it answers the requests.
   static func tokenRequests(
@@ -77,7 +78,8 @@ enum TokenBenchmarks {
     }
   }
 
-  /// Runs one operation: every caller has a token or has failed.
+  /// Lets many callers ask for an expired token; the sample ends when each has a token or has
+  /// failed.
   static func storm(
     _ url: URL, _ callers: Int, fails: Bool = false
   ) async throws -> Benchmark.Sample {
@@ -98,7 +100,7 @@ enum TokenBenchmarks {
     }
   }
 
-  // MARK: What needs a session
+  // MARK: Measurements with a session
 
   /// How often a valid token is read for a sample.
   static let reads = 2_000_000
@@ -113,7 +115,7 @@ enum TokenBenchmarks {
   /// The number of callers that ask for the token at the same time.
   static let callers = 1000
 
-  /// Measures callers that all find the token expired: they need one request and its time.
+  /// Measures callers that all find the token expired: one request must be enough for all of them.
   ///
   /// The subject gets the address of the token endpoint, and lets ``callers`` callers ask for the
   /// token. It returns one operation, and the time until the last caller has the token.
@@ -141,7 +143,7 @@ enum TokenBenchmarks {
   /// Measures callers that all find the token expired while the server fails: one request for all.
   ///
   /// The subject is as in ``storms(_:_:subject:)``, but every caller must fail. Go sends a request
-  /// for each.
+  /// for each caller.
   static func failingStorm(
     _ server: ByteServer, _ go: GoPeer?,
     subject: @escaping @Sendable (URL) async throws -> Benchmark.Sample

@@ -2,7 +2,7 @@ import Glibc
 
 /// The standard output of a system program.
 enum ToolOutput {
-  /// Runs a program to its end.
+  /// Runs a program to its end, and returns its standard output.
   ///
   /// The words may contain no single quote.
   static func of(_ words: [String]) throws -> String {

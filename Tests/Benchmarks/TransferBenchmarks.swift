@@ -74,7 +74,7 @@ struct TransferBenchmarks {
     ]
   }
 
-  /// Runs `curl`, which measures its transfer itself, without its own start.
+  /// Runs `curl` and takes the time that it reports, so the start of its process does not count.
   private func curl(_ arguments: [String]) -> Benchmark.Peer {
     Benchmark.Peer(name: "curl") { [folder] in
       try Self.makeRoom(folder)

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Another library in its own process, which works only on command.
+/// A process with another library, which works only on command.
 ///
 /// The process measures its own work, so the time of the command does not count.
 struct WorkProcess: Sendable {

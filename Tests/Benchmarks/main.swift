@@ -2,9 +2,10 @@ import FoundationEssentials
 import Glibc
 import OAuthSandbox
 
-// Prints a table of the SDK's operations per second compared with its peer: the bare work that it
-// cannot avoid, or another library. Build it with optimization. It ends by itself within minutes. A
-// word as argument selects the rows that contain it; the word "scale" draws charts instead.
+// Prints a table of the SDK's operations per second, compared with a peer: the bare work that the
+// SDK cannot avoid, or another library. Build this program with optimization. It ends by itself
+// within minutes. A word as argument selects the rows that contain it; the word "scale" draws
+// charts instead.
 
 if CommandLine.arguments.contains(ByteServer.argument) {
   var loop = ByteServerLoop()

@@ -1,6 +1,6 @@
 /// The colour of a line.
 ///
-/// Colour-blind people can tell all of them apart.
+/// Colour-blind people can tell all these colours apart.
 package enum ChartColor: Sendable, CaseIterable {
   case blue
   case orange

@@ -1,4 +1,4 @@
-/// Draws one chart at a height of the picture.
+/// The drawing of one chart in a picture, below a given height.
 struct ChartDrawing {
   static let width = 760.0
   private static let plot = (left: 82.0, right: 524.0)
@@ -36,7 +36,7 @@ struct ChartDrawing {
 
   private func y(_ value: Double) -> Double { bottom - values.position(value) * (bottom - top) }
 
-  // MARK: Around the lines
+  // MARK: Titles and grid
 
   private var names: [String] {
     [
@@ -88,7 +88,7 @@ struct ChartDrawing {
         "stroke": theme.code(line.color), "stroke-width": "2.2", "stroke-linejoin": "round",
         "stroke-dasharray": line.isDashed ? "6 5" : "none",
       ])
-    // An open circle for a dashed line, so that points on it do not look like dashes.
+    // A dashed line has open circles, so that its points do not look like dashes.
     let circles = places.map { place in
       SVG.element(
         "circle",

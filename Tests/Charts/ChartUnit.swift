@@ -1,6 +1,6 @@
 import SQLibC
 
-/// The unit of an axis, which decides how its values are written.
+/// The unit of an axis, and the way to write the axis's values.
 package enum ChartUnit: Sendable {
   case count
   case perSecond
@@ -17,9 +17,9 @@ package enum ChartUnit: Sendable {
     }
   }
 
-  /// Returns the value in the largest unit that leaves at least 1.
+  /// Returns the value in the largest unit in which it is at least 1.
   ///
-  /// The units must ascend.
+  /// The units must be in ascending order.
   private static func text(_ value: Double, _ units: [(size: Double, name: String)]) -> String {
     let value = rounded(value)
     // A tick such as 1e-6 may be a little less than its unit.

@@ -3,7 +3,8 @@ package enum LabelColumn {
   /// Labels that touch each other, and so move together.
   private struct Group {
     var labels: [Int]
-    /// The sum of the places that the labels want for the group's first label.
+    /// The sum of the heights for the group's first label at which each label would have its wanted
+    /// height.
     var sum: Double
     var start: Double { sum / Double(labels.count) }
   }

@@ -8,9 +8,9 @@ package struct LogScale: Sendable {
 
   /// Creates the shortest scale between two ticks that has space for all values.
   ///
-  /// The ticks are powers of ten. A scale over less than two of them also has ticks at 2 and 5
-  /// times these. The scale's end is at least `factor` times its start, so that noise does not look
-  /// like growth.
+  /// The ticks are powers of ten. If the values span less than a factor of 100, the ticks at 2 and
+  /// 5 times these powers are added. The scale's end is at least `factor` times its start, so that
+  /// noise does not look like growth.
   package init(_ values: [Double], atLeast factor: Double = 1) {
     let least = values.min() ?? 1
     let most = values.max() ?? 10
@@ -30,10 +30,9 @@ package struct LogScale: Sendable {
   private static func ends(
     _ least: Double, _ most: Double, _ ticks: [Double], _ margin: Double
   ) -> (Double, Double) {
-    (
-      ticks.last { $0 <= least * margin } ?? least,
-      ticks.first { $0 * margin >= most } ?? most
-    )
+    let first = ticks.last { $0 <= least * margin } ?? least
+    // The last tick is beyond the first one, so that a single value has a scale.
+    return (first, ticks.first { $0 * margin >= most && $0 > first * margin } ?? most * 10)
   }
 
   /// Returns a value's place: 0 at the scale's start, and 1 at its end.

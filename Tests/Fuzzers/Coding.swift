@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// Requires that a value equals what is decoded from its JSON.
+/// Requires that encoding a value as JSON and decoding the JSON gives an equal value.
 ///
-/// The bytes are compared, because equal strings may have different bytes.
+/// The JSON's bytes are compared too, because equal strings may have different bytes.
 func requireCodable<Value: Codable & Equatable>(_ value: Value, _ name: String) throws {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys]

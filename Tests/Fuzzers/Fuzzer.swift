@@ -5,7 +5,7 @@ import FoundationEssentials
 /// libFuzzer looks for bytes that break a rule (`Scripts/fuzz`), and the tests replay the seeds and
 /// the findings.
 struct Fuzzer: Sendable {
-  /// The fuzzer's name on the command line, and of its folder of seeds.
+  /// The fuzzer's name on the command line; its folder of seeds has this name, too.
   let name: String
   /// Reads the bytes, and throws a ``Finding`` if they break a rule.
   let check: @Sendable (Data) throws -> Void
@@ -36,8 +36,8 @@ func require(
 }
 
 extension String {
-  /// Returns whether two texts have the same bytes, although Swift's `==` calls some different
-  /// texts equal.
+  /// Returns whether two texts have the same bytes; Swift's `==` also accepts some texts with
+  /// different bytes.
   func hasSameBytes(as other: String) -> Bool {
     utf8.elementsEqual(other.utf8)
   }
@@ -52,7 +52,8 @@ extension String {
     }
   }
 
-  /// Returns whether every byte is printable ASCII, or visible ASCII without spaces.
+  /// Returns whether every byte is printable ASCII; spaces are allowed only if `withSpaces` is
+  /// `true`.
   func isASCII(withSpaces: Bool) -> Bool {
     utf8.allSatisfy { ((withSpaces ? 0x20 : 0x21)...0x7E).contains($0) }
   }

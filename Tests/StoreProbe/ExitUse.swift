@@ -4,11 +4,10 @@ import SequencingOAuth
 
 /// A use of OpenSSL while the process exits, as late as possible.
 enum ExitUse {
-  /// Registers the use.
+  /// Registers an exit handler that uses OpenSSL.
   ///
-  /// Call this before OpenSSL is first used.
-  ///
-  /// Exit handlers run in reverse order, so OpenSSL's own handlers then run before this one.
+  /// Call this before OpenSSL is first used: exit handlers run in reverse order, so OpenSSL's own
+  /// handlers then run before this one.
   static func register() {
     atexit(useOpenSSL)
   }

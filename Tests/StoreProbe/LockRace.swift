@@ -2,9 +2,9 @@ import Foundation
 import SQFiles
 import SequencingOAuth
 
-/// Repeatedly takes an account's lock file while other processes do the same.
+/// A race for an account's lock file, which other processes take repeatedly at the same time.
 ///
-/// It counts how often another process had the lock at the same time.
+/// ``run(_:)`` counts how often another process had the lock at the same time.
 struct LockRace {
   enum Style: String {
     /// Takes the lock as the SDK does.

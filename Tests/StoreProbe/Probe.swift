@@ -8,9 +8,9 @@ struct Misuse: Error, CustomStringConvertible {
   var description: String { message }
 }
 
-/// The commands.
+/// The commands of the store probe.
 ///
-/// Each prints a line when it is done, or one line per result.
+/// Each command prints a line when it is done, or one line per result.
 struct Probe {
   let store: any TokenStore
 
@@ -66,11 +66,10 @@ struct Probe {
     }
   }
 
-  /// Makes the store's calls of a refresh.
+  /// Calls the store as a refresh does.
   ///
-  /// The new record is the first line of standard input.
-  ///
-  /// With `filler`, the disk is filled at the point where the request would be in progress.
+  /// The new record is the first line of standard input. With `filler`, this file fills the disk at
+  /// the point where the request would be in progress.
   private func next(fillingDiskWith filler: String?) async throws {
     let record = try JSONDecoder().decode(AccountRecord.self, from: Data((readLine() ?? "").utf8))
     let reservation = try await store.reservation(
@@ -120,7 +119,7 @@ struct Probe {
 
   /// Prints a valid access token of the account `a`.
   ///
-  /// The process is killed at a step on the way.
+  /// The process is killed at the step of ``StoppingStore`` that `step` names.
   private func token(_ issuer: String, until step: String) async throws {
     let manager = AccountManager(
       store: StoppingStore(store: store, steps: StoppingStore.Steps(until: step)))
@@ -133,7 +132,7 @@ struct Probe {
 
   /// Refreshes the token of the account `a`.
   ///
-  /// A signal that arrives during the refresh ends the program after it.
+  /// A signal that arrives during the refresh ends the program after the refresh.
   private func tokenDespiteSignals(_ issuer: String) async throws {
     let manager = AccountManager(store: store)
     let signals = TerminationSignals(flushing: manager) { say("unkept: \($0.code)") }
@@ -156,9 +155,9 @@ struct Probe {
     try await Task.sleep(for: .seconds(60))
   }
 
-  /// Changes the key.
+  /// Changes the key of the encrypted store.
   ///
-  /// If that fails, the store must still be usable.
+  /// If the change fails, the store must still be usable.
   private func rekey(_ key: StoreKey) async throws {
     let store = try encrypted()
     do {

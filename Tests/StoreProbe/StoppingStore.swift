@@ -9,7 +9,7 @@ struct StoppingStore: SharedTokenStore, ReservingTokenStore {
   let store: any TokenStore
   let steps: Steps
 
-  /// Counts the steps and kills the process at one of them.
+  /// A counter of the steps that kills the process at one of them.
   final class Steps: @unchecked Sendable {
     private let last: String
     private let lock = NSLock()

@@ -28,14 +28,15 @@ enum StoreAddress {
     case "keyless-desktop": keyless(place)
     case "desktop-of": try DesktopTokenStore(service: place)
     case "postgresql":
-      // The key of the tests' databases.
+      // All databases of the tests have this key.
       PostgreSQLTokenStore(connection: address, key: .raw(Data(repeating: 7, count: 32)))
     case "encrypted": EncryptedFileTokenStore(path: place, key: key(beside: place))
     default: throw Misuse(message: "no kind of store is named \(parts[0])")
     }
   }
 
-  /// Returns the folder, which is also the service's name, and the bus, after the bus has started.
+  /// Waits for the keyring on the bus, and returns the folder, which is also the service's name,
+  /// and the bus.
   private static func session(_ place: String) async throws -> (folder: String, bus: String) {
     let parts = place.split(separator: "@", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw Misuse(message: "no bus is named in \(place)") }

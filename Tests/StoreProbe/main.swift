@@ -1,4 +1,4 @@
-// Opens a store in its own process, for the tests: `store-probe STORE COMMAND ARGUMENT...`
+// Opens a store in a separate process, for the tests: `store-probe STORE COMMAND ARGUMENT...`
 import Foundation
 import SequencingOAuth
 
@@ -6,7 +6,7 @@ var arguments = CommandLine.arguments.dropFirst()
 do {
   if arguments.first == "--user", let user = arguments.dropFirst().first.flatMap({ uid_t($0) }) {
     arguments = arguments.dropFirst(2)
-    // Root may do anything, so a test that runs as root becomes another user.
+    // Root may do anything, so the probe of a test that runs as root becomes another user.
     guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
       throw Misuse(message: "this user cannot become another one")
     }

@@ -3,7 +3,7 @@ import OAuthSandbox
 import SQBasics
 import SequencingOAuth
 
-/// The environment of the torture: a server, the stores, and the programs that use them.
+/// The environment of the torture test: a server, the stores, and the programs that use them.
 ///
 /// The server rotates refresh tokens and detects reuse. The programs run as another user if
 /// possible.
@@ -42,7 +42,7 @@ final class Arena: Sendable {
       .deletingLastPathComponent()
     try files.createDirectory(atPath: programs, withIntermediateDirectories: true)
     for name in ["sq-demo", "store-probe"] {
-      // Copied, because another user may not be able to reach the build folder.
+      // The programs are copied, because another user may not be able to reach the build folder.
       try files.copyItem(
         atPath: built.appending(path: name).path, toPath: "\(programs)/\(name)")
     }

@@ -1,7 +1,7 @@
 import Foundation
 import SQBasics
 
-/// Runs programs that ask for tokens, several at a time, until the torture ends.
+/// The programs that request tokens, several at a time, until the torture test ends.
 final class Crowd: Sendable {
   private let arena: Arena
   private let tally: Tally
@@ -26,7 +26,7 @@ final class Crowd: Sendable {
     }
   }
 
-  /// Asks for an account's token once, and returns whether the program printed one.
+  /// Runs a program for an account once, and returns whether the program printed a token.
   @discardableResult
   func use(_ account: Account) async -> Bool {
     do {
@@ -61,7 +61,7 @@ final class Crowd: Sendable {
     case (1, "invalid_grant"?), (1, "no_account"?), (1, "not_authorized"?):
       tally.ended("signed out: \(outcome.code ?? "")")
       guard tally.lost(account, start, outcome.errors) else { return false }
-      // The next programs find the new tokens.
+      // A new sign-in stores new tokens for the next programs.
       while (try? await arena.signIn(account)) == nil {
         try await Task.sleep(for: .milliseconds(100))
       }

@@ -1,13 +1,13 @@
 import Foundation
 import OAuthSandbox
 
-/// Kills programs around the moment at which the server's answer arrives.
+/// A test that kills programs around the moment at which the server's answer arrives.
 ///
-/// It counts the sign-ins that are lost.
+/// It counts the lost sign-ins.
 struct Kills {
   let arena: Arena
 
-  /// The moments of the kills after the request's arrival at the server: 0 to 5 ms.
+  /// The kills come from 0 to 5000 µs after the request's arrival at the server.
   private static let microseconds = 5000
   private static let columns = 10
 

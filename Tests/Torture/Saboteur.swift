@@ -2,7 +2,8 @@ import Foundation
 import OAuthSandbox
 import SequencingOAuth
 
-/// Breaks things at random moments and repairs them a moment later.
+/// A source of faults: at random moments, it breaks a program, a store or the server, and repairs
+/// it a moment later.
 struct Saboteur: Sendable {
   let arena: Arena
   let crowd: Crowd
@@ -10,9 +11,10 @@ struct Saboteur: Sendable {
 
   typealias Deed = (name: String, needsRights: Bool, action: @Sendable () async throws -> Void)
 
-  /// Works until `end`.
+  /// Causes faults until `end`.
   ///
-  /// Everything is repaired when this returns.
+  /// Programs and stores are repaired when this returns. A fault of the server may still wait for
+  /// its request.
   func work(until end: ContinuousClock.Instant) async {
     let deeds =
       all.filter { arena.hasRights || !$0.needsRights }

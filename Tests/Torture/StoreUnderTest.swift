@@ -3,7 +3,7 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthSecretService
 
-/// One account in one store, which many programs refresh all the time.
+/// An account in a store; many programs refresh its token all the time.
 struct Account: Hashable, Sendable, CustomStringConvertible {
   let store: StoreUnderTest
   let id: String

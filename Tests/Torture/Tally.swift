@@ -1,13 +1,13 @@
 import SQBasics
 
-/// Counts all actions and records what happened to each account.
+/// The counts of all actions, and the record of what happened to each account.
 final class Tally: Sendable {
   private struct State {
     var deeds: [String: Int] = [:]
     var ends: [String: Int] = [:]
     var residue: [String: Int] = [:]
     var lost: [String] = []
-    /// What may have lost an account's answer since the account last worked, and when.
+    /// Why an answer for an account may have been lost since the account last worked, and when.
     var suspicion: [Account: (reason: String, since: ContinuousClock.Instant)] = [:]
     /// How often an account was lost or signed in again.
     var changes: [Account: Int] = [:]
@@ -57,8 +57,8 @@ final class Tally: Sendable {
 
   /// Records that the account works.
   ///
-  /// This clears a suspicion if every token from before it had expired when the program was
-  /// started. Before that time the program may have had an old token.
+  /// This clears a suspicion if every token from before the suspicion had expired when the program
+  /// was started. A program that was started earlier may have had an old token.
   func works(_ account: Account, _ start: Start) {
     state.withLock { state in
       guard let suspicion = state.suspicion[account],
@@ -87,9 +87,9 @@ final class Tally: Sendable {
     }
   }
 
-  /// Counts a new sign-in.
+  /// Records a new sign-in.
   ///
-  /// Programs that were started before it found no account.
+  /// Programs that were started before the sign-in found no account, so their losses do not count.
   func signedIn(_ account: Account) {
     state.withLock { state in
       state.changes[account, default: 0] += 1

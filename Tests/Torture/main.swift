@@ -1,7 +1,7 @@
 // `torture MINUTES`: many programs share accounts while a saboteur breaks what they depend on. At
-// the end every account works, or its program reported an error before it used a refresh token.
-// `torture kills COUNT` kills programs around a server's answer instead, and counts the lost
-// sign-ins.
+// the end, every account must work, and no sign-in may be lost without a cause that no client can
+// prevent. `torture kills COUNT` kills programs around a server's answer instead, and counts the
+// lost sign-ins.
 import Foundation
 import OAuthSandbox
 

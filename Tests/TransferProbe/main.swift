@@ -1,10 +1,10 @@
 import Foundation
 import SQBasics
 import SequencingOAuth
-// Uploads and downloads in its own process, for the tests: `transfer-probe upload URL FILE` or
-// `transfer-probe download URL FILE [BYTES]`, which stops as with SIGSTOP after it has received
-// BYTES more than were stored. `transfer-probe send URL SECONDS` sends two requests with a time
-// limit.
+// Uploads and downloads in a separate process, for the tests: `transfer-probe upload URL FILE` or
+// `transfer-probe download URL FILE [BYTES]`. With BYTES, the download stops as with SIGSTOP after
+// it has received BYTES more than were stored. `transfer-probe send URL SECONDS` sends two requests
+// with a time limit.
 import SequencingOAuthPipes
 
 /// Returns the largest resident size so far, in kB.
@@ -50,7 +50,8 @@ func download(_ url: URL, _ file: URL, stopsAfter limit: Int64?) async throws ->
 
 /// Sends two requests and returns the status of the second.
 ///
-/// libcurl polls its sockets for a while after it has opened a connection, but not on a kept one.
+/// libcurl polls its sockets for a while after it has opened a connection, but not for a kept
+/// connection.
 func sendTwice(_ url: URL, within limit: Duration) async throws -> Int {
   var request = WebRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
   request.timeout = limit
@@ -63,7 +64,7 @@ guard (4...5).contains(arguments.count), let url = URL(string: arguments[2]) els
   say("transfer-probe upload|download URL FILE [BYTES], send URL SECONDS")
   exit(2)
 }
-// A file too large for the process's limit must cause a write error instead of ending it.
+// A file too large for the process's limit must cause a write error instead of ending the process.
 signal(SIGXFSZ, SIG_IGN)
 do {
   let before = try peak()

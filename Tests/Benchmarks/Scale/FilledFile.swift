@@ -3,7 +3,7 @@ import SequencingOAuth
 
 /// Token files with many accounts, written in one step: each save would write the whole file.
 enum FilledFile {
-  /// The members of the file except the digest, which is added to them.
+  /// The members of the file except the digest, which `EmbeddedDigest` adds.
   private struct Content: Encodable {
     let version = 1
     let accounts: [String: AccountRecord]

@@ -1,11 +1,12 @@
 import Charts
 import FoundationEssentials
 
-/// The cost of a call as the work around it grows, for the charts of the documentation.
+/// The cost of a call as the number of callers, open calls or accounts grows, for the charts of the
+/// documentation.
 enum Scale {
   static let word = "scale"
 
-  /// Measures everything in four minutes, prints it, and draws the charts into `PICTURES`.
+  /// Measures for four minutes, prints the values, and draws the charts into the folder `PICTURES`.
   static func run(_ server: ByteServer) async throws {
     guard let folder = ProcessInfo.processInfo.environment["PICTURES"] else {
       throw BenchmarkError("PICTURES names no folder for the charts")
@@ -19,7 +20,7 @@ enum Scale {
 
   private static func draw(_ charts: [Chart], _ name: String, _ folder: String) throws {
     for theme in ChartTheme.allCases {
-      // DocC uses a picture with this name on a dark page.
+      // DocC shows a picture whose name ends with `~dark` on a dark page.
       let file = "\(folder)/scale-\(name)\(theme == .dark ? "~dark" : "").svg"
       try Data(ChartPicture(charts).svg(theme).utf8).write(to: URL(filePath: file))
     }
@@ -32,13 +33,13 @@ enum Scale {
 
   // MARK: Lines
 
-  /// The work for one size on a line of a chart.
+  /// The operation that is measured for one line of a chart at one size.
   struct Work {
     let line: Chart.Line
     let run: Benchmark.Run
   }
 
-  /// Measures the work at each size, and returns the lines in seconds per operation.
+  /// Measures each line's operation at each size, and returns the lines in seconds per operation.
   static func lines(
     at sizes: [Int], _ works: (Int) async throws -> [Work]
   ) async throws -> [Chart.Line] {

@@ -1,7 +1,7 @@
 import Charts
 import FoundationEssentials
 
-/// Callers that find the token expired at the same time: all of them wait for one request.
+/// The chart of callers that find the token expired at the same time: all wait for one request.
 enum ScaleCallers {
   static func chart(_ server: ByteServer) async throws -> Chart {
     guard let go = try GoPeer.start() else { throw Scale.missing(GoPeer.name) }

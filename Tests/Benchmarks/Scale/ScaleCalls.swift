@@ -1,6 +1,6 @@
 import Charts
 
-/// Open gRPC calls on one connection.
+/// The chart of open gRPC calls on one connection.
 enum ScaleCalls {
   static func chart() async throws -> Chart {
     guard let peers = try RPCBenchmarks.start() else { throw Scale.missing("Go's grpc") }

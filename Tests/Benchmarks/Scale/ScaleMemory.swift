@@ -1,6 +1,6 @@
 import Charts
 
-/// The memory of a process with many accounts whose refreshes are scheduled.
+/// The chart of the memory of a process with many accounts whose refreshes are scheduled.
 enum ScaleMemory {
   static func chart() throws -> Chart {
     var line = Chart.Line("memory", .blue)
@@ -20,9 +20,10 @@ enum ScaleMemory {
       values: Chart.Axis("memory of the process", .bytes), lines: [line])
   }
 
-  // MARK: In that process
+  // MARK: In the separate process
 
-  /// The argument that starts this program as that process, before the number of accounts.
+  /// The argument that starts this program as the separate process; the number of accounts follows
+  /// it.
   static let argument = "--hold"
 
   /// Holds the accounts and prints the kilobytes of the process.

@@ -1,7 +1,7 @@
 import Charts
 import SequencingOAuth
 
-/// Records in one store: a file is read and replaced as a whole, and a database in parts.
+/// The chart of records in one store: a file is read and replaced as a whole, a database in parts.
 enum ScaleRecords {
   static func chart() async throws -> Chart {
     let files = try StoreBenchmarks()

@@ -6,7 +6,7 @@ import FoundationEssentials
 @testable import SequencingOAuthGRPC
 
 extension Fuzzer {
-  /// The head and the trailers of a gRPC response, as lines.
+  /// A fuzzer for the head and the trailers of a gRPC response, as lines.
   ///
   /// An empty line begins the trailers.
   static let answer = Fuzzer("grpc-answer") { input in
@@ -31,7 +31,7 @@ extension Fuzzer {
       lines.compactMap { line in
         let parts = line.split(separator: ":", maxSplits: 1)
         guard parts.count == 2 else { return nil }
-        // As from the transport, without spaces in front.
+        // Like the transport, this removes the spaces in front of the value.
         let value = String(parts[1]).drop { $0 == " " }
         return HeaderFields.Field(name: String(parts[0]), value: String(value))
       })

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// `WWW-Authenticate`: each line of the input is a field.
+  /// A fuzzer for `WWW-Authenticate`: each line of the input is a field.
   static let challenge = Fuzzer("challenge") { input in
     let fields = String(decoding: input, as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

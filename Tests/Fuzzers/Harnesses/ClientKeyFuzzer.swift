@@ -5,9 +5,9 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// A private key in PEM or in a JSON Web Key.
+  /// A fuzzer for a private key in PEM or in a JSON Web Key.
   ///
-  /// A passphrase opens encrypted ones.
+  /// Each PEM text is read without and with a passphrase, because some keys are encrypted.
   static let clientKey = Fuzzer("client-key") { input in
     let text = String(decoding: input, as: UTF8.self)
     try check { try ClientKey(pem: text) }

@@ -6,7 +6,8 @@ import FoundationEssentials
 @testable import SequencingOAuthGRPC
 
 extension Fuzzer {
-  /// The bytes that a server sends to a gRPC client, over one connection after another.
+  /// A fuzzer for the bytes that a server sends to a gRPC client, over one connection after
+  /// another.
   static let connection = Fuzzer("grpc-connection") { input in
     for piece in [1, 9, 64 * 1024] {
       let client = FuzzedClient(Array(input), piece: piece)
@@ -62,7 +63,8 @@ final class FuzzedClient {
         cancelInTheMiddle(connection, wire)
       }
       rest = wire.rest
-      // Bytes that were held back are sent while the connection exists.
+      // ``MemoryWire`` takes only some bytes at a time; the rest is sent while the connection
+      // exists.
       for _ in 0..<10 { step(connection) }
     }
     for wire in wires { wire.isEnding = true }
@@ -70,8 +72,8 @@ final class FuzzedClient {
     state.cannotOpen(RPCCallError(.unavailable, "there is no further connection"))
   }
 
-  /// Returns the connection for the next bytes, or `nil` if all were sent or no call needs another
-  /// one.
+  /// Returns the connection for the next bytes, or `nil` if no call waits or the last permitted
+  /// connection has ended.
   private func connection() throws -> RPCConnection? {
     if let current = state.current { return current }
     guard !state.waiting.isEmpty, wires.count < Self.maximumConnections else { return nil }
@@ -125,8 +127,7 @@ final class FuzzedClient {
       error.isFromServer == isReset && error.metadata.isEmpty, "a failure in the server's words")
   }
 
-  /// Requires that the client does not ask for more bytes while the reader has not read the earlier
-  /// ones.
+  /// Requires that, for each stream, the client asks for no more bytes than the reader has read.
   func checkCredit() throws {
     let unread = unreadBytes()
     guard wires.count == 1, let wire = wires.first else { return }
@@ -143,7 +144,7 @@ final class FuzzedClient {
   private func unreadBytes() -> Int {
     inbox.finish(.success(()))
     let count = Locked(0)
-    // After the end, all of its messages are available at once.
+    // After its end, the inbox gives all its messages at once.
     Task.startingHere { [inbox] in
       while case .success(let frame?)? = await inbox.next() {
         count.withLock { $0 += frame.wireLength }
@@ -160,7 +161,8 @@ private struct WireCheck {
   private let wire: MemoryWire
   /// The number of bytes of content that came on each stream.
   private(set) var content: [Int32: Int] = [:]
-  /// The number of bytes that the client allowed for each stream, after the initial ones.
+  /// The number of bytes that the client allowed for each stream, in addition to the initial
+  /// window.
   private(set) var credit: [Int32: Int] = [:]
   private var sentFrames: [UInt8: Int] = [:]
 

@@ -4,7 +4,7 @@ import SQBasics
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The response that begins a sign-in on another device.
+  /// A fuzzer for the response that begins a sign-in on another device.
   static let deviceAuthorization = Fuzzer("device-authorization") { input in
     let request = DeviceAuthorizationRequest(
       endpoint: URL(filePath: "/"), scope: nil, parameters: [],

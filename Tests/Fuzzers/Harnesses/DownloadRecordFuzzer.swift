@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuthPipes
 
 extension Fuzzer {
-  /// The record next to an interrupted download.
+  /// A fuzzer for the record next to an interrupted download.
   static let downloadRecord = Fuzzer("download-record") { input in
     // The seeds name the digest of this URL.
     let url = try WebRequest(url: "https://api.example.com/file").url
@@ -18,7 +18,8 @@ extension Fuzzer {
       throw Finding(description: "the record is not read when it is written again")
     }
     try require(again == record, "the record reads differently when it is written again")
-    // The validator is sent back to the server in a header field, which the transport must accept.
+    // A later request sends the validator back in a header field, and the transport must accept
+    // that field.
     var request = WebRequest(url: url)
     request.headers["If-Range"] = record.validator
     try request.validate()

@@ -3,12 +3,12 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The form encoding of queries and bodies.
+  /// A fuzzer for the form encoding of queries and bodies.
   static let form = Fuzzer("form") { input in
     let text = String(decoding: input, as: UTF8.self)
     try checkEncodings(of: text)
     guard let pairs = FormCoding.decode(text) else {
-      // Any other text can be read, because it is valid UTF-8.
+      // The text is valid UTF-8, so only a percent sign can make it unreadable.
       return try require(text.utf8.contains(UInt8(ascii: "%")), "a plain text is not read")
     }
     for encoded in [FormCoding.encodeBody(pairs), FormCoding.encodeQuery(pairs)] {

@@ -3,7 +3,7 @@ import FoundationEssentials
 @testable import SequencingOAuthGRPC
 
 extension Fuzzer {
-  /// The messages of a gRPC stream, in pieces of any size.
+  /// A fuzzer for the messages of a gRPC stream, in pieces of several sizes.
   static let frames = Fuzzer("grpc-frames") { input in
     let whole = Frames(input, piece: max(1, input.count))
     for size in [1, 2, 5, 64] {
@@ -45,7 +45,7 @@ private struct Frames {
   static let limit = 300
 
   var frames: [MessageFrame] = []
-  /// The status of an error, or `nil`.
+  /// The status of the parser's error; `nil` if there was none.
   var status: RPCStatus?
   var isAtEnd = false
 

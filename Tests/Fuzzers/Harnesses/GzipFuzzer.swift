@@ -3,7 +3,7 @@ import FoundationEssentials
 @testable import SequencingOAuthGRPC
 
 extension Fuzzer {
-  /// A compressed message.
+  /// A fuzzer for a gRPC message that is compressed with gzip.
   static let gzip = Fuzzer("gzip") { input in
     for limit in [0, 100, 64 * 1024] {
       let output: Data

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuthPipes
 
 extension Fuzzer {
-  /// `Content-Range`, `Retry-After`, `Date`, `Last-Modified` and `ETag`.
+  /// A fuzzer for the values of `Content-Range`, `Retry-After`, `Date`, `Last-Modified` and `ETag`.
   static let headerValue = Fuzzer("header-value") { input in
     let text = String(decoding: input, as: UTF8.self)
     try checkRange(text)
@@ -23,8 +23,8 @@ extension Fuzzer {
     }
   }
 
-  /// Requires that the validator of a download can be sent in a request, which allows less than a
-  /// response.
+  /// Requires that a request can carry the validator of a download; requests allow fewer values
+  /// than responses.
   private static func checkValidators(_ text: String) throws {
     let url = try WebRequest(url: "https://api.example.com/file").url
     let date = "Thu, 31 Dec 2099 23:59:59 GMT"

@@ -3,7 +3,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// Any JSON text, read strictly as in signed texts, and leniently as in a server's responses.
+  /// A fuzzer for JSON, read strictly as in signed texts, and leniently as in a server's responses.
   static let json = Fuzzer("json") { input in
     let value = try? JSONReader.value(of: input)
     let strict = try? JSONReader.value(of: input, .signed)

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// A set of public keys.
+  /// A fuzzer for a set of public keys.
   static let keySet = Fuzzer("key-set") { input in
     let set: JSONWebKeySet
     do throws(JWSFailure) {

@@ -5,7 +5,8 @@ import FoundationEssentials
 @testable import SequencingOAuthPipes
 
 extension Fuzzer {
-  /// The places where an API's response names its other pages: `Link`, and members of the body.
+  /// A fuzzer for the places where an API's response names its other pages: `Link`, and members of
+  /// the body.
   static let linkHeader = Fuzzer("link-header") { input in
     let text = String(decoding: input, as: UTF8.self)
     let links = LinkHeader.links(in: [text])
@@ -25,7 +26,7 @@ extension Fuzzer {
       let (next, previous) = paging.neighbours(of: response, json, at: page)
       for url in [next, previous].compactMap(\.self) { try check(url) }
     }
-    // A token from the body leads to a URL at the same address.
+    // A page token from the body leads to a URL at the same address.
     let tokens = Paging.tokens(next: "next", parameter: "page")
     if let next = tokens.neighbours(of: WebResponse(status: 200), json, at: page).next {
       try require(next.absoluteString.hasPrefix("https://api.example.com/items?page="), "\(next)")

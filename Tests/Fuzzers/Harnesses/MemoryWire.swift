@@ -1,7 +1,7 @@
 @testable import SQHTTP2
 @testable import SequencingOAuthGRPC
 
-/// A network in memory, which delivers the given bytes in pieces and keeps the sent bytes.
+/// A network in memory that delivers given bytes in pieces and keeps the sent bytes.
 final class MemoryWire: Wire {
   let socket: Int32 = -1
   let context: OpaquePointer? = nil
@@ -30,7 +30,7 @@ final class MemoryWire: Wire {
     return .bytes(next.count)
   }
 
-  /// Takes some of the bytes, and none every third time.
+  /// Takes up to 1000 bytes, but none at every third call.
   func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome {
     sends += 1
     if sends % 3 == 0 { return .wait }

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The metadata document of an authorization server.
+  /// A fuzzer for the metadata document of an authorization server.
   static let metadata = Fuzzer("metadata") { input in
     for issuer in ["https://id.example.com", "http://127.0.0.1:8080/tenant"] {
       let metadata: ProviderMetadata

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The URL of a redirect, which a browser or any other program on the machine may send.
+  /// A fuzzer for the URL of a redirect: a browser or any other program on the machine may send it.
   static let redirect = Fuzzer("redirect") { input in
     let text = String(decoding: input, as: UTF8.self)
     for expected in expectations { try judge(text, against: expected) }
@@ -46,7 +46,7 @@ extension Fuzzer {
     }
   }
 
-  /// Returns the parameters of a redirect, and compares its address in another way than the SDK.
+  /// Returns the parameters of a redirect, and checks its address in another way than the SDK does.
   private static func pairs(
     in text: String, for expected: AuthorizationResponse.Expectation
   ) throws -> [FormCoding.Pair] {

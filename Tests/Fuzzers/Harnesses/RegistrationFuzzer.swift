@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The response to a client that registers itself.
+  /// A fuzzer for the response to a client that registers itself.
   static let registration = Fuzzer("registration") { input in
     let reader = RegistrationResponse(
       issuer: "https://id.example", secrets: SentSecrets([secret]),

@@ -4,9 +4,9 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The file of the encrypted token store.
+  /// A fuzzer for the decoder of the encrypted token file.
   ///
-  /// The seeds have a public key.
+  /// The seed files are encrypted with ``key``, a constant that is no secret.
   static let sealedStore = Fuzzer("sealed-store") { input in
     try checkLayout(of: input)
     try checkHeader(Data(input.prefix { $0 != UInt8(ascii: "\n") }))
@@ -57,7 +57,7 @@ extension Fuzzer {
     try require(derivation == derivationAgain && derivation.isReasonable, "another derivation")
   }
 
-  /// Requires that any change of any byte is noticed.
+  /// Requires an error for a flipped bit at many places of the file, and for a truncated file.
   private static func requireTight(_ bytes: Data) throws {
     let step = max(1, bytes.count / 64)
     for position in stride(from: 0, to: bytes.count, by: step) {

@@ -5,7 +5,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// A signed text in compact serialization.
+  /// A fuzzer for a signed text (JWS) in compact serialization.
   static let signedText = Fuzzer("signed-text") { input in
     let input = String(decoding: input, as: UTF8.self)
     let text: CompactJWS

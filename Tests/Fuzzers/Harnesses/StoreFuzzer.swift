@@ -4,7 +4,9 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The file of the plain token store, which a crash, a disk or a person may have changed.
+  /// A fuzzer for the decoder of the plain token file.
+  ///
+  /// A crash, a disk or a person may have changed such a file.
   static let store = Fuzzer("store") { input in
     let format = TokenDocument.Format()
     let document: TokenDocument
@@ -32,7 +34,7 @@ extension Fuzzer {
     try checkChanges(of: document)
   }
 
-  /// Returns a record of a file; `nil` if it is damaged.
+  /// Returns a record of a file; `nil` if the record is damaged.
   private static func stored(
     _ id: String, in document: TokenDocument
   ) throws -> AccountRecord? {

@@ -4,7 +4,7 @@ import FoundationEssentials
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// The body of a token endpoint's response, as JSON, as a form and as an error.
+  /// A fuzzer for the body of a token endpoint's response, as JSON, as a form and as an error.
   static let tokenResponse = Fuzzer("token-response") { input in
     try checkErrorResponse(input)
     let members = JSONMessage.members(of: input)
@@ -68,7 +68,8 @@ extension Fuzzer {
     try requireReadAgain(token, life: life)
   }
 
-  /// Requires that the token can be read from a response in the standard form.
+  /// Requires that the token, written as a response in the standard form, is read as the same
+  /// token.
   private static func requireReadAgain(_ token: SQToken, life: Double?) throws {
     var members = token.additionalFields
     members["access_token"] = .string(token.accessToken)

@@ -6,9 +6,9 @@ import Glibc
 @testable import SequencingOAuth
 
 extension Fuzzer {
-  /// A URL from a configuration, a document or a link.
+  /// A fuzzer for a URL from a configuration, a document or a link.
   ///
-  /// All parsers must see the same server in it.
+  /// The SDK, libcurl and Foundation must see the same server in the URL.
   static let url = Fuzzer("url") { input in
     let text = String(decoding: input, as: UTF8.self)
     if let target = try? RequestTarget(text: text) { try check(target) }
@@ -68,8 +68,8 @@ extension Fuzzer {
       "\(bound.string) differs from what was registered")
   }
 
-  /// Returns an IP address in a standard form, because libcurl rewrites addresses, and any other
-  /// host unchanged.
+  /// Returns an IP address in a standard form, because libcurl rewrites IP addresses; any other
+  /// host stays unchanged.
   private static func normalized(_ host: String) -> String {
     var six = in6_addr()
     if inet_pton(AF_INET6, host, &six) == 1 { return withUnsafeBytes(of: six) { "\(Array($0))" } }

@@ -3,7 +3,7 @@ import FoundationEssentials
 @testable import SQLoopback
 
 extension Fuzzer {
-  /// The requests of a loopback server's client, which may be any program on this machine.
+  /// A fuzzer for the requests to a loopback server: any program on this machine may send them.
   static let httpRequest = Fuzzer("http-request") { input in
     let whole = try Conversation(input)
     for size in [1, 2, 7, 64] {
@@ -52,7 +52,8 @@ private struct Conversation: Equatable {
     guard let status else { return }
     try require(
       [400, 413, 414, 417, 431, 501, 505].contains(status), "refused with status \(status)")
-    // The start of the next request is unknown.
+    // After a refusal, the start of the next request is unknown, so the parser must refuse a
+    // further request, too.
     Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8).withUnsafeBytes { parser.append($0) }
     guard case .refused(status) = parser.next() else {
       throw Finding(description: "a request is read after one that was refused")

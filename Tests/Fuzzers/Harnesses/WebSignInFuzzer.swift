@@ -5,8 +5,8 @@ import SQBasics
 @testable import SequencingOAuthBackend
 
 extension Fuzzer {
-  /// An application's stored web sign-in: in its own session, or in a cookie that the browser may
-  /// have changed.
+  /// A fuzzer for a web sign-in that an application stored: in its own session, or in a cookie that
+  /// the browser may have changed.
   static let webSignIn = Fuzzer("web-sign-in") { input in
     let text = String(decoding: input, as: UTF8.self)
     try require(
@@ -24,7 +24,7 @@ extension Fuzzer {
       (try? JSONDecoder().decode(WebSignIn.self, from: written)) == signIn,
       "it reads differently when it is written again")
     try requireSealed(signIn)
-    // Any redirect may come to the sign-in.
+    // Any redirect may come to the sign-in, so none may crash the program.
     _ = AuthorizationResponse.judge(text, against: request.expectation)
     _ = PostedRedirect.url(form: input, at: request.redirectURI)
   }

@@ -1,4 +1,4 @@
-// The functions that libFuzzer calls. `Scripts/fuzz` compiles this file. It is in no target of the
+// The function that libFuzzer calls. `Scripts/fuzz` compiles this file. It is in no target of the
 // package.
 import FoundationEssentials
 import Glibc

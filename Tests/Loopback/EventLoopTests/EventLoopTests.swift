@@ -113,7 +113,7 @@ import Testing
       pair.send()
       #expect(loop.watch(pair.near, for: [.readable, .once], by: handler))
       #expect(await handler.next() == .ready(.readable))
-      // The bytes are still there, but the next call comes first.
+      // The bytes are still unread, but the loop reports the call and not the socket again.
       loop.callSoon(handler)
       #expect(await handler.next() == .called)
     }

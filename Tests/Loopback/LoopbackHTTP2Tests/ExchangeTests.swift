@@ -120,7 +120,8 @@ import Testing
       exchange.write([UInt8](repeating: 2, count: 100_000))
       let isDrained = OneShot<Bool>()
       let waiting = Task { isDrained.resolve(await exchange.drained()) }
-      // A client that never enlarges its initial window takes this much (RFC 9113, section 6.9.2).
+      // A client that never enlarges its initial window accepts 65,535 bytes (RFC 9113, section
+      // 6.9.2).
       try await eventually("the window is used up") { client.answer(1).content.count == 65_535 }
       #expect(isDrained.current == nil)
       client.grant(100_000, to: 1)

@@ -4,7 +4,8 @@ import SQLoopback
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LoopbackAdmissionTests {
-  /// Accepts ten bytes of body at `/`, a thousand at `/large` and none at `/refused`.
+  /// Returns a server that accepts ten bytes of body at `/`, a thousand at `/large` and none at
+  /// `/refused`.
   private func server(
     requestTime: Duration = .seconds(10), admitted: Duration = .seconds(10)
   ) throws -> LoopbackServer {
@@ -83,7 +84,7 @@ import Testing
     let connection = try await LoopbackConnection(port: server.port)
     let bytes = 8 << 20
     try await connection.send(Data(post("/", "Content-Length: \(bytes)").utf8))
-    // More than the server buffers of unread bytes.
+    // The server buffers fewer unread bytes than these.
     try await connection.send(Data(repeating: 0x61, count: 256 << 10))
     await gate.set()
     try await connection.send(Data(repeating: 0x61, count: bytes - (256 << 10)))

@@ -71,7 +71,7 @@ import Testing
     withExtendedLifetime(lingering) {}
   }
 
-  /// Blocks a server's only thread, as a busy machine can.
+  /// A barrier that blocks a server's only thread, as a busy machine can.
   private final class Barrier: Sendable {
     private let isOpen = DispatchSemaphore(value: 0)
     private let hasCome = OneShot<Void>()

@@ -180,7 +180,7 @@ import Testing
       let server = try LoopbackServer { _ in .text("") }
       if round.isMultiple(of: 2) { await server.stop() }
     }
-    // Other tests run at the same time, so the test only detects a leak of most of them.
+    // Other tests run at the same time, so the loop finds a leak only if most servers leak.
     while descriptors() > before.0 + 60 || threads() > before.1 + 50 {
       try await Task.sleep(for: .milliseconds(10))
     }

@@ -67,7 +67,7 @@ import Testing
       $0.idleTime = .seconds(60)
     }
     let connection = try await LoopbackConnection(port: server.port)
-    // If each byte restarted the limit, this would take the test's whole minute.
+    // If each byte restarted the limit, the request would take the test's whole minute.
     let drip = Task {
       for byte in "GET / HTTP/1.1\r\nX: " + String(repeating: "a", count: 5_000) {
         try await connection.send(String(byte))

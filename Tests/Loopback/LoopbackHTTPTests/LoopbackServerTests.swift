@@ -9,7 +9,7 @@ import Testing
   private let get = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
   private let lastGet = "GET /b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
-  /// Answers with the request's target.
+  /// Returns a server that answers with the request's method and target.
   private func echo(
     _ address: LoopbackAddress = .ipv4, limits: LoopbackLimits = LoopbackLimits()
   ) throws -> LoopbackServer {

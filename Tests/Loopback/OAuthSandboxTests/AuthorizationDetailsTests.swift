@@ -135,7 +135,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `other grants and devices get details too`() async throws {
+  @Test func `other grants and device sign-ins also get authorization details`() async throws {
     let (sandbox, peer) = try await start()
     let details = ("authorization_details", "[\(Self.file)]")
     let answer = try await peer.post("/token", ProvingPeer.passwordForm + [details]).json()

@@ -132,7 +132,8 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  /// Sends a request head on a new connection, which the test then reads byte by byte.
+  /// Sends a request head and returns its connection, from which the test reads the unparsed
+  /// answer.
   private func bytes(
     _ start: String, _ fields: String, _ drive: DriveClient
   ) async throws -> LoopbackConnection {

@@ -71,9 +71,8 @@ extension LoopbackAnswer {
     return try JSONDecoder().decode(type, from: body)
   }
 
-  /// The message of an error in the drive's format.
-  ///
-  /// The code in the body must equal the status.
+  /// The message of an error in the drive's format; `nil` unless the code in the body is the
+  /// status.
   var driveError: String? {
     struct Body: Decodable {
       struct Inner: Decodable {

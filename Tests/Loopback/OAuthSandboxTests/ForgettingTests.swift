@@ -12,7 +12,7 @@ import Testing
     let grant = ledger.open(TokenLedger.Grant(clientID: "app", user: "alice", scopes: []))
     var largest = 0
     var previous: String?
-    // One refresh a minute for a month.
+    // The client refreshes once a minute for a month.
     for minute in 0..<43_200 {
       let now = start.addingTimeInterval(Double(minute) * 60)
       if let previous { ledger.markUsed(refreshToken: previous, at: now) }

@@ -18,7 +18,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// A reload, or opening the address of the wrong-password page again.
+  /// A user may reload the page, or open the address of the wrong-password page again.
   @Test func `the address of the login form shows the form again`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
@@ -86,7 +86,7 @@ import Testing
       #expect(answer.status == 400)
       #expect(answer.text.contains("This sign-in is over"))
     }
-    // The server ignores such a form and shows the page that the sign-in needs.
+    // The server ignores a form without its token, and shows the page that the sign-in needs.
     let unproven = try await client.post(
       "/login", hidden.filter { $0.0 != "form_token" } + typed, headers: [own])
     #expect(unproven.status == 303 && unproven.header("set-cookie") == nil)

@@ -51,7 +51,7 @@ import Testing
     #expect(sandbox.latestRefreshToken(for: "alice") == newest)
     #expect(sandbox.latestRefreshToken(for: "bob") == bob.refreshToken)
     #expect(sandbox.latestRefreshToken(for: "nobody") == nil)
-    // Tokens of the same user for another client.
+    // The user's newest token is now the token of another client.
     let service = sandbox.issueTokens(to: "sandbox-service")
     #expect(sandbox.latestRefreshToken(for: "alice") == service.refreshToken)
     #expect(sandbox.latestRefreshToken(for: "alice", client: "sandbox-app") == newest)
@@ -70,7 +70,7 @@ import Testing
     await sandbox.stop()
   }
 
-  // MARK: At once
+  // MARK: Simultaneous requests
 
   @Test func `sequential requests are never in flight at the same time`() async throws {
     let sandbox = try await SandboxServer.start()

@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  /// A client would otherwise show its user a code that no token follows.
+  /// Without the grant, a client would show its user a code, but would never get a token.
   @Test func `the metadata lists the endpoint for devices only with their grant`() async throws {
     for (options, isListed) in [(SandboxOptions(), true), (SandboxOptions(.fapi2), false)] {
       let sandbox = try await SandboxServer.start(options)

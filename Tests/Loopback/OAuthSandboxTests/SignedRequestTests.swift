@@ -38,7 +38,7 @@ import Testing
     return (sandbox, SandboxPeer(sandbox: sandbox))
   }
 
-  /// Returns a right request object, after a change.
+  /// Returns a valid request object to which `change` was applied.
   private func object(
     _ sandbox: SandboxServer, _ change: (inout SandboxJWT) -> Void = { _ in }
   ) -> String {

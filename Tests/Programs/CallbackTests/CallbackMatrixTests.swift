@@ -6,9 +6,10 @@ import Testing
 
 /// Delegates and completions in real programs.
 ///
-/// Each class is called on its actor or queue, with any callback queue and any state of the main
-/// thread. Under ThreadSanitizer these programs are built with it too: they read their variables
-/// where the screen was created, which must not be a data race.
+/// The SDK calls each class on its actor or queue, with any callback queue and any state of the
+/// main thread. When the tests run under ThreadSanitizer, the programs are built with
+/// ThreadSanitizer too: they read a screen's variables where the screen was created, which must not
+/// be a data race.
 @Suite(.timeLimit(.minutes(10))) struct CallbackMatrixTests {
   private static let screens = ["PlainScreen", "MainScreen", "ScreenActor", "OtherScreen"]
   private static let queues = ["main", "private"]

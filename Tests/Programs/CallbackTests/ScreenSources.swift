@@ -23,7 +23,8 @@ struct ScreenSources: Sendable {
     fileprivate var isMainActorDefault: Bool { self == .mainActor || self == .approachable }
   }
 
-  /// A kind of class, and its check that it is called on the right actor or queue.
+  /// A kind of class, with the code that checks that the SDK calls the class on the right actor or
+  /// queue.
   private struct Kind {
     let name: String
     let declaration: String
@@ -61,7 +62,8 @@ struct ScreenSources: Sendable {
       Kind(
         name: "OtherScreen", declaration: "@OtherActor final class",
         check: "OtherActor.assertIsolated()",
-        // In this mode such a conformance is isolated by default and works only on that actor.
+        // If the main actor is the default, a conformance without `nonisolated` is isolated to
+        // `OtherActor` and works only there.
         conformance: isDefault ? "nonisolated " : ""),
     ]
   }

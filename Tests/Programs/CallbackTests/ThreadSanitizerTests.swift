@@ -3,7 +3,8 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// An app under ThreadSanitizer, with libraries that were built only for ThreadSanitizer.
+/// An app under ThreadSanitizer, with libraries that are built only in the test run under
+/// ThreadSanitizer.
 @Suite(
   .timeLimit(.minutes(10)),
   .enabled(if: sanitizer == "thread", "the libraries are built for ThreadSanitizer in its own run"))
@@ -20,7 +21,7 @@ struct ThreadSanitizerTests {
     #expect(result.output == "done\n")
   }
 
-  /// Checks that the test above would see a report.
+  /// Checks that a data race causes a report, so that the test above can find one.
   @Test func `an app with its own data race gets a report`() async throws {
     let folder = try TemporaryFolder()
     try Data(Self.race.utf8).write(to: URL(filePath: folder.file("main.swift")))

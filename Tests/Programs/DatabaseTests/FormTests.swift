@@ -67,7 +67,7 @@ import Testing
     #expect(try await store.registration(at: registration.issuer) == registration)
   }
 
-  /// Every store uses this text for a record.
+  /// Every store writes a record in the JSON form of the sample `record-1.json`.
   @Test func `a record with every member is read and written unchanged`() throws {
     let text = try StoredForms.text("record-1.json").trimmingCharacters(in: .newlines)
     let record = try StoredForms.wholeRecord

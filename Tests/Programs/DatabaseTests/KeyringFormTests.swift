@@ -45,14 +45,15 @@ import Testing
       let found = try await ChildProcess.run(
         ["secret-tool", "search", "--all", "oauth-service", "app"],
         environment: desktop.environment)
-      // The item was replaced; there is no second one.
+      // The save replaced the item and added no second item.
       #expect(found.output.ranges(of: "secret = ").count == 1)
       #expect(found.output.contains(#"\u007brefresh\u007d"#))
     }
   }
 
-  /// A keyring would replace such an item with any program's item that only has the attribute
-  /// `service`.
+  /// The item of the first format has the attribute `service`.
+  ///
+  /// A keyring would replace such an item with any program's item that has only this attribute.
   @Test func `an item with attributes that other programs use is not changed`() async throws {
     try await withItem("keyring-1a") { store, desktop, item in
       #expect(try await store.load("alice") == nil)

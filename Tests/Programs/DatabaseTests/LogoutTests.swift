@@ -30,7 +30,7 @@ import Testing
     let whole = Self.ids.filter { !broken.contains($0) }
     #expect(ended == whole)
     #expect(try await stores[0].list() == broken)
-    // Each page begins after the one before, even if its last record is broken.
+    // Each page begins after the previous page, even if the previous page's last record is broken.
     var seen: [String] = []
     for id in whole { try await stores[0].save(try await party.record(id)) }
     try await stores[1].forEachEntry(pageSize: 2) { seen.append($0.id) }

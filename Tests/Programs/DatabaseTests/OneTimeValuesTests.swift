@@ -10,7 +10,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// Values that may be used only once, in every kind of memory for them.
+/// Values that may be used only once, in every kind of store that remembers used values.
 @Suite(.timeLimit(.minutes(3))) struct OneTimeValuesTests {
   private static let now = Date(timeIntervalSince1970: 1_750_000_000.5)
   private static let end = now.addingTimeInterval(600)
@@ -99,7 +99,8 @@ import Testing
     }
   }
 
-  /// The store repeats such a call, and must not mistake its own entry for another host's.
+  /// The store repeats a call that got no answer, and must not take its own entry for another
+  /// host's.
   @Test(.requires(.postgreSQL), arguments: [TCPRelay.Fault.requestIsLost, .answerIsLost])
   func `after a lost answer of the database, the use of a value still counts as the first use`(
     fault: TCPRelay.Fault

@@ -7,7 +7,8 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import SequencingOAuthPipes
 
-/// Data that one process stores for another to continue soon, perhaps with a newer program.
+/// Web sign-ins and downloads that one process begins and that another process, perhaps of a newer
+/// version, soon finishes.
 @Suite(.timeLimit(.minutes(1))) struct PassingFormTests {
   // MARK: Web sign-ins
 
@@ -64,7 +65,9 @@ import Testing
     }
   }
 
-  /// Downloads the resource next to a partial file of one format, and returns the requested ranges.
+  /// Resumes a download from a stored partial file, and returns the `Range` field of each request.
+  ///
+  /// `record` names the sample of its record file, if the format has one.
   private func download(
     _ record: String?, partial: String = "download-1.partial", in folder: TemporaryFolder
   ) async throws -> [String?] {
@@ -90,7 +93,8 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data"])
   }
 
-  /// The first version left such a file if it was killed and the download could not be resumed.
+  /// The first version left a partial file without a record if it was killed during a download that
+  /// could not be resumed.
   @Test func `a partial file without a record is kept, and no request is sent`() async throws {
     let folder = try TemporaryFolder()
     await failure(.fileFailed) { try await download(nil, in: folder) }

@@ -267,7 +267,7 @@ import Testing
     let second = try #require(try await store.load("work"))
     #expect(second.token.accessToken != first.token.accessToken)
     #expect(second.attributes == first.attributes && second.issuer == first.issuer)
-    // An account that can sign in again like this gets this hint.
+    // If an account can sign in again without other options, the hint names that command.
     try await store.expire("work", withoutRefreshToken: true)
     let expired = try await run(["token"])
     let command = "sq-demo login --account work --store file:\(store.path)"

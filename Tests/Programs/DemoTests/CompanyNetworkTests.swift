@@ -7,8 +7,8 @@ import Testing
 
 private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "python3"])
 
-/// The program where only a proxy leads to the servers, and where a private authority signs their
-/// certificates.
+/// The program in a network where only a proxy reaches the servers, and a private authority signs
+/// the servers' certificates.
 @Suite(.timeLimit(.minutes(2)), .requires(programs)) struct `The demo on a company's network` {
   private func proxied(_ network: CompanyNetwork) -> [String] {
     network.authority + ["--proxy", "http://\(network.proxy.authority)"]
@@ -54,7 +54,7 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
     let login = try await network.login([], environment)
     #expect(login.status == 0, "\(login.errors)")
     #expect(network.proxy.requests == ["CONNECT other.example:443 200"])
-    // An option comes before the variables, and so does no_proxy.
+    // An option overrides the proxy variables, and so does no_proxy.
     for (words, more) in [(["--proxy", "none"], [:]), ([], ["no_proxy": "other.example"])] {
       let direct = try await network.login(words, environment.merging(more) { $1 })
       #expect(direct.errors.contains("error: connection_failed: the host of other.example:443"))

@@ -128,7 +128,9 @@ import Testing
     }
   }
 
-  @Test func `shell completion in bash knows each command that gives an option its own values`() {
+  @Test
+  func `bash completion knows each command whose values for an option differ from the usual ones`()
+  {
     let table = Self.table
     for entry in table.entries {
       for option in entry.options where option.value != nil {

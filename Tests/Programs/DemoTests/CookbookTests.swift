@@ -8,7 +8,7 @@ import Testing
 
 @testable import sq_demo
 
-/// The cookbook's flow at the sandbox, and its requests.
+/// The steps of the cookbook at the sandbox, and the requests of these steps.
 @Suite(.timeLimit(.minutes(1))) struct `The cookbook` {
   private let folder: TemporaryFolder
 
@@ -25,9 +25,9 @@ import Testing
       + ["POST /consent", "POST /token authorization_code"]
   }
 
-  /// Every request in order.
+  /// Every expected request of the cookbook, in order.
   ///
-  /// Requests with a token name it.
+  /// The line of a request with a token ends with the number of the token.
   private static let requests =
     signIn(first: true) + [
       "GET /drive/v2/files with token 1", "GET /drive/v2/files with token 1",

@@ -113,7 +113,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The holder sent the refresh token and then lost the answer.
+  /// The killed host holds the account's lease: it sent the refresh token and then lost the answer.
   @Test func `a sign-in does not wait for a killed host`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in

@@ -59,7 +59,7 @@ import Testing
       let token = try await DemoProcess.run(["token"] + store, in: folder, environment: bus)
       #expect(token.output.hasPrefix("access-"), "\(token.errors)")
     }
-    // An existing keyring account is not replaced by a file.
+    // Without the keyring, the program does not replace the account in the keyring by a file.
     let absent = try await DemoProcess.run(["token", "--browser", "sandbox"], in: folder)
     #expect(absent.status == 1)
     #expect(absent.errors.contains("error: store_failed: the desktop's keyring "))

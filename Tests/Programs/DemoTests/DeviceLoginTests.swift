@@ -29,7 +29,7 @@ import Testing
     return try await SandboxServer.start(options)
   }
 
-  /// Finds the device code in the program's output.
+  /// Returns the user code in the program's output, which the user enters on the other device.
   private func code(in text: String) -> String? {
     text.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
   }

@@ -17,7 +17,7 @@ import Testing
     store = FileTokenStore(path: folder.file("tokens"))
   }
 
-  /// Creates a sandbox with a stored account.
+  /// Starts a sandbox, and stores an account with tokens of this sandbox.
   private func signedIn(
     _ scopes: [String] = ["files"], _ change: (inout SandboxOptions) -> Void = { _ in }
   ) async throws -> SandboxServer {

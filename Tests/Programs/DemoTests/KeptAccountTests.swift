@@ -6,7 +6,7 @@ import Testing
 
 @testable import sq_demo
 
-/// What options and missing keys do with accounts that are kept.
+/// The effects of options and of missing keys on stored accounts.
 @Suite(.timeLimit(.minutes(2))) struct `A kept account` {
   private let demo: KeyedDemo
 
@@ -113,7 +113,8 @@ import Testing
     #expect(login.firstError.contains(sandbox.issuer.absoluteString))
     #expect(login.errors.contains("sq-demo login --account default --store"))
     #expect(try await demo.tokens.load("default") == record)
-    // The tokens of an ended session are gone, but not what is known of its server.
+    // After the session's end, the store has no tokens, but the program still knows the account's
+    // server.
     try await demo.tokens.erase("default")
     #expect(try await demo.run(["login", "--browser", "sandbox"] + options).status == 2)
     #expect(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import sq_demo
 
-/// Sign-ins with the private key of the client, in a file.
+/// Sign-ins with the client's private key from a file.
 @Suite(.timeLimit(.minutes(1))) struct `A login with a key` {
   private let demo: KeyedDemo
 
@@ -130,7 +130,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The advice to name another audience would lead to a refusal by the profile, and back.
+  /// The profile refuses another audience, so advice to name one would lead the user in a circle.
   @Test func `under a profile, the error of a wrong key names the key and no audience`()
     async throws
   {

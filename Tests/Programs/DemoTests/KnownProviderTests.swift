@@ -65,7 +65,7 @@ import Testing
         secrets: Secrets(client: Secret(.clientSecret, "hunter2"))))
   }
 
-  /// The issuer that the SDK saves in the record.
+  /// Returns the issuer that the SDK saves in the record of an account at a server.
   private static func issuer(of server: Server) -> String? {
     guard case .known(let known) = server else { return nil }
     return known.issuer
@@ -152,7 +152,7 @@ import Testing
     (["githup"], "github"), (["microsoft", "--tenant", "contoso.com"], "Directory (tenant) ID"),
     (["okta", "--issuer", "https://x.okta.com/oauth2/a/b"], "--issuer https://DOMAIN"),
   ])
-  func `known providers say what they need and what they do not take`(
+  func `an error names the option that a known provider needs or does not take`(
     words: [String], message: String
   ) throws {
     let failure = try #require(throws: Failure.self) { try Self.options(words) }

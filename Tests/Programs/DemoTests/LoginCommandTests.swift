@@ -113,7 +113,7 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nerror: access_denied: "))
-    // The program tested the store before the sign-in, which leaves only folders.
+    // Before the sign-in, the program tested the store. The test leaves only folders.
     let kept = FileManager.default.enumerator(atPath: folder.file("state"))
     let files = kept?.compactMap { $0 as? String }.filter { path in
       var isFolder: ObjCBool = false
@@ -173,7 +173,8 @@ import Testing
   @Test func `login closes its outputs at its end even if the browser keeps running`()
     async throws
   {
-    // It has a session of its own: what is left of the program's process group is killed.
+    // The browser runs in its own session, because the rest of the program's process group is
+    // killed at the end.
     let script = """
       setsid bash -c 'echo $$ >"$0"; exec sleep 300' "\(folder.file("browser"))" &
       until [ -s "\(folder.file("browser"))" ]; do sleep 0.01; done
@@ -248,7 +249,8 @@ import Testing
         == server.hasPrefix("http:"))
   }
 
-  /// For example a shim of `xdg-open`, a remote display, or a browser in another session.
+  /// A browser may seem to have opened, for example because of a shim of `xdg-open`, a remote
+  /// display, or a browser in another session.
   @Test(arguments: [
     ["--browser", "true"], ["--browser", "true", "--json"], ["--sandbox", "--browser", "system"],
   ])
@@ -314,9 +316,7 @@ import Testing
     #expect(folder.read("seen").hasPrefix("http://127.0.0.1:9/authorize?response_type=code&"))
   }
 
-  /// The parent process may have made it ignore SIGCHLD.
-  ///
-  /// Then the browser's exit status is unknown.
+  /// If the parent process made the program ignore SIGCHLD, the browser's exit status is unknown.
   @Test func `login waits for the redirect if the browser's exit status is unknown`() async throws {
     let outcome = try await DemoProcess.run(
       nowhere + ["--timeout", "1", "--browser", "sh -c 'exit 7'"], in: folder,

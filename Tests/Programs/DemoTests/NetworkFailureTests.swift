@@ -26,7 +26,7 @@ struct NetworkFailureTests {
       ["token", "--store", "memory"] + server + words, in: folder, environment: environment)
   }
 
-  /// Runs a sandbox by https on this machine.
+  /// Runs `body` with the https address of a sandbox on this machine.
   private func withServer(
     _ certificate: String = "server", _ body: (String) async throws -> Void
   ) async throws {

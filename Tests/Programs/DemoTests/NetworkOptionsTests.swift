@@ -7,7 +7,8 @@ import Testing
 
 @testable import sq_demo
 
-/// The options for the network before anything is sent: their files and addresses.
+/// The network options, and the files and addresses that the program checks before it sends
+/// anything.
 @Suite(.timeLimit(.minutes(1)), .requires(ProgramRequirement(programs: ["openssl"])))
 struct `The network's options` {
   private let folder: TemporaryFolder

@@ -7,7 +7,7 @@ import Testing
 
 @testable import sq_demo
 
-/// Commands whose OpenSSL has lost algorithms, by the configuration of the machine.
+/// Commands on a machine whose OpenSSL configuration makes algorithms unavailable.
 @Suite(.timeLimit(.minutes(2))) struct OpenSSLConfigurationTests {
   private let folder: TemporaryFolder
 
@@ -19,9 +19,10 @@ import Testing
   }
 
   enum Configuration: CaseIterable, Sendable {
-    /// A known slip: a configuration that activates a provider must also activate the default one.
+    /// A known mistake: a configuration that activates a provider must also activate the default
+    /// provider.
     case legacyOnly
-    /// FIPS is demanded on a machine without such a module.
+    /// The configuration demands FIPS on a machine without a FIPS module.
     case fipsWithoutModule
 
     var text: String {
@@ -57,7 +58,8 @@ import Testing
     return try await SandboxServer.start(options)
   }
 
-  /// A store that is called damaged is replaced by an older copy, whose refresh token is spent.
+  /// If an error called the store damaged, a user would replace it by an older copy, whose refresh
+  /// token is already used.
   @Test(arguments: DemoStore.all)
   func `a store with a bound account is not called damaged, and works again later`(
     store: DemoStore
@@ -70,7 +72,7 @@ import Testing
       for words in [["call", "GET", "/api/me"], ["token"], ["accounts"]] {
         let outcome = try await run(words, configuration, store)
         #expect(!outcome.isKilled && !outcome.errors.contains("damaged"), "\(outcome.errors)")
-        // What needs no algorithm may still work.
+        // A command that needs no missing algorithm may still work.
         guard outcome.status != 0 || words[0] == "call" else { continue }
         #expect(outcome.status == 1, "\(words): \(outcome.errors)")
         #expect(outcome.errors.contains("OPENSSL_CONF"), "\(outcome.errors)")

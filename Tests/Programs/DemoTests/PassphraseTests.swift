@@ -43,7 +43,8 @@ import Testing
     try terminal.press(text + "\n")
   }
 
-  /// Waits for a text on the terminal, where the program's output may arrive after its end.
+  /// Waits for a text on the terminal, because the program's output may arrive there after the
+  /// program's end.
   private func shows(_ text: String) async throws {
     try await eventually("the terminal shows: \(text)") { terminal.everything.contains(text) }
   }
@@ -179,7 +180,9 @@ import Testing
       failure == .usage("--store \(kind)\(end) names no file; write --store \(kind):PATH"))
   }
 
-  /// Root's files may belong to a container, so a process of root first becomes another user.
+  /// The program accepts any file of root, because it may be a secret of a container.
+  ///
+  /// So the test runs the program as another user.
   @Test(
     .requires("root", getuid() == 0), arguments: ["--passphrase-file", "--client-secret-file"],
     [0o644, 0o640, 0o604, 0o600])

@@ -8,8 +8,8 @@ import Testing
 
 @testable import sq_demo
 
-/// Servers that lack the protection that a login asks for, and the command `sandbox`, which has
-/// all.
+/// Servers that lack a protection that a login asks for, and the servers of the command `sandbox`,
+/// which lack none.
 @Suite(.timeLimit(.minutes(1))) struct `A server with or without protections` {
   private let demo: KeyedDemo
 

@@ -202,7 +202,8 @@ import Testing
     let demo = try DemoProcess(
       ["rpc", "http://127.0.0.1:\(listener.port)", "--store", "memory"], in: folder,
       environment: ["SQ_ACCESS_TOKEN": "abc"])
-    // The connection is not accepted here, so that no other test's program gets it.
+    // The test does not accept the connection, so that no program of another test inherits its
+    // descriptor.
     try await eventually("the call is made") {
       var connections = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
       return poll(&connections, 1, 0) == 1

@@ -47,7 +47,7 @@ import Testing
     #expect(who.status == 0 && who.output.contains("Alice Liddell"), "\(who.errors)")
   }
 
-  /// Many servers compare the port of a redirect with the registered ones.
+  /// Many servers compare the port of a redirect with the registered ports.
   @Test func `a login without a client redirects to a registered port`() async throws {
     for account in ["a", "b"] {
       let login = try await DemoProcess.run(

@@ -54,7 +54,7 @@ import Testing
     #expect(sandbox.requests(to: .me).first?.bearerToken == nil)
 
     sandbox.forgetRequests()
-    // Another address of the same resource.
+    // The second call is to another address of the same resource.
     let second = try await call(sandbox.url(.files))
     #expect(second.status == 0 && second.errors.isEmpty, "\(second.errors)")
     #expect(sandbox.requests.map(\.endpoint) == [.files])
@@ -83,7 +83,7 @@ import Testing
     let alice = try await call(me, "--account", "alice", "--browser", "sandbox")
     #expect(alice.status == 0 && alice.output.contains("alice"), "\(alice.errors)")
     #expect(alice.errors.hasSuffix("The account is kept in the file \(store.path), as alice.\n"))
-    // It is the only account, so it needs no name.
+    // The account is the only one, so the call needs no account name.
     let again = try await call(me)
     #expect(again.status == 0 && again.errors.isEmpty, "\(again.errors)")
 
@@ -100,7 +100,8 @@ import Testing
     #expect(named.status == 0 && named.errors.isEmpty, "\(named.errors)")
     #expect(sandbox.requests.map(\.endpoint) == [.me])
 
-    // A call without a user signs nobody in, and sends no request in another user's name.
+    // With an unknown account name and no browser, a call signs nobody in and sends no request as
+    // another user.
     sandbox.forgetRequests()
     let typo = try await call(me, "--account", "alcie")
     #expect(typo.status == 1 && typo.errors.contains("error: sign_in_needed: "), "\(typo.errors)")

@@ -21,7 +21,7 @@ import Testing
     try await DemoProcess.run(words + storeOption, in: folder, starter: starter)
   }
 
-  /// The words of the command line in an error's advice.
+  /// Returns the words of the command line in an error's advice.
   private func advice(_ outcome: DemoProcess.Outcome) throws -> [String] {
     let command = try #require(
       outcome.errors.firstMatch(of: #/'sq-demo (login [^']*)'/#), "\(outcome.errors)")
@@ -131,5 +131,11 @@ import Testing
     #expect(outcome.status == 2 && outcome.output.isEmpty)
     #expect(
       outcome.errors.contains("\nDid you mean \(scheme)://\(address)?\n"), "\(outcome.errors)")
+  }
+
+  @Test func `a path without its slash gets the slash as advice`() async throws {
+    let outcome = try await run(["call", "GET", "api/me"])
+    #expect(outcome.status == 2 && outcome.output.isEmpty)
+    #expect(outcome.errors.contains("\nDid you mean /api/me?\n"), "\(outcome.errors)")
   }
 }

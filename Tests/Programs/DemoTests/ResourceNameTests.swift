@@ -60,7 +60,7 @@ import Testing
     let search = try await run(["discover", other.url(.me).absoluteString])
     try expectRefusal(of: search, at: other, naming: server.issuer.absoluteString)
     #expect(try await store.load(name) == before && before?.issuer == server.issuer.absoluteString)
-    // Signed out, it still has its name.
+    // A signed-out account still has its name.
     try await store.erase(name)
     try expectRefusal(of: try await call(other), at: other, naming: server.issuer.absoluteString)
     let named = try await call(other, ["--account", "another"])

@@ -4,7 +4,9 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Options of a provider's client in a call that finds the server by itself.
+/// `sq-demo call` finds the authorization server from the resource's URL.
+///
+/// The command obeys a sign-in option or refuses it, but never ignores it.
 @Suite(.timeLimit(.minutes(1))) struct `A call with options of a provider` {
   private let folder: TemporaryFolder
   private let storeOption: [String]

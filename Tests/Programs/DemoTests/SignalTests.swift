@@ -143,7 +143,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// A bus that accepts connections but does not answer.
+  /// The bus accepts connections but does not answer.
   @Test(.requires(.keyring), arguments: [["token"], ["accounts"], ["logout"], ["watch"]])
   func `a command that gets a signal does not wait for a silent keyring`(command: [String])
     async throws

@@ -31,14 +31,14 @@ import Testing
 
   private static let again = ["login", "--account", "work", "--browser", "sandbox"]
 
-  /// The command in the hints, without its quotes.
+  /// Returns the command in the hints, without the quotes.
   private func command(_ store: DemoStore) -> String {
     "sq-demo login --account work \(store.options(folder).joined(separator: " "))"
   }
 
   /// Ends the session at the server.
   ///
-  /// The next use of the account notices it.
+  /// The next use of the account notices the end.
   private func end(_ sandbox: SandboxServer, _ id: String, in store: DemoStore) async throws {
     sandbox.revokeEverything()
     try await store.open(store.path(folder)).expire(id)
@@ -210,7 +210,8 @@ import Testing
     await sandbox.stop()
   }
 
-  /// An app that uses the SDK or an older version of the program saves such a record.
+  /// The store has only the record, as if an app with the SDK or an older version of the program
+  /// had saved it.
   @Test
   func `a signed-out account is known by its record if another program signed it in`()
     async throws

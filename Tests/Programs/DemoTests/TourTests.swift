@@ -120,7 +120,7 @@ import Testing
       #expect(terminal.everything.contains("Waiting for RPC to complete..."))
       try terminal.press("e")
       try await shows("The server has ended the session.")
-      // The server rejects the token, and there is no other.
+      // The server rejects the token, and there is no other token.
       try terminal.press("c")
       try await shows("Your session has ended.")
       #expect(terminal.frame.contains("Please sign in."))

@@ -6,15 +6,15 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A store that cannot save a new token, for each command that would refresh one.
+/// A store that cannot save a new token, for each command that would refresh the token.
 @Suite(.timeLimit(.minutes(5))) struct `A store that cannot save the next token` {
-  /// The fault of the store's folder, as a command that starts the program in it.
+  /// A fault of the store's folder.
   enum Trouble: String, CaseIterable {
     case fullDisk, readOnlyMount, folderWithoutWriting, locksUnusable
 
-    /// A command that runs its arguments with this fault.
+    /// A command that causes the fault and then runs the program.
     ///
-    /// The store is in `$1`.
+    /// The store's folder is in `$1`, and the program's command line follows.
     var starter: [String] {
       switch self {
       case .fullDisk:
@@ -86,7 +86,8 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The folder is removed during the request, with the space reserved in it.
+  /// The store's folder, with the space reserved for the new token, is moved away during the
+  /// request.
   @Test(arguments: [["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"]])
   func `a save that fails after the server's answer causes an error with its own status`(
     command: [String]
@@ -107,12 +108,12 @@ import Testing
     #expect(outcome.status == 4, "\(outcome.errors)")
     #expect(outcome.errors.contains("error: not_kept: the newest token could not be kept: store_f"))
     #expect(outcome.errors.contains("Sign in again with 'sq-demo login"))
-    // The requested action was done; the drive is empty.
+    // The program still printed its result. The list of files is empty, because the drive is empty.
     #expect(outcome.output.isEmpty == (command[0] == "files"))
     await sandbox.stop()
   }
 
-  /// For example a disk that is full for some seconds, or a mount that comes back.
+  /// A disk may be full for some seconds, or a mount may come back.
   @Test func `a store that fails for a short time still saves the token`() async throws {
     let folder = try TemporaryFolder()
     let store = DemoStore.file

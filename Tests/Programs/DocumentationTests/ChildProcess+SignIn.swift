@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 extension ChildProcess {
-  /// Plays the user of a program that prints its sign-in address because of `BROWSER=echo`.
+  /// Signs in as the user of a program that prints its sign-in address because of `BROWSER=echo`.
   ///
-  /// `number` is the position of the sign-in among those of one program.
+  /// `number` is 1 for the first sign-in of the program, 2 for the second, and so on.
   func signIn(
     at sandbox: SandboxServer, _ visitor: SandboxVisitor = SandboxVisitor(), number: Int = 1
   ) async throws {

@@ -24,7 +24,7 @@ struct Compiler: Sendable {
 
   /// Returns the compiler's errors for the samples that do not compile.
   ///
-  /// Compiles a few at a time.
+  /// The number of samples that compile at a time is the number of processors.
   func compile(_ samples: [Sample]) async throws -> [String] {
     var complaints: [String] = []
     var rest = samples[...]

@@ -7,7 +7,7 @@ import TestSupport
 struct Example: Sendable {
   let sandbox: SandboxServer
   private let program: String
-  /// The builder of the program, whose file exists only as long as this builder.
+  /// The builder of the program; the program's file exists only as long as the builder.
   private let builder: ProgramBuilder
   private let home: TemporaryFolder
 
@@ -26,7 +26,7 @@ struct Example: Sendable {
 
   /// Starts the program.
   ///
-  /// By default it has no browser.
+  /// By default, the program can open no browser.
   func start(
     _ arguments: String..., environment: [String: String?] = [:],
     input: ChildProcess.Input = .none

@@ -2,8 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The spellings that exist for apps of other libraries, each listed by library in the
-/// documentation.
+/// The deprecated names that exist for apps written for other libraries.
+///
+/// The documentation lists each name under its library.
 @Suite struct ForeignNamesTests {
   /// A declaration's name, as at the start of a link to it.
   private struct Name: Hashable, CustomStringConvertible {
@@ -19,7 +20,7 @@ import Testing
     #expect(deprecated.contains(Name(type: nil, name: "SQAuthorizationProtocol")))
     let listed = try Self.listed()
     for name in deprecated.subtracting(listed) {
-      // A member of a type that itself comes from another library.
+      // If the whole type is listed, its members need no entries.
       if let type = name.type, listed.contains(Name(type: nil, name: type)) { continue }
       Issue.record(
         "\(name) is missing under \"Names of …\" in the topics of \(name.type ?? "SequencingOAuth")"

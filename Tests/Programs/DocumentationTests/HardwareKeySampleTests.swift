@@ -5,7 +5,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// The commands and the function of "Binding tokens" for a key in a PKCS #11 token.
+/// The samples of the section "A key in hardware" in `BindingTokens.md`: the shell commands that
+/// create the key, and the code that signs with it.
 @Suite(
   .requires(ProgramRequirement(programs: ["softhsm2-util", "pkcs11-tool"])),
   .disabled(if: isSanitized, "what is built would be the same"), .timeLimit(.minutes(5)))
@@ -50,7 +51,7 @@ struct HardwareKeySampleTests {
     return String(try #require(block).dropFirst(3))
   }
 
-  /// Returns the sample, and a sign-in with its key.
+  /// Returns the sample, followed by a sign-in with the sample's key.
   private func code(for sandbox: SandboxServer) throws -> String {
     let sample = try #require(try Sample.all().first { $0.code.contains("func hardwareKey(") })
     return """

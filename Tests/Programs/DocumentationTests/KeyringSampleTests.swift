@@ -5,7 +5,8 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The program of "Accounts and stores" that stores its token in the desktop's keyring, run twice.
+/// The program in the article "Accounts and stores" that stores its token in the desktop's keyring,
+/// run twice.
 @Suite(.timeLimit(.minutes(5)), .requires(.keyring)) struct KeyringSampleTests {
   @Test func `the program is signed in after a restart, from the keyring and without a browser`()
     async throws

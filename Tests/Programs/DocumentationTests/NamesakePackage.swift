@@ -2,7 +2,7 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// A package with targets of common names that depends on every library of this package.
+/// A package that has targets with common names and depends on every library of the SDK.
 struct NamesakePackage: Sendable {
   private static let modules = [
     "Basics", "HTTP2", "Charts", "LoopbackHTTP", "LoopbackPages", "LoopbackHTTP2", "Files",
@@ -16,7 +16,9 @@ struct NamesakePackage: Sendable {
   private let folder: TemporaryFolder
   private let root: String
 
-  /// Creates the package beside a copy of this one, whose targets may get other names.
+  /// Creates the package beside a copy of the SDK's package.
+  ///
+  /// `names` has the new names of targets in the copy.
   init(libraries: [String], renaming names: [String: String] = [:]) throws {
     folder = try TemporaryFolder()
     root = folder.file("app")
@@ -54,7 +56,8 @@ struct NamesakePackage: Sendable {
       """
   }
 
-  /// Makes a package of links to the folders of this one, with a manifest that has the new names.
+  /// Creates the copy of the SDK's package: links to its folders, and a manifest with the new
+  /// names.
   private func copyPackage(renaming names: [String: String]) throws {
     let files = FileManager.default
     let sources = PackageSources.root.appending(path: "Sources").path

@@ -4,16 +4,16 @@ import TestSupport
 
 /// The modules of other packages that samples import, with the few declarations that they use.
 ///
-/// No package is fetched. `Tests/OtherModules` has a text for each module, whose declarations are
-/// those of the version in its first line. So the compiler checks our half of such a sample.
+/// No package is fetched. `Tests/OtherModules` has a file for each module, with declarations of the
+/// version that the first line names. So the compiler checks the SDK's part of these samples.
 struct OtherModules: Sendable {
   static let folder = PackageSources.root.appending(path: "Tests/OtherModules")
 
   private let products: TemporaryFolder
-  /// The compiler's option with which a sample finds the modules.
+  /// The compiler's options with which a sample finds the modules.
   var options: [String] { ["-I", products.file("")] }
 
-  /// The names of the modules; each comes after the modules that it imports.
+  /// Returns the names of the modules; each comes after the modules that it imports.
   static func names() throws -> [String] {
     var rest = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".txt") }.map { String($0.dropLast(4)) }.sorted()[...]
@@ -21,7 +21,7 @@ struct OtherModules: Sendable {
     var postponed = 0
     while let name = rest.popFirst() {
       let missing = try imports(of: name).contains { rest.contains($0) }
-      // As many modules were postponed as there are, so they import each other.
+      // If every remaining module was postponed, the modules import each other.
       guard missing, postponed <= rest.count else {
         names.append(name)
         postponed = 0
@@ -33,7 +33,7 @@ struct OtherModules: Sendable {
     return names
   }
 
-  /// The text of a module.
+  /// Returns the content of a module's file in ``folder``.
   static func text(of name: String) throws -> String {
     try String(contentsOf: folder.appending(path: "\(name).txt"), encoding: .utf8)
   }

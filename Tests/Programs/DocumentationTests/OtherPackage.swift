@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A package that apps may use beside this one, with the public names at file scope of its modules.
+/// Another package that apps may use, with the public names that its modules declare at file scope.
 struct OtherPackage {
   /// The packages on GitHub, each with a list in `Tests/OtherPackages`.
   static let repositories = [
@@ -13,14 +13,14 @@ struct OtherPackage {
     "hummingbird-project/hummingbird-auth", "modelcontextprotocol/swift-sdk",
     "swift-server/async-http-client", "swift-server/swift-service-lifecycle",
     "swiftlang/swift-foundation", "vapor/jwt-kit", "vapor/vapor",
-    // Vapor exports these.
+    // Vapor exports the modules of these packages.
     "vapor/async-kit", "vapor/console-kit", "vapor/multipart-kit", "vapor/routing-kit",
     "vapor/websocket-kit",
   ]
 
   static let folder = PackageSources.root.appending(path: "Tests/OtherPackages")
 
-  /// The name of a repository's list.
+  /// Returns the file name of a repository's list.
   static func file(of repository: String) -> String {
     "\(repository.split(separator: "/").last ?? "").txt"
   }
@@ -38,12 +38,12 @@ struct OtherPackage {
     declarations = Array(lines.dropFirst())
   }
 
-  /// Returns the declarations that have one of these names.
+  /// Returns the declarations whose name is one of `names`.
   func declarations(named names: Set<String>) -> [Substring] {
     declarations.filter { names.contains(Self.name(of: $0)) }
   }
 
-  /// Returns the name in a line of a list, which is after the first dot.
+  /// Returns the name after the first dot in a line of a list.
   static func name(of declaration: Substring) -> String {
     String(declaration.drop { $0 != "." }.dropFirst())
   }

@@ -4,9 +4,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The function of "Without a browser" that reads a pasted redirect.
+/// The function in the article "Without a browser" that reads a pasted redirect.
 ///
-/// The test runs it in a program that prints each line at once, as the article says.
+/// The test runs the function in a program that prints each line at once, as the article says.
 @Suite(.timeLimit(.minutes(5)), .disabled(if: isSanitized, "what is built would be the same"))
 struct PastedRedirectSampleTests {
   @Test func `a program continues and ends while its reader still waits for a line`() async throws {
@@ -28,7 +28,8 @@ struct PastedRedirectSampleTests {
   /// Returns the sample, a sign-in with it, and the article's statement that prints each line at
   /// once.
   ///
-  /// Then the program waits for every file of the C library, as newer C libraries do at its end.
+  /// At its end, the program waits for every file of the C library, as newer C libraries do when a
+  /// program ends.
   private func code(for sandbox: SandboxServer) throws -> String {
     let sample = try #require(try Sample.all().first { $0.code.contains("func signInByPasting") })
     let article = try String(

@@ -3,8 +3,8 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Checks that a file may import the libraries together with other packages and use each name of
-/// them without the module's.
+/// Checks that a file that also imports other packages can use each name of the libraries without
+/// the name of its module.
 @Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "the names would be the same"))
 struct PublicNamesTests {
   @Test func `no public name of a library is also one of another package`() async throws {
@@ -44,7 +44,8 @@ struct PublicNamesTests {
     #expect(Set(files) == Set(OtherPackage.repositories.map(OtherPackage.file)))
   }
 
-  /// The name of such a type would mean the type where an app writes it for the module.
+  /// If a type had the name of its module, an app that writes the name for the module would get the
+  /// type.
   @Test func `no public type has the name of a library`() async throws {
     let modules = try await Self.names()
     let names = modules.values.reduce(into: Set<String>()) { $0.formUnion($1) }

@@ -2,15 +2,16 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// A package that depends on this one by its path, built as its author would build it.
+/// A reader's package that depends on the SDK's package by its path, built as the reader would
+/// build it.
 ///
-/// Until ``useEveryLibrary(manifest:)`` is called, it cannot find the system libraries that only
-/// other products of the SDK need.
+/// Until ``useEveryLibrary(manifest:)`` is called, the package cannot find the system libraries
+/// that only other products of the SDK need.
 struct ReaderPackage: Sendable {
   private let folder: TemporaryFolder
   private let root: String
 
-  /// Creates the package beside a link to this one, which has the name that the manifest expects.
+  /// Creates the package beside a link to the SDK's folder; the link has the name in the manifest.
   init(manifest: String) throws {
     folder = try TemporaryFolder()
     root = folder.file("greeter")
@@ -35,7 +36,7 @@ struct ReaderPackage: Sendable {
     try Data(manifest.utf8).write(to: URL(filePath: root + "/Package.swift"))
   }
 
-  /// Builds the package for release with this `main.swift`, and returns its program's path.
+  /// Builds the package for release with `code` as `main.swift`, and returns the program's path.
   ///
   /// A build with a warning in any part of the SDK fails. A release build compiles each module as a
   /// whole, so it can find other problems than single files.

@@ -2,8 +2,8 @@ import Testing
 
 /// A call that the compiler must reject, because it would be harmful when it runs.
 @Suite(.timeLimit(.minutes(5))) struct RequiredProviderTests {
-  /// With Sequencing.com as a default, it would receive the users and the secret of a forgetful
-  /// app.
+  /// If Sequencing.com were the default provider, it would receive the users and the client secret
+  /// of an app that forgot to name its provider.
   @Test func `a configuration without a provider does not compile, but the pod's own call does`()
     async throws
   {

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A Swift block of a document with an import: a complete program or one file of it.
+/// A Swift code block in a document that has an import: a complete program or one of its files.
 ///
 /// A block without an import is only text: another library's code, or a part of a file.
 struct Sample: Sendable, CustomStringConvertible {

@@ -7,7 +7,7 @@ import Testing
 /// enough.
 @Suite(.requires(.systemd), .timeLimit(.minutes(1))) struct ServiceUnitTests {
   private let folder: TemporaryFolder
-  /// The path of the unit, whose program is replaced by one of this machine.
+  /// The path of a copy of the unit, in which `/usr/bin/env` replaces the program.
   private let path: String
   private let unit: String
 
@@ -33,13 +33,15 @@ import Testing
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
   }
 
-  /// The scale ends at 10, the score of a unit without these lines.
+  /// The scale of systemd ends at 10, the score of a unit without the restrictions.
+  ///
+  /// The threshold 20 means 2.0.
   @Test func `the unit restricts its program strongly`() async throws {
     let result = try await analyze("security", "--offline=yes", "--threshold=20")
     #expect(result.status == 0, "\(result.output)")
   }
 
-  /// 100 s for a request, 30 s for the store, 5 s for leases.
+  /// The table has 100 s for a request, 30 s for the store, and 5 s for leases.
   @Test func `the stop timeout is at least the sum in the table`() throws {
     let time = try #require(unit.firstMatch(of: /TimeoutStopSec=(\d+)/))
     #expect(try #require(Int(time.output.1)) >= 100 + 30 + 5)

@@ -19,7 +19,7 @@ struct TutorialTests {
     #expect(try await first.signingIn() == "Signed in, for: profile\n")
     let second = try await reader.build(steps[1])
     #expect(try await second.signingIn() == "Hello, Alice Liddell.\n")
-    // The SDK needs only what this program imports.
+    // The program needs only the system libraries of the SDK modules that it imports.
     let needed = try await second.libraries()
     #expect(needed.contains { $0.hasPrefix("libcurl.so.") }, "\(needed)")
     for other in UnusedLibraries.names + ["libsecret-1", "libglib-2.0", "libFoundation"] {
@@ -32,7 +32,7 @@ struct TutorialTests {
     #expect(try await greeter.signedIn("goodbye") == "Goodbye.\n")
     #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
 
-    // As after a restart of the sandbox: one run fails, and the next one signs in.
+    // The state is as after a restart of the sandbox: one run fails, and the next run signs in.
     reader.sandbox.revokeEverything()
     #expect(try await greeter.signedIn().contains(": invalid_grant: "))
     #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
@@ -40,7 +40,7 @@ struct TutorialTests {
     try await useEveryLibrary(reader.project, manifest)
   }
 
-  /// Continues the build with every library, without a warning.
+  /// Builds the package again, now with every library of the SDK, and runs the program.
   private func useEveryLibrary(_ package: ReaderPackage, _ manifest: Sample) async throws {
     let product = #".product(name: "SequencingOAuth", package: "sequencing-oauth")"#
     // The tutorial's manifest names some of the libraries itself.
@@ -92,7 +92,7 @@ private struct Reader {
     project = try ReaderPackage(manifest: manifest.code)
   }
 
-  /// Builds a step's program for this sandbox, in place of the earlier one.
+  /// Builds a step's program for this sandbox, in place of the earlier program.
   func build(_ step: Sample) async throws -> Greeter {
     let code = step.code.replacing("http://127.0.0.1:8989", with: sandbox.issuer.absoluteString)
     return Greeter(path: try await project.build(code), home: folder.path, sandbox: sandbox)

@@ -5,8 +5,8 @@ import TestSupport
 /// The system libraries that the tutorial's programs, which use `SequencingOAuth` and
 /// `SequencingOAuthPipes`, do not use.
 ///
-/// Unusable files with their names come first in the search path. So a build that uses one of them
-/// fails, although the real libraries are installed.
+/// Unusable files with the names of these libraries come first in the search path. So a build that
+/// uses one of the libraries fails, although the real libraries are installed.
 enum UnusedLibraries {
   static let names = ["libpq", "libsqlite3", "libz", "libnghttp2"]
   /// The modules that include the libraries' headers.
@@ -33,12 +33,12 @@ enum UnusedLibraries {
     }
   }
 
-  /// Returns options that make `swift build` find these files.
+  /// Returns options that make `swift build` find the unusable files.
   static func options(in folder: TemporaryFolder) -> [String] {
     ["-Xcc", "-I" + folder.file("include"), "-Xlinker", "-L" + folder.file("lib")]
   }
 
-  /// Compiles a module's header against these files and returns the result.
+  /// Compiles a module's header against the unusable files, and returns the compiler's result.
   static func compile(_ module: String) async throws -> ChildProcess.Result {
     let folder = try TemporaryFolder()
     try write(to: folder)

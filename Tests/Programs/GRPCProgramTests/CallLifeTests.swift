@@ -44,7 +44,7 @@ import Testing
       try call.setRequestMetadata(metadata)
       try call.setOAuth2AccessToken("T1")
       try call.setOAuth2AccessToken("T2")
-      // The call has its own copy.
+      // The call has its own copy of the metadata.
       metadata.remove("x-one")
       try call.setTimeout(.seconds(30))
       let seen = try JSONDecoder().decode(Seen.self, from: try await call.response())
@@ -228,7 +228,7 @@ import Testing
           if index % 3 == 0 { group.addTask { call.cancel() } }
         }
       }
-      // A call cancelled before its start reports it by throwing.
+      // The start of a call that is already cancelled throws instead of calling the closure.
       try await eventually("all are told") {
         (0..<100).allSatisfy { $0 % 3 == 0 || heard[$0] == 1 }
       }

@@ -242,7 +242,7 @@ import Testing
   }
 }
 
-/// An HTTP client that answers only after a gate has opened.
+/// An HTTP client whose requests wait for a gate and then fail.
 private struct WaitingClient: HTTPTransport {
   let gate: Gate
 

@@ -132,7 +132,7 @@ import Testing
   }
 }
 
-/// Any number of messages to the server.
+/// Calls that send any number of messages to the server.
 @Suite(.timeLimit(.minutes(1)), .requiresGRPCIO) struct UpstreamTests {
   @Test func `many messages are sent`() async throws {
     try await GRPCServer.running { server in

@@ -144,7 +144,7 @@ import Testing
       try await eventually("it is back") { server.lines.count { $0.hasPrefix("PORT=") } == 2 }
       // This call waits for the delay to end.
       _ = try await channel.test("Echo").response()
-      // The server, which also knows the time limit, must not be the one that ends the call.
+      // The server also knows the time limit. It is frozen, so that it cannot end the call first.
       try await server.freeze()
       let call = try channel.test("Echo")
       try call.setTimeout(.milliseconds(200))

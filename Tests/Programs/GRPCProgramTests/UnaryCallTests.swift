@@ -9,7 +9,7 @@ import Testing
 
 @testable import GRPCSupport
 
-/// The sample's call with tokens of the sandbox.
+/// The call of gRPC's auth sample, with tokens of the sandbox.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct UnaryCallTests {
   @Test(arguments: [false, true])
   func `a call is made on behalf of the user`(isSecure: Bool) async throws {

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 extension Browser {
-  /// Starts the demo's command `login` at a server, and opens the address that it tells.
+  /// Starts the demo's command `login` at a server, and opens the sign-in address in this browser.
   ///
-  /// Its browser command writes the address to a file.
+  /// The command's option `--browser` writes the address to a file.
   func logInByDemo(
     at server: Glewlwyd, _ client: Glewlwyd.Client, _ options: [String]
   ) async throws -> ChildProcess {

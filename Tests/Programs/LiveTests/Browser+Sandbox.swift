@@ -4,20 +4,18 @@ import TestSupport
 
 /// A user's actions on the sandbox's pages.
 extension Browser {
-  /// Fills in the login page.
-  ///
-  /// The password ends with the Enter key.
+  /// Fills in the login page, and presses the Enter key after the password.
   func logInToSandbox(as user: SandboxUser) async throws {
     try await type(user.name, into: "#username")
     try await type(user.password + "\n", into: "#password")
   }
 
-  /// Presses the button of a page with this value.
+  /// Presses the page's button with the value `decision`.
   func decide(_ decision: String) async throws {
     try await click("button[value=\(decision)]")
   }
 
-  /// Waits until a page with this heading is shown.
+  /// Waits until the browser shows a page with the given heading.
   func reach(_ heading: String) async throws {
     try await eventually("the page \"\(heading)\" is shown") {
       try await self.run(

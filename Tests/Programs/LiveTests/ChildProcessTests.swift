@@ -3,7 +3,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The tests' own tool for child processes, whose errors would hide failures of other tests.
+/// The tests' own tool for child processes.
+///
+/// A fault in the tool would hide failures of other tests.
 @Suite(.timeLimit(.minutes(1)))
 struct ChildProcessTests {
   @Test func `a program's output and exit status are reported`() async throws {
@@ -58,7 +60,7 @@ struct ChildProcessTests {
 
   /// Returns whether a process has ended.
   ///
-  /// Its status may still wait for the system's first process.
+  /// A process has also ended if the system's first process has yet to read its exit status.
   private func isGone(_ process: pid_t) -> Bool {
     guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
       return true

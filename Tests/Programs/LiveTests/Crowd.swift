@@ -5,7 +5,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// An app with many callers of one session at glewlwyd, and its timer.
+/// An app whose session at glewlwyd has a refresh timer and many callers that ask for tokens.
 struct Crowd: Sendable {
   static let size = 64
 
@@ -40,7 +40,7 @@ struct Crowd: Sendable {
     try await eventually("the token expires") { module.validToken != token }
   }
 
-  /// Returns the results of all callers, which ask at the same time.
+  /// Lets all callers ask for a token at the same time, and returns their results.
   func ask() async -> [Result<SQToken, SQOAuthError>] {
     await withTaskGroup { group in
       for _ in 0..<Self.size {
@@ -56,9 +56,9 @@ struct Crowd: Sendable {
     }
   }
 
-  /// Lets the callers ask at each of `times` expiries.
+  /// Lets the callers ask for a token after each of `times` expiries.
   ///
-  /// Each must get a newer token.
+  /// Each caller must get a newer token.
   func rotate(times: Int) async throws {
     for rotation in 1...times {
       let old = try #require(module.currentToken)

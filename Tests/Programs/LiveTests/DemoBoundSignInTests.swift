@@ -62,7 +62,7 @@ import Testing
 
   /// Runs a command that must succeed without a warning, and returns its output.
   ///
-  /// `accounts` says where it looked.
+  /// Only the command `accounts` writes to standard error: it says where it looked.
   private func run(_ words: [String]) async throws -> String {
     let demo = try ChildProcess([BuiltProgram.path("sq-demo")] + words + store)
     let result = try await demo.result()

@@ -4,7 +4,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Reads a drive with the demo's command line, for which alice signs in with a real browser.
+/// Lists the files of a drive with the demo's command line.
+///
+/// Alice signs in with a real browser.
 @Suite(.requires(.chromium), .timeLimit(.minutes(5)))
 struct DemoFilesTests {
   @Test func `the files are listed after alice has allowed access`() async throws {
@@ -31,9 +33,9 @@ struct DemoFilesTests {
     }
   }
 
-  /// Runs the command with its built-in sandbox.
+  /// Starts the command `files` with its built-in sandbox, and opens the sign-in page.
   ///
-  /// Its browser command writes the address to a file.
+  /// The command's option `--browser` writes the address to a file.
   private func withFiles(_ test: (ChildProcess, Browser) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     try await Browser.open { browser in

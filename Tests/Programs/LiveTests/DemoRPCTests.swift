@@ -39,7 +39,8 @@ struct DemoRPCTests {
         try await showsChallenge(secureCall)
         #expect(sandbox.requests(to: .token).count == 1)
 
-        // The token is invalid now, which only the server knows: one refresh and one repeated call.
+        // Only the server knows that the token is invalid now. So the program makes one refresh and
+        // repeats the call once.
         sandbox.expireAccessTokens()
         #expect(try await run(secureCall).output == Self.sentence)
         #expect(sandbox.requests(to: .token).count == 2)
@@ -99,7 +100,7 @@ struct DemoRPCTests {
 
   /// Starts the demo.
   ///
-  /// Its browser command writes the address to a file.
+  /// The command's option `--browser` writes the address to a file.
   private func start(
     _ arguments: [String], _ environment: [String: String] = [:]
   ) throws -> ChildProcess {

@@ -41,7 +41,7 @@ struct DemoSignInTests {
     }
   }
 
-  /// Runs the demo with a server.
+  /// Starts the demo's login at a server, opens the login page in a browser, and runs `test`.
   private func withLogin(
     _ client: Glewlwyd.Client, _ options: [String],
     _ test: (ChildProcess, Glewlwyd, Browser) async throws -> Void

@@ -19,9 +19,9 @@ extension Glewlwyd {
     }
   }
 
-  /// Introspects a token.
+  /// Asks the server about a token.
   ///
-  /// Its scope `read` is also the permission to do so.
+  /// The token's scope `read` is also the permission for the request.
   func introspect(_ token: String) async throws -> Introspection {
     guard let url = URL(string: issuer + "/introspect") else { throw URLError(.badURL) }
     let request = WebRequest(

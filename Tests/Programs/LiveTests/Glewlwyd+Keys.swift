@@ -5,7 +5,7 @@ import TestSupport
 
 /// The client `keyed`, at a server that demands pushed requests.
 extension Glewlwyd {
-  /// Runs a body with a server that knows a client's key.
+  /// Runs `body` with a server that knows a client's key.
   ///
   /// Further settings are environment variables of the server's script.
   static func running<Result: Sendable>(
@@ -20,7 +20,7 @@ extension Glewlwyd {
     return try await running(settings: own.merging(settings) { $1 }, body)
   }
 
-  /// Returns the configuration of the client, whose tokens are bound to a key of the account.
+  /// Returns a configuration of the client that binds tokens to a key of the account.
   ///
   /// This server wants the address of the requested endpoint as the audience of an assertion.
   func keyedClient(

@@ -10,7 +10,7 @@ extension Glewlwyd {
     let status: Int
   }
 
-  /// Plays a user with HTTP requests only: logs in, grants the scopes and calls the redirect.
+  /// Acts as a user with HTTP requests only: logs in, grants the scopes and calls the redirect.
   ///
   /// Tests of the pages themselves use a browser instead.
   func visit(_ url: URL, as user: User, granting scopes: [String], to client: Client) async throws {
@@ -26,7 +26,7 @@ extension Glewlwyd {
     _ = try await send("GET", redirect)
   }
 
-  /// Plays a user who confirms the logout at an address of the end session endpoint.
+  /// Confirms the logout as a user, at an address of the end session endpoint.
   ///
   /// The method makes the requests of the script on glewlwyd's page, and calls the redirect if the
   /// page has one.

@@ -25,7 +25,7 @@ import Testing
       #expect(token.isBound && token.tokenType == "DPoP" && token.refreshToken != nil)
       let thumbprint = try #require(token.proofKey?.thumbprint)
       checkSignIn(thumbprint)
-      // The server sends the pushed assertion back through the browser.
+      // The server sends the pushed assertion back in the redirect, but the token must not keep it.
       #expect(Set(token.redirectParameters.keys) == ["session_state"])
       try await checkUserInfo(account, server)
       try await checkService(account, client, thumbprint)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// The server then refuses a pushed request that has only the key's thumbprint.
+  /// With `PROOF_REQUIRED`, the server refuses a pushed request that has only the key's thumbprint.
   @Test func `a server may demand a proof in a pushed request`() async throws {
     try await Glewlwyd.running(knowing: key, settings: ["PROOF_REQUIRED": "1"]) { server in
       let account = account(try server.keyedClient(key)) { url in
@@ -51,8 +51,10 @@ import Testing
     }
   }
 
-  /// FAPI 2.0 demands the issuer as the audience of assertions, which this server refuses, and
-  /// metadata that promise `iss` in the redirect, which it sends without a promise.
+  /// FAPI 2.0 demands the issuer as the audience of assertions, but glewlwyd refuses this audience.
+  ///
+  /// FAPI 2.0 also demands that the metadata promise `iss` in the redirect, but glewlwyd sends
+  /// `iss` without this promise.
   @Test(arguments: [
     (
       AssertionAudience.issuer, SQOAuthError.Code.signInUnsupported,
@@ -102,12 +104,12 @@ import Testing
   // MARK: Its requests
 
   private func checkSignIn(_ thumbprint: String) {
-    // The server wants a nonce in a pushed request's proof, and tells none.
+    // The server demands a nonce in the proof of a pushed request, but sends no nonce.
     let pushed = sent["par"]
     #expect(pushed.map(\.response.status) == [403, 201])
     #expect(pushed.map { $0.proof?.thumbprint } == [thumbprint, nil])
     #expect(pushed.allSatisfy { $0.form["dpop_jkt"] == thumbprint })
-    // It tells the nonce at the token endpoint.
+    // The server sends the nonce at the token endpoint.
     let exchanges = sent["token"]
     #expect(exchanges.map(\.response.status) == [400, 200])
     #expect(exchanges.map { $0.proof?.thumbprint } == [thumbprint, thumbprint])
@@ -128,7 +130,7 @@ import Testing
     #expect(requests.allSatisfy { $0.authorization.hasPrefix("DPoP ") })
     #expect(requests.allSatisfy { $0.proof?.tokenDigest != nil })
 
-    // The token alone is worth nothing.
+    // The server rejects the token without a proof.
     let url = try #require(URL(string: server.issuer + "/userinfo"))
     var stolen = WebRequest(method: "GET", url: url)
     for scheme in ["Bearer", "DPoP"] {
@@ -138,7 +140,7 @@ import Testing
     }
   }
 
-  /// Checks the token as a service does that gets it with a proof.
+  /// Checks the token as a service that receives the token with a proof.
   private func checkService(
     _ account: AuthorizationModule, _ client: ClientConfiguration, _ thumbprint: String
   ) async throws {
@@ -159,7 +161,8 @@ import Testing
     #expect(own.proofKeyThumbprint == thumbprint && own.identifier == told.identifier)
   }
 
-  /// The server has a new nonce after a few requests, and says so in the answer to the last one.
+  /// The server changes its nonce after a few requests, and sends the new nonce in the answer to
+  /// the last request with the old nonce.
   private func checkRefreshes(_ account: AuthorizationModule, _ thumbprint: String) async throws {
     sent.forget()
     for _ in 1...6 { try await account.refresh() }
@@ -168,7 +171,7 @@ import Testing
     #expect(refreshes.allSatisfy { $0.proof?.thumbprint == thumbprint })
     #expect(Set(refreshes.map { $0.proof?.nonce }).count > 1)
     #expect(account.currentToken?.proofKey?.thumbprint == thumbprint)
-    // The nonce for UserInfo is an old one by now.
+    // By now, the client's nonce for UserInfo is out of date.
     #expect(try await account.userInfo().name == "Alice Liddell")
     #expect(sent["userinfo"].map(\.response.status) == [401, 200])
     #expect(Set(sent["userinfo"].map { $0.proof?.nonce }).count == 2)

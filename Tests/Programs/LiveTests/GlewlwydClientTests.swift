@@ -20,7 +20,7 @@ import Testing
     async throws
   {
     try await Glewlwyd.running { server in
-      // The methods in the server's metadata lead to a secret in the request body.
+      // For `nil`, the methods in the server's metadata lead to a secret in the request body.
       for method in [nil, ClientAuthentication.post, .basicUnescaped] {
         let token = try await token(by: method, at: server)
         #expect(try await server.introspect(token.accessToken).active)

@@ -92,7 +92,7 @@ private struct SharedAccount {
   }
 
   private func start() throws -> ChildProcess {
-    // A browser that does not open: if the account is gone, nobody must sign in.
+    // The browser command fails, so that no process signs in again if the account is gone.
     try ChildProcess([
       BuiltProgram.path("sq-demo"), "token",
       "--issuer", server.issuer, "--client-id", Glewlwyd.Client.public.rawValue,

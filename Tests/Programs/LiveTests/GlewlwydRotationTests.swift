@@ -4,7 +4,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Rotating refresh tokens at an independent server, which ends a session when one is used twice.
+/// Rotating refresh tokens at an independent server, which ends a session when a refresh token is
+/// used twice.
 ///
 /// These tests wait in real time for tokens of 5 s to expire.
 @Suite(.requires(.glewlwyd)) struct GlewlwydRotationTests {
@@ -25,8 +26,8 @@ import Testing
       try await crowd.rotate(times: 20)
       try await crowd.newestRefreshTokenWorks(at: server)
 
-      // Includes the refreshes of the sign-in and the end. A token is used for nine tenths of its
-      // lifetime.
+      // The count includes the token requests of the sign-in and of the last check. A token is used
+      // for nine tenths of its lifetime.
       let elapsed = (ContinuousClock.now - start) / .seconds(1)
       #expect(crowd.requests.sent >= 22)
       #expect(Double(crowd.requests.sent) <= elapsed / (0.9 * Self.life) + 3)
@@ -73,7 +74,7 @@ import Testing
     let told = demo.refreshes
     await server.stop()
 
-    // Until then a token that cannot be refreshed is still returned.
+    // The module still returns a token that cannot be refreshed, until the token expires.
     try await eventually("the token is worth nothing") { !crowd.module.isAuthorized }
     let errors = await crowd.ask().compactMap { result in
       if case .failure(let error) = result { error } else { nil }
@@ -86,7 +87,7 @@ import Testing
     }
 
     server = try await Glewlwyd.start(accessTTL: .seconds(Self.life), settings: settings)
-    // As soon as the delay after the failure is over.
+    // The callers get tokens as soon as the delay after the failure is over.
     try await eventually("there are tokens again", within: .seconds(90)) {
       await crowd.ask().allSatisfy { (try? $0.get()) != nil }
     }

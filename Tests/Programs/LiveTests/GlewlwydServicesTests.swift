@@ -8,7 +8,9 @@ import Testing
 
 /// The requests of a service to an independent server.
 @Suite(.timeLimit(.minutes(2)), .requires(.glewlwyd)) struct GlewlwydServicesTests {
-  /// This server requires a redirect URI from every client.
+  /// The metadata of a service.
+  ///
+  /// The server requires a redirect URI from every client.
   private let service = ClientMetadata(
     redirectURIs: ["https://service.example.com/unused"], clientAuthentication: .post,
     grantTypes: ["client_credentials"], clientName: "A service", scope: "read")
@@ -92,7 +94,7 @@ import Testing
     try await Glewlwyd.running { server in
       let registration = try await ClientRegistrar(issuer: server.issuer).register(
         ClientMetadata(redirectURIs: ["http://127.0.0.1/callback"], clientName: "An app"))
-      // The server does not list `none`.
+      // The server does not list the authentication method `none`, so the app gets a secret.
       #expect(registration.clientAuthentication == .basic && registration.clientSecret != nil)
       #expect(try registration.configuration().redirectURI?.string == "http://127.0.0.1/callback")
     }

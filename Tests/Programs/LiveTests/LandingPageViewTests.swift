@@ -89,7 +89,7 @@ struct LandingPageViewTests {
 
   /// Starts a sign-in whose token endpoint gives one answer.
   ///
-  /// The test is the authorization server.
+  /// The test itself opens the redirects, in place of an authorization server.
   private func withSignIn(
     answering status: Int = 400, _ body: String = #"{"error": "invalid_grant"}"#,
     style: LandingPageStyle = LandingPageStyle(),
@@ -102,7 +102,7 @@ struct LandingPageViewTests {
     }
     let asked = Locked<URL?>(nil)
     var environment = ClientEnvironment()
-    // A manual clock, so that the page waits for the token as long as the browser takes.
+    // With a manual clock, the page waits for the token as long as the browser takes.
     environment.clock = ManualClock(now: Date())
     environment.landingPage = style
     environment.userAgent = CustomUserAgent { url in asked.withLock { $0 = url } }

@@ -14,7 +14,8 @@ struct Look: Sendable {
 
   /// Checks the browser's page in light and dark, wide and narrow.
   ///
-  /// Keeps screenshots if asked.
+  /// The method saves screenshots in the folder that the environment variable `SQ_SCREENSHOTS`
+  /// names, if any.
   static func over(
     _ browser: Browser, named name: String, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -40,7 +41,7 @@ struct Look: Sendable {
     let isDark: Bool
     /// The width of the content, including what needs horizontal scrolling.
     let width: Int
-    /// The requests that the page made in addition to itself.
+    /// The requests that the page made for other resources.
     let requests: [String]
     let scripts: Int
     let headings: Int

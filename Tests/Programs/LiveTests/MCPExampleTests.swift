@@ -92,7 +92,7 @@ import Testing
       }
       #expect(results == Set((2...9).map { Substring("\($0)") }))
       let answers = try await server.answers()
-      // One for the sign-in, and one for all eight.
+      // There is one token request for the sign-in, and one for all eight processes.
       #expect(
         answers.filter { $0.hasSuffix("POST /token") } == ["200 POST /token", "200 POST /token"])
       #expect(answers.count { $0 == "201 POST /register" } == 1)

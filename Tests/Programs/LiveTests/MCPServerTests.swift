@@ -5,11 +5,12 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What MCP servers of other authors say about themselves, which a client needs to sign in.
+/// The metadata and the challenges of MCP servers of other authors, which a client needs for a
+/// sign-in.
 @Suite(.timeLimit(.minutes(2)), .requiresMCP) struct MCPServerTests {
   static let packages = MCPServer.Package.allCases
 
-  /// A server for the scopes `read` and, later, `write`.
+  /// Runs `body` with a server for the scopes `read` and, later, `write`.
   private func running<Result: Sendable>(
     _ package: MCPServer.Package, change: (inout MCPServer.Options) -> Void = { _ in },
     _ body: (MCPServer) async throws -> Result
@@ -67,7 +68,7 @@ import Testing
   func `the metadata lead to the authorization server`(package: MCPServer.Package) async throws {
     try await running(package) { server in
       let resource = try await get("\(server.origin)/.well-known/oauth-protected-resource/mcp")
-      // One of them ends the address of an origin with a slash.
+      // The package fastmcp ends the address of an origin with a slash.
       let issuer = server.origin + (package == .fastmcp ? "/" : "")
       #expect(resource["authorization_servers"] == [.string(issuer)])
       #expect(resource["scopes_supported"][0] == "read")

@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// Hands out a body piece by piece.
+  /// A body that is read piece by piece.
   private actor Pieces {
     private var rest: Data
 

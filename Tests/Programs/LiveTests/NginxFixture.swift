@@ -18,7 +18,7 @@ struct NginxFixture: Sendable {
 
   /// Runs `body` with both servers, and a module whose user signs in and allows everything.
   ///
-  /// The user is already signed in unless the test does that itself.
+  /// With `isSignedIn`, the user is signed in before `body` runs.
   static func running(
     asking endpoint: SandboxEndpoint = .me, scope: String = "files",
     requestsPerConnection: Int = 1_000_000, isSignedIn: Bool = true,
@@ -95,7 +95,7 @@ struct NginxFixture: Sendable {
   /// The refresh requests since the sign-in.
   var refreshes: [SandboxRequest] { sandbox.requests(to: .token) }
 
-  /// Revokes the access token at the sandbox, as its user could.
+  /// Revokes the access token at the sandbox, as the user could.
   func revokeAccessToken() async throws {
     let token = try #require(module.currentToken?.accessToken)
     var request = WebRequest(method: "POST", url: sandbox.revocationEndpoint)

@@ -130,7 +130,7 @@ import Testing
 
   // MARK: Rejections
 
-  /// Runs an operation that nginx must reject, and returns its answer.
+  /// Runs an operation that nginx must reject, and returns nginx's answer.
   private func refusal<Value>(
     sourceLocation: SourceLocation = #_sourceLocation,
     _ operation: () async throws(PipeError) -> Value

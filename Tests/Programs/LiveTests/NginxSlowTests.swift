@@ -18,7 +18,7 @@ import Testing
       let hasBegun = Gate(isOpen: false)
       var request = try fixture.request("GET", "/slow/a.bin", way)
       request.progress = { if $0.received > 0 { hasBegun.open() } }
-      // Over HTTP/2 only requests to memory may share a connection.
+      // Over HTTP/2, only requests whose answer goes to memory may share a connection.
       if isStreamed { request.destination = .stream { _, _ in } }
       let download = Task { [request] in await fixture.failure(request) }
       await hasBegun.opened()
@@ -86,7 +86,7 @@ import Testing
         received += part
       }
       #expect(received == Self.content)
-      // A second may begin during the transfer, and another 128 KiB may be sent.
+      // If a new second begins during a transfer, nginx may send another 128 KiB before the break.
       #expect((2...4).contains(breaks))
       #expect(fixture.refreshes.isEmpty)
     }

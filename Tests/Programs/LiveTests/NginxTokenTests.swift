@@ -25,7 +25,7 @@ import Testing
       let error = try await fixture.failure(fixture.request("GET", "/files/a.txt"))
       #expect(error?.code == .notAuthorized)
       #expect(try await fixture.nginx.requests().isEmpty && fixture.sandbox.requests.isEmpty)
-      // Such a request would not have been served.
+      // nginx would have rejected a request without a token.
       let response = try await fixture.client.send(fixture.request("GET", "/files/a.txt"))
       #expect(response.status == 401)
       let metadata = "\(fixture.sandbox.issuer)/.well-known/oauth-protected-resource"

@@ -18,7 +18,7 @@ import Testing
     copy = URL(filePath: folder.file("copy"))
   }
 
-  /// Records the progress of a transfer, and checks that it only grows and ends with the total.
+  /// A record of a transfer's progress, with a check that it only grows and ends with the total.
   private final class Account: Sendable {
     private let told = Locked<[TransferProgress]>([])
 
@@ -116,14 +116,15 @@ import Testing
       try fixture.write(Self.content, "files/a.bin")
       let isRevoked = Locked(false)
       try await fixture.pipe("cut").download(id: "a.bin", to: copy) { progress in
-        // After the first bytes have arrived.
+        // The token is revoked after the first bytes have arrived.
         guard progress.completed > 0, !isRevoked.withLock({ $0 }) else { return }
         isRevoked.withLock { $0 = true }
         fixture.sandbox.expireAccessTokens()
       }
       #expect(try Data(contentsOf: copy) == Self.content)
       let statuses = try await fixture.nginx.requests().map(\.status)
-      // After any part, because the transfer does not wait for the progress closure.
+      // The rejection may follow any part, because the transfer does not wait for the progress
+      // closure.
       #expect(statuses.filter { $0 != 206 } == [200, 401] && statuses.last == 206)
       #expect(statuses.first == 200 && fixture.refreshes.count == 1)
     }
@@ -162,7 +163,7 @@ import Testing
         try await pipe.download(id: "a.bin", to: copy)
         #expect(try Data(contentsOf: copy) == (change == .none ? content : newContent))
       }
-      // nginx logs a request when it ends, so the cancelled one may be the last in the log.
+      // nginx logs a request when it ends, so the cancelled request may be the last in the log.
       let requests = try await fixture.nginx.requests(atLeast: 2)
       let later = try #require(requests.first { $0.range.hasPrefix("bytes=") })
       #expect(later.status == (change == .none ? 206 : change == .content ? 200 : 404))

@@ -71,7 +71,7 @@ struct SandboxPageTests {
     }
   }
 
-  /// A browser without style sheets, for example in a terminal.
+  /// The test uses w3m, a terminal browser without style sheets.
   @Test(.requires(.textBrowser))
   func `without a style sheet each field has its own line, and no letter is alone`()
     async throws

@@ -4,7 +4,7 @@ import SequencingOAuth
 
 @testable import TestSupport
 
-/// Sends requests as the SDK does, and records them with their answers.
+/// An HTTP client that sends requests as the SDK does, and records them with their answers.
 final class SentRequests: HTTPTransport {
   /// A request with its proof, its form and its answer.
   struct Exchange: Sendable {

@@ -25,7 +25,7 @@ struct SignInButtonViewTests {
           let reservation = try await browser.run(Self.reservation, as: Room.self)
           #expect(reservation.left >= 8 && reservation.right >= 8, "\(title): \(reservation)")
           #expect(abs(reservation.left - reservation.right) < 2, "\(title): \(reservation)")
-          // Both names of the role are possible.
+          // A browser may call the role `img` or `image`.
           let role = try await browser.accessibleRole(of: "svg")
           #expect(["img", "image"].contains(role), "\(role)")
           #expect(try await browser.accessibleName(of: "svg") == title)

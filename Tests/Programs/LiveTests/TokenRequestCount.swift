@@ -2,7 +2,7 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// Sends requests as the SDK does, and counts the token requests among them.
+/// An HTTP client that sends requests as the SDK does, and counts the token requests.
 final class TokenRequestCount: HTTPTransport {
   private struct State {
     var sent = 0

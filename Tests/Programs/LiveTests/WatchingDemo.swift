@@ -63,7 +63,7 @@ struct WatchingDemo: Sendable {
     #expect(lines.allSatisfy { $0.hasPrefix("refreshed ") })
   }
 
-  /// Checks that the refresh token in the demo's store works after its end.
+  /// Checks that the refresh token in the demo's store works after the demo's end.
   func newestRefreshTokenWorks(at server: Glewlwyd) async throws {
     var environment = ClientEnvironment()
     environment.tokenStore = store

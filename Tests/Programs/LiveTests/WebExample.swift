@@ -9,7 +9,7 @@ struct WebExample: Sendable {
   let sandbox: SandboxServer
   let address: String
   private let program: String
-  /// The builder of the program, whose file exists only as long as this builder.
+  /// The builder of the program; the program's file exists only as long as the builder.
   private let builder: ProgramBuilder
   private let port: BoundSocket
   private let home: TemporaryFolder

@@ -9,7 +9,8 @@ import Testing
 /// Each test needs two browsers, the maximum that may run, so two of these tests would wait for
 /// each other.
 @Suite(.serialized, .requires(.chromium), .timeLimit(.minutes(15))) struct WebExampleTests {
-  @Test func `two users sign in at the same time, and one process finishes another's sign-in`()
+  @Test
+  func `two users sign in at once, and a second process finishes what the first process began`()
     async throws
   {
     let example = try await WebExample()

@@ -137,7 +137,7 @@ import Testing
         let call = try channel.call(method, kind: kind)
         let error = try await rpcFailure(.unimplemented) {
           if kind == .unary { return try await call.response() }
-          // The server rejects it at once, although the client could continue.
+          // The server rejects a stream at once, although the client could send more.
           for try await _ in call.messages {}
           return Data()
         }
@@ -163,7 +163,7 @@ import Testing
       var options = RPCOptions()
       options.maximumRequestBytes = 8 << 20
       let channel = try fixture.authorizedChannel(options: options)
-      // One unknown field that fills the length after its key and length.
+      // Returns a message of `count` bytes: one unknown field, with its key and its length.
       func request(_ count: Int) -> Data {
         Data([0x0A] + varint(count - 5)) + Data(count: count - 5)
       }

@@ -138,8 +138,8 @@ import Testing
       let client = try RawHTTP2Client(port: fixture.port)
       let token = ("authorization", "Bearer " + fixture.sandbox.issueTokens().accessToken)
       let timeout = ("grpc-timeout", "100m")
-      // The first call waits for its message, the second for the first answer, the third for the
-      // second.
+      // The first call waits for its message, the second call for its first answer, and the third
+      // call for its second answer.
       client.begin(1, Method.unaryCall, [token, timeout])
       let pause = streamRequest([(0, 2_000_000_000)])
       client.call(3, Method.stream, Self.frame([UInt8](pause)), [token, timeout])

@@ -10,7 +10,7 @@ import Testing
 
 /// Calls with tokens that are bound to a key, and with proofs that are written by hand.
 @Suite(.timeLimit(.minutes(1))) struct ProvenCallTests {
-  /// Runs `body` with a sandbox that accepts proofs and a client with a key.
+  /// Runs `body` with a sandbox that accepts proofs, and with a client that has a key.
   private func running(
     _ change: (inout SandboxDPoPOptions) -> Void = { _ in },
     _ body: (Fixture, ProvingPeer) async throws -> Void
@@ -229,7 +229,7 @@ import Testing
         nonces.append(try #require(call.responseMetadata["dpop-nonce"]))
       }
       #expect(Set(nonces).count == 4)
-      // A refusal and a failure change nothing.
+      // A refusal and a failure do not change the nonce.
       let old = fixture.proof(of: client, token, nonce: nonces.first)
       let refused = try await fixture.refusal("DPoP", token, old)
       #expect(refused.metadata.values(for: "dpop-nonce") == nonces.suffix(1))
@@ -254,7 +254,8 @@ import Testing
         for try await message in call.messages {
           #expect(try Answer(message).user == "alice")
           count += 1
-          // Meanwhile the proof becomes too old, which does not matter any more.
+          // Meanwhile the proof becomes too old, but the server checks it only when the stream
+          // begins.
           if count == 2 { fixture.sandbox.advance(by: .seconds(120)) }
           if count == 5 { fixture.sandbox.revokeEverything() }
         }

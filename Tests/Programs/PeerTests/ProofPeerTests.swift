@@ -13,7 +13,8 @@ import Testing
     try await ChildProcess.run(["/usr/bin/python3", "-c", "import jwt, authlib.jose"]).status == 0
   })
 struct ProofPeerTests {
-  /// Returns what both libraries read, with the header's key or another one.
+  /// Returns the header and the claims that each library reads, verified with `key` or, without it,
+  /// with the key in the header.
   private func read(
     _ text: String, key: JSONValue? = nil
   ) async throws -> [(header: [String: JSONValue], claims: [String: JSONValue])] {

@@ -23,10 +23,10 @@ struct Fixit: Decodable {
     return try JSONDecoder().decode([Fixit].self, from: Data(result.output.utf8))
   }
 
-  /// Applies the changes to files, which are given by their names.
+  /// Applies the changes to `files`, which maps each file's name to its content.
   static func apply(_ fixits: [Fixit], to files: [String: String]) -> [String: String] {
     var files = files.mapValues { Array($0.utf8) }
-    // From the end, so that earlier positions stay valid.
+    // The last change comes first, so that earlier positions stay valid.
     for fixit in fixits.sorted(by: { $0.start > $1.start }) {
       let name = URL(filePath: fixit.file).lastPathComponent
       files[name]?.replaceSubrange(fixit.start..<fixit.end, with: fixit.text.utf8)

@@ -5,15 +5,16 @@ import Testing
 
 /// Complete apps for the Sequencing.com pods, with stand-ins for UIKit's classes.
 ///
-/// The pods and the parts for Apple's systems are removed; the sources are unchanged.
+/// The pods and the parts for Apple's systems are removed; the sources are otherwise unchanged.
 @Suite(.timeLimit(.minutes(10))) struct PodAppTests {
   enum Pod: String, CaseIterable {
     case objectiveC = "ObjectiveCPod"
     case swift = "SwiftPod"
 
-    /// Builds the pod's module.
+    /// Builds the module of the Swift pod, and returns the compiler's options for a pod's app.
     ///
-    /// A bridging header is imported into every file.
+    /// An app of the Objective-C pod imports the SDK into every file, in place of a bridging
+    /// header.
     func build(with builder: ProgramBuilder, _ mode: [String]) async throws -> [String] {
       switch self {
       case .objectiveC:
@@ -85,7 +86,7 @@ import Testing
     #expect(lines.dropFirst().dropLast().sorted() == pod.texts, "\(lines)")
   }
 
-  /// Checks that the pod's spellings are gone, except those with another meaning here.
+  /// Checks that only the ``Pod/remaining`` spellings of the pod are left.
   private func checkNames(_ files: [String: String], _ pod: Pod) throws {
     let instance = #/SQ\w+\.(sharedInstance\(\)|instance)/#
     let other = #/SQ\w+Protocol(Delegate)?|(registrate|updateAccessTokenW)\w+/#

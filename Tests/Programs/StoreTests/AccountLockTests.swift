@@ -9,7 +9,7 @@ import Testing
 
 /// Lock files of accounts.
 ///
-/// Their names would confirm a guess about who has an account.
+/// If a lock file stayed, its name would confirm a guess about who has an account.
 @Suite(.timeLimit(.minutes(3))) struct AccountLockTests {
   let folder: TemporaryFolder
   let locks: AccountLocks
@@ -152,13 +152,14 @@ import Testing
     }
   }
 
-  /// A process has a lease for a moment when it removes a lock file.
+  /// A process has a kernel lease for a moment when it removes a lock file.
   ///
-  /// A file server has it longer.
+  /// A file server may keep a kernel lease longer.
   @Test func `a lock file with another program's kernel lease is not free`() throws {
     let path = folder.file("lock")
     let leased = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    // The commands F_SETSIG and F_SETLEASE, which Swift does not import. SIGIO would end the tests.
+    // 10 and 1024 are F_SETSIG and F_SETLEASE, which Swift does not import. The default signal,
+    // SIGIO, would end the tests.
     #expect(fcntl(leased, 10, SIGURG) == 0 && fcntl(leased, 1024, Int32(F_WRLCK)) == 0)
     #expect(try FileLock.ifFree(path) == nil)
     close(leased)

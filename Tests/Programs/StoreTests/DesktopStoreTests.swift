@@ -6,7 +6,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// Where the desktop user's store puts accounts, and that they are found there again.
+/// Where the desktop user's store puts accounts, and where it finds them again.
 @Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct DesktopStoreTests {
   private let folder: TemporaryFolder
 
@@ -47,7 +47,7 @@ import Testing
     let desktop = try await PrivateDesktop(keyring: true)
     try await store(desktop).save(record("a"))
     try await desktop.killKeyring()
-    // A program that has just started creates such a store.
+    // The second store is like that of a program that has just started.
     let store = store(desktop, hasDisplay: true)
     await failure(.storeFailed) { try await store.load("a") }
     await failure(.storeFailed) { try await store.list() }

@@ -21,7 +21,7 @@ enum FaultLibrary {
     try await environment(folder, call: -1, .broken)
   }
 
-  // Built once, next to the other built programs.
+  // The library is built once, next to the other built programs.
   private static let library = Task {
     let source = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Faults/faults.c").path

@@ -121,7 +121,7 @@ import Testing
     #expect(calls > (fault.isOfWrites ? 0 : 3), "the library is there and sees the calls")
   }
 
-  /// Expects success, the ordered kill, or a typed error.
+  /// Expects success, a kill by the fault, or a typed error.
   private func expectTypedEnd(of result: ChildProcess.Result, _ fault: Fault, _ what: String) {
     if result.status == 128 + SIGKILL, fault.isDeadly { return }
     // SQLite reports a page that the disk cannot read as damaged.
@@ -130,8 +130,8 @@ import Testing
     if fault == .short { #expect(result.status == 0, "\(what)") }
   }
 
-  /// Expects that no lock is stuck, that the next save works, and that nothing of the failed one is
-  /// left.
+  /// Expects that no lock is stuck, that the next save works, and that nothing of the failed change
+  /// is left.
   private func expectUsable(
     _ kind: StoreKind, _ folder: TemporaryFolder, _ what: String
   ) async throws {

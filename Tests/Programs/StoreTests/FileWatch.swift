@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Counts how often any program opens and closes a file.
+/// A watch that counts how often any program closes a file.
 final class FileWatch {
   private let events: Int32
   private var closings = 0

@@ -4,7 +4,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// A store whose path names a file of another program, by a mistake.
+/// A store whose path is, by mistake, that of another program's file.
 @Suite(.timeLimit(.minutes(2))) struct ForeignFileTests {
   private let folder: TemporaryFolder
 

@@ -16,7 +16,7 @@ struct FullDiskTests {
   ) async throws {
     let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())
     let old = record("a", token: SQToken(accessToken: "old"))
-    // Too large for any space that a store may have reserved.
+    // The token is too large for any space that a store may have reserved.
     let new = record(
       "a", token: SQToken(accessToken: String(repeating: "new", count: 100_000)))
     try StoreProbe.lines([old, record("b")]).write(
@@ -43,7 +43,7 @@ struct FullDiskTests {
     #expect(try decoded(lines[8]) == record("b"))
   }
 
-  /// By now the answer has arrived, and the server accepts no other token.
+  /// When the disk is full, the answer has arrived, and the server accepts only the new token.
   @Test(arguments: StoreKind.landing)
   func `a disk that fills up during a refresh loses nothing`(kind: StoreKind) async throws {
     let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())
@@ -65,7 +65,7 @@ struct FullDiskTests {
     #expect(lines[3] == "saved", "\(result.errors)")
     #expect(try decoded(lines[4]) == new)
     // The next refresh sends nothing until the store has the write-ahead copy's content. A
-    // database's log may have had enough space for it at once.
+    // database's log may have had enough space for the content at once.
     let refused = kind.needsRoomToRead ? nil : "full 1"
     #expect(lines[5] == refused ?? lines[5], "\(result.errors)")
     #expect(try decoded(lines[lines.count - 4]) == new)

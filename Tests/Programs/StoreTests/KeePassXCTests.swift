@@ -106,7 +106,7 @@ import Testing
     for (number, call) in calls.enumerated() {
       let error = await failure(.storeFailed) { try await call() }
       #expect(error?.message.contains("locked") == true)
-      // One prompt each.
+      // Each call causes one prompt.
       try await keePassXC.isRefused(number + 1)
     }
     await keePassXC.stop()
@@ -119,7 +119,8 @@ import Testing
   ) async throws {
     let desktop = try await PrivateDesktop()
     let keePassXC = try await KeePassXC(on: desktop, start)
-    // With its limit of ten seconds the keyring could be sent a request.
+    // With the default limit, ten seconds for a session, the store could send the keyring a
+    // request.
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: desktop.address, hasDisplay: false,
       limit: .seconds(1))

@@ -40,7 +40,7 @@ import Testing
       #expect(record == saved && record.token.idToken?.name == "Alice")
     }
     #expect(found.count == 4)
-    // A record that was not validated or belongs to another client has no identity.
+    // A record with an ID token that was not validated, or of another client, has no identity.
     for other in [try record(isValidated: false), try record(clientID: "another")] {
       try await store.save(other)
       #expect(try await kind.open(folder).load("a")?.token.idToken == nil)

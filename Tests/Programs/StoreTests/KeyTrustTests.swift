@@ -34,7 +34,7 @@ import Testing
   @Test(
     .requires("root", PermissionTests.isRoot),
     arguments: [(0o444, true), (0o464, false), (0o446, false)])
-  func `a key file of root that every user can read is used unchanged`(
+  func `a root-owned key file may be readable for all but not writable, and keeps its mode`(
     mode: Int, isBelieved: Bool
   ) async throws {
     let folder = try TemporaryFolder()

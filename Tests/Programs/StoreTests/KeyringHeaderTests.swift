@@ -30,7 +30,8 @@ import Testing
     #expect(try await Self.layout(Self.ours) == theirs)
   }
 
-  /// Returns the output of a program that was compiled with these declarations.
+  /// Returns the numbers, sizes and offsets that a program prints if it is compiled with
+  /// `declarations`.
   private static func layout(_ declarations: String) async throws -> String {
     let enumerators = try ["gio-types.h", "secret-types.h"].flatMap { header in
       try String(contentsOfFile: module + "/" + header, encoding: .utf8)

@@ -6,7 +6,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The keyring store's additional behaviour, on a real GNOME Keyring.
+/// The behaviour that only the keyring store has, on a real GNOME Keyring.
 @Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct KeyringTests {
   private let folder: TemporaryFolder
 
@@ -76,7 +76,7 @@ import Testing
       await failure(.storeFailed) { try await store.save(record("a")) },
       await failure(.storeFailed) { try await store.save(record("b")) },
       await failure(.storeFailed) { try await store.erase("a") },
-      // So no refresh token is used, and no user has to sign in.
+      // A failed reservation means that no refresh token is used and no user has to sign in.
       await failure(.storeFailed) { try await store.reserve("a", replacing: record("a")) },
       await failure(.storeFailed) { try await store.reserve("b", replacing: nil) },
     ] { #expect(error?.message.contains("locked") == true) }
@@ -93,7 +93,7 @@ import Testing
     #expect(try await store.list() == [])
     for error in [
       await failure(.storeFailed) { try await store.save(record("a")) },
-      // So no user signs in for a token that could not be saved.
+      // A failed reservation means that no user signs in for a token that could not be saved.
       await failure(.storeFailed) { try await store.reserve("a", replacing: nil) },
     ] { #expect(error?.message.contains("collection") == true) }
     await desktop.stop()
@@ -141,7 +141,8 @@ import Testing
     freezes: Bool
   ) async throws {
     let (desktop, prompter) = try await askingDesktop()
-    // A frozen keyring is waited for until the limit, which must not end before the prompt.
+    // The store waits for a frozen keyring until the limit. The limit must not end before the
+    // prompt.
     let store = store(desktop, limit: freezes ? .seconds(8) : .seconds(60))
     let loading = Task { await failure(.storeFailed) { try await store.load("a") } }
     try await eventually("it asks") {
@@ -192,7 +193,7 @@ import Testing
     try #require(error?.code == .storeFailed)
     try await desktop.startKeyring()
     let loaded = try #require(try await store.load("a"))
-    // The saved record is there; the failed one may be.
+    // The last saved record is there, or else the record whose save failed.
     #expect([records[last], records[last + 1]].contains(loaded))
     await desktop.stop()
   }
@@ -200,7 +201,7 @@ import Testing
   /// What happens to the keyring while the server answers.
   enum Trouble: CaseIterable { case killed, locked, withoutBus }
 
-  /// By then the server has replaced the refresh token.
+  /// When the keyring becomes unavailable, the server has already replaced the refresh token.
   @Test(arguments: Trouble.allCases)
   func `a new token waits for an unavailable keyring`(
     trouble: Trouble
@@ -273,8 +274,8 @@ import Testing
     var most = 0
     try await eventually("it has counted") {
       let process = "/proc/\(probe.processID)"
-      // Before it runs its own program, the process has this one's descriptors. The system closes
-      // them after it has changed `exe`, and before it changes the name.
+      // Before it runs the probe, the child has this process's descriptors. The system closes them
+      // after it has changed `exe`, and before it changes the name in `comm`.
       let name = try? String(contentsOfFile: process + "/comm", encoding: .utf8)
       if name == "store-probe\n" {
         let open = try? FileManager.default.contentsOfDirectory(atPath: process + "/fd")
@@ -283,8 +284,8 @@ import Testing
       return !probe.isRunning
     }
     #expect(try await probe.result().output == "counted\n")
-    // Two hundred calls, each with a connection, which GLib closes a little later. A Swift program
-    // has about a dozen descriptors itself.
+    // Each of two hundred calls opens a connection, which GLib closes a little later. A Swift
+    // program has about a dozen descriptors itself.
     #expect((5..<150).contains(most), "\(most) descriptors")
     await desktop.stop()
   }

@@ -146,7 +146,7 @@ import Testing
     #expect(!(try fixture.folder.contents().contains { $0.contains(".landing") }))
   }
 
-  /// A program of three lines, as an app's author would write it.
+  /// The probe runs a program of three lines, as an app's author would write it.
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
   func `a signal waits for the refresh and then ends the program as usual`(
     signal: Int32
@@ -174,7 +174,7 @@ import Testing
     _ = try await probe.line(after: "listening")
     probe.signal(SIGINT)
     _ = try await probe.line(after: "handled")
-    // The half second of the first signal has to be over.
+    // A signal counts as a second signal only half a second after the first.
     let sender = Task {
       while !Task.isCancelled {
         probe.signal(SIGINT)

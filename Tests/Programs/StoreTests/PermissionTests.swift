@@ -125,9 +125,9 @@ import Testing
     }
     let loaded = try await StoreProbe.run(
       kind, in: folder, ["load", "a"], user: Self.nobody)
-    // Some stores cannot even be read there. None may appear empty.
+    // Some stores cannot even be read in a read-only folder. None may appear empty.
     #expect(try loaded.code == .storeFailed || loaded.record() == kept.first)
-    // Another user's files would be rejected.
+    // The store would reject the files of another user, so root becomes their owner.
     for name in try folder.contents() { chown(folder.file(name), 0, 0) }
     #expect(try await kind.open(folder).all() == kept)
   }

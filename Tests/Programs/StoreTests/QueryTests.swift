@@ -92,7 +92,8 @@ import Testing
     while let found = try await iterator.next() {
       seen.append(found.id)
       guard found.id == "d" else { continue }
-      // The last account of the first page and one of the next are erased; others are added.
+      // Erases the last account of the first page and one account of the next page, and adds two
+      // others.
       for id in ["d", "f"] { try await store.erase(id) }
       for id in ["a", "g"] { try await store.save(record(id)) }
     }

@@ -78,7 +78,8 @@ import Testing
     }
   }
 
-  /// A header must not make the program use all memory or a year of time, so these are not tried.
+  /// A header must not make the program use all memory or a year of time, so the program does not
+  /// try these parameters.
   @Test(arguments: [
     KeyDerivation.scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: Data(count: 15)),
     .scrypt(cost: 1 << 15, blockSize: 8, parallelism: 3, salt: Data()),

@@ -31,7 +31,7 @@ import Testing
     #expect(status[.posixPermissions] as? Int == 0o600)
     let secret = try #require(all[0].clientSecret)
     #expect(try kind.isIn(folder, secret) == !kind.isSealed)
-    // JSON escapes the slashes before it.
+    // JSON escapes the issuer's slashes, so the test looks for the text after the last slash.
     let server = try #require(all[0].issuer.split(separator: "/").last)
     #expect(try kind.isIn(folder, String(server)) == !kind.isSealed)
     try await next.eraseRegistration(at: all[0].issuer)
@@ -47,7 +47,7 @@ import Testing
   /// store.
   private func race(_ one: any RegistrationStore, _ two: any RegistrationStore) async throws {
     let all = try await Registrations.atOneServer(9)
-    // With and without an earlier registration that was read.
+    // The callers have read no registration, or all have read the same earlier registration.
     for earlier in [nil, all[8]] {
       try await one.eraseRegistration(at: all[0].issuer)
       if let earlier { try await one.save(earlier) }

@@ -9,7 +9,7 @@ import Testing
 /// The check of a store before a sign-in, so that no user signs in for a token that cannot be
 /// saved.
 @Suite(.timeLimit(.minutes(3))) struct RehearsalTests {
-  /// A store at a path, of each kind on disk.
+  /// Each kind of store on disk, with a function that opens the store at a path.
   static let kinds: [(name: String, open: @Sendable (String) -> any TokenStore)] = [
     ("file", { FileTokenStore(path: $0) }),
     ("encrypted", { EncryptedFileTokenStore(path: $0, key: .raw(Data(repeating: 1, count: 32))) }),
@@ -112,7 +112,8 @@ import Testing
     #expect(try await kind.open(folder).all() == [record("a")])
   }
 
-  /// Every rename fails, a replacing rename fails, or a replacing rename does nothing.
+  /// A library in which every rename fails (`EIO`), a replacing rename fails (`EEXIST`), or a
+  /// replacing rename only removes the new file (`kept`).
   private static let renameSource = """
     #include <errno.h>
     #include <stdlib.h>
@@ -129,7 +130,7 @@ import Testing
     }
     """
 
-  /// SQLite opens such a database, but could not write to it.
+  /// SQLite opens a database on a full disk, but could not write to it.
   @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
   func `a database without space for a record is rejected at once`() async throws {
     let folder = try TemporaryFolder()

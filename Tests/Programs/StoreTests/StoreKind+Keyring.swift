@@ -33,8 +33,9 @@ extension StoreKind {
     [service("KWallet", on: SharedWallet.ready)]
   }
 
-  /// Returns the kinds that a program serves, or none if it is missing and this machine need not
-  /// test all.
+  /// Returns the kinds of store that a program serves, or none if the program is missing.
+  ///
+  /// In CI, a missing program is a failure of the tests, so the kinds are returned.
   private static func kinds(
     of program: ProgramRequirement, _ kinds: () -> [StoreKind]
   ) -> [StoreKind] {
@@ -43,7 +44,7 @@ extension StoreKind {
     return isTested ? kinds() : []
   }
 
-  /// Creates the kind of store that a program serves on a bus, which may still be starting.
+  /// Creates the kind of store that a program serves on a bus; the program may still be starting.
   private static func service(
     _ name: String, on bus: @escaping @Sendable () async throws -> String,
     address: (@Sendable (TemporaryFolder) -> String)? = nil
@@ -78,15 +79,15 @@ enum SharedDesktop {
     try await PrivateDesktop(in: folder.get(), keyring: true)
   }
 
-  /// The address of its bus.
+  /// The address of the keyring's bus.
   ///
-  /// Another process may have to wait for it.
+  /// A process may have to wait until the keyring listens there.
   static var address: String {
     _ = start
     return (try? folder.get()).map { PrivateDesktop.address(in: $0) } ?? ""
   }
 
-  /// Returns the address after a program listens there.
+  /// Waits until the keyring runs, and returns the address of its bus.
   static func ready() async throws -> String { try await start.value.address }
 }
 
@@ -100,6 +101,6 @@ enum SharedWallet {
     return (desktop: desktop, program: try await KWallet(on: desktop))
   }
 
-  /// Returns the address after a program listens there.
+  /// Waits until the keyring runs, and returns the address of its bus.
   static func ready() async throws -> String { try await start.value.desktop.address }
 }

@@ -10,9 +10,10 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
   ///
   /// Two opened stores behave like two processes.
   let open: @Sendable (TemporaryFolder) throws -> any TokenStore
-  /// Returns the address of that store for `store-probe`, if another process can open it.
+  /// Returns the address of the store in a folder for `store-probe`; `nil` if no other process can
+  /// open the store.
   var address: (@Sendable (TemporaryFolder) -> String)?
-  /// Whether the store keeps all its data in files of that folder.
+  /// Whether the store keeps all its data in files of the folder that `open` gets.
   var isInFolder = true
   /// Whether reading the store creates a file that its readers share.
   var needsRoomToRead = false
@@ -53,7 +54,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
 
   static let all =
     [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring + kWallet + postgreSQL
-  /// The kinds that survive a process and can be opened by several.
+  /// The kinds whose records survive a process, and that several processes can open.
   static let shared = all.filter { $0.address != nil }
   /// The kinds that write an answer to a write-ahead copy first.
   static let landing = onDisk

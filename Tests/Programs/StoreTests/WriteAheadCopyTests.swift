@@ -63,7 +63,7 @@ import Testing
     let reservation = try await store.reservation("a", replacing: Self.old)
     #expect(try writeAheadCopies(folder).count == 1)
     try folder.expectPrivate("with reservation")
-    // In the meantime a sign-in of the account asks too.
+    // Meanwhile, a sign-in of the account makes a reservation too.
     try await store.reservation("a", replacing: nil).release()
     #expect(try writeAheadCopies(folder).count == 1)
     #expect(try await store.load("a") == Self.old, "an empty landing file is none")
@@ -84,7 +84,8 @@ import Testing
     #expect(try await kind.open(folder).load("a") == nil)
   }
 
-  /// For example after a refresh by a version without write-ahead copies, or after a new sign-in.
+  /// The stored record can be newer than the copy, for example after a refresh by a version without
+  /// write-ahead copies or after a new sign-in.
   @Test(arguments: StoreKind.landing, ["newest", "old"])
   func `a write-ahead copy that does not belong to the stored record is ignored`(
     kind: StoreKind, name: String

@@ -40,7 +40,7 @@ enum Bytes {
     number(UInt32(payload.count)).dropFirst() + [type, flags] + number(stream) + payload
   }
 
-  /// Returns four bytes in network order.
+  /// Returns a number as four bytes in network order.
   static func number(_ value: UInt32) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }
@@ -93,7 +93,7 @@ enum Bytes {
     headers(["grpc-status": "0"], [.endHeaders, .endStream], stream: stream)
   }
 
-  /// Returns a message with its prefix.
+  /// Returns an uncompressed gRPC message with its prefix of 5 bytes.
   static func message(_ content: [UInt8] = []) -> [UInt8] {
     [0] + number(UInt32(content.count)) + content
   }
@@ -103,8 +103,8 @@ enum Bytes {
     head(stream: stream) + data(message(content), stream: stream) + trailers(stream: stream)
   }
 
-  /// A head with a field of 4 kB, which enters the dynamic table, and 12,000 bytes that each repeat
-  /// it.
+  /// A head with a field of 4 kB that enters the dynamic table, and 12,000 bytes that each repeat
+  /// the field.
   static let repeatedField = frame(
     .headers, .endHeaders, stream: 1,
     [0x88, 0x40] + literal("x-large") + literal(String(repeating: "a", count: 4000))
@@ -112,7 +112,7 @@ enum Bytes {
 
   // MARK: Header compression
 
-  /// Returns fields as literals with new names, which enter no table (RFC 7541, section 6.2.2).
+  /// Returns fields as literals with new names that enter no table (RFC 7541, section 6.2.2).
   static func block(_ fields: KeyValuePairs<String, String>) -> [UInt8] {
     fields.flatMap { [0x00] + literal($0) + literal($1) }
   }
@@ -122,7 +122,8 @@ enum Bytes {
     integer(text.utf8.count, bits: 7) + text.utf8
   }
 
-  /// Returns a number whose first byte begins with other bits (RFC 7541, section 5.1).
+  /// Encodes a number in a prefix of `bits` bits; `first` has the bits before the prefix (RFC 7541,
+  /// section 5.1).
   static func integer(_ value: Int, bits: Int, _ first: UInt8 = 0) -> [UInt8] {
     let largest = 1 << bits - 1
     guard value >= largest else { return [first | UInt8(value)] }

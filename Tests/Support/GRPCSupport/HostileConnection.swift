@@ -193,7 +193,7 @@ final class HostileConnection {
     { usleep(50) }
   }
 
-  // MARK: Passing on
+  // MARK: Relaying
 
   private func relay(to port: UInt16, _ piece: Int) {
     defer { isOpen = false }
@@ -237,7 +237,7 @@ final class HostileConnection {
       }
     }
     shutdown(target, Int32(SHUT_WR))
-    // If this side has ended, the other copy must end too.
+    // The end of this copy must also end the copy in the other direction.
     shutdown(source, Int32(SHUT_RD))
   }
 }

@@ -9,7 +9,7 @@ import SequencingOAuthGRPC
 ///
 /// Each connection has its own thread, because its steps block.
 final class HostileServer: Sendable {
-  /// Returns the steps of a connection by its number, which starts at 0.
+  /// A function that returns the steps for a connection by its number, which starts at 0.
   typealias Script = @Sendable (Int) -> [Step]
 
   private struct State {
@@ -102,7 +102,8 @@ final class HostileServer: Sendable {
       self.state.withLock { if index < Self.keptLogs { change(&$0.logs[index]) } }
     }
     connection.run(script(index))
-    // Closed under the lock, so that ``stop()`` cannot use the number for another connection.
+    // The socket is closed under the lock, so that ``stop()`` cannot shut down another connection
+    // that gets the same descriptor.
     state.withLock { state in
       state.sockets.remove(socket)
       state.logs[index].isOver = true

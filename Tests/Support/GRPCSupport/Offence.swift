@@ -15,7 +15,7 @@ struct Offence: Sendable, CustomTestStringConvertible {
 
   let name: String
   let scope: Scope
-  /// The error code that the server gets (section 7).
+  /// The error code that the server gets (RFC 9113, section 7).
   let code: HTTP2Code
   let bytes: [UInt8]
 
@@ -33,7 +33,8 @@ struct Offence: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Makes a call to a server that sends the bytes, and then a call that must succeed.
+  /// Expects that the bytes make a call fail as `scope` and `code` say, and that a later call
+  /// succeeds.
   func check(kind: RPCCall.Kind = .unary) async throws {
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let channel = try server.channel()
@@ -55,7 +56,7 @@ struct Offence: Sendable, CustomTestStringConvertible {
 }
 
 extension HostileConnection.Log {
-  /// The error code that the client sent for the connection, or for the first stream.
+  /// Returns the error code that the client sent for the connection, or for the first stream.
   fileprivate func code(of scope: Offence.Scope) -> UInt32? {
     scope == .connection ? goAway : reset()
   }
@@ -99,7 +100,7 @@ extension Offence {
     Offence(
       "a window of 2^31 on a stream", .stream, .flowControlError,
       Bytes.windowUpdate((1 << 31) - 1, stream: 1)),
-    // The standard requires more: the end of the connection.
+    // The standard requires the end of the connection here, but the client ends only the stream.
     Offence(
       "a window of 2^31 because of a setting", .stream, .flowControlError,
       Bytes.windowUpdate((1 << 31) - 1 - 65_535, stream: 1) + Bytes.settings((4, 70_000))),

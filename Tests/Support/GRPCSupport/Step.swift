@@ -4,16 +4,16 @@ import TestSupport
 ///
 /// After the last step, the server reads until the client closes the connection.
 enum Step: Sendable {
-  /// Waits for the client's first byte without reading it, which shows that the client is
+  /// Waits for the client's first byte without reading it; the byte shows that the client is
   /// connected.
   case contact
   /// Reads the client's preface.
   case preface
   /// Reads until a frame of this type has come, on the given stream or on any.
   case wait(Bytes.Kind, stream: UInt32? = nil)
-  /// Reads some bytes.
+  /// Waits until at least one byte has come.
   case anything
-  /// Reads an HTTP/1 head, which a proxy gets.
+  /// Reads the head of an HTTP/1 request, as a proxy gets it.
   case head
   case send([UInt8])
   /// Sends the bytes one by one.
@@ -38,8 +38,8 @@ extension [Step] {
   /// The steps of a good server.
   static let good: [Step] = [.preface, .send(Bytes.start), .serve]
 
-  /// Returns the steps of a server that does something after the first request, and then behaves
-  /// well.
+  /// Returns the steps of a server that runs `steps` after the head of the first request, and then
+  /// behaves well.
   static func afterRequest(_ steps: Step...) -> [Step] {
     [.preface, .send(Bytes.start), .wait(.headers)] + steps + [.serve]
   }

@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuthGRPC
 
 extension RPCChannel {
-  /// Creates a call of the test service with a text.
+  /// Creates a call to a method of the test service; the request is a text.
   func test(
     _ name: String, _ request: String = "", kind: RPCCall.Kind = .unary
   ) throws -> RPCCall {

@@ -3,7 +3,7 @@ import OAuthSandbox
 import SQLoopback
 import Testing
 
-/// A token that a test reads without a check of its signature.
+/// A signed token that a test reads without verifying the signature.
 struct ReadJWT {
   let text: String
   let header: SandboxJSON
@@ -58,7 +58,7 @@ extension SandboxPeer {
     return try await redeem(try #require(code))
   }
 
-  /// Returns the error with which a request is sent back, or `nil` if there is a code.
+  /// Returns the error in the redirect after an authorization request, or `nil` if there is a code.
   func refusal(_ changes: [String: String?], visitor: SandboxVisitor) async throws -> String? {
     try await redirect(changes, visitor: visitor).value("error")
   }
@@ -75,7 +75,7 @@ extension SandboxPeer {
     }
   }
 
-  /// Returns the field that sends back the cookie of an answer.
+  /// Returns the request field that sends the cookie of an answer back.
   static func cookie(of answer: LoopbackAnswer) throws -> (name: String, value: String) {
     let cookie = try #require(answer.header("set-cookie"))
     return ("Cookie", String(cookie.prefix { $0 != ";" }))

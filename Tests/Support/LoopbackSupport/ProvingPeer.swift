@@ -14,7 +14,7 @@ struct ProvingPeer {
     key = SigningKey(generating: algorithm)
   }
 
-  /// Starts a sandbox with its clock at 1,900,000,000 and proofs accepted.
+  /// Starts a sandbox that accepts proofs and whose clock stands at 1,900,000,000 s after 1970.
   static func start(
     _ change: (inout SandboxOptions) -> Void = { _ in }
   ) async throws -> SandboxServer {
@@ -55,14 +55,14 @@ struct ProvingPeer {
     return jwt.signed
   }
 
-  /// Sends a form with a proof to the token endpoint or, with another path, elsewhere.
+  /// Sends a form with proofs to the token endpoint or to another path.
   func post(
     _ form: [(String, String)], to path: String = "/token", _ proofs: String...
   ) async throws -> LoopbackAnswer {
     try await peer.post(path, form, headers: proofs.map { ("DPoP", $0) })
   }
 
-  /// The form of a request that needs no code.
+  /// The form of a token request that needs no code: a password grant.
   static let passwordForm = [
     ("grant_type", "password"), ("username", "alice"), ("password", "alice-password"),
     ("client_id", "sandbox-app"),

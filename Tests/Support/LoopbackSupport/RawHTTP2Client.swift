@@ -36,7 +36,7 @@ package final class RawHTTP2Client: Sendable {
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
   }
 
-  /// An open socket, which the client and its thread use until both are done.
+  /// An open socket that stays open until neither the client nor its thread uses it.
   private final class Socket: Sendable {
     let descriptor: Int32
 
@@ -148,7 +148,7 @@ package final class RawHTTP2Client: Sendable {
     } while !rest.isEmpty
   }
 
-  /// Opens the windows of a stream and of the connection by a number of bytes.
+  /// Enlarges the windows of a stream and of the connection by a number of bytes.
   package func grant(_ count: UInt32, to stream: UInt32) {
     for stream in [0, stream] { send(Self.frame(8, 0, stream, Self.bytes(count))) }
   }

@@ -12,7 +12,7 @@ final class RelayConnection {
   }
 
   let client: Int32
-  /// The socket to the server, or a negative number before the first byte may pass.
+  /// The socket to the server; negative until the relay connects to the server.
   private(set) var server: Int32 = -1
   private(set) var requests = Flow()
   private(set) var answers = Flow()
@@ -43,7 +43,8 @@ final class RelayConnection {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     address.sin_port = port.bigEndian
-    // Before it connects, because a server that is stopped must not block the relay.
+    // The socket is made non-blocking first, because a server that is stopped must not block the
+    // relay.
     Self.prepare(server)
     let status = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -53,9 +54,9 @@ final class RelayConnection {
     guard status == 0 || errno == EINPROGRESS else { throw RelayError() }
   }
 
-  /// Moves the bytes that the sockets give and take now, and returns the counts of written bytes.
+  /// Moves the bytes that can be moved without waiting, and returns the counts of written bytes.
   ///
-  /// A request may meet a fault, which ends the connection or all traffic.
+  /// A request may meet the fault; then the method throws, or it stops all traffic.
   func move(
     _ traffic: inout TCPRelay.Traffic, _ fault: inout RelayFault
   ) throws -> (toServer: Int, toClient: Int) {
@@ -117,7 +118,8 @@ final class RelayConnection {
 
   /// Closes both sockets with a reset.
   func reset() {
-    // Unlike SO_LINGER, this does not wait for the thread that polls the sockets.
+    // Unlike a close with SO_LINGER, connecting to nowhere resets a socket without waiting for the
+    // thread that polls it.
     var nowhere = sockaddr()
     nowhere.sa_family = sa_family_t(AF_UNSPEC)
     for socket in [client, server] where socket >= 0 {
@@ -126,7 +128,7 @@ final class RelayConnection {
     close()
   }
 
-  /// Receives bytes unless some are pending, and returns whether there are some now.
+  /// Receives bytes unless some are pending, and returns whether some are pending now.
   private static func receive(_ flow: inout Flow, from socket: Int32) throws -> Bool {
     guard flow.pending.isEmpty, !flow.hasEnded else { return !flow.pending.isEmpty }
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -139,7 +141,7 @@ final class RelayConnection {
 
   private static func move(_ flow: inout Flow, from: Int32, to: Int32) throws -> Int {
     var count = 0
-    // Limited, because the caller holds the lock.
+    // The number of rounds is limited, because the caller holds the lock.
     for _ in 0..<8 where !flow.isFinished {
       if flow.pending.isEmpty, !flow.hasEnded, try !receive(&flow, from: from), !flow.hasEnded {
         return count

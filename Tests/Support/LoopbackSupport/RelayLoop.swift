@@ -2,7 +2,7 @@ import Foundation
 import SQBasics
 import TestSupport
 
-/// The thread of a relay, which waits for its sockets and moves their bytes.
+/// The thread of a relay; it waits for the relay's sockets and moves their bytes.
 final class RelayLoop: Sendable {
   struct State {
     var traffic = TCPRelay.Traffic.all

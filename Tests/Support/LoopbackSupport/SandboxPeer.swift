@@ -7,12 +7,12 @@ import Testing
 struct SandboxPeer {
   let sandbox: SandboxServer
 
-  /// RFC 7636, appendix B.
+  /// The verifier of the example in RFC 7636, appendix B.
   static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
   static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
   static let redirectURI = "com.example.sandbox:/callback"
 
-  /// Returns a correct authorization request with changes.
+  /// Returns the URL of a correct authorization request with changes.
   ///
   /// A parameter with the value `nil` is left out.
   func authorizationURL(_ changes: [String: String?] = [:]) throws -> URL {
@@ -68,7 +68,7 @@ struct SandboxPeer {
     try #require(try await redirect(changes).first { $0.name == "code" }?.value)
   }
 
-  /// The form of a pushed sign-in.
+  /// The form of a correct pushed authorization request.
   static let signInForm = [
     ("response_type", "code"), ("client_id", "sandbox-app"), ("redirect_uri", redirectURI),
     ("code_challenge", challenge), ("code_challenge_method", "S256"),

@@ -1,7 +1,7 @@
 import Foundation
 import SQBasics
 
-/// A relay from a port of 127.0.0.1 to another one, which a test can silence as a network can.
+/// A relay between two ports of 127.0.0.1 that a test can silence as a network can.
 ///
 /// Its own thread moves the bytes. Each method has its effect before it returns.
 package final class TCPRelay: Sendable {
@@ -36,7 +36,7 @@ package final class TCPRelay: Sendable {
   private let listener: BoundSocket
   private let loop: RelayLoop
 
-  /// Starts a relay to a port, which ends when its last reference is released.
+  /// Starts a relay to a port; the relay ends when its last reference is released.
   package init(to port: UInt16) throws {
     listener = try BoundSocket()
     try listener.listen()
@@ -80,7 +80,7 @@ package final class TCPRelay: Sendable {
   /// Whether the fault is still to happen.
   package var isFaultExpected: Bool { loop.state.withLock(\.fault.isExpected) }
 
-  /// Whether a client has closed a connection, which the relay tells the server only after
+  /// Whether a client has closed a connection, even if the relay tells the server only after
   /// ``speakAgain()``.
   package var isLeft: Bool {
     loop.state.withLock { state in state.connections.contains(where: \.isLeft) }

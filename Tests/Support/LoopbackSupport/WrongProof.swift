@@ -2,7 +2,7 @@ import Testing
 
 @testable import OAuthSandbox
 
-/// One way to make a proof wrong, with a word of the description of the error.
+/// A way to make a proof wrong, with a word that the description of the error must contain.
 struct WrongProof: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let word: String

@@ -2,7 +2,7 @@ import TestSupport
 
 /// The actions of a user on glewlwyd's pages.
 extension Browser {
-  /// Fills in the login page.
+  /// Fills in the login page, and sends it.
   package func logInToGlewlwyd(as user: Glewlwyd.User) async throws {
     try await type(user.rawValue, into: "#username")
     try await type(user.password, into: "#password")

@@ -2,7 +2,7 @@ import Foundation
 import SequencingOAuth
 import TestSupport
 
-/// A headless Chromium in which a test plays the user.
+/// A headless Chromium in which a test acts as the user.
 ///
 /// Each browser has its own process, profile and chromedriver, reaches only loopback addresses, and
 /// ends with the test.
@@ -39,9 +39,9 @@ package final class Browser: Sendable {
 
   /// A shell script that ends chromedriver and its browser when its input ends.
   ///
-  /// The input ends when the test stops them, and also if the test process dies before.
-  /// Chromedriver takes a free port of IPv6, and ends if another program has that port of IPv4,
-  /// which happens with many test servers. The script then starts it again.
+  /// The input ends when the test stops the browser, and also if the test process dies before.
+  /// Chromedriver takes a free port of IPv6, and ends if another program has that port of IPv4, as
+  /// happens with many test servers. The script then starts chromedriver again.
   private static let leash = """
     trap : TERM
     for attempt in {1..10}; do chromedriver --port=0 && break; done &

@@ -56,7 +56,7 @@ private struct Authority {
   }
 
   private func issue(_ name: String, _ extensions: String) async throws {
-    // Python 3.13 verifies as RFC 5280, section 4.2.1.1, demands.
+    // Python 3.13 demands this extension, as RFC 5280, section 4.2.1.1, does.
     let all = "authorityKeyIdentifier=keyid\n\(extensions)"
     try Data(all.utf8).write(to: URL(filePath: folder.file("\(name).ext")))
     try await openssl(

@@ -1,7 +1,7 @@
 package import Foundation
 import TestSupport
 
-/// A program that a test runs in its own process group.
+/// A program that a test runs in a separate process group.
 ///
 /// When the program ends or is stopped, or when this object is released, all processes of the group
 /// are killed too.
@@ -71,7 +71,7 @@ package final class ChildProcess: Sendable {
     record.signal(SIGKILL)
   }
 
-  /// Runs a program to its end.
+  /// Runs a program to its end, and returns its output and its exit status.
   package static func run(
     _ command: [String], environment: [String: String?] = [:],
     input: Input = .none, within limit: Duration = .seconds(60)
@@ -134,7 +134,7 @@ package final class ChildProcess: Sendable {
     return !threads.isEmpty && threads.allSatisfy { Self.state(at: "\(tasks)/\($0)") == "T" }
   }
 
-  /// Stops the program, and returns when its last thread has stopped, a moment after the signal.
+  /// Suspends the program, and returns when its last thread has stopped, a moment after the signal.
   package func freeze() async throws {
     signal(SIGSTOP)
     try await eventually("\(command) stands still") { isStopped || !isRunning }
@@ -150,7 +150,7 @@ package final class ChildProcess: Sendable {
     return line.split(separator: ")").last?.dropFirst().first
   }
 
-  /// Sends a signal to the whole group, or only to the program, unless the program has ended.
+  /// Sends a signal to the whole group or, with `alone`, only to the program, unless it has ended.
   package func signal(_ number: Int32, alone: Bool = false) {
     record.signal(number, alone: alone)
   }
@@ -159,7 +159,7 @@ package final class ChildProcess: Sendable {
   package func stop(within limit: Duration = .seconds(5)) async {
     record.closeInput()
     signal(SIGTERM)
-    // In its own task, because the test's task may have been cancelled.
+    // A new task waits, because the test's task may have been cancelled.
     await Task { [self] in
       try? await eventually("\(command) ends", within: limit) { !isRunning }
       signal(SIGKILL)

@@ -1,7 +1,7 @@
 import Foundation
 import SQBasics
 
-/// The output and the status of a child process, which one thread for each blocking call writes.
+/// The output and the status of a child process; each blocking call runs on a separate thread.
 final class ChildRecord: Sendable {
   struct State: Sendable {
     var output = Data()
@@ -49,7 +49,7 @@ final class ChildRecord: Sendable {
     Thread.detachNewThread { [self] in
       var info = siginfo_t()
       while waitid(P_PID, id_t(processID), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-      // Until the status is taken, no other process can get this number.
+      // Until the status is taken, no other process can get this process ID.
       kill(-processID, SIGKILL)
       state.withLock { state in
         var raw: Int32 = 0
@@ -62,8 +62,8 @@ final class ChildRecord: Sendable {
 
   /// Writes the whole input and closes it.
   func write(_ data: Data) {
-    // Taken, so that no other thread closes it during the write, when its number could become
-    // another file's.
+    // The descriptor is taken from the state: if another thread closed it during the write, its
+    // number could become another file's.
     guard let end = takeInputEnd() else { return }
     Thread.detachNewThread {
       // A program that does not read its input must not end this process.
@@ -93,7 +93,8 @@ final class ChildRecord: Sendable {
   }
 
   func signal(_ number: Int32, alone: Bool = false) {
-    // Under the lock, so that the number cannot belong to another process yet.
+    // The signal is sent under the lock, so that the process ID cannot belong to another process
+    // yet.
     state.withLock { state in
       if state.status == nil { kill(alone ? processID : -processID, number) }
     }

@@ -2,22 +2,26 @@ import Foundation
 import LoopbackSupport
 import TestSupport
 
-/// An HTTP proxy in a process of its own, the only way to servers whose names no resolver knows.
+/// An HTTP proxy in a separate process: the only way to servers whose names no resolver knows.
 ///
-/// It forwards the connections to a name to a port of 127.0.0.1. Python and its OpenSSL run it.
+/// It forwards the connections for each host name to a port of 127.0.0.1. Python and its OpenSSL
+/// run the proxy.
 package final class ForwardProxy: Sendable {
   /// A server behind the proxy.
   package struct Host: Sendable, Encodable {
     let port: UInt16
-    /// The protocol that the proxy chooses in the TLS connections that it opens (ALPN); `nil` if it
-    /// does not open them.
+    /// The protocol that the proxy chooses (ALPN) if it decrypts the TLS connections to the server;
+    /// `nil` if it does not decrypt them.
     let opened: String?
 
-    /// A server that gets the bytes of the client as they are.
+    /// Returns a server at a port of 127.0.0.1 that gets the client's bytes unchanged.
     package static func at(_ port: UInt16) -> Host { Host(port: port, opened: nil) }
 
-    /// A server to which the proxy itself speaks TLS: it shows the client a certificate of its own,
-    /// and reads the content.
+    /// Returns a server whose TLS connections the proxy decrypts.
+    ///
+    /// The proxy shows the client the proxy's certificate, reads the content, and opens a TLS
+    /// connection to the server at the port of 127.0.0.1. `name` is the protocol that the proxy
+    /// chooses (ALPN).
     package static func inspected(at port: UInt16, _ name: String = "http/1.1") -> Host {
       Host(port: port, opened: name)
     }
@@ -37,9 +41,10 @@ package final class ForwardProxy: Sendable {
 
   /// Starts a proxy.
   ///
-  /// `credentials` is the user and the password that it demands, with a colon between them. A
-  /// secure proxy is reached over TLS, with the certificate for 127.0.0.1. The certificate for
-  /// `other.example` is that of the connections that it opens.
+  /// `credentials` is the user and the password that the proxy demands, with a colon between them.
+  /// A secure proxy is reached over TLS, and its certificate is for 127.0.0.1. The certificate of
+  /// any other proxy is for `other.example`. The proxy shows its certificate in the connections
+  /// that it decrypts.
   package init(
     to hosts: [String: Host], _ certificates: Certificates, credentials: String? = nil,
     isSecure: Bool = false
@@ -65,7 +70,7 @@ package final class ForwardProxy: Sendable {
   /// The requests so far, each with the status of its answer: `CONNECT other.example:443 200`.
   package var requests: [String] { process.output.split(separator: "\n").map(String.init) }
 
-  /// What went wrong in the proxy itself.
+  /// The errors that the proxy has reported so far.
   package var errors: String { process.errors }
 
   private static let script = """

@@ -5,13 +5,13 @@ package import Testing
 
 /// A gRPC server of Google's grpcio or grpc-go, which a test runs on a free port.
 ///
-/// The program that runs it describes its methods and its options.
+/// The source of the program that runs the server describes the methods and the options.
 package final class GRPCServer: Sendable {
   /// The programs that run a server.
   package enum Program: Sendable {
-    /// Methods for one property each, on grpcio.
+    /// Our test methods on grpcio: each one tests a single feature, such as metadata or errors.
     case serve
-    /// The service of gRPC's interoperability tests on grpcio, which handles no signals.
+    /// The service of gRPC's interoperability tests on grpcio; the program handles no signals.
     case interopOnGRPCIO
     /// The service of gRPC's interoperability tests on grpc-go.
     case interopOnGRPCGo
@@ -19,7 +19,7 @@ package final class GRPCServer: Sendable {
     private static let servers = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../Programs/GRPCProgramTests/Servers").standardized
 
-    // Built once, in the first test that needs it.
+    // The program is built once, in the first test that needs it.
     private static let go = Task { try await GoProgram.build(servers.appending(path: "grpc-go")) }
 
     fileprivate func path() async throws -> String {
@@ -107,7 +107,7 @@ package final class GRPCServer: Sendable {
     process.signal(SIGUSR2)
   }
 
-  /// Stops the server's process until ``thaw()``.
+  /// Suspends the server's process until ``thaw()``.
   ///
   /// Its connections stay open.
   package func freeze() async throws {

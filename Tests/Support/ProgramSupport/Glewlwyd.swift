@@ -2,7 +2,7 @@ import Foundation
 import SQBasics
 import TestSupport
 
-/// glewlwyd, an authorization server of other authors, which a test runs on a free port.
+/// An authorization server of other authors, glewlwyd, that a test runs on a free port.
 ///
 /// It has the users and clients of ``User`` and ``Client``. A client's redirect URI must come from
 /// ``takeRedirectURI()``, and its address after a logout from ``takeLogoutURI()``. The script that
@@ -21,7 +21,7 @@ package final class Glewlwyd: Sendable {
     case confidential
     /// A client whose secret contains characters that forms encode.
     case awkward
-    /// A client with a key, which only a server with the setting `CLIENT_KEYS` knows.
+    /// A client with a key; only a server with the setting `CLIENT_KEYS` knows this client.
     case keyed
 
     package var secret: String? {
@@ -78,10 +78,11 @@ package final class Glewlwyd: Sendable {
   /// The address of the server's token endpoint.
   package var tokenEndpoint: String { issuer + "/token" }
 
-  /// Returns a redirect URI of all clients, with a port that no other test uses.
+  /// Returns a redirect URI that all clients have, with a port that no other test uses.
   package func takeRedirectURI() throws -> String { try takeURI(path: "callback") }
 
-  /// Returns an address of all clients for after a logout, with a port that no other test uses.
+  /// Returns an address for after a logout that all clients have, with a port that no other test
+  /// uses.
   package func takeLogoutURI() throws -> String { try takeURI(path: "signed-out") }
 
   private func takeURI(path: String) throws -> String {

@@ -4,7 +4,7 @@ package import Testing
 
 /// Builds small programs in Go with Debian's Go libraries.
 enum GoProgram {
-  /// Debian's libraries: sources in one tree, which must be built without modules.
+  /// Debian's libraries: sources in one tree that must be built without Go modules.
   private static let libraries = "/usr/share/gocode"
 
   /// Returns whether Go and a library are installed.

@@ -15,7 +15,8 @@ package final class KWallet: Sendable {
     case noWallet
   }
 
-  /// The program, which is also in its names on the bus: the newest one that the system has.
+  /// The program's name, which is also in its names on the bus: the newest version that the system
+  /// has.
   static let name =
     ["kwalletd6", "kwalletd5"].first(where: ProgramRequirement.isInstalled) ?? "kwalletd6"
 
@@ -70,7 +71,7 @@ package final class KWallet: Sendable {
     }
   }
 
-  /// The settings that its assistant writes at the first use.
+  /// The settings that KWallet's assistant writes at the first use.
   private static let settings = """
     [Wallet]
     Default Wallet=kdewallet

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// KeePassXC with its default settings, as the keyring of a private session on its own display.
+/// KeePassXC as the keyring of a private session, with default settings and a separate display.
 ///
-/// It asks the user before a program reads an item.
+/// KeePassXC asks the user before a program reads an item.
 package final class KeePassXC: Sendable {
   /// The user's database when the program starts.
   package enum Start: Sendable {
@@ -20,9 +20,9 @@ package final class KeePassXC: Sendable {
   package init(on desktop: PrivateDesktop, _ start: Start = .openDatabase) async throws {
     let folder = try TemporaryFolder()
     self.folder = folder
-    // An X server that chooses its own number may take that of a server that is ending, which then
-    // removes the new server's socket. By default, a server restarts whenever its last client
-    // leaves, and refuses others meanwhile.
+    // The display number is random: an X server that chooses the number itself may take the number
+    // of a server that is ending, and that server then removes the new server's socket. Without
+    // `-noreset`, a server restarts whenever its last client leaves, and refuses others meanwhile.
     display = try PrivateDesktop.start([
       "Xvfb", ":\(Int.random(in: 1000...50_000))", "-displayfd", "1", "-noreset",
       "-screen", "0", "1024x768x24", "-nolisten", "tcp",
@@ -31,7 +31,7 @@ package final class KeePassXC: Sendable {
     environment = desktop.environment.merging([
       "DISPLAY": ":\(number)", "XDG_CONFIG_HOME": folder.path,
       "XDG_CACHE_HOME": folder.file("cache"),
-      // The program puts a file there by which it notices that it already runs.
+      // The program puts a file into this folder, and so notices that it already runs.
       "TMPDIR": folder.path,
     ]) { $1 }
     try Self.write(Self.settings, to: folder.file("keepassxc.ini"))
@@ -60,7 +60,7 @@ package final class KeePassXC: Sendable {
 
   /// Waits until the user has refused this number of questions.
   ///
-  /// The next question then counts.
+  /// The next question then counts as a new one.
   package func isRefused(_ count: Int) async throws {
     try await eventually("question \(count) is refused") { refusals == count }
   }
@@ -85,7 +85,7 @@ package final class KeePassXC: Sendable {
     }
   }
 
-  /// Whether a database is locked, or `nil` if there is none.
+  /// Returns whether a database is locked, or `nil` if there is none.
   private func isLocked(_ path: String, _ desktop: PrivateDesktop) async throws -> Bool? {
     let answer = try await desktop.call(
       "/org/freedesktop/secrets/\(path)", "org.freedesktop.DBus.Properties.Get",
@@ -116,10 +116,11 @@ package final class KeePassXC: Sendable {
     guard result.status == 0 else { throw ChildProcessError(message: result.errors) }
   }
 
-  /// The user's settings: the integration, which is off by default.
+  /// The user's settings, which turn on the integration with other programs; it is off by default.
   ///
   /// KeePassXC 2.7 sometimes crashes if it gets another item while it writes its file. No person is
-  /// fast enough to see this, so it writes the file at the end. Everything else has its default.
+  /// fast enough to see this, so with these settings it writes the file at the end. Everything else
+  /// has its default.
   private static let settings = """
     [General]
     ConfigVersion=2
@@ -156,7 +157,10 @@ package final class KeePassXC: Sendable {
     done
     """#
 
-  /// It waits for the answer, so that the next attempt types into no other window.
+  /// A script that types the password into each locked window.
+  ///
+  /// The script waits until the windows are unlocked, so that the next attempt types into no other
+  /// window.
   private static let unlock = #"""
     locked() { xdotool search --onlyvisible --name "Locked.*KeePassXC$"; }
     for window in $(locked); do

@@ -3,10 +3,10 @@ import SequencingOAuth
 import TestSupport
 package import Testing
 
-/// An MCP server of a package of PyPI, with that package's authorization server, on a free port.
+/// An MCP server and its authorization server, both of one package of PyPI, on a free port.
 ///
-/// It has the tools `add` and `count`. The authorization server registers clients, and approves
-/// each sign-in at once. The scripts that run the servers describe the rest.
+/// The MCP server has the tools `add` and `count`. The authorization server registers clients, and
+/// approves each sign-in at once. The scripts that run the servers describe the rest.
 package final class MCPServer: Sendable {
   /// The packages, which differ in their metadata and in their refusals.
   package enum Package: String, Sendable, CaseIterable {
@@ -15,7 +15,7 @@ package final class MCPServer: Sendable {
     /// The server refuses tokens that are not for its ``MCPServer/url``, as resource indicators
     /// allow.
     case mcp
-    /// FastMCP, which is made of `mcp`.
+    /// FastMCP, which is built on `mcp`.
     ///
     /// The server does not look at the resource of a token. Its tool `erase` needs `admin`.
     case fastmcp
@@ -44,7 +44,7 @@ package final class MCPServer: Sendable {
     }
   }
 
-  /// `http://127.0.0.1:` and a port, which is the authorization server's address too.
+  /// The address of both servers: `http://127.0.0.1:` and a port.
   package let origin: String
   /// The address of the MCP endpoint: the protected resource.
   package let url: URL
@@ -56,7 +56,7 @@ package final class MCPServer: Sendable {
     self.process = process
   }
 
-  /// Where the packages are installed; `Scripts/install test` does it.
+  /// The folder into which `Scripts/install test` installs the packages.
   fileprivate static let packages = PackageSources.root.appending(path: ".build/python").path
 
   /// Starts a server, which ends with ``stop()`` or when its last reference is released.
@@ -84,7 +84,7 @@ package final class MCPServer: Sendable {
 
   /// Returns a line for each answer so far: `200 POST /mcp`.
   ///
-  /// Waits for the line of a last request, which is left out. The lines before it are then
+  /// Sends a last request and waits for its line, which is left out. The lines before it are then
   /// complete.
   package func answers() async throws -> [Substring] {
     let path = "/answers/\(UUID().uuidString)"
@@ -96,7 +96,8 @@ package final class MCPServer: Sendable {
     return lines.filter { $0.first?.isNumber == true && !$0.contains(" GET /answers/") }
   }
 
-  /// Makes each request need the later scopes too, as a server does whose owner changes its rules.
+  /// Makes each request also need the scopes in `later`, as if the server's owner had changed the
+  /// rules.
   ///
   /// The server's metadata stay as they are.
   package func demandMore() async throws {
@@ -104,7 +105,7 @@ package final class MCPServer: Sendable {
     _ = try await process.line(after: "NEEDS ")
   }
 
-  /// Ends the server at once, also with open event streams.
+  /// Ends the server at once, even with open event streams.
   package func stop() async {
     await process.stop()
   }

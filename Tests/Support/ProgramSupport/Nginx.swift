@@ -5,7 +5,7 @@ import SQBasics
 import SequencingOAuth
 import TestSupport
 
-/// nginx, an HTTP server of other authors, which a test runs as a resource server.
+/// An nginx (an HTTP server of other authors) that a test runs as a resource server.
 ///
 /// It asks a sandbox about every token, so it rejects a token that was revoked there. Its
 /// configuration in `Tests/Programs/LiveTests/Servers/nginx` describes each path.
@@ -55,7 +55,7 @@ package final class Nginx: Sendable {
 
   /// Starts a server, which ends with ``stop()`` or when its last reference is released.
   ///
-  /// The server asks `endpoint` of the sandbox about each token. The last argument limits the
+  /// The server asks `endpoint` of the sandbox about each token. `requestsPerConnection` limits the
   /// requests of a connection.
   package static func start(
     sandbox: SandboxServer, asking endpoint: SandboxEndpoint = .me,
@@ -107,7 +107,7 @@ package final class Nginx: Sendable {
     }
   }
 
-  /// The content of its error log.
+  /// The content of nginx's error log, and what nginx wrote to standard error.
   package var errors: String {
     ((try? String(contentsOfFile: folder.file("error.log"), encoding: .utf8)) ?? "")
       + process.errors
@@ -117,7 +117,7 @@ package final class Nginx: Sendable {
 
   /// Returns every request whose answer was complete before this call, in order.
   ///
-  /// A request that the client cancelled, or whose body nginx still reads, may come later.
+  /// A request that the client cancelled, or whose body nginx still reads, may appear only later.
   package func requests() async throws -> [NginxRequest] {
     let marker = "/marker?\(UUID().uuidString)"
     guard let url = URL(string: url.absoluteString + marker) else { throw URLError(.badURL) }

@@ -2,15 +2,17 @@ import Foundation
 import LoopbackSupport
 import TestSupport
 
-/// The process of an nginx, and what each of its configurations needs.
+/// Starts nginx, and has the line that each configuration of nginx needs.
 enum NginxProcess {
-  /// The line of a configuration without which nginx's worker would run as the user nobody, who may
-  /// not read a test's folder.
+  /// The line of a configuration that makes nginx's workers run as root if root runs the tests.
+  ///
+  /// Without this line they would run as the user nobody, who may not read a test's folder.
   static var user: String { geteuid() == 0 ? "user root;" : "" }
 
   /// Starts nginx with the file `nginx.conf` of a folder.
   ///
-  /// It inherits the sockets. It also ends with the test's process, whose end closes the input.
+  /// nginx inherits the sockets. It also ends with the test's process, because the script's input
+  /// then ends.
   static func start(in folder: TemporaryFolder, _ sockets: [BoundSocket]) throws -> ChildProcess {
     let script = """
       exec 9<&0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A request in nginx's log, which is written after the answer.
+/// A request in nginx's log; nginx logs it after the answer.
 package struct NginxRequest: Sendable, Hashable, Decodable, CustomStringConvertible {
   package let method: String
   /// The path and the query, as sent.

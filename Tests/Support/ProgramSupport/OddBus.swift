@@ -2,7 +2,7 @@ import Foundation
 import SQBasics
 package import TestSupport
 
-/// A socket at the place of the D-Bus session, with a peer that is not a bus.
+/// A socket in place of the D-Bus session's bus, with a peer that is not a bus.
 package final class OddBus: Sendable {
   /// The peer's behaviour on each connection.
   package enum Habit: CaseIterable, Sendable {

@@ -1,7 +1,7 @@
 import Dispatch
 public import Testing
 
-/// Runs a test outside Swift's thread pool: `@Test(.ownThreads)`.
+/// A trait that runs a test outside Swift's thread pool: `@Test(.ownThreads)`.
 ///
 /// A test that expects its process to exit (`#expect(processExitsWith:)`) reads the output of that
 /// process in calls that block. On a machine with two cores, one such test holds the whole pool,

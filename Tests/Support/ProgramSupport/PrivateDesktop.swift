@@ -12,8 +12,8 @@ package final class PrivateDesktop: Sendable {
   private let bus: Locked<ChildProcess>
   private let keyring = Locked<ChildProcess?>(nil)
 
-  /// Starts a session in an empty folder, which ends with ``stop()`` or when its last reference is
-  /// released.
+  /// Starts a session in an empty folder; the session ends with ``stop()`` or when its last
+  /// reference is released.
   package init(in folder: TemporaryFolder? = nil, keyring: Bool = false) async throws {
     self.folder = try folder ?? TemporaryFolder()
     for name in ["run", "home", "data"] {
@@ -76,7 +76,7 @@ package final class PrivateDesktop: Sendable {
     try await eventually("the keyring is gone") { try await !hasKeyring() }
   }
 
-  /// Stops the keyring's process until ``thawKeyring()``, without ending it.
+  /// Suspends the keyring's process until ``thawKeyring()``.
   package func freezeKeyring() async throws {
     try await keyring.withLock(\.self)?.freeze()
   }
@@ -86,9 +86,9 @@ package final class PrivateDesktop: Sendable {
     keyring.withLock(\.self)?.signal(SIGCONT)
   }
 
-  /// Starts a program that should ask the user but never answers.
+  /// Starts a program that takes the place of the password prompt, and never answers.
   ///
-  /// The caller must stop it.
+  /// The caller must stop the program.
   package func startMutePrompter() async throws -> ChildProcess {
     let name = "org.gnome.keyring.SystemPrompter"
     let prompter = try Self.start(
@@ -97,7 +97,7 @@ package final class PrivateDesktop: Sendable {
     return prompter
   }
 
-  /// The content of the keyring's files.
+  /// Returns the content of each of the keyring's files.
   package func keyringFiles() throws -> [Data] {
     let keyrings = folder.file("data/keyrings")
     return try FileManager.default.contentsOfDirectory(atPath: keyrings).map { name in
@@ -124,7 +124,7 @@ package final class PrivateDesktop: Sendable {
     bus.withLock { $0 = new }
   }
 
-  /// Ends all the programs, and removes the files.
+  /// Ends the keyring and the bus; the files stay until their folder is released.
   package func stop() async {
     let process = keyring.withLock { $0 }
     await process?.stop()

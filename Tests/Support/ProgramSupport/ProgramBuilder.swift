@@ -119,7 +119,7 @@ package struct ProgramBuilder: Sendable {
 
   private func run(_ options: [String], _ sources: [String]) async throws {
     // The sources come first: the driver writes its list of link inputs next to the first object,
-    // which must not be one that several programs share while they are built at the same time.
+    // and programs that are built at the same time must not share this object.
     let command = ["swiftc"] + sources + options
     let result = try await ChildProcess.run(command, within: .seconds(240))
     guard result.status == 0 else { throw BuildFailed(message: result.output + result.errors) }

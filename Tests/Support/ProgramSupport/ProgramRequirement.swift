@@ -35,7 +35,7 @@ package struct ProgramRequirement: Sendable {
   /// The programs that are missing.
   package var missing: [String] { programs.filter { !Self.isInstalled($0) } }
 
-  /// Whether a program is in one of the folders.
+  /// Returns whether a program is in `PATH`, in /usr/sbin or in PostgreSQL's folder.
   static func isInstalled(_ program: String) -> Bool {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders: [Substring] =

@@ -1,8 +1,8 @@
 package import Foundation
 import Synchronization
 
-/// A terminal without a window: the program has one end, and the test plays the person at the other
-/// end.
+/// A terminal without a window: the program has one end, and the test acts as the person at the
+/// other end.
 package final class PseudoTerminal: Sendable {
   /// `TIOCSPTLCK` and `TIOCGPTN`, which are macros that Swift cannot import.
   private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
@@ -20,7 +20,8 @@ package final class PseudoTerminal: Sendable {
   }
 
   package init(columns: UInt16 = 80, rows: UInt16 = 30) throws {
-    // By hand, because Swift's Glibc module lacks posix_openpt and the related functions.
+    // The terminal is opened by hand, because Swift's Glibc module lacks posix_openpt and the
+    // related functions.
     let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var isLocked: Int32 = 0
     var number: Int32 = 0
@@ -66,7 +67,8 @@ package final class PseudoTerminal: Sendable {
   /// The number of complete frames.
   package var frameCount: Int { shown.withLock { $0.picture.frames.count } }
 
-  /// Returns the newest frame with a text, from the one at the last key press on.
+  /// Returns the newest frame that contains a text, among the last frame before the last key press
+  /// and all later frames.
   ///
   /// The program may draw another frame at any moment, before the test looks.
   package func frame(with text: String) -> String? {

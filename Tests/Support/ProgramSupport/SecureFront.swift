@@ -9,9 +9,9 @@ package final class SecureFront: Sendable {
   private let socket: BoundSocket
   private let folder: TemporaryFolder
 
-  /// Starts nginx, which may demand a certificate of the client, too.
+  /// Starts nginx; with `demandsCertificate`, it rejects clients without a certificate.
   ///
-  /// It tells the sandbox the certificate's name in the field `X-Client-Name`.
+  /// nginx sends the subject of the client's certificate to the sandbox in `X-Client-Name`.
   package init(
     before sandbox: SandboxServer, _ certificates: Certificates, certificate: String = "other",
     demandsCertificate: Bool = false
@@ -51,9 +51,9 @@ package final class SecureFront: Sendable {
     process = try NginxProcess.start(in: folder, [socket])
   }
 
-  /// The port of 127.0.0.1 on which it listens.
+  /// The port of 127.0.0.1 on which nginx listens.
   package var port: UInt16 { socket.port }
 
-  /// What it has written so far.
+  /// What nginx has written to standard error so far.
   package var errors: String { process.errors }
 }

@@ -3,7 +3,7 @@ import TestSupport
 
 /// A small file system that only a test's processes see, and that is removed with them.
 package enum SmallDisk {
-  /// The command before a program whose mounts other processes cannot see.
+  /// The start of a command that runs a program with mounts that other processes cannot see.
   package static let unshare =
     getuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
 
@@ -15,8 +15,7 @@ package enum SmallDisk {
     ).status == 0
   }
 
-  /// Returns a command that runs with a folder on a disk of some megabytes, with the folder's
-  /// content.
+  /// Returns a command that runs while a folder, with its content, is on a disk of some megabytes.
   static func command(_ command: [String], folder: String, megabytes: Int) -> [String] {
     // Without root's rights, the command must not seem to run as root.
     let leave = getuid() == 0 ? "" : "unshare --user --map-user=1000 --map-group=1000"

@@ -10,7 +10,7 @@ func spawn(
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  // Moves them above all targets, so that none is overwritten before its turn.
+  // The descriptors are copied above all targets, so that none is overwritten before its turn.
   let copies = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, Int32(descriptors.count)) }
   defer { copies.forEach { close($0) } }
   for (target, descriptor) in copies.enumerated() {

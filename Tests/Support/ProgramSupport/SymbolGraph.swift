@@ -97,7 +97,7 @@ extension SymbolGraph.Symbol {
 
   /// Whether a property with `{ get }` only hides its setter, as `private(set)` does.
   ///
-  /// The compiler's record does not say this. The source line does, because it has no body.
+  /// The symbol graph does not say this. The source line does, because such a property has no body.
   private var isStoredWithoutSetter: Bool {
     guard declaration.contains("{ get }"), let location,
       let source = try? String(contentsOf: location.uri, encoding: .utf8)

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Lets a limited number of tasks run at a time, in the order of their arrival.
+/// A limit for the number of tasks that run at a time; they run in the order of their arrival.
 final class Turnstile: Sendable {
   private struct State {
     var free: Int
@@ -15,7 +15,7 @@ final class Turnstile: Sendable {
 
   /// Waits for a place.
   ///
-  /// Only the test's time limit ends the wait early.
+  /// Only a cancellation, for example by the test's time limit, ends the wait early.
   func take() async throws {
     try Task.checkCancellation()
     let turn: OneShot<Void>? = state.withLock { state in
@@ -33,7 +33,7 @@ final class Turnstile: Sendable {
       state.waiters.removeAll { $0 === turn }
       return state.waiters.count < count
     }
-    // The task got its place meanwhile.
+    // The task has got its place meanwhile, and passes it on.
     if !wasWaiting { give() }
     throw CancellationError()
   }

@@ -6,14 +6,14 @@ package struct ChildPipe {
   package let writeEnd: Int32
 
   package init() throws {
-    // By a name, because Swift's Glibc module lacks pipe2. With pipe, a child that another test
-    // starts at the same moment would inherit the ends.
+    // The pipe has a name, because Swift's Glibc module lacks pipe2. With pipe, a child that
+    // another test starts at the same moment would inherit the ends.
     let path = FileManager.default.temporaryDirectory.appending(
       path: "sq-test-\(UUID().uuidString)"
     ).path
     guard mkfifo(path, 0o600) == 0 else { throw Self.failure() }
     defer { unlink(path) }
-    // There is no writer yet, and no other one would open the pipe.
+    // Without O_NONBLOCK, open would wait for a writer.
     readEnd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard readEnd >= 0 else { throw Self.failure() }
     writeEnd = open(path, O_WRONLY | O_CLOEXEC)

@@ -1,4 +1,4 @@
-/// Asks repeatedly until there is an answer, or throws if there is none within the time limit.
+/// Calls `ask` every 10 ms until it returns a value, or throws if it returns none within the limit.
 package func eventually<Value>(
   _ what: String = "the awaited event", within limit: Duration = .seconds(30),
   isolation: isolated (any Actor)? = #isolation,
@@ -6,7 +6,7 @@ package func eventually<Value>(
 ) async throws -> Value {
   let deadline = ContinuousClock.now + limit
   while true {
-    // The time is checked first, so that a question follows even after a long pause.
+    // The time is checked first, so that `ask` is called once more even after a long pause.
     let isLast = ContinuousClock.now >= deadline
     if let answer = try await ask() { return answer }
     guard !isLast else { throw NeverHappened(what: what, limit: limit) }

@@ -35,7 +35,7 @@ public final class Gate: Sendable {
 
   /// Waits until the gate is open.
   ///
-  /// A cancelled task waits too, as a server continues its work.
+  /// A cancelled task waits too, like a server that works on after its client has left.
   public func pass() async { await wait(as: number()) }
 
   /// Waits until the gate is open or the task is cancelled; other tasks continue to wait.

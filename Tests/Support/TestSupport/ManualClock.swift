@@ -39,7 +39,7 @@ public final class ManualClock: WallClock {
 
   private let state: Locked<State>
 
-  /// Creates a clock that shows a round date.
+  /// Creates a clock that shows `now`, by default 1,750,000,000 s after 1970.
   public init(now: Date = Date(timeIntervalSince1970: 1_750_000_000)) {
     state = Locked(State(now: now))
   }

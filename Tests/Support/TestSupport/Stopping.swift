@@ -1,4 +1,4 @@
-/// Runs a body, and then stops what it used, even if the body fails.
+/// Runs `body` and then `stop`, even if `body` fails.
 package func stopping<Result: Sendable>(
   _ stop: () async -> Void, after body: () async throws -> Result
 ) async throws -> Result {

@@ -6,9 +6,10 @@ extension TemporaryFolder {
     try Self.write(Data(content.utf8), to: file(name))
   }
 
-  /// Writes such a file at any path.
+  /// Writes a file at any path with the mode 0600, as a file with a secret must have.
   ///
-  /// With the umask of Debian 13 the user's group could write to a new file, which stores refuse.
+  /// With the umask of Debian 13, the user's group could write to a new file, and stores refuse
+  /// such a file.
   package static func write(_ content: Data, to path: String) throws {
     try content.write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)

@@ -30,6 +30,13 @@ struct LogScaleTests {
     #expect(texts(scale, .seconds) == ["10 ms", "20 ms", "50 ms", "100 ms"])
   }
 
+  @Test(arguments: [[10], [3, 3], [100, 100, 100]] as [[Double]])
+  func `a scale for one value has two ends`(values: [Double]) throws {
+    let scale = LogScale(values, atLeast: 2)
+    #expect(scale.first <= values[0] && values[0] <= scale.last && scale.first < scale.last)
+    #expect((0...1).contains(scale.position(values[0])))
+  }
+
   private func texts(_ scale: LogScale, _ unit: ChartUnit) -> [String] {
     scale.ticks.map(unit.text)
   }

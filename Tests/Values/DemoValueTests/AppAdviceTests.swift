@@ -5,7 +5,7 @@ import Testing
 
 @testable import sq_demo
 
-/// Compares the messages of the SDK that name a setting of an app with what the demo advises.
+/// The SDK's messages that name a setting of an app, compared with what the demo advises.
 @Suite struct `The advice for apps in messages of the SDK` {
   /// The names in messages that are no settings.
   private static let words: Set = [
@@ -131,7 +131,7 @@ import Testing
           Self.texts(try String(contentsOf: folder.appending(path: file), encoding: .utf8))
         }
     }.map(\.text)
-    // These words stand on both sides of a place where the SDK joins two texts.
+    // The SDK joins two texts here, so no single text contains these words.
     let joined = "additionalAuthorities; if the server demands a certificate of the client"
     for (advice, _) in Failure.network + Failure.app where advice != joined {
       #expect(texts.contains { $0.contains(advice) }, "\(advice)")

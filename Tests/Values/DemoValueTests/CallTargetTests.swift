@@ -19,7 +19,7 @@ import Testing
     ("https://id.example.com/realm", nil, "https://id.example.com/me", true),
     ("https://id.example.com", nil, "https://api.example.com/me", false),
     ("https://id.example.com", nil, "https://id.example.com:8443/me", false),
-    // With listed servers, it is for these only.
+    // With listed servers, an account is for the listed servers only.
     ("https://id.example.com", "https://api.example.com", "https://api.example.com/me", true),
     (
       "https://id.example.com", "https://a.example.com https://b.example.com",
@@ -52,7 +52,7 @@ import Testing
     #expect(other.resources(among: [path, origin]).map(\.id) == [origin.id])
     #expect(target.isNamed(by: path) && !target.isReached(by: path))
     #expect(try !CallTarget("https://else.example.com/").isNamed(by: path))
-    // A name alone makes no account of a resource.
+    // A record that has only the name of a resource is no account of the resource.
     #expect(target.resources(among: [record(path.id)]).isEmpty)
     // Other users of the same resource.
     func user(_ id: String) -> AccountRecord {

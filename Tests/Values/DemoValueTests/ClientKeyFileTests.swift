@@ -24,7 +24,7 @@ import Testing
   private func jwk(
     _ pair: KeyPair, _ change: (inout [String: JSONValue]) -> Void = { _ in }
   ) throws -> String {
-    // The private number of the P-256 key, which no other type writes as JSON.
+    // `publicJWK` has only the public half of the pair.
     let key = try ClientKey(pem: pair.privatePEM)
     var members = try #require(key.publicJWK?.object)
     change(&members)

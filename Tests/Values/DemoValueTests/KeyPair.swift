@@ -1,6 +1,6 @@
 import Testing
 
-/// Pairs of keys that OpenSSL made for these tests only, in PEM.
+/// A pair of keys that OpenSSL made for these tests only, in PEM.
 struct KeyPair: Sendable, CustomTestStringConvertible {
   let name: String
   let privatePEM: String

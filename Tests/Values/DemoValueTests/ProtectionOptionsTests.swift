@@ -58,7 +58,7 @@ import Testing
     #expect(try options([], orAccount: true).completed(by: record).configuration == client)
   }
 
-  @Test func `an account without protections has no attribute of them`() throws {
+  @Test func `an account has attributes only for the protections that it uses`() throws {
     let names = [
       "client_key_file", "require_pushed_authorization_requests", "dpop_bound_access_tokens",
       "security_profile",

@@ -68,12 +68,12 @@ import Testing
     "\u{1B}[200~\"com.example:/cb?code=a\"\u{1B}[201~",
     "com.example:/cb?co de=a",
   ])
-  func `a pasted address may be in quotation marks or in a terminal's marks`(line: String) {
+  func `a pasted address may be in quotation marks or in bracketed-paste marks`(line: String) {
     #expect(PastedRedirects.redirect(in: line) == "com.example:/cb?code=a")
   }
 
   @Test(arguments: ["\"", "com.example:/cb?x=\"", "\"com.example:/cb"])
-  func `a single quotation mark stays`(line: String) {
+  func `an unpaired quotation mark in a pasted address is not removed`(line: String) {
     #expect(PastedRedirects.redirect(in: line) == line)
   }
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import sq_demo
 
-/// Compares the article "Troubleshooting" with the error codes, and checks what the demo shows of
-/// it.
+/// The article "Troubleshooting", compared with the error codes and with what the demo shows of the
+/// article.
 @Suite struct TroubleshootingTests {
   private static let file = PackageSources.root.appending(
     path: "Sources/SequencingOAuth/SequencingOAuth.docc/Troubleshooting.md")
@@ -72,7 +72,7 @@ import Testing
     #expect(isContained)
   }
 
-  // MARK: Its reader
+  // MARK: The reader of the article
 
   @Test func `only a heading that is a code is one`() {
     #expect(Self.small.codes == ["store_failed"])
@@ -97,7 +97,7 @@ import Testing
 
   // MARK: The demo's errors
 
-  /// The codes with which the program's own sources make failures.
+  /// Returns the codes with which the program's own sources make failures.
   private static func codesOfProgram() throws -> Set<String> {
     let folder = PackageSources.root.appending(path: "Demo")
     let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)

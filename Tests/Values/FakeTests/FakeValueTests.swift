@@ -25,7 +25,7 @@ import Testing
     let parts = try IDToken.fake("alice").compactForm.split(
       separator: ".", omittingEmptySubsequences: false)
     #expect(parts.count == 3 && parts[2].isEmpty)
-    // Without padding, as RFC 7515 has it.
+    // RFC 7515 uses Base64url without padding.
     #expect(parts[0] == "eyJhbGciOiJub25lIn0")
     let header = try #require(Data(base64Encoded: "\(parts[0])="))
     #expect(String(decoding: header, as: UTF8.self) == #"{"alg":"none"}"#)

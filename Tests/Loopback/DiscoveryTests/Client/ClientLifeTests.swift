@@ -73,7 +73,7 @@ import Testing
     #expect(party.redeemed.allSatisfy { $0.form["resource"] == [party.resource.address] })
   }
 
-  /// Its token would otherwise come to a server that it is not for.
+  /// The client must not send an account's token to a resource for which the token was not issued.
   @Test func `an account of another resource is not used, and stays`() async throws {
     let other = try Party()
     let client = try party.client { $0.accountID = "someone" }
@@ -157,7 +157,7 @@ import Testing
     #expect(party.visits("/mcp").map { $0.token != nil } == [true])
     #expect(party.visits("/mcp").last?.text.contains("content") == true)
     party.expectNoFaults()
-    // A refusal cannot be answered by sending it again.
+    // After a refusal, the client cannot send a streamed body again.
     party.first.revoke(try #require(party.visits("/mcp").first?.token))
     await failure(.bodyNotReplayable) { try await client.send(stream()) }
     #expect(party.visits("/mcp").count == 2 && party.authorized.count == 1)

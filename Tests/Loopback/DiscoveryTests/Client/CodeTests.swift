@@ -7,7 +7,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A client of a resource whose user has a browser on another device only.
+/// A client whose user has a browser only on another device, and signs in with a code.
 @Suite(.timeLimit(.minutes(1))) struct CodeTests {
   private struct Broken: Error {}
 

@@ -42,9 +42,9 @@ import Testing
     for client in clients { try await party.works(client) }
   }
 
-  /// The first one has the account's lease while its user signs in.
+  /// The first program holds the account's lease while its user signs in.
   ///
-  /// Each may register a client, and all use the first stored client.
+  /// Each program may register a client, and all programs use the first stored client.
   @Test func `eight programs with one store that start at once sign in once`() async throws {
     let folder = try TemporaryFolder()
     let stores = (0..<8).map { _ in FileTokenStore(path: folder.file("tokens")) }
@@ -57,7 +57,7 @@ import Testing
     #expect(party.redeemed.count == 1)
   }
 
-  /// Otherwise a user who says no would be asked once for each program that waits.
+  /// If each waiting program asked again, a user who says no would see one sign-in per program.
   @Test func `a program that waited for a sign-in without a token does not ask the user again`()
     async throws
   {
@@ -92,10 +92,10 @@ import Testing
     try await party.works(clients[1])
   }
 
-  /// As in several processes: nothing is shared but the two stores.
+  /// Like clients in different processes, the two clients share nothing but the stores.
   ///
-  /// Each process signs in with a port of its own, and three ports are registered; another program
-  /// may use one of them.
+  /// Each process signs in with a different port, and three ports are registered; another program
+  /// may use one of the ports.
   @Test func `modules that share the stores use one registration`() async throws {
     let clients = try (0..<2).map { _ in
       try party.client(manager: Party.manager(party.store, party.browser))
@@ -115,7 +115,7 @@ import Testing
     party.expectNoFaults()
   }
 
-  /// Otherwise the server keeps a client whose identifier the program has lost.
+  /// Otherwise the server would keep a registered client whose identifier the program has lost.
   @Test func `a cancelled caller does not lose a registration under way`() async throws {
     let gate = Gate(isOpen: false)
     party.first.change {

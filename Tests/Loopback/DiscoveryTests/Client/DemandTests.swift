@@ -47,7 +47,8 @@ import Testing
     #expect(party.asked == [["a"], ["a", "b"]])
   }
 
-  /// Some servers issue a refresh token for this scope only, and do not say that they granted it.
+  /// Some servers issue a refresh token only for `offline_access`, and do not say that they granted
+  /// this scope.
   @Test func `the scope for a refresh token is asked for again with more scopes`() async throws {
     party.first.change {
       $0.members["scopes_supported"] = ["a", "b", "offline_access"]
@@ -63,7 +64,7 @@ import Testing
     #expect(party.asked.count > 1)
   }
 
-  /// Otherwise the server would refuse the whole request.
+  /// Otherwise the server would refuse the whole authorization request.
   ///
   /// - SeeAlso: RFC 7591, section 2
   @Test func `a scope that the server did not register is not asked for`() async throws {
@@ -145,7 +146,7 @@ import Testing
     #expect(party.authorized.map { $0.value("acr_values") } == [nil, "gold"])
     #expect(party.authorized.map { $0.value("max_age") } == [nil, "60"])
     #expect(party.asked == [["a"], ["a"]], "the login is for the same scopes")
-    // The token that was good enough for less is not refreshed.
+    // A refresh cannot make the login stronger, so the client does not refresh the refused token.
     #expect(party.redeemed.allSatisfy { $0.value("grant_type") == "authorization_code" })
   }
 
@@ -158,7 +159,7 @@ import Testing
     party.expectNoFaults()
   }
 
-  /// Both parameters are optional (RFC 9470, section 3).
+  /// `acr_values` and `max_age` are optional in the challenge (RFC 9470, section 3).
   @Test(arguments: ["", #", max_age="soon""#])
   func `a demand that names no login asks for a new one`(parameters: String) async throws {
     party.resource.change { [first = party.first] in
@@ -176,7 +177,8 @@ import Testing
 
   // MARK: Another server
 
-  /// The challenge points to the description because that has changed (RFC 9728, section 5.2).
+  /// A challenge names the metadata's address if the metadata may have changed (RFC 9728, section
+  /// 5.2).
   @Test func `a demand of a resource that has moved goes to its new server`() async throws {
     party.resource.change { $0.challenge = #"scope="a""# }
     let client = try await party.works()
@@ -222,7 +224,7 @@ import Testing
 
   // MARK: Bound tokens
 
-  /// No sign-in can mend a proof.
+  /// No sign-in can correct a proof that the resource refuses.
   @Test func `a proof that is refused for ever ends without another sign-in`() async throws {
     party.first.change { $0.bindsTokens = true }
     party.resource.change { $0.demandsProof = true }
@@ -241,7 +243,7 @@ import Testing
     #expect(party.authorized.count == 1)
   }
 
-  @Test func `metadata that demands bound tokens is enough`() async throws {
+  @Test func `a resource's metadata alone makes the client request bound tokens`() async throws {
     party.first.change { $0.bindsTokens = true }
     party.resource.change { $0.members["dpop_bound_access_tokens_required"] = true }
     try await party.works()
@@ -275,7 +277,7 @@ import Testing
     #expect(party.browser.opened == [] && party.authorized.isEmpty)
   }
 
-  // MARK: Other ways in
+  // MARK: Separate discovery, and a resource at the root
 
   @Test func `the search can be asked for alone`() async throws {
     let client = try party.client()

@@ -130,7 +130,7 @@ import Testing
     #expect(party.registrations.registration(at: party.first.issuer)?.clientID == ids[2])
   }
 
-  /// The user saw a page that says so, and no redirect came.
+  /// The server shows the user a page about the unknown client, and sends no redirect.
   @Test func `a sign-in that ends without a redirect finds out that its client is unknown`()
     async throws
   {
@@ -143,7 +143,9 @@ import Testing
     party.browser.gate.open()
   }
 
-  @Test func `a sign-in that the user left keeps a client that the server knows`() async throws {
+  @Test func `after a sign-in times out, the registration is kept if the server knows the client`()
+    async throws
+  {
     let client = try await afterLogout { $0.signInTimeout = .milliseconds(200) }
     party.browser.gate.close()
     await failure(.timedOut) { try await client.send(party.request()) }
@@ -159,7 +161,8 @@ import Testing
     #expect(party.registered.count == 1 && party.authorized.count == 1)
   }
 
-  /// Its scopes would add up to those of an account that the user made for something else.
+  /// The scope `mail` belongs to an account that the user made for something else, so it must not
+  /// be added to the scopes for the resource.
   @Test func `the scopes of a client by hand are not those of the resource`() async throws {
     party.first.know("by-hand", .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))
     let byHand = try ClientConfiguration(

@@ -38,13 +38,13 @@ import Testing
     #expect(party.authorized.count == 1)
   }
 
-  @Test func `an empty scope in the token response is none`() async throws {
+  @Test func `an empty scope in the token response means that no scope was granted`() async throws {
     party.first.change { $0.grantedScope = "" }
     let client = try await party.works()
     #expect(try await client.account()?.currentToken?.scopes == [])
   }
 
-  /// One of them answers a refused refresh with 401 instead of 400.
+  /// One of the packages answers a refused refresh with 401 instead of 400.
   @Test func `a refused refresh leads to one sign-in`() async throws {
     party.first.change {
       $0.issuesRefreshTokens = true
@@ -69,7 +69,7 @@ import Testing
     #expect(party.authorized.first?.query["tenant"] == ["a b"])
   }
 
-  /// Another sign-in would bring a token that is refused as well.
+  /// The resource would refuse the token of another sign-in, too.
   @Test(arguments: [true, false])
   func `a resource that refuses each token leads to one sign-in`(hasAccount: Bool) async throws {
     let client = try party.client()

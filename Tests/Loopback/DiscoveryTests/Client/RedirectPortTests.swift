@@ -20,7 +20,7 @@ import Testing
     try await party.works()
     let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
       .compactMap(\.string)
-    // Programs that rely on any port share the registration.
+    // The first URI has no port, because programs that rely on any port share the registration.
     #expect(uris.first == Party.redirect)
     return Array(uris.dropFirst())
   }

@@ -110,7 +110,7 @@ struct ResourceAddressTests {
     let address = try ResourceAddress("https://api.example/mcp")
     let candidate = try address.candidate(named: "https://api.example/custom")
     #expect(candidate.identifiers.allSatisfy { $0 == "https://api.example/mcp" })
-    // The default port is the same server, and the well-known addresses keep their rules.
+    // A URL with the default port names the same server, and a well-known address keeps its rules.
     let same = try address.candidate(named: "https://API.example:443/custom")
     #expect(same.identifiers.allSatisfy { $0 == "https://api.example/mcp" })
     let root = try address.candidate(named: "https://api.example\(Self.wellKnown)")

@@ -1,8 +1,8 @@
 import SequencingOAuth
 
 extension AuthorizationServer {
-  /// Registers clients as the suite does: with a secret that the client did not ask for, and
-  /// without the name of the authentication.
+  /// Registers clients as the Model Context Protocol's conformance suite does: with a secret that
+  /// the client did not ask for, and without `token_endpoint_auth_method`.
   func actLikeTheSuite() {
     change { [name] in
       $0.registration["client_secret"] = "\(name)-secret"

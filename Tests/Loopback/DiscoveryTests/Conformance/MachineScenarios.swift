@@ -51,7 +51,7 @@ import Testing
       request.value("client_assertion_type")
         == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
     let assertion = try #require(request.value("client_assertion"))
-    // It verifies the signature.
+    // `claims(of:by:)` also verifies the signature.
     let claims = try MadeKeys.claims(of: assertion, by: key)
     #expect(claims["iss"]?.string == id && claims["sub"]?.string == id)
     #expect(claims["aud"] == .string(party.first.issuer))
@@ -67,7 +67,8 @@ import Testing
 
   // MARK: Assertions from elsewhere
 
-  /// Lets the first server take assertions only, from a client with this authentication.
+  /// Makes the first server accept only assertions, from a client that authenticates as `client`
+  /// says.
   private func takesAssertions(
     _ client: AuthorizationServer.Client,
     _ judge: @escaping @Sendable (SentAssertion, String) -> String?

@@ -8,7 +8,8 @@ import Testing
 
 /// A resource server whose metadata is wrong.
 ///
-/// The client stops with the address and the rule, and no authorization server hears of it.
+/// The client stops with an error that names the address and the rule, and sends no request to an
+/// authorization server.
 ///
 /// - SeeAlso: RFC 9728, sections 3.3 and 7.6
 @Suite(.timeLimit(.minutes(2))) struct HostileMetadataTests {
@@ -118,7 +119,8 @@ import Testing
       $0.challenge =
         #"resource_metadata="\#(own)", resource_metadata="\#(party.first.origin)/metadata""#
     }
-    // A challenge with a repeated parameter is malformed, so the own addresses are asked.
+    // A challenge with a repeated parameter is malformed, so the client uses the well-known
+    // addresses.
     try await party.works()
     #expect(party.paths(at: "first").allSatisfy { $0 != "/metadata" })
   }
@@ -189,7 +191,7 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 403, 404, 410])
-  func `a server without metadata stops the search with every address`(
+  func `if no address has metadata, the search fails and the error names every address`(
     status: Int
   ) async throws {
     party.resource.change {

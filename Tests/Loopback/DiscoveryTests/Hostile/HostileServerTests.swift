@@ -15,7 +15,7 @@ import Testing
 
   // MARK: Demands
 
-  /// A field that long could hide anything, so it is skipped as a whole.
+  /// The client skips a field of this length as a whole, because the field could hide anything.
   @Test func `a challenge of ten kilobytes is not believed`() async throws {
     let scope = (0..<1_000).map { "scope:\($0)" }.joined(separator: " ")
     #expect(scope.utf8.count > 9_000)
@@ -73,7 +73,7 @@ import Testing
       #expect(try await client.send(request).status == 403)
       #expect(party.authorized.count == 1)
     } else {
-      // A refused token is worth one sign-in, and no more.
+      // A refused token leads to one new sign-in, and no more.
       await failure(.invalidToken) { try await client.send(request) }
       #expect(party.authorized.count == 2)
     }
@@ -81,7 +81,7 @@ import Testing
 
   // MARK: Another authorization server
 
-  /// The journal's audit looks for names of the first server in requests to the second.
+  /// ``PartyAudit`` looks for names that the first server made in requests to the second server.
   @Test func `a changed authorization server gets nothing of the old one`() async throws {
     for server in [party.first, party.second] {
       server.change {
@@ -141,7 +141,7 @@ import Testing
     #expect(party.authorized.map(\.server) == ["second"])
   }
 
-  /// What the metadata of a server says, and that no sign-in by a page can follow.
+  /// Changes to a server's metadata that make a sign-in with a page impossible.
   private static let unusableServers: [[String: JSONValue?]] = [
     ["code_challenge_methods_supported": ["plain"]],
     ["code_challenge_methods_supported": nil],
@@ -208,7 +208,7 @@ import Testing
 
   // MARK: Registrations
 
-  /// A missing name means Basic (RFC 7591, section 2).
+  /// A missing `token_endpoint_auth_method` means Basic authentication (RFC 7591, section 2).
   @Test(arguments: ["none", "client_secret_basic", "client_secret_post"])
   func `a registration without the authentication's name works with its secret`(
     listed: String
@@ -219,7 +219,7 @@ import Testing
     #expect(party.redeemed.map(\.scheme) == ["basic"])
   }
 
-  /// Members of an answer that make the registration unusable, and the error's code.
+  /// Members of a registration response that make the client unusable, and the error's code.
   private static let unusable: [(change: [String: JSONValue?], code: SQOAuthError.Code)] = [
     (["redirect_uris": ["https://evil.example.com/callback"]], .registrationMismatch),
     (["token_endpoint_auth_method": "tls_client_auth"], .registrationMismatch),
@@ -267,7 +267,9 @@ import Testing
     #expect(party.paths(at: "first") == ["/.well-known/oauth-authorization-server"])
   }
 
-  @Test func `an unlisted PKCE stops before the browser`() async throws {
+  @Test func `if the server lists no PKCE method, the sign-in fails before the browser opens`()
+    async throws
+  {
     party.first.change { $0.members["code_challenge_methods_supported"] = .some(nil) }
     await failure(.pkceUnsupported) { try await party.client().send(party.request()) }
     #expect(party.browser.opened == [])

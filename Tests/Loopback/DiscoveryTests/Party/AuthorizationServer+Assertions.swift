@@ -57,7 +57,7 @@ extension AuthorizationServer {
     ])
   }
 
-  /// Returns a token with a made-up signature, which no server of a party verifies.
+  /// Returns a JWT with a made-up signature, which none of the tests' servers verifies.
   static func token(type: String, _ claims: [String: JSONValue]) -> String {
     func part(_ members: [String: JSONValue]) -> String {
       Base64URL.encode((try? JSONEncoder().encode(members)) ?? Data())
@@ -65,7 +65,8 @@ extension AuthorizationServer {
     return "\(part(["alg": "ES256", "typ": .string(type)])).\(part(claims)).c2lnbmF0dXJl"
   }
 
-  /// Returns why an identity provider's assertion for a client and a resource is refused, or `nil`.
+  /// Returns the error for an identity provider's assertion for a client and a resource; `nil` if
+  /// the assertion is right.
   func judge(
     _ assertion: SentAssertion, for resource: String, client id: String
   ) -> String? {

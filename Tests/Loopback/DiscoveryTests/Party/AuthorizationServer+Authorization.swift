@@ -45,7 +45,7 @@ extension AuthorizationServer {
     rules.documents[id] != nil || state.withLock { $0.clients[id]?.acceptsAnyPort == true }
   }
 
-  /// Returns whether a redirect URI is a known one without a port (RFC 8252, section 7.3).
+  /// Returns whether a redirect URI without its port is a known URI (RFC 8252, section 7.3).
   private static func isSame(_ known: String, _ redirect: String) -> Bool {
     guard var components = URLComponents(string: redirect) else { return false }
     components.port = nil

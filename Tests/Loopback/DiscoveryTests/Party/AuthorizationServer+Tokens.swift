@@ -34,7 +34,7 @@ extension AuthorizationServer {
     }
   }
 
-  /// Returns the client that authenticates by its own method, and by no other.
+  /// Returns the client's ID; `nil` if the client does not authenticate by its registered method.
   private func client(of visit: Visit, _ rules: Rules) -> String? {
     if let (id, secret) = Self.basic(visit) {
       let client = state.withLock { $0.clients[id] }
@@ -69,7 +69,8 @@ extension AuthorizationServer {
     return decoded.count == 2 ? (decoded[0], decoded[1]) : nil
   }
 
-  /// Returns the subject of a client's assertion, which the tests verify afterwards.
+  /// Returns the subject of a client's assertion without verifying it; the tests verify the
+  /// assertion later.
   private static func assertedClient(_ visit: Visit) -> String? {
     guard let text = visit.value("client_assertion") else { return nil }
     return SentAssertion(text)?.claims["sub"]?.string

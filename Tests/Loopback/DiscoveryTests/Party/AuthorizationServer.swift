@@ -5,14 +5,15 @@ import SequencingOAuth
 
 /// A small authorization server, whose user allows everything at once.
 ///
-/// It is as strict as a server may be, so that a client that leaves a rule out gets no token: one
-/// authentication for each client, whole redirect URIs, PKCE, and the same `resource` in both
-/// requests. Names that it makes begin with its own name, so that a test sees where they come from.
+/// The server is as strict as a server may be, so a client that leaves a rule out gets no token:
+/// one authentication for each client, whole redirect URIs, PKCE, and the same `resource` in both
+/// requests. The names that the server makes begin with its name, so a test sees where they come
+/// from.
 final class AuthorizationServer: Sendable {
   /// A client that the server knows.
   struct Client: Sendable {
     var secret: String?
-    /// The authentication at the token endpoint.
+    /// The authentication method at the token endpoint; `any` accepts each method.
     var method = "none"
     var redirectURIs: [String] = []
     /// Whether a loopback redirect may have another port than the registered one.
@@ -62,7 +63,8 @@ final class AuthorizationServer: Sendable {
     var bindsTokens = false
     /// The nonce that proofs must have.
     var nonce: String?
-    /// Returns why an assertion for a client is refused, or `nil`; without it, none is accepted.
+    /// Returns the error for an assertion and a client's ID, or `nil` to accept the assertion;
+    /// without this closure, the server accepts no assertion.
     var judgesAssertion: (@Sendable (SentAssertion, String) -> String?)?
     /// Whether the server exchanges users' ID tokens for assertions.
     var exchangesIdentities = false
@@ -178,7 +180,7 @@ final class AuthorizationServer: Sendable {
 }
 
 extension [String: JSONValue] {
-  /// Returns the members with others in place of some; `nil` removes a member.
+  /// Returns the members with `changes` made; `nil` removes a member.
   func changed(_ changes: [String: JSONValue?]) -> Self {
     var members = self
     for (name, value) in changes { members[name] = value }

@@ -1,6 +1,7 @@
 import SQBasics
 
-/// The requests that all servers of a party got, in order, and the mistakes that they found.
+/// The requests that all servers of a ``Party`` got, in order, and the client's mistakes that the
+/// servers found.
 final class Journal: Sendable {
   private let state = Locked<(visits: [Visit], faults: [String])>(([], []))
 

@@ -31,7 +31,7 @@ final class Party: Sendable {
     resource.change { $0.servers = [first] }
   }
 
-  /// Returns a manager of accounts, as another process or a restart has one.
+  /// Returns an account manager without loaded accounts, as a new process has one.
   static func manager(_ store: any TokenStore, _ browser: PartyBrowser) -> AccountManager {
     var environment = ClientEnvironment()
     environment.userAgent = browser
@@ -41,7 +41,7 @@ final class Party: Sendable {
   /// The identity of a program that registers itself.
   var registering: ClientIdentity { ClientIdentity(registering: Self.app, in: registrations) }
 
-  /// Returns a client of the resource, which follows the rules of the Model Context Protocol.
+  /// Returns a client of the resource with the rules of the Model Context Protocol.
   func client(
     _ identity: ClientIdentity? = nil, of address: String? = nil, manager: AccountManager? = nil,
     change: (inout ResourceClient.Options) -> Void = { _ in }
@@ -61,7 +61,7 @@ final class Party: Sendable {
       method: method, url: resource.address, body: .bytes(Data(body.utf8)))
   }
 
-  /// Signs in by a request and expects its answer; checks everything that was sent.
+  /// Sends a request that may sign in, expects its answer, and checks all requests so far.
   @discardableResult
   func works(
     _ client: ResourceClient? = nil, sourceLocation: SourceLocation = #_sourceLocation
@@ -77,25 +77,27 @@ final class Party: Sendable {
 
   // MARK: What was sent
 
-  /// The requests to a server, or to all, with this path.
+  /// Returns the requests with a path to a server; `nil` stands for any path or any server.
   func visits(_ path: String? = nil, at server: String? = nil) -> [Visit] {
     journal.visits.filter {
       (path == nil || $0.path == path) && (server == nil || $0.server == server)
     }
   }
 
-  /// The paths that a server was asked for, in order.
+  /// Returns the paths that a server was asked for, in order.
   func paths(at server: String) -> [String] { visits(at: server).map(\.path) }
 
-  /// The paths that a server was asked for, in order, each where it came first.
+  /// Returns the paths that a server was asked for, each one once, in the order of the first
+  /// requests.
   ///
-  /// A sign-in fetches the server's metadata anew, so that the browser opens no old address.
+  /// A sign-in fetches the server's metadata anew, so that the browser opens no old address. The
+  /// second request for the metadata does not count here.
   func addresses(at server: String) -> [String] {
     var seen: Set<String> = []
     return paths(at: server).filter { seen.insert($0).inserted }
   }
 
-  /// The requests to the endpoint of either authorization server.
+  /// Returns the requests to both authorization servers whose path ends with `path`.
   func visits(ending path: String) -> [Visit] {
     journal.visits.filter { $0.server != "resource" && $0.path.hasSuffix(path) }
   }
@@ -107,7 +109,7 @@ final class Party: Sendable {
   /// The scopes of each authorization request; `nil` for a request without the parameter.
   var asked: [Set<String>?] { authorized.map(\.scopes) }
 
-  /// Checks all requests so far.
+  /// Expects that no server and no rule of ``PartyAudit`` found a mistake in the requests so far.
   func expectNoFaults(sourceLocation: SourceLocation = #_sourceLocation) {
     let faults = journal.faults + PartyAudit(journal.visits).faults
     #expect(faults == [], sourceLocation: sourceLocation)

@@ -5,7 +5,7 @@ import SequencingOAuth
 
 @testable import TestSupport
 
-/// What must hold for all requests of a client together, whatever the scenario is.
+/// The rules for all requests of a client together, which hold in every scenario.
 struct PartyAudit {
   private let visits: [Visit]
   private(set) var faults: [String] = []
@@ -23,7 +23,7 @@ struct PartyAudit {
     faults.append(visit.fault(rule))
   }
 
-  /// No name that one authorization server made reaches another one.
+  /// Checks that no name that one authorization server made reaches the other one.
   private mutating func checkNames() {
     for visit in visits where visit.server != "resource" {
       let other = visit.server == "first" ? "second" : "first"
@@ -33,7 +33,8 @@ struct PartyAudit {
     }
   }
 
-  /// Access tokens go to the resource only, in a field, and never with a request for metadata.
+  /// Checks that access tokens go to the resource only, in a header field, and never with a request
+  /// for metadata.
   private mutating func checkTokens() {
     for visit in visits {
       let hasToken = visit.text.contains("-token-")
@@ -48,7 +49,7 @@ struct PartyAudit {
     }
   }
 
-  /// Each proof is for one request, with the token that it is sent with.
+  /// Checks that each proof is for one request and for the token in the same request.
   private mutating func checkProofs() {
     var seen: Set<String> = []
     for visit in visits {
@@ -72,7 +73,8 @@ struct PartyAudit {
     Base64URL.encode(Digest.sha256(token))
   }
 
-  /// Every request for tokens names one resource: an absolute URL without a fragment.
+  /// Checks that every authorization and token request names one resource: an absolute URL without
+  /// a fragment.
   private mutating func checkResources() {
     for visit in visits where visit.server != "resource" {
       guard visit.path.hasSuffix("/authorize") || visit.path.hasSuffix("/token") else { continue }

@@ -8,7 +8,7 @@ final class PartyBrowser: UserAgent {
   private let state = Locked<(opened: [URL], isRefusing: Bool)>(([], false))
   let gate = Gate()
 
-  /// The addresses that it opened.
+  /// The addresses that the browser opened, in order.
   var opened: [URL] { state.withLock(\.opened) }
 
   /// Closes the window at each sign-in from now on, as a user who says no.

@@ -3,13 +3,14 @@ import SQLoopback
 
 @testable import LoopbackSupport
 
-/// A server of a party on a port of its own.
+/// A loopback HTTP server for one role in a test, such as the resource server; the journal records
+/// its requests.
 final class PartyServer: Sendable {
   private let server: Server
   private let answerer: Answerer
   let origin: String
 
-  /// Starts a server whose requests the journal notes.
+  /// Starts a server whose requests `journal` records.
   init(_ name: String, _ journal: Journal) throws {
     let answerer = Answerer()
     self.answerer = answerer
@@ -24,14 +25,15 @@ final class PartyServer: Sendable {
     origin = "http://\(server.loopback.authority)"
   }
 
-  /// Answers with a closure from now on; before, everything is 404.
+  /// Sets the closure that answers the requests; before that, the server answers each request with
+  /// 404.
   func answer(_ answer: @escaping @Sendable (Visit) async -> LoopbackReply) {
     answerer.answer.withLock { $0 = answer }
   }
 
   func stop() async { await server.loopback.stop() }
 
-  /// The closure that answers, which may refer to the owner of the server.
+  /// A box for the closure that answers, so that the closure can refer to the owner of the server.
   private final class Answerer: Sendable {
     let answer = Locked<(@Sendable (Visit) async -> LoopbackReply)?>(nil)
   }

@@ -30,11 +30,12 @@ final class ResourceServer: Sendable {
     var namesMetadata = true
     /// Further parameters of the challenge of a 401.
     var challenge = ""
-    /// Whether tokens must be bound to a key, and its challenge has the scheme DPoP.
+    /// Whether tokens must be bound to a key; if so, the challenge has the scheme DPoP.
     var demandsProof = false
     /// The nonce that proofs must have.
     var nonce: String?
-    /// Scopes that a request needs, and the challenge of the 403 without them.
+    /// Returns the scopes that a request needs, and the challenge of the 403 response if the token
+    /// lacks one of the scopes.
     var demand: (@Sendable (Visit) -> (scopes: [String], challenge: String)?)?
     /// Answers that replace the server's own, by path; `nil` as an answer keeps it.
     var replies: [String: @Sendable (Visit) async -> LoopbackReply?] = [:]

@@ -2,7 +2,7 @@ import Foundation
 import SQCrypto
 import SequencingOAuth
 
-/// A signed token that a client sent, without a check of the signature.
+/// A JWT that a client sent; the signature is not verified.
 struct SentAssertion: Sendable {
   let text: String
   let header: [String: JSONValue]

@@ -4,7 +4,7 @@ import SequencingOAuth
 
 @testable import TestSupport
 
-/// One request that a server of a party got, read by Foundation and not by the SDK's own readers.
+/// A request that a server of a ``Party`` got, read by Foundation and not by the SDK's parsers.
 struct Visit: Sendable {
   /// The name of the server.
   let server: String
@@ -59,7 +59,7 @@ struct Visit: Sendable {
     return values.count == 1 ? values[0] : nil
   }
 
-  /// Returns the words for a rule that the request breaks.
+  /// Returns the text of a fault: the rule that the request breaks, and the request.
   func fault(_ rule: String) -> String {
     "\(rule): \(server) \(request.method) \(request.target)"
   }

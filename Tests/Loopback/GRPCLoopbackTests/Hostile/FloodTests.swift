@@ -47,7 +47,7 @@ import Testing
 
   /// Frames that require a reply.
   ///
-  /// The server reads no reply until it has sent them all.
+  /// The server reads no reply until it has sent all frames.
   static let demanding = [
     Flood(name: "PING", frame: Bytes.ping),
     Flood(name: "SETTINGS", frame: Bytes.settings()),
@@ -72,7 +72,7 @@ import Testing
         Self.expectFlooded(error)
       }
       #expect(try await channel.test("Good").response().isEmpty)
-      // The SETTINGS frame and its acknowledgement at the start.
+      // The start of the connection adds a SETTINGS frame and its acknowledgement.
       let log = server.log()
       #expect(log.counts[.ping] ?? 0 <= count && log.counts[.settings] ?? 0 <= count + 2)
     }

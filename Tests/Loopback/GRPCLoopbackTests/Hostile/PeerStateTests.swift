@@ -12,7 +12,9 @@ import Testing
 
 /// What the client remembers about a server between connections and calls.
 @Suite(.timeLimit(.minutes(1))) struct PeerStateTests {
-  /// A connection that receives these bytes and loses what it sends.
+  /// Creates a connection that receives `bytes` once.
+  ///
+  /// The connection's output is dropped, or stays unsent if `refusal` is given.
   private static func connection(
     _ bytes: [UInt8], refusing refusal: SocketIO.Outcome? = nil
   ) throws -> RPCConnection {
@@ -127,9 +129,9 @@ import Testing
   }
 }
 
-/// A network that delivers bytes once.
+/// A network connection that delivers bytes once.
 ///
-/// It accepts all that is sent or, if it refuses, nothing.
+/// It accepts all bytes that the client sends or, if `refusal` is given, none.
 private final class GivenBytes: Wire {
   let socket: Int32 = -1
   let context: OpaquePointer? = nil

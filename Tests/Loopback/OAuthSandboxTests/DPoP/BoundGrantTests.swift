@@ -113,7 +113,7 @@ import Testing
     let accepted = try access("DPoP \(bound)", proof: right)
     #expect(accepted.user == "alice")
     #expect(throws: TokenRefusal.self) { try access("DPoP \(bound)", proof: right) }
-    // Without another proof, a long answer can go on until the token ends.
+    // A long answer can go on without another proof until the token is no longer valid.
     try sandbox.check(accepted)
     let bearer = try access("Bearer \(sandbox.issueTokens().accessToken)")
     sandbox.revokeEverything()

@@ -11,7 +11,7 @@ import Testing
     _ change: (inout SandboxDPoPOptions) -> Void = { _ in }
   ) async throws -> (SandboxServer, ProvingPeer) {
     let sandbox = try await ProvingPeer.start { options in
-      // A challenge without an address is easier to compare.
+      // A challenge without the metadata's address is easier to compare.
       options.resources.describesItself = false
       options.dpop.noncesRequiredBy = [.authorizationServer, .api]
       options.dpop.nonceLifetime = .seconds(60)

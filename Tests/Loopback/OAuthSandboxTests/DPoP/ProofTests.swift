@@ -62,7 +62,7 @@ import Testing
     sandbox.advance(by: .seconds(60))
     let again = try await client.post(ProvingPeer.passwordForm, proof)
     #expect(again.error == "invalid_dpop_proof" && again.text.contains("used before"))
-    // Another key does not make it a new proof.
+    // A proof with the same `jti` counts as used, even if another key signed it.
     let other = ProvingPeer(sandbox)
     let id = try #require(sandbox.requests.last?.proof?.id)
     let copied = other.proof { $0.claims["jti"] = .string(id) }
@@ -113,7 +113,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// With another spelling, one key would have several thumbprints.
+  /// With leading zeros, one key would have several thumbprints.
   @Test(arguments: ["n", "e"])
   func `the numbers of a key have no leading zeros`(name: String) async throws {
     let sandbox = try await ProvingPeer.start()

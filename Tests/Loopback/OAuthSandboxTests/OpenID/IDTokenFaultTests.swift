@@ -73,7 +73,7 @@ import Testing
     let extra = try await claims(.audienceExtra)
     #expect(extra["aud"] == ["sandbox-app", "another-client"] && extra["azp"] == "sandbox-app")
     let hash = try await claims(.accessTokenHashWrong)["at_hash"]
-    // The left half of SHA-256 of "another".
+    // The wrong hash is the left half of SHA-256 of "another".
     #expect(hash == "rkSKyGxOjk3sZFcpcI70GA")
     #expect(try await claims(.codeHashWrong)["c_hash"] == hash)
     #expect(try #require(try await claims(.tooLong)["padding"]?.string).utf8.count == 1 << 20)
@@ -159,7 +159,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a fault counts the ID tokens of refreshes too`() async throws {
+  @Test func `an ID token fault with a count also applies to the ID tokens of refreshes`()
+    async throws
+  {
     let sandbox = try await start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(scopes: ["openid"])

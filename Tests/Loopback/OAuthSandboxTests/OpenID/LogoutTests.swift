@@ -179,7 +179,7 @@ import Testing
     let idToken = try await client.signIn().idToken()
     await sandbox.signOut("bob")
     #expect(received.withLock { $0 }.isEmpty)
-    // One session that the visitor ends, and another that the test ends.
+    // The visitor ends one session, and the test ends another one.
     let visitor = SandboxVisitor()
     let hint = try await client.signIn(visitor: visitor).idToken().text
     let url = try logoutURL(

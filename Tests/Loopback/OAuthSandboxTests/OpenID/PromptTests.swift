@@ -48,7 +48,7 @@ import Testing
         "unmet_authentication_requirements"
       ),
     ] as [([String: String?], String)])
-  func `an invalid parameter is redirected to the app with an error`(
+  func `a request with an invalid parameter is redirected to the app with an error`(
     changes: [String: String?], error: String
   ) async throws {
     let sandbox = try await SandboxServer.start()

@@ -46,7 +46,7 @@ import Testing
     try await peer.refresh(try #require(token), adding: resources(names))
   }
 
-  /// The audiences of the JWT in a token response.
+  /// Returns the audiences of the JWT in a token response.
   private func audiences(_ answer: LoopbackAnswer) throws -> [String] {
     let claim = try ReadJWT(try answer.tokens().accessToken).claims["aud"]
     return claim?.string.map { [$0] } ?? claim?.array.compactMap(\.string) ?? []

@@ -130,7 +130,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a challenge can name a description elsewhere`() async throws {
+  @Test func `a challenge can name resource metadata at another server`() async throws {
     let (sandbox, peer) = try await start()
     let token = sandbox.issueTokens().accessToken
     sandbox.misbehave(at: .me, .challenge(naming: "https://other.example.com/x"))

@@ -54,7 +54,8 @@ import Testing
   @Test func `oidcc-client-test-signing-key-rotation-just-before-signing`() async throws {
     let party = try await OpenIDFixture()
     try await party.signIn()
-    // Each time the cached keys are outdated, even though they were just fetched.
+    // The server changes its keys at each sign-in, so even keys that were just fetched are
+    // outdated.
     let (sandbox, visitor) = (party.sandbox, SandboxVisitor())
     party.oauth.environment.userAgent = CustomUserAgent { url in
       sandbox.rotateSigningKeys(keepingOld: false)

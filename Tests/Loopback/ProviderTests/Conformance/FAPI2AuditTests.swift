@@ -5,7 +5,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import SequencingOAuth
 
-/// That the check that runs on every flow of the FAPI 2.0 plan finds each fault.
+/// Tests that the check of every flow of the FAPI 2.0 plan finds each fault.
 @Suite(.timeLimit(.minutes(1))) struct FAPI2AuditTests {
   /// Signs in, and sends each kind of request once more, with a fault in one of them.
   private func findings(

@@ -8,8 +8,8 @@ import Testing
 
 /// The modules of the FAPI 2.0 plan in which the ID token is wrong or unusual, one test per module.
 ///
-/// They are for clients of OpenID Connect only. The ID token came over a connection that is
-/// trusted, and is checked nevertheless.
+/// The modules are for clients of OpenID Connect only. The ID token came over a trusted connection,
+/// and the client checks it nevertheless.
 @Suite(.timeLimit(.minutes(2))) struct FAPI2IDTokenPlanTests {
   private static let otherClient = BoundFixture.clientID + "1"
 

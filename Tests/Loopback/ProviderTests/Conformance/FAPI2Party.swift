@@ -8,9 +8,9 @@ import Testing
 
 /// A FAPI 2.0 client at a sandbox that acts like the OpenID Foundation's test server.
 ///
-/// Its habits are legal and have broken clients: nonces with punctuation that change silently after
-/// each success, refusals without a body, an issuer with a slash at its end, metadata about
-/// endpoints that this client must not use.
+/// The server's habits are legal but have broken clients: nonces with punctuation that change
+/// silently after each success, refusals without a body, an issuer with a slash at its end, and
+/// metadata about endpoints that the client must not use.
 struct FAPI2Party {
   /// The kinds of clients in the plan, `fapi_client_type`.
   enum Kind: String, Sendable, CaseIterable, CustomStringConvertible {
@@ -28,7 +28,7 @@ struct FAPI2Party {
 
     var description: String { "\(kind), \(profile)" }
 
-    /// The variants whose authorization responses are plain, also without a profile of the SDK.
+    /// The variants with plain authorization responses, with and without the SDK's profile.
     static let plain = Kind.allCases.flatMap { kind in
       [.standard, .fapi2].map { Variant(kind: kind, profile: $0) }
     }
@@ -63,7 +63,7 @@ struct FAPI2Party {
     publishMetadata()
   }
 
-  /// The settings of a sandbox that acts like the test server.
+  /// Returns the settings of a sandbox that acts like the test server.
   private static func options(_ profile: SandboxSecurityProfile) -> SandboxOptions {
     var options = SandboxOptions(profile)
     if profile == .fapi2MessageSigning { options.authorizationResponseAlgorithms = [.es256] }
@@ -120,7 +120,7 @@ struct FAPI2Party {
     if kind == .openID { _ = try await oauth.userInfo() }
     #expect(try await bound.send().status == 200, sourceLocation: sourceLocation)
     try expectNoFindings(sourceLocation: sourceLocation)
-    // Each of these was refused once for its nonce, because the nonce had changed.
+    // Each endpoint refused as many requests as `challenges` says, because its nonce had changed.
     for endpoint in used {
       #expect(
         sandbox.requests(to: endpoint).count == 1 + challenges, "\(endpoint)",
@@ -161,7 +161,8 @@ struct FAPI2Party {
 
   /// Checks that a wrong authorization response ends the sign-in: no code is redeemed.
   ///
-  /// A response that may be another's is ignored, and the sign-in ends when its time is over.
+  /// The client ignores a response that may belong to another sign-in, and waits until its time
+  /// limit.
   func stops(
     atResponse code: SQOAuthError.Code, _ change: SandboxMisbehaviour,
     sourceLocation: SourceLocation = #_sourceLocation

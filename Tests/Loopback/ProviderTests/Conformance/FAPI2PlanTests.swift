@@ -9,8 +9,8 @@ import Testing
 /// The OpenID Foundation's test plan for FAPI 2.0 clients with `private_key_jwt` and DPoP, one test
 /// per module.
 ///
-/// The names are the modules' own. Those about ID tokens are in ``FAPI2IDTokenPlanTests``, and
-/// those about signed responses in ``FAPI2ResponsePlanTests``.
+/// A test has the name of its module. The modules about ID tokens are in ``FAPI2IDTokenPlanTests``,
+/// and those about signed responses in ``FAPI2ResponsePlanTests``.
 @Suite(.timeLimit(.minutes(2))) struct FAPI2PlanTests {
   @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-test-happy-path`(
@@ -124,9 +124,9 @@ import Testing
 
   // MARK: Refreshes
 
-  /// The module of the ecosystems whose refresh tokens are rotated.
+  /// The module for ecosystems that rotate refresh tokens.
   ///
-  /// The API refuses every token until it was refreshed twice.
+  /// The API refuses every access token until the client has refreshed twice.
   @Test(arguments: FAPI2Party.Variant.all)
   func `fapi2-security-profile-final-client-refresh-token-test`(
     variant: FAPI2Party.Variant
@@ -138,7 +138,7 @@ import Testing
     try await party.oauth.refresh()
     #expect(try await party.bound.send().status == 200)
     let refreshes = party.sandbox.requests(to: .token).compactMap { $0.form("refresh_token") }
-    // Each refresh was refused once for its nonce, and used the token of the previous one.
+    // Each refresh was refused once for its nonce, and used the token of the previous refresh.
     #expect(refreshes.count == 4 && Set(refreshes).count == 2)
     #expect(refreshes[0] == refreshes[1] && refreshes[2] == refreshes[3])
     #expect(party.sandbox.refreshTokenReuses == 0)

@@ -82,7 +82,7 @@ import Testing
     try await stops(variant, .signedResponse(.unsigned))
   }
 
-  /// The module about ID tokens has this rule too: the metadata lists the algorithm.
+  /// The metadata lists the only allowed algorithm, as it does for ID tokens.
   @Test(arguments: FAPI2Party.Variant.signed)
   func `a response that another key of the set signed with another algorithm is refused`(
     variant: FAPI2Party.Variant
@@ -90,14 +90,15 @@ import Testing
     try await stops(variant, .jwt(.otherAlgorithm))
   }
 
-  /// Whoever can change the redirect must not be able to go around the signature.
+  /// An attacker who can change the redirect must not be able to avoid the signature.
   @Test(arguments: FAPI2Party.Variant.signed)
   func `a response without its signature is refused`(variant: FAPI2Party.Variant) async throws {
     try await stops(variant, .signedResponse(.plain))
     try await stops(variant, .signedResponse(.plainToo))
   }
 
-  /// The metadata promises `iss` beside the code, but here it stands inside the signed text alone.
+  /// The metadata promises `iss` beside the code, but a signed response has `iss` only inside the
+  /// JWT.
   @Test(arguments: FAPI2Party.Variant.signed)
   func `a signed response has no other parameter`(variant: FAPI2Party.Variant) async throws {
     let party = try await FAPI2Party(variant)

@@ -40,7 +40,7 @@ import Testing
     #expect(fixture.fixture.opened.isEmpty)
   }
 
-  // MARK: Asked for by the configuration
+  // MARK: Enabled in the configuration
 
   func ownFixture() throws -> SessionFixture {
     let fixture = try SessionFixture(change: { $0.usesClientCredentials = true })

@@ -80,7 +80,7 @@ import Testing
     #expect(request.header("authorization") == nil)
   }
 
-  /// A service account of Google signs such an assertion: its scope is a claim.
+  /// The assertion is like that of a Google service account, which has the scope as a claim.
   @Test func `every claim can be set or omitted`() async throws {
     let client = try await KeyedClientFixture(.rs256)
     let account = try client.account(client.configuration(authentication: .publicClient))

@@ -23,7 +23,7 @@ import Testing
     #expect(claims["iss"]?.string == KeyedClientFixture.id && claims["sub"] == claims["iss"])
     #expect(claims["aud"]?.string == client.sandbox.issuer.absoluteString)
     let now = Int64(client.clock.now.timeIntervalSince1970.rounded(.down))
-    // A minute, plus one more for clock differences.
+    // The assertion lasts a minute, plus one more for clock differences.
     #expect(claims["iat"] == .integer(now) && claims["exp"] == .integer(now + 120))
     #expect(claims["jti"]?.string?.utf8.count == 43)
   }

@@ -19,11 +19,11 @@ struct PlatformFixture {
   /// The requests to the platform.
   let asked = Asked()
 
-  /// What the platform was asked for, and whether it answers.
+  /// A record of the requests to the platform, and a switch that makes the requests fail.
   final class Asked: Sendable {
     private let state = Locked<(audiences: [String], isBroken: Bool)>(([], false))
 
-    /// The audiences for which the platform was asked, in order.
+    /// The audience of each token that a client requested from the platform, in order.
     var audiences: [String] { state.withLock(\.audiences) }
 
     /// Makes the platform fail from now on, or work again.
@@ -69,7 +69,7 @@ struct PlatformFixture {
     ])
   }
 
-  /// A source that asks the platform each time.
+  /// A source that requests a new token from the platform each time.
   var source: AssertionSource {
     AssertionSource { [self] audience in
       try asked.note(audience)

@@ -125,7 +125,7 @@ import Testing
     #expect(objects[0]["state"] == objects[1]["state"])
   }
 
-  /// RFC 9101 protects the parameters, so none of the app may replace the client's own claims.
+  /// RFC 9101 protects the parameters, so no parameter of the app may replace the client's claims.
   @Test func `no parameter of the app replaces a claim of the request`() async throws {
     var fixture = try await fixture()
     let configuration = try ClientConfiguration(

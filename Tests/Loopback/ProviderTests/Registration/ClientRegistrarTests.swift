@@ -274,7 +274,7 @@ import Testing
     #expect(try await !registrar.register(app).isManageable)
   }
 
-  /// Otherwise the client would stay at the server, and each program start would add one more.
+  /// If the client stayed at the server, each start of the program would add one more client.
   @Test(arguments: [
     SandboxMisbehaviour.member("client_id", nil), .member("client_secret", 1),
     .member("redirect_uris", "http://127.0.0.1/callback"),

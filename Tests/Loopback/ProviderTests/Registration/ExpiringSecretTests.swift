@@ -57,7 +57,7 @@ import Testing
     let first = try await registration()
     clock.advance(by: 86_400 - 1800)
     sandbox.misbehave(at: .clientConfiguration, .member("client_secret_expires_at", nil))
-    // Less than an hour, but longer than before.
+    // The new secret lasts less than an hour, but longer than the old one.
     sandbox.misbehave(
       at: .clientConfiguration, .member("client_secret_expires_at", .integer(end + 60)))
     let second = try await registration()
@@ -142,7 +142,8 @@ import Testing
     #expect(read.clientSecretExpirationDate == first.clientSecretExpirationDate)
     #expect(read.clientAuthentication == .basic && read.scope == "demo")
     #expect(read.redirectURIs == service.redirectURIs)
-    // A repeated secret without an expiry keeps the old one. A new secret has its own.
+    // A repeated secret without an expiry keeps the old expiry. A new secret has its own expiry, or
+    // none.
     sandbox.misbehave(at: .clientConfiguration, .member("client_secret_expires_at", nil))
     #expect(
       try await registrar.read(first).clientSecretExpirationDate

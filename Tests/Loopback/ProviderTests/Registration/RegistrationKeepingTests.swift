@@ -65,7 +65,7 @@ import Testing
     #expect(methods() == ["POST", "PUT"])
   }
 
-  /// Otherwise each start would ask for the grant again.
+  /// The client must not ask for the grant again at each start.
   @Test func `a grant that the server does not allow is asked for once`() async throws {
     var device = app
     device.grantTypes.append(DeviceAuthorization.grantType)
@@ -88,7 +88,8 @@ import Testing
     #expect(second.clientID != first.clientID && kept() == second)
   }
 
-  /// A server that does not let a client read its record still knows it (RFC 7592, section 2.1).
+  /// A server that does not let a client read its record still knows the client (RFC 7592, section
+  /// 2.1).
   @Test(arguments: [400, 403, 404, 405, 429, 500, 501])
   func `a client that the server does not show stays`(status: Int) async throws {
     var options = RegistrationOptions()
@@ -134,7 +135,7 @@ import Testing
         )
       ]), times: nil)
     guard keepsPortless else {
-      // These ports are not those that were asked for.
+      // The registered ports are not those that the client requested.
       await failure(.registrationMismatch) {
         try await registrar.registration(of: plain, in: store, options)
       }
@@ -152,7 +153,7 @@ import Testing
     }
   }
 
-  /// Programs with and without ports of their own share the client.
+  /// Programs that fix their ports and programs that use any port share the client.
   @Test func `a registration with ports serves programs that use any port`() async throws {
     var plain = app
     plain.redirectURIs = ["http://127.0.0.1/callback"]
@@ -172,13 +173,14 @@ import Testing
     }
   }
 
-  /// An older version kept any address that the server named, such as one in the client's network.
+  /// An older version of the SDK stored any management address that the server named, such as an
+  /// address in the client's network.
   @Test func `a stored management address on another server gets no request`() async throws {
     let other = try await SandboxServer.start()
     let first = try await registrar.registration(of: app, in: store)
     let json = String(decoding: try JSONEncoder().encode(first), as: UTF8.self)
     let (own, foreign) = (sandbox.issuer.port ?? 0, other.issuer.port ?? 0)
-    // The port of the management address, but not that of the issuer.
+    // The replacement changes the port of the management address, but not that of the issuer.
     let path = "\\/register"
     try #require(json.contains(":\(own)\(path)"))
     let moved = json.replacingOccurrences(of: ":\(own)\(path)", with: ":\(foreign)\(path)")
@@ -212,8 +214,10 @@ import Testing
     #expect(try await registrar.read(first).clientID == first.clientID)
   }
 
-  /// The other host's request has replaced the management token.
-  @Test func `a rejected management token may only be outdated by another host`() async throws {
+  /// Another host's update has replaced the management token.
+  @Test func `after a management token is rejected, another host's newer registration is used`()
+    async throws
+  {
     let first = try await registrar.registration(of: app, in: store)
     var changed = app
     changed.redirectURIs = ["com.example.app:/other"]

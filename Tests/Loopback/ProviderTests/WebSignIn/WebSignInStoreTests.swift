@@ -94,7 +94,7 @@ import Testing
   @Test func `after a change of the client's settings the new settings are used`() async throws {
     let (signIn, redirect) = try await answered()
     let host = fixture.host()
-    // The same client with its earlier secret.
+    // The account was loaded with the same client's earlier secret.
     let before = try ClientConfiguration(
       clientID: configuration.clientID, clientSecret: "old-secret",
       redirectURI: WebFixture.redirectURI, provider: configuration.provider)

@@ -83,7 +83,7 @@ import Testing
     #expect(account.currentToken == bob && alice != bob)
     try await manager.remove(id: "bob")
     #expect(account.currentToken == nil && manager.module(id: "bob") == nil)
-    // This process has not loaded the account of Alice.
+    // This manager has no module for Alice's account.
     try await manager.remove(id: "alice")
     try await manager.remove(id: "nobody")
     #expect(try await manager.accounts().map(\.id) == ["service"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The screen of a code, which lasts as long as its sign-in.
+/// The app's screen for a device code, which the app shows for as long as the sign-in lasts.
 @Suite(.timeLimit(.minutes(1))) struct CodeScreenTests {
   private struct Broken: Error, Equatable {}
 
@@ -26,7 +26,7 @@ import Testing
         await Self.untilCancelled()
         for _ in 0..<100 { await Task.yield() }
         hasEnded.withLock { $0 = true }
-        // An error after the end is not that of the sign-in.
+        // An error of the screen after the end of the sign-in does not fail the sign-in.
         throw Broken()
       })
     }

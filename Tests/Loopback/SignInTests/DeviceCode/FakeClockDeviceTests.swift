@@ -4,7 +4,7 @@ import SequencingOAuth
 import SequencingOAuthTesting
 import Testing
 
-/// A sign-in on another device as an app's test writes it, without a wait for the server's pace.
+/// A sign-in on another device in an app's test, without waiting for the server's polling interval.
 @Suite(.timeLimit(.minutes(1))) struct FakeClockDeviceTests {
   @Test func `a fake clock spares a device sign-in the interval of five seconds`() async throws {
     let sandbox = try await SandboxServer.start()

@@ -70,7 +70,7 @@ import Testing
       .member("code_challenge_methods_supported", ["plain"]), ends: [.pkceUnsupported])
   }
 
-  /// A daemon that runs for months needs this.
+  /// A daemon that runs for months must notice that an endpoint has moved.
   @Test func `a moved endpoint is found without a restart`() async throws {
     let sandbox = try await SandboxServer.start()
     let clock = ManualClock(now: Date())

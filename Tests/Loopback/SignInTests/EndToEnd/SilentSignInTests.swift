@@ -11,7 +11,7 @@ import Testing
 @Suite("Sign-ins with options", .timeLimit(.minutes(2))) struct SilentSignInTests {
   @Test func `a user with a provider session is signed in without a page`() async throws {
     let party = try await OpenIDFixture(.es256)
-    // One browser that keeps the provider's cookies.
+    // All sign-ins use one browser, which keeps the provider's cookies.
     let visitor = SandboxVisitor()
     party.oauth.environment.userAgent = CustomUserAgent { _ = try await visitor.visit($0) }
     let user = try await party.signIn()
@@ -65,7 +65,7 @@ import Testing
     others.loginHint = "bob"
     await failure(.signInUnderWay) { try await party.oauth.signIn(with: others) }
     await failure(.signInUnderWay) { try await party.oauth.signInSilently() }
-    // Calls with the same options or without options join it.
+    // Calls with the same options or without options join the sign-in.
     let same = begin { [oauth = party.oauth, options] in
       try await oauth.signIn(with: options)
     }

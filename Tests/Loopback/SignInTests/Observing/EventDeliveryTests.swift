@@ -40,7 +40,7 @@ import Testing
     #expect(received.withLock(\.count) == 1)
     release.signal()
     await observer.flush()
-    // The first one, the four that waited, and the number of the others.
+    // The observer got the first event, the four that waited, and the number of the lost events.
     let events = received.withLock(\.self)
     #expect(events.count == 6)
     guard case .lost(let count)? = events.last?.subject else {
@@ -99,7 +99,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  /// The words of users, codes and tokens that went over the wire.
+  /// The test looks for the users' names, the codes and the tokens that went over the wire.
   @Test(arguments: [false, true])
   func `no event has a secret, an address of a user, or a part of a URL`(isBound: Bool)
     async throws

@@ -7,7 +7,7 @@ final class EventRecorder: Sendable {
 
   var events: [ClientEvent] { recorded.withLock(\.self) }
 
-  /// Creates an observer that records its events here.
+  /// Creates an observer that records its events in this recorder.
   func observer(
     namesAccounts: Bool = false, requestFields: ClientObserver.RequestFields? = nil
   ) -> ClientObserver {

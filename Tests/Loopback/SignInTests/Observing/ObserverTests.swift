@@ -21,7 +21,7 @@ import Testing
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) async throws -> SandboxFixture {
     let fixture = try await SandboxFixture(options, sharesClock: true)
-    // Otherwise the timer may be first.
+    // The timer could refresh before the test does.
     fixture.oauth.refreshesAutomatically = false
     fixture.oauth.environment.observer = observer
     try fixture.register(scope: scope, change: change)

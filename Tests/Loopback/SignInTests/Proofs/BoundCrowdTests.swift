@@ -12,7 +12,7 @@ import Testing
 struct BoundCrowdTests {
   /// An HTTP client that sends a hundred requests at a time, so that no queue of the system fills.
   ///
-  /// The proof of each request is made before it waits here.
+  /// Each request already has its proof when it waits in this queue.
   private final class Queue: HTTPTransport {
     private let transport = CurlTransport()
     private let state = Locked<(free: Int, waiting: [CheckedContinuation<Void, Never>])>((100, []))

@@ -59,7 +59,7 @@ import Testing
     try await expectUsable(bound)
   }
 
-  /// The statement of the refused request may have been used up, so the next one has its own.
+  /// The refused request may have used up its assertion, so the next request has a new one.
   @Test func `a statement that the client signs`() async throws {
     let bound = try await BoundFixture(.key)
     try await bound.oauth.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
@@ -104,7 +104,9 @@ import Testing
     try bound.audit()
   }
 
-  @Test func `an exchanged token that no request carries needs no key`() async throws {
+  @Test func `an exchanged token of the type N_A needs no proof key and is never sent`()
+    async throws
+  {
     let bound = try await BoundFixture(.secret)
     try await bound.oauth.requestAccessTokenAsClient()
     let exchanged = try await bound.oauth.exchangeToken(TokenExchange(requestedType: .jwt))

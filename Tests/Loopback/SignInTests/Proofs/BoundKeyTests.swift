@@ -54,7 +54,7 @@ import Testing
     try await bound.signedIn()
     let new = try #require(await bound.record)
     #expect(old.proofKey != new.proofKey && old.proofKey != nil)
-    // The old token with the new key: the server refuses it, and its refresh token too.
+    // The server refuses the old token with the new key, and the old refresh token too.
     let thief = AccountRecord(
       id: "default", clientID: old.clientID, issuer: old.issuer, tokenEndpoint: old.tokenEndpoint,
       grant: old.grant, session: old.session,

@@ -36,7 +36,7 @@ import Testing
       bound.sandbox.forgetRequests()
     }
 
-    /// Every request, in order: `GET /drive/v2/files`.
+    /// Every request, in order, such as `GET /drive/v2/files`.
     var asked: [String] { sandbox.requests.map(\.description) }
 
     func stored(_ id: String?) -> SandboxFile? { sandbox.files().first { $0.id == id } }

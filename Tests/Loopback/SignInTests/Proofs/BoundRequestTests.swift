@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: BoundFixture.Kind.allCases)
-  func `nonces that have changed cost one more request each, for refreshes and for requests`(
+  func `after its nonce changes, a refresh or an API call takes one more request`(
     kind: BoundFixture.Kind
   ) async throws {
     let bound = try await BoundFixture(kind, scope: "openid demo").signedIn()

@@ -10,7 +10,7 @@ import Testing
 /// account stays.
 @Suite("End to end: proofs and faulty servers", .timeLimit(.minutes(1)))
 struct ProofMisbehaviourTests {
-  /// A fault that refuses requests, the number of requests that it gets, and the error.
+  /// A fault that refuses requests, the number of requests that the client sends, and the error.
   struct Refusal: Sendable, CustomTestStringConvertible {
     let fault: SandboxDPoPFault
     let requests: Int
@@ -22,15 +22,15 @@ struct ProofMisbehaviourTests {
   }
 
   static let refusals = [
-    // Another nonce may help three times. No server makes the client ask for ever.
+    // The client tries three more nonces. No server makes the client send requests for ever.
     Refusal(fault: .nonceLoop, requests: 4, code: .useDPoPNonce),
-    // There is no nonce to try again with.
+    // The client has no valid nonce for another attempt.
     Refusal(fault: .nonceMissing, requests: 1, code: .useDPoPNonce),
     Refusal(fault: .nonceDoubled, requests: 1, code: .useDPoPNonce),
     Refusal(fault: .nonceEmpty, requests: 1, code: .useDPoPNonce),
     Refusal(fault: .nonceMalformed, requests: 1, code: .useDPoPNonce),
     Refusal(fault: .nonceTooLong, requests: 1, code: .useDPoPNonce),
-    // The clocks agree, so the same proof with another time is as wrong.
+    // The clocks agree, so a proof with another time would be as wrong.
     Refusal(fault: .proofRefused, requests: 1, code: .invalidDPoPProof),
   ]
 

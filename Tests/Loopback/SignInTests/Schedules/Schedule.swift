@@ -70,7 +70,7 @@ struct Schedule: Sendable, CustomStringConvertible {
 
   /// Returns a step's description without type names.
   static func plain(_ step: String) -> String {
-    step.replacing(#/SequencingOAuthTests\.(Schedule\.)?[A-Z][a-z]+\./#, with: "")
+    step.replacing(#/SignInTests\.(Schedule\.)?[A-Z][a-z]+\./#, with: "")
   }
 }
 

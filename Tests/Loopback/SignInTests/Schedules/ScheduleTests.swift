@@ -50,7 +50,7 @@ import Testing
   }
 }
 
-/// Holds an object weakly, to check that its last reference is released.
+/// A weak reference to an object, to check that the object's last strong reference is released.
 private final class Forgotten<Object: AnyObject & Sendable>: @unchecked Sendable {
   private struct State { weak var value: Object? }
   private let state = Locked(State())

@@ -4,7 +4,8 @@ import SequencingOAuth
 
 @testable import TestSupport
 
-/// Observes every refresh on its way to the server and back, and detects forbidden ones.
+/// An observer of every refresh on its way to the server and back, which detects forbidden
+/// refreshes.
 final class Wire: Sendable {
   enum Outcome: Sendable {
     /// The answer had a token.

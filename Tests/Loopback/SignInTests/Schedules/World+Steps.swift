@@ -22,7 +22,8 @@ extension World {
     case .expire: sandbox.expireAccessTokens()
     case .pass(let seconds): pass(seconds)
     case .jump(let seconds):
-      // Otherwise the test would miss a timer that is due but has not started its renewal.
+      // If the clock went back too soon, the test would miss a timer that is due but has not
+      // started its renewal.
       if seconds < 0 { try await wait { !self.isDue || self.isRenewing } }
       wire.move { clock.advance(by: seconds) }
     case .timer(let isOn): module.refreshesAutomatically = isOn

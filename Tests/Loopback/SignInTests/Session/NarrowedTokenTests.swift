@@ -43,7 +43,7 @@ import Testing
     request?.form.filter { $0.name == "resource" }.map(\.value) ?? []
   }
 
-  // MARK: Getting one
+  // MARK: Getting a narrowed token
 
   @Test func `it is for one resource, and the account keeps its token`() async throws {
     let fixture = try await signedIn()
@@ -70,7 +70,7 @@ import Testing
     #expect(Set(try await fixture.oauth.refresh().scopes) == ["files", "demo"])
   }
 
-  /// A required scope is one of the account's own token.
+  /// A required scope must be in the account's own token, not in a narrowed one.
   @Test func `it may lack a scope that the app requires of the account`() async throws {
     let fixture = try await signedIn { $0.requiredScopes = ["files"] }
     #expect(try await fixture.oauth.narrowedToken(scope: "demo").token.scopes == ["demo"])
@@ -108,7 +108,7 @@ import Testing
     try bound.audit()
   }
 
-  // MARK: Keeping it
+  // MARK: Keeping a narrowed token
 
   @Test func `it is returned again while it is valid`() async throws {
     let fixture = try await signedIn()
@@ -147,7 +147,7 @@ import Testing
     #expect(try await fixture.oauth.narrowedToken(for: [Self.one]) != second)
   }
 
-  // MARK: Beside other callers
+  // MARK: Simultaneous callers
 
   @Test func `many callers at once use each refresh token once`() async throws {
     let fixture = try await signedIn()
@@ -184,7 +184,7 @@ import Testing
     try await gate.isHolding()
     oauth.module.invalidateAccessToken()
     let own = begin { try await oauth.token() }
-    // It waits for the request under way.
+    // The caller of `token()` waits for the request under way.
     #expect(fixture.tokenRequests.count == 1)
     gate.open()
     let token = try await own.value
@@ -255,7 +255,7 @@ import Testing
     }
     await failure(.invalidScope) { try await fixture.oauth.narrowedToken(scope: "other") }
     #expect(fixture.oauth.currentToken == before)
-    // No pause follows.
+    // The next refresh follows without a pause.
     let after = try await fixture.oauth.refresh()
     #expect(after.accessToken != before?.accessToken)
     #expect(await recorder.words(1) == ["refreshed \(after.accessToken)"])

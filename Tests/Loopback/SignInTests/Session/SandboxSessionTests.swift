@@ -156,7 +156,8 @@ import Testing
     oauth.refreshesAutomatically = false
     fixture.oauth.module.refreshesAutomatically = false
     fixture.clock.advance(by: 3600)
-    // In an outage, the token endpoint of the account's record would be asked.
+    // These faults are no outage. In an outage, the SDK would use the token endpoint in the
+    // account's record.
     for misbehaviour in [SandboxMisbehaviour.html, .member("issuer", "http://127.0.0.1")] {
       fixture.sandbox.misbehave(at: .metadata, misbehaviour, times: nil)
       let error = await failure { try await oauth.token() }
@@ -176,7 +177,7 @@ import Testing
     #expect(tokens.count == 1 && fixture.endpoints.dropFirst(before) == [.metadata, .token])
     fixture.clock.advance(by: 3600)
     _ = try await oauth.token()
-    // By then the metadata is an hour old.
+    // At the second refresh, the metadata is an hour old.
     #expect(fixture.endpoints.dropFirst(before) == [.metadata, .token, .metadata, .token])
   }
 

@@ -15,7 +15,8 @@ import Testing
       [nil: true, .basic: true, .post: true, .basicUnescaped: false], decodes: true)
   }
 
-  @Test func `a server that does not decode Basic accepts every method except Basic`() async throws
+  @Test func `a server that does not decode Basic credentials rejects only encoded ones`()
+    async throws
   {
     try await expect(
       [nil: true, .basic: false, .post: true, .basicUnescaped: true], decodes: false)

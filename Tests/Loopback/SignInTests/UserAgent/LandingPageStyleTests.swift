@@ -62,7 +62,7 @@ import Testing
     for markup in ["<script", "<img", "<base", "</style><", "\u{202E}", "\u{2066}"] {
       #expect(!body.contains(markup), "\(markup)")
     }
-    // One title, one style, and the elements of a page without a name.
+    // The page has one title, one style, and the elements of a page whose name has no markup.
     let plain = try await Self.page(LandingPageStyle(appName: "Files"))
     #expect(Self.elements(of: page) == Self.elements(of: plain))
     let policy = parts[0].split(separator: "\r\n").first {

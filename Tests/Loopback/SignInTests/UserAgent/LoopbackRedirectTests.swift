@@ -61,7 +61,9 @@ import Testing
     #expect(fixture.http.forms.first?["redirect_uri"] == page.parameters["redirect_uri"])
   }
 
-  @Test func `a redirect URI without a path is requested with a slash`() async throws {
+  @Test func `a redirect URI without a path is sent as it is, and a redirect to / is accepted`()
+    async throws
+  {
     let (fixture, page, port) = try await Self.waiting("http://127.0.0.1")
     #expect(page.parameters["redirect_uri"] == "http://127.0.0.1:\(port)")
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/?code=abc&state=\(page.state)"))
@@ -208,7 +210,7 @@ import Testing
     let (first, firstPage, firstPort) = try await Self.waiting()
     let (second, secondPage, secondPort) = try await Self.waiting()
     #expect(firstPort != secondPort)
-    // The second sign-in's answer, sent to the first one's port.
+    // The second sign-in's answer goes to the first sign-in's port.
     let crossed = "\(firstPage.parameters["redirect_uri"] ?? "")?code=x&state=\(secondPage.state)"
     let answer = try await RawClient.get(try #require(URL(string: crossed)))
     #expect(RawClient.status(answer) == 400)

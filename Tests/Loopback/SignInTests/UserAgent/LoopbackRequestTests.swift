@@ -176,7 +176,7 @@ import Testing
     for client in silent.prefix(4) { client.write("GET /cb?code=a&sta") }
     #expect(RawClient.status(try await RawClient.get(try page.redirect("code=abc"))) == 200)
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
-    // They do not keep the port open either.
+    // Silent clients do not keep the port open either.
     try await eventually { !RawClient.isOpen(port: port) }
     withExtendedLifetime(silent) {}
   }

@@ -177,7 +177,7 @@ import Testing
       try await client.send(request)
     }
     #expect(received.withLock { $0 } == 100_000_000)
-    // The sockets' buffers and ours hold this much. Linux lets a receiver's grow to 32 MiB.
+    // The sockets and the SDK buffer this much. Linux lets a receive buffer grow to 32 MiB.
     #expect(largestLead.withLock { $0 } < 50_000_000)
   }
 
@@ -193,7 +193,8 @@ import Testing
     request.progress = { if $0.received == 1 { hasArrived.resolve(()) } }
     request.destination = .stream { [time, url = request.url] _, data in
       received.withLock { $0 += data }
-      // This call passes only the head. By the call with the content the request has ended.
+      // The first call passes only the head. When the call with the content comes, the request has
+      // ended.
       guard data.isEmpty else { return }
       _ = await hasArrived.value()
       time.advance(by: .seconds(7200))

@@ -197,7 +197,7 @@ import Testing
   ) async throws {
     let copies = Locked(0)
     let raw = try RawServer { connection in
-      // It answers once, and is closed after the next request.
+      // The server answers once, and closes the connection after the next request.
       var isUsed = false
       while let (head, _) = connection.readHead() {
         if head.hasPrefix("GET /proven") { copies.withLock { $0 += 1 } }

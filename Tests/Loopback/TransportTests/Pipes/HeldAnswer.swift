@@ -29,7 +29,7 @@ final class HeldAnswer: Sendable {
   }
 }
 
-/// Reads the body of a request and never answers, until its client leaves.
+/// A server that reads the body of a request and never answers, until its client leaves.
 final class ReadingServer: Sendable {
   private let received = Locked(0)
   private let ended = Locked(false)
@@ -60,7 +60,7 @@ final class ReadingServer: Sendable {
   }
 }
 
-/// Reports when its last reference is released.
+/// An object that reports when its last reference is released.
 final class Guardian: Sendable {
   let chunk = Data(repeating: 7, count: 50_000)
   private let onEnd: @Sendable () -> Void

@@ -12,7 +12,7 @@ import Testing
 @Suite("End to end: uploads", .timeLimit(.minutes(1))) struct PipeUploadTests {
   typealias File = DriveFixture.File
 
-  /// Records the progress of an upload or a download.
+  /// A record of the progress of an upload or a download.
   final class Progress: Sendable {
     private let state = Locked<[TransferProgress]>([])
     var all: [TransferProgress] { state.withLock(\.self) }

@@ -10,7 +10,7 @@ import Testing
 
 /// Progress closures as an app's screens write them.
 @Suite("End to end: progress", .timeLimit(.minutes(1))) struct ProgressTests {
-  /// Shows a transfer's progress and records its end.
+  /// A screen that shows a transfer's progress and records its end.
   @MainActor private final class Screen {
     var fractions: [Double] = []
     var fractionAtEnd: Double?

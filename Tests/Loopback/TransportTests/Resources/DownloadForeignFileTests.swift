@@ -7,7 +7,8 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// The user's own files with names that a download uses, which a server may have chosen.
+/// The user's files that have the same names as a download's files, for example by a server's
+/// choice.
 @Suite(.timeLimit(.minutes(1))) struct DownloadForeignFileTests {
   private static let work = Data("three years of work".utf8)
 

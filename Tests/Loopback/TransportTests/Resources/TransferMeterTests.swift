@@ -75,7 +75,7 @@ import Testing
   }
 }
 
-/// Records the reported progress.
+/// A record of the reported progress.
 private final class Told: Sendable {
   private let progress = Locked<[TransferProgress]>([])
 

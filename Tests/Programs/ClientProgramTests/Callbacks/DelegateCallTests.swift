@@ -9,7 +9,7 @@ import Testing
 
 /// How the SDK calls a delegate's methods.
 ///
-/// The callback matrix tests the queues and actors.
+/// `CallbackMatrixTests` tests the queues and actors.
 @Suite(.timeLimit(.minutes(1))) struct DelegateCallTests {
   /// A delegate whose `async` code calls the delegate's own methods.
   ///

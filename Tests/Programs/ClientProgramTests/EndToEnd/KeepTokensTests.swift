@@ -43,7 +43,7 @@ import Testing
 
     let (second, recorder) = try run(sandbox, store, registersFirst: registersFirst)
     try await eventually { second.currentToken != nil }
-    // The timer refreshes the token; no call requests it.
+    // The timer refreshes the token; no call requests a token.
     #expect(await recorder.words(1).first?.hasPrefix("refreshed") == true)
     #expect(second.currentToken != token)
     second.refreshesAutomatically = false

@@ -105,7 +105,7 @@ import Testing
       drive.asked.suffix(2) == ["POST /token authorization_code", "GET /drive/v2/files"])
   }
 
-  /// An expired token, a rejected one, or both at the same time cause one refresh for all callers.
+  /// A token that has expired, is rejected, or both causes one refresh for all callers.
   @Test(.ownThreads, arguments: [(true, false), (false, true), (true, true)])
   func `two hundred operations share one refresh`(
     isExpiredHere: Bool, isRefusedThere: Bool
@@ -133,7 +133,7 @@ import Testing
       }
       try #require(drive.sandbox.requests(to: .token).count == 1)
       try #require(drive.sandbox.refreshTokenReuses == 0)
-      // 5 documents, the one above, and each saved or uploaded file exactly once.
+      // 5 documents, the file `f`, and each saved or uploaded file exactly once.
       try #require(drive.sandbox.files().count == 6 + 100)
       try #require(Set(drive.sandbox.files().map(\.title)).count == 6 + 100)
     }

@@ -15,7 +15,7 @@ struct ClientCertificateTests {
     certificates = try await Certificates()
   }
 
-  /// The pairs that cannot be used, and a word of the reason.
+  /// The unusable pairs of a certificate chain and a key, each with words of its error message.
   enum Flaw: String, CaseIterable, Sendable {
     case encryptedKey = "openssl pkey -in KEY"
     case encryptedTraditionalKey = "key is encrypted"
@@ -50,8 +50,8 @@ struct ClientCertificateTests {
     }
   }
 
-  /// libcurl would end the process for an encrypted key, or take the rest for a fault of the
-  /// server.
+  /// The SDK checks the pair itself: libcurl would end the process for an encrypted key, and would
+  /// report the other flaws as faults of the server.
   @Test(arguments: Flaw.allCases)
   func `a pair that cannot be used is an error of the configuration, before a connection`(
     flaw: Flaw
@@ -87,7 +87,8 @@ struct ClientCertificateTests {
 
   // MARK: What the server says
 
-  /// Runs a server that demands a certificate of an authority.
+  /// Runs a server that demands a certificate from an authority, and returns the message of the
+  /// client's error.
   private func message(
     _ version: String, authority: String, with certificate: String?
   ) async throws -> String {
@@ -119,7 +120,7 @@ struct ClientCertificateTests {
   {
     let without = try await message(version, authority: "ca.pem", with: nil)
     #expect(without.contains("clientCertificate"), "\(without)")
-    // The server's own certificate is no authority of the client's.
+    // `other.pem` is no authority: it did not sign the client's certificate.
     let unknown = try await message(version, authority: "other.pem", with: "client")
     #expect(unknown.contains("check HTTPTransportConfiguration.clientCertificate"), "\(unknown)")
     #expect(!unknown.contains("additionalAuthorities"))

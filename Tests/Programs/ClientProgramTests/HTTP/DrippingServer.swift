@@ -20,7 +20,7 @@ final class DrippingServer: Sendable {
   /// Creates a server that sends `count` bytes.
   ///
   /// Two pauses may pass between two bytes: the client may read a byte before its clock is advanced
-  /// for the byte before.
+  /// for the previous byte.
   init(_ count: Int, after pause: Duration, on time: TimeLead) throws {
     self.count = count
     self.pause = pause

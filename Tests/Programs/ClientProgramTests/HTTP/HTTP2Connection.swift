@@ -72,7 +72,7 @@ final class HTTP2Connection {
     while connection.write(piece) {}
   }
 
-  /// Announces that no later stream will be answered.
+  /// Sends GOAWAY: the server will answer no stream after `stream` (section 6.8).
   func goAway(last stream: UInt8) {
     connection.write(Self.frame(.goAway, [0, 0, 0, stream, 0, 0, 0, 0]))
   }

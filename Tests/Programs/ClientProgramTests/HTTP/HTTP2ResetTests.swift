@@ -20,8 +20,8 @@ import Testing
 
   /// An error on an idle connection must not count for the request during which it appears.
   ///
-  /// libcurl checks its idle connections at the next request of any kind. Here it finds a
-  /// connection on which it must answer, but the server has gone.
+  /// libcurl checks its idle connections at the next request of any kind. Here libcurl finds a
+  /// connection on which it must answer a PING, but the server has gone.
   @Test(.ownThreads) func `an error on another connection is not taken for the request's own`()
     async
   {

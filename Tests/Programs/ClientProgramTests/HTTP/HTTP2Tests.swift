@@ -119,7 +119,7 @@ struct HTTP2Tests {
       async let streamed = client.send(slow)
       for await _ in started.stream { break }
       // Some of the body arrives before the consumer holds the rest back. From then on requests use
-      // another connection, because reading them would mean storing the body.
+      // another connection, because reading their answers would mean storing the body.
       repeat {
         let text = try await client.send(WebRequest(url: url)).text
         #expect(text == "hello")
@@ -133,10 +133,11 @@ struct HTTP2Tests {
   }
 
   @Test func `a response that arrives all at once ends`() async throws {
-    // Two DATA frames and the end in one write, which libcurl takes in one read: more than its
-    // default buffer holds.
+    // The server sends two DATA frames and the end in one write. libcurl reads them at once, which
+    // is more than its default buffer holds.
     let piece = [UInt8](repeating: 120, count: 15_000)
-    // If an earlier test's server had the port, a connection without requests is opened.
+    // If an earlier test's server had the same port, libcurl also opens a connection without
+    // requests.
     let usedConnections = Locked(0)
     try await withRawServer { connection, _ in
       var isUsed = false
@@ -171,7 +172,7 @@ struct HTTP2Tests {
   {
     let requests = Locked(0)
     try await withRawServer { connection, _ in
-      // Answers the first request of a connection and closes it on the second.
+      // Answers the first request of a connection, and closes the connection on the second request.
       guard let stream = connection.readRequest() else { return }
       requests.withLock { $0 += 1 }
       connection.answer(stream)

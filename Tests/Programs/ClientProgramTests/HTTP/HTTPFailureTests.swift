@@ -13,7 +13,7 @@ import Testing
   let client = CurlTransport.shared
   /// How far the clock of ``timed`` is ahead.
   ///
-  /// A limit is an hour, and a silence two hours.
+  /// In these tests, a time limit is an hour, and a server is silent for two hours.
   let time = TimeLead()
   let timed: CurlTransport
 

@@ -11,7 +11,7 @@ import Testing
 /// - SeeAlso: RFC 9113, section 10.5
 @Suite(.timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["openssl", "python3"])))
 struct HTTPFloodTests {
-  /// A frame without content.
+  /// A frame without content that the server repeats without end.
   struct Flood: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let type: HTTP2Connection.FrameType

@@ -10,14 +10,14 @@ import Testing
 
 /// A process that is stopped for longer than a request's time limit, for example by a debugger.
 ///
-/// When it continues, the answer is already in its socket.
+/// When the process continues, the answer is already in its socket.
 @Suite(.timeLimit(.minutes(2))) struct HTTPStopTests {
   private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
   private static let limit = 2
 
   /// Continues a stopped probe after its request's time limit has passed.
   private func goOn(_ probe: ChildProcess) async throws -> ChildProcess.Result {
-    // The probe stopped after the request's start, so the limit has passed by now.
+    // The request started before the probe stopped, so its time limit passes during this sleep.
     try await Task.sleep(for: .seconds(Self.limit) + .milliseconds(200))
     #expect(probe.isStopped)
     probe.signal(SIGCONT)
@@ -71,8 +71,8 @@ import Testing
 
   /// Returns a probe that was stopped while it waited for its second answer.
   ///
-  /// If the machine was so busy that the request's limit passed before that, another probe is
-  /// started.
+  /// If the machine is so busy that the request's limit passes before the stop, the function starts
+  /// another probe.
   private func stopped() async throws -> (SlowServer, ChildProcess) {
     while true {
       let fixture = try SlowServer()
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  /// Blocks the event loop's thread once, as a stopped process does.
+  /// A gate that blocks the event loop's thread once, as if the process were stopped.
   private final class Hold: Sendable {
     private let isFirst = Locked(true)
     private let mayGoOn = DispatchSemaphore(value: 0)
@@ -128,7 +128,8 @@ import Testing
       let hold = Hold()
       var slow = try server.request("GET", "/slow")
       slow.progress = { _ in hold.pass() }
-      // Two connections, one of which stays free: a request on it would be sent at once.
+      // Opens two connections. One of them stays free, so a late request could be sent there at
+      // once.
       async let first = client.send(try server.request())
       async let second = client.send(try server.request())
       _ = try await (first, second)

@@ -67,12 +67,13 @@ struct HTTPTLSTests {
         await failure(.tlsFailed) { try await CurlTransport().send(request) }
         setenv("SSL_CERT_FILE", tests.certificates.path("ca.pem"), 1)
         try #require(try await CurlTransport().send(request).status == 200)
-        // A client without system authorities does not trust them either.
+        // A client without the system's authorities does not trust the environment's authorities
+        // either.
         var configuration = HTTPTransportConfiguration.direct
         configuration.trustsSystemAuthorities = false
         let strict = CurlTransport(configuration: configuration)
         try #require(await failure(.tlsFailed) { try await strict.send(request) } != nil)
-        // The same holds beside additional authorities.
+        // With additional authorities, a client still trusts the environment's authorities.
         configuration.trustsSystemAuthorities = true
         configuration.additionalAuthorities = try tests.certificates.data("other.pem")
         let both = CurlTransport(configuration: configuration)

@@ -5,7 +5,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// A server program of the system, which ends with the test.
+/// An installed server program, which ends with the test.
 final class Program: Sendable {
   private let process: ChildProcess
   /// Reserves the port until the program listens on it.
@@ -21,12 +21,13 @@ final class Program: Sendable {
   /// Everything that the program has written so far.
   var text: String { process.output + process.errors }
 
-  /// Starts a server on a given port and returns when it accepts connections.
+  /// Starts a server on a free port, which `command` gets, and returns when the server accepts
+  /// connections.
   static func serving(_ command: (_ port: UInt16) -> [String]) async throws -> Program {
     let socket = try BoundSocket()
     let program = Program(try ChildProcess(command(socket.port)), socket)
     while program.process.isRunning {
-      // Only the program can accept a connection: this socket does not listen.
+      // Only the program can accept a connection: `socket` does not listen.
       if RawServer.canConnect(socket.port) { return program }
       try await Task.sleep(for: .milliseconds(20))
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Proxies that a program names by an address of its user, also over TLS.
+/// Proxies that a program sets from an address that its user enters, also over TLS.
 @Suite(.timeLimit(.minutes(1))) struct ProxyAddressTests {
   @Test(arguments: [
     ("proxy.example:8080", "http://proxy.example:8080"), ("proxy.example", "http://proxy.example"),
@@ -96,7 +96,7 @@ import Testing
       })
     #expect(
       error.message.hasPrefix("no trusted TLS connection to other.example:443: "), "\(error)")
-    // libcurl gives no reason here, so the proxy may be at fault too.
+    // libcurl gives no reason here. The error must still not blame the connection to the proxy.
     #expect(!error.message.contains("connection to the proxy"), "\(error)")
     withExtendedLifetime(front) {}
     await sandbox.stop()

@@ -8,8 +8,8 @@ import Testing
 
 /// A TLS proxy for a test server without TLS.
 ///
-/// It runs in Python with its OpenSSL. When one side closes a connection, the other side is closed
-/// at once, without the `close_notify` of TLS.
+/// The proxy is a Python script that uses Python's OpenSSL. When one side closes a connection, the
+/// other side is closed at once, without the `close_notify` of TLS.
 struct TLSFront {
   private let program: Program
   private let certificates: Certificates
@@ -47,7 +47,8 @@ struct TLSFront {
         threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
     """
 
-  /// Starts in front of a server on this machine that speaks a version of HTTP, named as in ALPN.
+  /// Starts the proxy in front of `server`; `version` is the HTTP version that `server` speaks,
+  /// named as in ALPN.
   init(before server: RawServer, speaking version: String = "h2") async throws {
     let certificates = try await Certificates()
     self.certificates = certificates

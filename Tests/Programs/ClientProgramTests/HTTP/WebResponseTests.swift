@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(.ownThreads) func `connections are reused`() async {
-    // A separate process: connections of other tests could push out a kept one.
+    // A separate process: connections of other tests could push out a kept connection.
     await #expect(processExitsWith: .success) {
       let server = try Server.answering()
       for _ in 0..<20 { _ = try await CurlTransport.shared.send(try server.request()) }

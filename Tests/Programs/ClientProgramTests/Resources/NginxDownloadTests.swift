@@ -28,7 +28,7 @@ struct NginxDownloadTests {
     """
 
   private let fixture: DownloadFixture
-  /// Many more bytes than the client reads before the consumer takes them.
+  /// The file's content: many more bytes than the client reads before the consumer takes them.
   private let content = pattern(8_000_000)
 
   init() throws {
@@ -94,7 +94,7 @@ struct NginxDownloadTests {
       try await cancelled()
       let other = pattern(content.count, seed: 2)
       try other.write(to: file)
-      // nginx makes its entity tag from the time in seconds and the length.
+      // nginx makes the entity tag from the file's modification time in seconds and its length.
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: file.path)
       #expect(try await fixture.download(try request("\(base)/again/data")).status == 200)

@@ -12,7 +12,7 @@ import Testing
   .disabled(if: isSanitized, "the sanitizer's own memory would be counted"))
 struct TransferMemoryTests {
   private static let gigabyte: Int64 = 1 << 30
-  /// The limit in kB.
+  /// The most memory, in kB, that a transfer may add to the process.
   private static let bound = 20_000
 
   private func growth(_ result: ChildProcess.Result) throws -> Int {

@@ -14,7 +14,7 @@ enum TransferProbe {
 
   /// Starts a request with a time limit in whole seconds.
   ///
-  /// `command` chooses how it runs.
+  /// `command` is the probe's command that sends the request.
   static func start(_ command: String, _ url: String, limit: Int) throws -> ChildProcess {
     try ChildProcess([executable, command, url, "\(limit)"])
   }

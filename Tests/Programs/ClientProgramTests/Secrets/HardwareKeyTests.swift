@@ -9,12 +9,12 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Tokens that are bound to a key in a hardware token, here one in software (PKCS #11).
+/// OAuth tokens that are bound to a key in a PKCS #11 token, here one that is emulated in software.
 @Suite(
   .requires(ProgramRequirement(programs: ["softhsm2-util", "pkcs11-tool"])),
   .timeLimit(.minutes(2)))
 struct HardwareKeyTests {
-  /// A token whose private key never leaves it.
+  /// A PKCS #11 token, which never reveals its private key.
   private struct Token: Sendable {
     private static let module = "/usr/lib/softhsm/libsofthsm2.so"
     private let folder: TemporaryFolder
@@ -45,7 +45,7 @@ struct HardwareKeyTests {
     func publicJWK() async throws -> String {
       let path = folder.file("public")
       try await tool("--read-object --type pubkey --id 01 -o \(path)")
-      // The point is at the end: 04, and two coordinates of 32 bytes.
+      // The file ends with the public point: the byte 04, and two coordinates of 32 bytes.
       let point = try Data(contentsOf: URL(filePath: path)).suffix(64)
       let (x, y) = (Base64URL.encode(point.prefix(32)), Base64URL.encode(point.suffix(32)))
       return #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}"#

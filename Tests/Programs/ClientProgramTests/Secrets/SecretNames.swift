@@ -2,7 +2,7 @@
 
 /// Rules about the names of stored values that may be secret.
 enum SecretNames {
-  /// The last words of names that secrets have, and messages that contain secrets.
+  /// The last words of the names of secrets, and of messages that contain secrets.
   private static let words: Set = [
     "token", "secret", "password", "passphrase", "verifier", "key", "code", "state", "nonce",
     "credential", "cookie", "assertion", "header", "parameter", "query", "body", "value",

@@ -33,7 +33,7 @@ import Testing
   {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       let signals = TerminationSignals { _ in
-        // Sends signals until the half second after the first one is over.
+        // Sends signals until half a second has passed since the first signal.
         while true {
           kill(getpid(), SIGTERM)
           usleep(10_000)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// `timeout` sends its signal twice, and a closing terminal sends two.
+  /// The program `timeout` sends its signal twice, and a closing terminal sends two signals.
   @Test(.ownThreads, arguments: [SIGTERM, SIGHUP, SIGINT])
   func `signals within half a second count as one signal`(second: Int32) async {
     await #expect(processExitsWith: .exitCode(7)) { [second = second as Int32] in

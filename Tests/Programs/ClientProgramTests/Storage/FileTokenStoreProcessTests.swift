@@ -8,7 +8,7 @@ import Testing
 
 /// One account file and several real processes.
 ///
-/// Each body runs in its own child.
+/// The body of each exit test runs in its own child process.
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreProcessTests {
   @Test(.ownThreads) func `a saved token can be loaded after its process has ended`() async throws {
     let folder = try TemporaryFolder()

@@ -196,14 +196,15 @@ import Testing
       try await Self.browser(["PATH": folder.path, "DISPLAY": ":0"]).open(url)
     }
     #expect(error?.message == reason)
-    // With its own list it would start a text browser in this program's terminal.
+    // With its own list of browsers, xdg-open would start a text browser in this program's
+    // terminal.
     let browsers = folder.read("xdg-open.browsers").split(separator: ":")
     #expect(browsers.contains("firefox") && !browsers.contains("w3m"))
   }
 
-  /// The thread that starts the browser blocks the signals; the browser must not.
+  /// The thread that starts the browser blocks the signals, but the browser must not block them.
   ///
-  /// It gets no terminal.
+  /// In its own session, the browser has no terminal.
   @Test func `a graphical browser has its own session and receives all signals`() async throws {
     let folder = try await Self.folder(
       with: ["xdg-open"],
@@ -310,7 +311,7 @@ import Testing
     #expect(told.words == ["will", "did"])
   }
 
-  /// Records the app's notifications, in order.
+  /// A record of the calls of `willUseTerminal` ("will") and `didUseTerminal` ("did"), in order.
   private final class Told: Sendable {
     private let heard = Locked<[String]>([])
 
@@ -338,10 +339,10 @@ import Testing
     return browser
   }
 
-  /// Creates a folder with scripts by their names.
+  /// Creates a folder with an executable script for each name in `programs`.
   ///
-  /// Another process writes the scripts: a file that is open for writing, here or in a program that
-  /// is just being started from here, cannot be run.
+  /// Another process writes the scripts: a file cannot be run while it is open for writing, in this
+  /// process or in a child that this process is just starting.
   private static func folder(
     with programs: [String], script: String = "exit 0"
   ) async throws -> TemporaryFolder {

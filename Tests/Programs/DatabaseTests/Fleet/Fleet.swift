@@ -28,7 +28,7 @@ final class Fleet: Sendable {
 
   /// Signs users in and starts workers.
   ///
-  /// `starters` has the words before each worker's command.
+  /// `starters` has an array for each worker: the words before the worker's command.
   init(
     _ accounts: KeptAccounts, connection: String, count: Int, starters: [[String]]
   ) async throws {
@@ -76,7 +76,7 @@ final class Fleet: Sendable {
     }
   }
 
-  /// Suspends a worker while the others continue.
+  /// Suspends a worker until the server has processed `rotations` further refreshes.
   func suspend(_ index: Int, during rotations: Int) async throws {
     let worker = process(index)
     worker.signal(SIGSTOP)

@@ -9,7 +9,7 @@ import Testing
 
 /// Faults of a fleet's workers, of the network and of the database.
 ///
-/// `FLEET_ROTATIONS=10000` in the environment makes each run that long, with more accounts.
+/// With `FLEET_ROTATIONS=10000` in the environment, each run has 10000 refreshes and more accounts.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(20))) struct FleetTests {
   /// The minimum number of refreshes in a test.
   private static let rotations =
@@ -17,7 +17,8 @@ import Testing
   private static let accounts = rotations > 1000 ? 100 : 15
   private static let lifetime = Duration.seconds(3)
 
-  /// Runs a fleet through one fault after another until it has made its refreshes.
+  /// Runs a fleet through one fault after another until the server has processed ``rotations``
+  /// refreshes.
   private func run(
     on server: PostgreSQLServer, connection: String? = nil, starters: [[String]] = [[], [], []],
     atEnd store: () -> PostgreSQLServer? = { nil },
@@ -42,7 +43,7 @@ import Testing
   @Test func `a fleet survives suspended workers`() async throws {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { fleet, round in
-        // Longer than the worker's leases and claims would last if time passed only for it.
+        // Meanwhile, the other workers make as many refreshes as there are accounts.
         try await fleet.suspend(round, during: Self.accounts)
       }
     }
@@ -99,7 +100,7 @@ import Testing
     .requires(.faketime),
     .disabled(if: isSanitized, "the sanitizer would not let the clock be replaced"))
   func `a fleet survives clocks that differ by ten minutes`() async throws {
-    // The wrapper waits for the worker and must not end before it.
+    // faketime waits for the worker. It ignores SIGTERM, so that it does not end before the worker.
     func clock(_ offset: String) -> [String] {
       let script = #"trap "" TERM; exec faketime --exclude-monotonic -f "$0" "$@""#
       return ["sh", "-c", script, offset]
@@ -109,7 +110,7 @@ import Testing
     }
   }
 
-  /// A killed worker may lose the tokens that it was saving: at most eight accounts for each kill.
+  /// Each kill may lose the tokens that the worker was saving: those of at most eight accounts.
   @Test func `a fleet survives killed workers`() async throws {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { fleet, round in try await fleet.kill(round) }

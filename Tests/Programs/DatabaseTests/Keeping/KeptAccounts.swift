@@ -8,7 +8,8 @@ import SequencingOAuthPostgreSQL
 import SequencingOAuthSQLite
 import TestSupport
 
-/// Accounts at a strict server, in a store that several keepers share.
+/// Accounts at a server that accepts each refresh token once, in a store that several keepers
+/// share.
 struct KeptAccounts: Sendable {
   enum Store: CaseIterable {
     case sqlite
@@ -35,7 +36,8 @@ struct KeptAccounts: Sendable {
     }
   }
 
-  /// Runs `body` with a server, the lifetime of its access tokens, and a store.
+  /// Runs `body` with a new server, whose access tokens have the given lifetime, and with the store
+  /// that `open` opens.
   static func with(
     _ lifetime: Duration, _ open: @escaping @Sendable () -> any TokenStore,
     _ body: (KeptAccounts) async throws -> Void

@@ -11,7 +11,7 @@ import Testing
 
 /// Faults in each database exchange of a refresh, one after another.
 ///
-/// The server accepts each refresh token once.
+/// The authorization server accepts each refresh token once.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(10))) struct EachStatementTests {
   /// A host with its own relay and account, whose token has expired.
   private final class Host: Sendable {
@@ -21,7 +21,7 @@ import Testing
     private let isStored = Locked(false)
     /// How long a call waits for the database.
     ///
-    /// Long enough for a slow machine.
+    /// The time is long enough for a slow machine.
     static let limit = Duration.seconds(5)
 
     init(_ id: String, _ server: PostgreSQLServer) throws {
@@ -66,7 +66,10 @@ import Testing
   /// The accounts that are refreshed without a fault.
   private static let undisturbed = ["first", "second", "third"]
 
-  /// Runs `body` for each request that a refresh makes, with its own host.
+  /// Refreshes an account for each database request of a refresh, on its own host and with `kind`
+  /// as the fault at that request.
+  ///
+  /// `fault` runs during each of the refreshes.
   private func forEachRequest(
     _ fault: @escaping @Sendable (Host, PostgreSQLServer) async throws -> Void,
     _ kind: TCPRelay.Fault
@@ -87,7 +90,7 @@ import Testing
         let met = try await withThrowingTaskGroup(of: Bool.self) { group in
           var met = 0
           for number in 1...count {
-            // Twelve hosts at a time, most of which wait.
+            // Twelve hosts run at a time; most of them wait.
             if number > 12, try await group.next() == true { met += 1 }
             group.addTask {
               let host = try Host("request \(number)", server)
@@ -101,7 +104,7 @@ import Testing
           for try await isMet in group where isMet { met += 1 }
           return met
         }
-        // The requests that announce a change may come after the end.
+        // The requests that announce the change may come after the end of the refresh.
         #expect(met > count - 5)
         // Each account was refreshed once and is still signed in.
         for record in try await accounts.open().all() {
@@ -123,7 +126,7 @@ import Testing
     try await forEachRequest({ _, _ in }, .answerIsLost)
   }
 
-  @Test func `a refresh survives a session ended by an administrator`() async throws {
+  @Test func `a refresh survives if an administrator ends the database session`() async throws {
     try await forEachRequest(
       { host, server in
         if try await host.meetsFault() { try await server.terminateSessions() }

@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `calls succeed after ended sessions and a restarted server`() async throws {
+  @Test func `calls succeed after the database ends its sessions or restarts`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       for round in 0..<5 {
@@ -246,7 +246,8 @@ import Testing
     }
   }
 
-  /// The server waits for a missing standby, but has already processed the request.
+  /// The reservation fails because the server waits for a missing standby, but the server has
+  /// already stored it.
   @Test func `a refresh that was not sent does not block other hosts`() async throws {
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// Changes of the records' key while hosts use them.
+/// Changes of the key for the records while hosts use the records.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLKeyTests {
   private static let newKey = StoreKey.otherTestKey
 
@@ -20,7 +20,7 @@ import Testing
     PostgreSQLTokenStore(connection: server.connection, key: key, otherKeys: others)
   }
 
-  /// Returns a store before the change that already has the new key.
+  /// Returns a store that still uses the old key, but already has the new key for a change.
   private static func prepared(_ server: PostgreSQLServer) -> PostgreSQLTokenStore {
     store(server, .testKey, [newKey])
   }
@@ -102,7 +102,7 @@ import Testing
       let known = try #require(try await late.load("a"))
       _ = try await late.reserve("a", replacing: known)
       try await other.changeKey(to: Self.newKey)
-      // The host's answer arrives after the change.
+      // The host saves the authorization server's answer after the change of the key.
       try await late.save(after)
       #expect(try await Self.old(server) == "1")
       #expect(try await other.load("a") == after)
@@ -131,7 +131,7 @@ import Testing
         _ = try await table.makeNewest(Self.newKey)
       }
       await failure(.wrongPassphrase) { try await late.take(atMost: 1, for: .seconds(600)) }
-      // This host takes them although another key sealed them.
+      // A host with the new key takes the accounts, although the old key sealed their records.
       let newcomer = Self.store(server, Self.newKey, [.testKey])
       let taken = try await newcomer.take(atMost: 9, for: .seconds(600)).accounts
       #expect(taken.compactMap { try? $0.record.get().id }.sorted() == ["a", "b"])

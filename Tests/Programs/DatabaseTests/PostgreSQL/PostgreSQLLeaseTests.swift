@@ -24,7 +24,7 @@ import Testing
       try await one.save(old)
     }
 
-    /// Expires all leases, as after a long wait in which no holder renewed its own.
+    /// Expires all leases, as after a long wait in which no holder renewed its lease.
     func letLeasesLapse() async throws {
       try await server.run(
         """
@@ -33,7 +33,7 @@ import Testing
         """)
     }
 
-    /// Moves the server's clock ahead as far as leases are concerned.
+    /// Makes each lease end `seconds` earlier, as if the server's clock had jumped ahead.
     func moveClock(bySeconds seconds: Int) async throws {
       try await server.run(
         "UPDATE sequencing_oauth.leases SET until = until - interval '\(seconds) s'")
@@ -88,7 +88,7 @@ import Testing
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
       _ = try await hosts.one.load("a")
-      // A sign-in on another host does not wait forever.
+      // A sign-in on another host does not wait forever for the lease: it saves without the lease.
       try await hosts.two.save(hosts.new)
       let error = try await #require(throws: SQOAuthError.self) {
         try await hosts.one.reserve("a", replacing: hosts.old)
@@ -97,7 +97,8 @@ import Testing
     }
   }
 
-  /// Tests each condition alone, without the checks that come before it.
+  /// Tests each condition of the database statement alone, without the checks that a store makes
+  /// first.
   @Test func `marking a lease as sent needs the lease, the record's version and the newest key`()
     async throws
   {
@@ -348,7 +349,7 @@ import Testing
     }
   }
 
-  @Test func `a killed holder's lease ends soon after another host has doubted it`()
+  @Test func `a killed process's lease ends within 10 s after another host asks for it`()
     async throws
   {
     try await PostgreSQLServer.running { server in

@@ -28,7 +28,7 @@ import Testing
 
   /// Runs `body` with two stores of one database.
   ///
-  /// The first observes an account and is connected.
+  /// The first store observes the account `a` and is connected.
   private func withObserver(
     _ body: (PostgreSQLServer, _ observer: PostgreSQLTokenStore, PostgreSQLTokenStore, Reports)
       async throws -> Void
@@ -43,7 +43,8 @@ import Testing
       try await Self.saved(other, "a")
       try await eventually("the change is noticed") { reports.count("a") > 0 }
       _ = try await observer.load("a")
-      // Notifications come in order, so all earlier ones have arrived with this one.
+      // Notifications arrive in order, so after the one for `last` no earlier notification is
+      // missing.
       let last = reports.observe("last", in: observer)
       try await Self.saved(other, "last")
       try await eventually("the last notice comes") { reports.count("last") > 0 }
@@ -66,7 +67,7 @@ import Testing
       try await eventually("a third host notices it") { itsReports.count("a") > 0 }
       try await Self.saved(other, "b")
       try await eventually("the other account's change is noticed") { reports.count("b") > 0 }
-      // The store's own notification was sent before that one.
+      // The notification of the store's own change was sent before that of the account `b`.
       #expect(reports.count("a") == before)
       try await other.erase("a")
       try await eventually("the erasure is noticed") { reports.count("a") > before }
@@ -109,8 +110,8 @@ import Testing
       defer { notices.close() }
       let count = Locked(0)
       let observer = notices.observe("a") { count.withLock { $0 += 1 } }
-      // The store does not know the account's version, so the comparison after connecting reports
-      // it.
+      // The observer does not know the account's version, so the comparison after connecting
+      // reports a change.
       try await eventually("the versions are compared") { count.withLock { $0 } > 0 }
       let (before, seen) = (count.withLock { $0 }, reports.count("a"))
       // The answer to the announcement waits in the relay, and the notification follows it.
@@ -121,7 +122,7 @@ import Testing
       try await Self.saved(other, "a")
       try await eventually("the other observer hears of it") { reports.count("a") > seen }
       relay.speakAgain()
-      // Long before the next comparison of versions.
+      // The time limit ends long before the next comparison of versions.
       try await eventually("the notice is heard", within: .seconds(15)) {
         count.withLock { $0 } > before
       }
@@ -129,7 +130,7 @@ import Testing
     }
   }
 
-  /// Otherwise a process that ends now would leave other hosts uninformed.
+  /// A process may exit right after `flush`, and other hosts must still learn of its changes.
   @Test func `after flush all changes have been announced`() async throws {
     try await PostgreSQLServer.running { server in
       let store = store(server)
@@ -172,14 +173,15 @@ import Testing
     }
   }
 
-  /// Without a notification, a caller asks again only after its interval.
+  /// Without a notification, a waiting host asks for the lease again only after an interval.
   @Test func `a released lease wakes a host that waits for it`() async throws {
     try await withObserver { _, observer, other, _ in
       var isWoken = false
       for _ in 1...10 where !isWoken {
         let held = try await eventually("the lease is free") { try await other.lease("a") }
         async let lease = observer.lease("a")
-        // The waiting host has asked by now, unless the machine is very busy.
+        // After this time, the waiting host has asked for the lease, unless the machine is very
+        // busy.
         try await Task.sleep(for: .milliseconds(300))
         held.release()
         if let lease = try await lease {

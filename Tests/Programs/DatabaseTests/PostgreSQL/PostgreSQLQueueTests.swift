@@ -71,7 +71,8 @@ import Testing
   @Test func `the store returns the time until the next account is due`() async throws {
     try await withStores([Self.record("a", due: 1000), Self.record("b", due: 500)]) { _, one, _ in
       let next = try #require(try await next(one))
-      // The margin is 11 to 12 percent of the lifetime.
+      // A 500 s token is due when 11 to 12 percent of its lifetime is left: after 440 to 445 s. The
+      // lower bound leaves time for a slow run.
       #expect(next > .seconds(300) && next < .seconds(450))
     }
   }
@@ -116,13 +117,13 @@ import Testing
       try await server.run(lapse)
       let first = try await take(two)
       #expect(first.count == 1 && first.allSatisfy(\.wasPaused))
-      // Until its request is answered, no host sends another one.
+      // Until the first account's request is answered, no host sends another request.
       #expect(try await take(two).isEmpty)
       #expect(try await take(one).isEmpty)
       try await one.giveBack(name)
       let second = try await take(one)
       #expect(second.count == 1 && second.first?.id != first.first?.id)
-      // The second failure in a row: two seconds.
+      // The second failure in a row pauses the server for two seconds.
       let pause = try await two.pause(name, askedFor: nil)
       #expect(pause > .seconds(1) && pause <= .seconds(2))
       try await server.run(lapse)

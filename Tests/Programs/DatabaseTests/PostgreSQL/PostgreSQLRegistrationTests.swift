@@ -64,8 +64,8 @@ import Testing
       try await store.save(newer)
       try await server.run("CREATE TABLE \(temporary) AS SELECT value FROM \(table)")
       try await store.save(older)
-      // The save already locks the row when the change of the key reads it, and ends while the
-      // change waits for it.
+      // The save already locks the row when the change of the key reads the row, and the save ends
+      // while the change of the key waits for the lock.
       async let save = server.run(
         """
         BEGIN;
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// Waits until another transaction waits for this one.
+  /// SQL that waits until another transaction waits for the transaction in which the SQL runs.
   private static let waiting = """
     DO $$ BEGIN
       FOR attempt IN 1..3000 LOOP

@@ -176,7 +176,8 @@ private func hasEnded(_ process: pid_t) -> Bool {
   ["Z", "X", nil].contains(state(process))
 }
 
-/// Returns the number of the shared memory that shows a server that an earlier one still runs.
+/// Returns the number of the shared memory segment by which a server finds that an earlier server
+/// still runs.
 private func segment(in folder: String) throws -> Substring {
   let file = try String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
   return try #require(file.split(separator: "\n")[6].split(separator: " ").last)

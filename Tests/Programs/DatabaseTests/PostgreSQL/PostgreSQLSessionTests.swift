@@ -9,7 +9,7 @@ import Testing
 
 /// Sessions on several hosts that share an account.
 ///
-/// The server accepts each refresh token once.
+/// The authorization server accepts each refresh token once.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLSessionTests {
   @Test func `hosts that find an expired token make only one refresh`() async throws {
     try await SharedAccount.running { account in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// What the PostgreSQL store guarantees in addition to other stores.
+/// What the PostgreSQL store guarantees in addition to the guarantees of every store.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLStoreTests {
   @Test func `a saved record is kept, and none of it is readable in the database`() async throws {
     try await PostgreSQLServer.running { server in

@@ -8,7 +8,7 @@ import Testing
 
 /// A database that is reached over TLS.
 ///
-/// The store verifies its certificate.
+/// The store verifies the database's certificate.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLTLSTests {
   private let certificates: Certificates
 

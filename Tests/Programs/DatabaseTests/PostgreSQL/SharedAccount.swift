@@ -6,7 +6,10 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// An account at a strict server, signed in once, and the database through which all hosts use it.
+/// An account at a server that accepts each refresh token once, and the database in which all hosts
+/// store the account.
+///
+/// The account is signed in once, at the start.
 struct SharedAccount: Sendable {
   let server: PostgreSQLServer
   let sandbox: SandboxServer
@@ -58,9 +61,9 @@ struct SharedAccount: Sendable {
     }
   }
 
-  /// Starts a refresh of the expired token.
+  /// Makes the stored token expire, and starts a refresh.
   ///
-  /// The server answers when the gate opens.
+  /// The authorization server answers when the returned gate opens.
   func heldRefresh() async throws -> (host: AuthorizationModule, Task<SQToken, any Error>, Gate) {
     try await DatabaseTests.store(server).expire("a")
     let host = try await host()

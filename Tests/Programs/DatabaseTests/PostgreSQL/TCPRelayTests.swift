@@ -35,7 +35,8 @@ struct TCPRelayTests {
         relay.goSilent()
         return old
       }
-      // The server has answered and ends the session; the client does not receive this.
+      // The server has answered and ends the session; the client receives neither the answer nor
+      // the end.
       try await server.waiters(0)
       #expect(try await server.terminateSessions() == 1)
       let counters = relay.counters
@@ -83,7 +84,7 @@ struct TCPRelayTests {
     }
   }
 
-  /// A change wakes the relay, so a request may arrive while the relay is polling.
+  /// Each new expected fault wakes the relay, so a request may arrive while the relay is polling.
   @Test func `each request is counted even while the relay is changed`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
@@ -108,7 +109,7 @@ struct TCPRelayTests {
     try await eventually("the connection ends") { relay.openConnections == 0 }
   }
 
-  /// Waits for the lock that ``PostgreSQLServer/holdingLock(_:)`` holds.
+  /// SQL that waits for the lock that ``PostgreSQLServer/holdingLock(_:)`` holds.
   private static let lock = "SELECT pg_advisory_lock(1)"
 }
 
@@ -126,7 +127,7 @@ extension PostgreSQLServer {
     return result
   }
 
-  /// Waits until this number of sessions wait for the lock.
+  /// Waits until `count` sessions wait for the lock.
   fileprivate func waiters(_ count: Int) async throws {
     try await eventually("\(count) sessions wait") {
       try await run(

@@ -8,14 +8,14 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// While a host has an unsaved token, no other host may send the refresh token before it.
+/// While a host has an unsaved token, no other host may send the stored refresh token.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct UnsavedTokenTests {
   private typealias Hosts = PostgreSQLLeaseTests.Hosts
 
   private static let refuseSaves = "REVOKE UPDATE ON sequencing_oauth.accounts FROM app"
   private static let allowSaves = "GRANT UPDATE ON sequencing_oauth.accounts TO app"
 
-  /// Lets a host receive a token that it cannot save, and release its lease.
+  /// Runs `body` after a host received a token that it could not save, and released its lease.
   private func withUnsavedToken(_ body: (Hosts) async throws -> Void) async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
@@ -109,7 +109,8 @@ import Testing
       _ = try await refresh.value
       let other = store(account.server)
       try await other.erase("a")
-      // Another attempt fails, after which the store no longer knows of the refresh.
+      // Another attempt to save the token fails. After that, the store no longer knows of the
+      // refresh.
       try? await host.flush()
       try await account.server.run(Self.allowSaves)
       try await eventually("the session ends") {

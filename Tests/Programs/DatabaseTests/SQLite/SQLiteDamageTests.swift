@@ -16,7 +16,7 @@ import Testing
     let files = try SQLiteFolder()
     try await files.fill(Self.records, key: key)
     let whole = try files.bytes()
-    // The headers of the pages, where a byte can hide rows, and samples of the rest.
+    // Covers the headers of the pages, where a byte can hide rows, and samples of the rest.
     let heads = stride(from: 0, to: whole.count, by: 4096).flatMap { $0..<$0 + 16 }
     let offsets = Array(0..<116) + heads + Array(stride(from: 116, to: whole.count, by: 41))
     var errors = 0
@@ -86,8 +86,8 @@ import Testing
     for record in Self.records { try await store.save(record) }
     let copy = try SQLiteFolder()
     var content = try files.bytes()
-    // The number of cells on the schema's page, which is also in the log unless it was
-    // checkpointed.
+    // Changes the number of cells on the schema's page. The page is also in the log, unless a
+    // checkpoint has moved it into the database.
     content[103] ^= 1
     let log = try files.bytes("-wal")
     try #require(!log.isEmpty)
@@ -100,7 +100,7 @@ import Testing
 
   /// Expects either store errors and an unchanged file, or the exact content.
   ///
-  /// Returns the errors.
+  /// Returns 1 if there was an error, and 0 otherwise.
   private static func check(
     _ content: Data, _ key: StoreKey?, _ what: String
   ) async throws -> Int {

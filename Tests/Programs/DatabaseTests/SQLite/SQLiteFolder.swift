@@ -5,7 +5,7 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// A database in its own folder, with what the tests do to its files.
+/// A database in its own folder, with methods that fill the database and read its files.
 struct SQLiteFolder {
   let folder: TemporaryFolder
   var path: String { folder.file("tokens.sqlite") }
@@ -43,14 +43,14 @@ struct SQLiteFolder {
     try Data(contentsOf: URL(filePath: path + suffix))
   }
 
-  /// Returns the files that contain `text`.
+  /// Returns the names of the files that contain `text`.
   func files(with text: String) throws -> [String] {
     try names().filter { name in
       try Data(contentsOf: URL(filePath: folder.file(name))).range(of: Data(text.utf8)) != nil
     }
   }
 
-  /// Returns the files in the folder.
+  /// Returns the sorted names of the files in the folder, without the folder of the locks.
   func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
       !name.hasSuffix(".locks")

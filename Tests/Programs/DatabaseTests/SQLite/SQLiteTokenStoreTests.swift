@@ -19,7 +19,6 @@ import Testing
     }
   }
 
-  /// A process has one umask for all its threads, so the test needs another process.
   @Test(arguments: ["-wal", "-shm"])
   func `a database whose log is writable by others is rejected`(suffix: String) async throws {
     let files = try SQLiteFolder()
@@ -29,6 +28,7 @@ import Testing
     #expect(error?.message.contains("tokens.sqlite\(suffix)") == true)
   }
 
+  /// A process has one umask for all its threads, so the test needs another process.
   @Test(arguments: ["0", "777"])
   func `the process's umask changes no mode`(mask: String) async throws {
     let files = try SQLiteFolder()
@@ -74,7 +74,7 @@ import Testing
     try await {
       let store = files.store()
       var size = 0
-      // Each save changes 120 pages, and SQLite restarts the log after a thousand.
+      // Each save changes 120 pages, and SQLite restarts the log after a thousand pages.
       for number in 0..<30 {
         let text = String(repeating: "\(number % 2)", count: 500_000)
         try await store.save(record("a", token: SQToken(accessToken: text)))
@@ -153,7 +153,7 @@ import Testing
     let sql = "PRAGMA journal_mode=WAL; CREATE TABLE t (a)"
     let program = try ChildProcess(
       ["sqlite3", "-batch", files.path, sql, ".shell cat"], input: .open)
-    // Two pages, each with a header.
+    // The log then has two pages, each with a header.
     try await eventually("it has written") {
       (try? files.bytes("-wal").count) ?? 0 > 8192
     }
@@ -355,7 +355,7 @@ import Testing
     try await files.fill([record("account 0")])
     let value = try JSONEncoder().encode(record("account 0")).map { String(format: "%02X", $0) }
       .joined()
-    // By SQL, because each save would be flushed to the disk.
+    // Inserts the accounts by SQL, because the store would flush each save to the disk.
     try await files.sql(
       """
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)

@@ -23,7 +23,8 @@ final class DemoProcess: Sendable {
 
   /// Starts the program.
   ///
-  /// With a terminal or a file handle, its streams are those instead of files.
+  /// By default, the input is empty, and the output and the errors go to files in `folder`. If only
+  /// `output` is given, the errors go there too.
   ///
   /// `home` is a home folder shared with other processes; then `folder` is only for the output. A
   /// `starter` is a command that runs the program given by its last arguments.
@@ -62,7 +63,7 @@ final class DemoProcess: Sendable {
     return await demo.outcome()
   }
 
-  /// Waits for the program's end, and kills it when the test is over.
+  /// Waits for the program's end, and kills the program when the test is over.
   func outcome() async -> Outcome {
     let status = (try? await process.result())?.status ?? 128 + SIGKILL
     return Outcome(

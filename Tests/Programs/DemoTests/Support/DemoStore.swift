@@ -3,14 +3,14 @@ import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// A store as named by `--store`, which the test can also open.
+/// A store that the program opens by its option `--store`, and that a test can open too.
 struct DemoStore: Sendable, CustomTestStringConvertible {
   let name: String
   /// The text before the path in the option.
   let kind: String
   /// The passphrase in the environment.
   ///
-  /// Without one, the store has a key file.
+  /// Without a passphrase, an encrypted store has a key file.
   var passphrase: String?
   let open: @Sendable (_ path: String) -> any TokenStore
 

@@ -10,9 +10,9 @@ import Testing
 
 /// A program that adds TLS to a server without TLS.
 ///
-/// It ends with this object.
+/// The program ends when this object is released.
 ///
-/// The script that it runs describes its options.
+/// The script `Servers/tls/relay` describes the options.
 final class TLSRelay: Sendable {
   let port: UInt16
   private let process: ChildProcess

@@ -61,7 +61,7 @@ struct TLSTests {
         await rpcFailure(.unavailable) { try await channel.test("X").response() })
       #expect(error.oauthError?.code == .tlsFailed)
       #expect(error.message.hasPrefix("no TLS connection to \(server.authority): "))
-      // If the end comes before the client has sent anything, it may look like a reset.
+      // If the server closes before the client has sent anything, the end may look like a reset.
       #expect(error.message.contains(words) || name == "the end before anything", "\(error)")
       try await eventually("the connection is closed") { server.log().isOver }
     }
@@ -225,7 +225,7 @@ struct TLSTests {
     ).test("X")
     try call.start()
     try await eventually("there is a connection") { try text().contains("CIPHER is") }
-    // The command for a renegotiation.
+    // Commands the server to renegotiate.
     try input.fileHandleForWriting.write(contentsOf: Data("r\n".utf8))
     await rpcFailure(.unavailable) { try await call.response() }
     try await eventually("the server is refused") { try text().contains("no renegotiation") }

@@ -182,7 +182,8 @@ import Testing
         let start = ContinuousClock.now
         let stream = try channel.fullDuplexCall()
         var outputs = stream.outputs.makeAsyncIterator()
-        // Without an answer, the next connection would have to wait. The answer may come too late.
+        // Without an answer, the client would delay the next connection. The answer may also come
+        // too late.
         try? await Self.pingPong(stream, &outputs)
         let error = await rpcFailure(.unavailable) { try await outputs.next() }
         #expect(error?.message.contains("ENHANCE_YOUR_CALM (too_many_pings)") == true)

@@ -46,7 +46,6 @@ extension WireFields {
   }
 }
 
-/// `SimpleRequest`.
 struct SimpleRequest: InteropRequest {
   var responseSize = 0
   var payload: Data?
@@ -69,7 +68,6 @@ struct SimpleRequest: InteropRequest {
   }
 }
 
-/// `SimpleResponse`.
 struct SimpleResponse: InteropResponse {
   let payload: Data
   let username: String
@@ -82,7 +80,7 @@ struct SimpleResponse: InteropResponse {
   }
 }
 
-/// `StreamingInputCallRequest`.
+/// The protobuf message `StreamingInputCallRequest`.
 struct InputRequest: InteropRequest {
   var payload: Data
   var expectCompressed: Bool?
@@ -95,7 +93,7 @@ struct InputRequest: InteropRequest {
   }
 }
 
-/// `StreamingInputCallResponse`.
+/// The protobuf message `StreamingInputCallResponse`.
 struct InputResponse: InteropResponse {
   let aggregatedPayloadSize: Int
 
@@ -117,7 +115,7 @@ struct ResponseParameters {
   }
 }
 
-/// `StreamingOutputCallRequest`.
+/// The protobuf message `StreamingOutputCallRequest`.
 struct OutputRequest: InteropRequest {
   var responses: [ResponseParameters] = []
   var payload: Data?
@@ -132,7 +130,7 @@ struct OutputRequest: InteropRequest {
   }
 }
 
-/// `StreamingOutputCallResponse`.
+/// The protobuf message `StreamingOutputCallResponse`.
 struct OutputResponse: InteropResponse {
   let payload: Data
 

@@ -7,7 +7,7 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// A server of another implementation, unencrypted or with TLS.
+/// A kind of server: another implementation of gRPC, unencrypted or with TLS.
 struct InteropKind: Sendable, CustomTestStringConvertible {
   let program: GRPCServer.Program
   var isSecure = false
@@ -103,7 +103,7 @@ extension RPCCall {
 
   /// Returns for each message of the server whether it was compressed, until the call has ended.
   ///
-  /// Apps cannot see this, so the method reads the call's inbox.
+  /// Apps cannot see the compression, so the method reads the call's inbox.
   func compressedFlags() async throws -> [Bool] {
     try start()
     var flags: [Bool] = []

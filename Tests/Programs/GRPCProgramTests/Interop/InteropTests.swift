@@ -63,7 +63,8 @@ import Testing
         var request = Self.largeRequest
         request.responseCompressed = isCompressed
         #expect(try await channel.unaryCall(request).payload == Self.largeResponse)
-        // The same call as a stream of one message, whose flag is visible.
+        // Makes the same call as a stream of one message, because a stream shows the message's
+        // flag.
         let call = try channel.call(.interopUnary, request, kind: .serverStreaming)
         #expect(try await call.compressedFlags() == [isCompressed])
       }
@@ -236,7 +237,7 @@ import Testing
   func `the interop test cancel_after_begin passes`(kind: InteropKind) async throws {
     try await kind.running { server in
       let channel = try server.channel()
-      // Once with a server that has begun the call, and once right after the start.
+      // Cancels one call that the server has begun, and one call right after its start.
       let begun = try channel.streamingInputCall()
       try begun.start()
       try await server.process.line(after: "CALL " + begun.method)
@@ -310,7 +311,8 @@ import Testing
     }
   }
 
-  /// Runs `body` with the URL for token requests, and with a client's token and its scope.
+  /// Runs `body` with the URL where a server looks up a token's user, with a client's token, and
+  /// with the token's scope.
   private static func withToken(
     _ body: (URL, String, String) async throws -> Void
   ) async throws {
@@ -326,7 +328,7 @@ import Testing
       try await environment.tokenStore.save(
         AccountRecord(
           id: module.accountID, clientID: "sandbox-app",
-          // The token has expired, so the client must first get the one that the calls carry.
+          // The token has expired, so the client must first get the token that the calls carry.
           token: SQToken(
             accessToken: tokens.accessToken, expirationDate: Date(timeIntervalSinceNow: -1),
             refreshToken: tokens.refreshToken)))

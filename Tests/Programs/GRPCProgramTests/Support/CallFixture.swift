@@ -69,14 +69,14 @@ final class CallFixture: Sendable {
   /// The number of token refreshes.
   var refreshes: Int { sandbox.requests(to: .token).count }
 
-  /// Returns a call that asks for the user and the scope of the token, as the sample does.
+  /// Returns a call that asks for the token's user and scope, as gRPC's auth sample does.
   func unaryCall() throws -> RPCCall {
     try channel.call(.unaryCall, TestRequest(fillUsername: true, fillOAuthScope: true))
   }
 }
 
 extension HTTPTransportConfiguration {
-  /// Returns a direct configuration that also trusts these certificates.
+  /// Returns a configuration without a proxy that also trusts the authority of `certificates`.
   static func trusting(_ certificates: Certificates?) throws -> Self {
     var configuration = direct
     configuration.additionalAuthorities = try certificates?.data("ca.pem")

@@ -32,7 +32,7 @@ struct Fixture: Sendable {
 
   var port: UInt16 { UInt16(server.url.port ?? 0) }
 
-  /// Creates a channel to the server that ignores the environment's proxies.
+  /// Creates a channel to the server; the channel ignores the environment's proxies.
   func channel(
     _ credential: RPCCredential = .none, options: RPCOptions = RPCOptions()
   ) throws -> RPCChannel {
@@ -56,7 +56,7 @@ enum Method {
   static let stream = "/grpc.testing.TestService/StreamingOutputCall"
 }
 
-/// A request for both facts that `UnaryCall` can return.
+/// A request for both facts that `UnaryCall` can return: the user and the scope.
 let everything = Data([0x20, 1, 0x28, 1])
 
 /// Returns a request for a stream of messages, each with its size and the pause before it.

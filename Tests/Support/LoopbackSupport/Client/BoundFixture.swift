@@ -26,8 +26,8 @@ struct BoundFixture {
   var module: AuthorizationModule { fixture.oauth.module }
   var clock: ManualClock { fixture.clock }
 
-  /// Settings of a sandbox whose authorization server and API demand nonces of their own, which
-  /// change every minute.
+  /// Settings of a sandbox whose authorization server and API demand nonces: different ones at
+  /// each, and new ones every minute.
   static var strict: SandboxOptions {
     var options = SandboxOptions()
     options.dpop = SandboxDPoPOptions(.required)
@@ -78,10 +78,10 @@ struct BoundFixture {
     try await module.send(WebRequest(url: sandbox.url(endpoint)))
   }
 
-  /// Moves the clock so far that both servers have other nonces, and that no old one is accepted.
+  /// Moves the clock so far that both servers have new nonces and accept no old one.
   func outdateNonces() { clock.advance(by: 180) }
 
-  /// The nonces of the proofs at an endpoint, in order.
+  /// Returns the nonces of the proofs at an endpoint in order; `nil` for a request without a nonce.
   func nonces(at endpoint: SandboxEndpoint) -> [String?] {
     sandbox.requests(to: endpoint).map { $0.proof?.nonce }
   }

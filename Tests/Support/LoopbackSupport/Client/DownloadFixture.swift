@@ -59,7 +59,7 @@ final class DownloadFixture: Sendable {
 
   /// Starts a download that receives a number of bytes and then fails for good.
   func bring(_ count: Int, of server: RangeServer) async throws {
-    // Rejected after the cut, so that it is not resumed at once.
+    // After the cut, the server answers 503, so that the download does not resume at once.
     server.fail(.cut(after: count), .reply(.response(LoopbackResponse(status: 503))))
     #expect(try await download(server).status == 503)
     let size = try Data(contentsOf: partial).count

@@ -71,7 +71,7 @@ struct DriveFixture: Sendable {
     sandbox.requests.filter { $0.endpoint != .metadata }.map(\.description)
   }
 
-  /// The different tokens of the requests to the API, in order.
+  /// The tokens of the requests to the API in order; equal tokens in a row count once.
   var tokensUsed: [String] {
     sandbox.requests.compactMap(\.bearerToken).reduce(into: []) { tokens, token in
       if tokens.last != token { tokens.append(token) }
@@ -83,8 +83,8 @@ struct DriveFixture: Sendable {
     sandbox.files().first { $0.id == id }
   }
 
-  /// Makes the sandbox reject the access token that is still valid here, as an administrator's
-  /// click would.
+  /// Makes the sandbox reject the access token that the client still treats as valid, as an
+  /// administrator's click would.
   func revokeAccessToken() {
     sandbox.expireAccessTokens()
   }

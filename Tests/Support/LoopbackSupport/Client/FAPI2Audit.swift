@@ -4,7 +4,7 @@ import Testing
 
 @testable import OAuthSandbox
 
-/// What the OpenID Foundation's test server asserts on all requests of a FAPI 2.0 client.
+/// The checks that the OpenID Foundation's test server makes on all requests of a FAPI 2.0 client.
 ///
 /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.3; RFC 7523, section 3; RFC 9126; RFC 7636
 struct FAPI2Audit {
@@ -75,7 +75,7 @@ struct FAPI2Audit {
     let algorithm = assertion.header["alg"]?.string ?? ""
     expect(["ES256", "PS256", "EdDSA"].contains(algorithm), "alg", request)
     expect(claims["iss"]?.string == clientID && claims["sub"]?.string == clientID, "iss", request)
-    // One string, and not the address of an endpoint.
+    // The audience must be one string: the issuer, and not the address of an endpoint.
     expect(claims["aud"]?.string == sandbox.issuer.absoluteString, "aud", request)
     let now = Int(request.date.timeIntervalSince1970)
     expect(claims["exp"]?.integer.map { $0 > now && $0 <= now + 3600 } == true, "exp", request)
@@ -102,7 +102,7 @@ struct FAPI2Audit {
     let isOpenID = scope.split(separator: " ").contains("openid")
     expect((parameters["nonce"] != nil) == isOpenID, "nonce", request)
     expect(isOpenID || parameters["claims"] == nil, "claims", request)
-    // Longer ones, and other characters, have broken servers.
+    // Longer values, and other characters, have broken servers.
     for name in ["state", "nonce"] {
       let value = parameters[name] ?? ""
       expect(value.utf8.count <= 43, "a long \(name)", request)
@@ -110,7 +110,7 @@ struct FAPI2Audit {
     }
   }
 
-  /// The parameters of a pushed sign-in, which are claims if the request is signed.
+  /// Returns the parameters of a pushed sign-in; in a signed request, they are claims.
   private func parameters(of request: SandboxRequest) -> [String: String] {
     guard isSigned, let claims = request.requestObjectClaims else {
       let form = request.form.filter { !$0.name.hasPrefix("client_assertion") }
@@ -131,7 +131,7 @@ struct FAPI2Audit {
     expect(["ES256", "PS256", "EdDSA"].contains(algorithm), "alg of the request", request)
     let claims = object.claims
     expect(claims["iss"]?.string == clientID, "iss of the request", request)
-    // A request with this claim could be sent as the client's assertion.
+    // A request object with this claim could be sent as the client's assertion.
     expect(claims["sub"]?.string != clientID, "sub of the request", request)
     let issuer = sandbox.issuer.absoluteString
     expect(claims["aud"]?.string == issuer, "aud of the request", request)
@@ -166,7 +166,8 @@ struct FAPI2Audit {
     expect(pushed?.proof?.keyThumbprint == request.proof?.keyThumbprint, "another key", request)
   }
 
-  /// Checks that a request that was sent again differs only in what must be new.
+  /// Checks that requests with the same state have the same parameters, and that token requests
+  /// with the same verifier have the same code.
   private mutating func checkRetries() {
     var (states, verifiers): ([String: [String: String]], [String: String]) = ([:], [:])
     for request in sandbox.requests(to: .pushedAuthorization) {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import OAuthSandbox
 
-/// What a strict server can assert on the proofs in all requests that a sandbox got.
+/// The checks that a strict server can make on the DPoP proofs in all requests to a sandbox.
 ///
-/// It also covers what the sandbox itself tolerates, such as another spelling of the URL.
+/// The checks also cover what the sandbox itself tolerates, such as another spelling of the URL.
 ///
 /// - SeeAlso: RFC 9449, sections 4.2, 5 and 7.1
 struct ProofAudit {
@@ -18,7 +18,8 @@ struct ProofAudit {
   let sandbox: SandboxServer
   /// What is wrong, such as `htu: POST /token`.
   private(set) var findings: [String] = []
-  /// The key in the proof of the last pushed request; `nil` if that had none.
+  /// The thumbprint of the key in the last pushed request's proof; `nil` if that request had no
+  /// proof.
   private var pushedKey: String?
 
   /// Examines all requests so far.
@@ -45,7 +46,8 @@ struct ProofAudit {
       defer { if isPushed { pushedKey = request.proof?.keyThumbprint } }
       guard let field = fields.first else {
         expect(request.endpoint != .token, "no proof", request)
-        // After a refusal of its proof, a pushed request has the same key's thumbprint alone.
+        // If its proof was refused, a pushed request is sent again without a proof, and names the
+        // same key by the thumbprint.
         let key = request.form("dpop_jkt")
         expect(!isPushed || key != nil && key == pushedKey, "no proof", request)
         expect(request.endpoint?.proofParty != .api, "no proof", request)
@@ -72,7 +74,7 @@ struct ProofAudit {
 
   private mutating func checkClaims(_ claims: SandboxJSON, _ request: SandboxRequest) {
     expect(claims["htm"]?.string == request.method, "htm", request)
-    // Byte for byte, because some servers do not normalize it.
+    // The URL must match byte for byte, because some servers do not normalize it.
     let address = sandbox.core.withState { $0.address }
     expect(claims["htu"]?.string == address + request.path, "htu", request)
     let now = Int(request.date.timeIntervalSince1970)
@@ -94,7 +96,8 @@ struct ProofAudit {
     expect(hash != nil && claims["ath"]?.string == hash, "ath", request)
   }
 
-  /// Checks that each token goes with one key, which got a token.
+  /// Checks that each token is sent with one key only, and that a token was requested with this
+  /// key.
   private mutating func checkKeys() {
     let keys = Set(sandbox.requests(to: .token).compactMap { $0.proof?.keyThumbprint })
     var keysOfTokens: [String: String] = [:]

@@ -6,8 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A server of one resource with ranges (RFC 9110, section 14), which can also fail in several
-/// ways.
+/// A server of one resource with ranges (RFC 9110, section 14) that can also fail in several ways.
 final class RangeServer: Sendable {
   /// The server's behaviour for one request.
   enum Fault: Sendable {
@@ -95,7 +94,7 @@ final class RangeServer: Sendable {
     }
   }
 
-  /// A lock that a closure can hold before its owner exists.
+  /// A reference to the lock that a closure can capture before the server exists.
   private final class Shared: Sendable {
     let locked: Locked<State>
     init(_ state: State) { locked = Locked(state) }

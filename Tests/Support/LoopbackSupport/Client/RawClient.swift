@@ -83,7 +83,7 @@ final class RawClient: Sendable {
     return await client.readToEnd()
   }
 
-  /// Sends a GET as a browser does.
+  /// Sends a GET request as a browser does, and returns the complete answer.
   static func get(_ url: URL) async throws -> String {
     let host = url.host() ?? ""
     let port = UInt16(url.port ?? 80)

@@ -5,8 +5,8 @@ import Foundation
 
 /// A listening socket whose connections a blocking closure serves, each on its own thread.
 ///
-/// It does what an HTTP server would never do or never allow: it counts bytes without keeping them,
-/// closes a kept connection in the middle of an answer, or sends nothing at all.
+/// The closure can do what an HTTP server would never do or never allow: it can count bytes without
+/// keeping them, close a kept connection in the middle of an answer, or send nothing at all.
 final class RawServer: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -55,7 +55,7 @@ final class RawServer: Sendable {
 
   /// Stops listening, and returns when the port is free.
   ///
-  /// It may be called once.
+  /// Call this only once.
   func stop() {
     shutdown(listener, Int32(SHUT_RDWR))
     hasEnded.wait()
@@ -66,7 +66,7 @@ final class RawServer: Sendable {
 struct RawConnection {
   let socket: Int32
 
-  /// Returns the bytes that have come, at least one, or none at the end.
+  /// Waits for bytes, and returns at least one, or none at the end of the connection.
   func read(_ limit: Int = 65_536) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
       count = max(0, recv(socket, buffer.baseAddress, limit, 0))

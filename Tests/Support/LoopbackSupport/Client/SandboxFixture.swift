@@ -13,7 +13,7 @@ final class SandboxFixture: Sendable {
   let delegate = RecordingDelegate()
   let clock = ManualClock(now: Date())
   private let visits = Locked<[SandboxVisitor.Visit]>([])
-  /// Becomes true when the first visit is over and the app has its result.
+  /// Becomes true when the first visit is over and the app has the redirect.
   private let hasAnswer = Locked(false)
 
   /// The finished visits, in the order in which their answers were read.
@@ -41,8 +41,7 @@ final class SandboxFixture: Sendable {
     oauth.authorizationDelegate = delegate
   }
 
-  /// Registers a client of the sandbox, which discovery finds unless the endpoints are given by
-  /// hand.
+  /// Registers a client of the sandbox; discovery finds the endpoints unless `byHand` is `true`.
   @discardableResult
   func register(
     clientID: String = "sandbox-app", secret: String? = nil,
@@ -65,8 +64,8 @@ final class SandboxFixture: Sendable {
     return self
   }
 
-  /// Makes each request to an endpoint time out after the sandbox has it, until the task is
-  /// cancelled.
+  /// Makes each request to an endpoint time out after the sandbox has received it, until the
+  /// returned task is cancelled.
   func outlastRequests(to endpoint: SandboxEndpoint) -> Task<Void, Never> {
     let time = TimeLead()
     oauth.environment.transport = CurlTransport(lead: time)
@@ -87,7 +86,10 @@ final class SandboxFixture: Sendable {
 
   var tokenRequests: [SandboxRequest] { sandbox.requests(to: .token) }
 
-  /// Signs in, and advances the clock after the user has come back with an answer that is ignored.
+  /// Runs a sign-in that must fail, and returns its error.
+  ///
+  /// After the user's visit, the clock advances until the sign-in has ended, because the app
+  /// ignores the answer.
   func fail(
     _ code: SQOAuthError.Code? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) async -> SQOAuthError? {

@@ -3,9 +3,9 @@ import LoopbackSupport
 import SQBasics
 import TestSupport
 
-/// pgbouncer, a connection pool in front of a PostgreSQL server, which a test runs on a free port.
+/// A connection pool, pgbouncer, that a test runs on a free port in front of a PostgreSQL server.
 ///
-/// Each transaction may get another connection of the server, so settings of a client outside a
+/// Each transaction may get another connection to the server, so settings of a client outside a
 /// transaction are lost.
 package final class PgBouncer: Sendable {
   /// The port of 127.0.0.1, which stays the same after a restart.
@@ -80,7 +80,8 @@ package final class PgBouncer: Sendable {
   /// Runs a command of pgbouncer itself, for example `SHOW SERVERS`, and returns the rows as lines.
   @discardableResult
   package func run(_ command: String) async throws -> String {
-    // Its socket admits the system user that runs it, under this name and without a password.
+    // pgbouncer's socket admits the system user who runs pgbouncer, under this name and without a
+    // password.
     let connection = PostgreSQLServer.uri(
       user: "pgbouncer", password: nil, host: "", database: "pgbouncer",
       parameters: ["host": folder.path, "port": "\(port)"])

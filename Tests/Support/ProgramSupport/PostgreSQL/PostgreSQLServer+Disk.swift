@@ -7,7 +7,8 @@ extension PostgreSQLServer {
 
   /// Fills the disk of the tables until less than a megabyte is left.
   package func fillDisk() async throws {
-    // Removes the files of dropped tables, which would free space later.
+    // The checkpoint removes the files of dropped tables now, because a later removal would free
+    // space.
     try await run("CHECKPOINT")
     let fill = "COPY (SELECT repeat('x', 8000) FROM generate_series(1, 100000)) TO '\(filler)'"
     do {

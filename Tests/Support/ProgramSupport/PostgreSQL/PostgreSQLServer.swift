@@ -31,10 +31,11 @@ package final class PostgreSQLServer: Sendable {
 
   /// Starts a server, which ends with ``close()`` or when its last reference is released.
   ///
-  /// With certificates, the server also accepts TLS, with the certificate `server.pem`. The setting
-  /// `ssl_cert_file` names another of them. A standby has all commits of the primary server: from
-  /// now on, a commit there waits until it is on the standby's disk. With a small disk, the tables
-  /// are on a file system that ``fillDisk()`` fills. Such a server must not be started again.
+  /// With certificates, the server also accepts TLS, with the certificate `server.pem` or with the
+  /// one that the setting `ssl_cert_file` names. A standby has all commits of the primary server:
+  /// from now on, a commit on the primary server waits until it is on the standby's disk. With a
+  /// small disk, the tables are on a file system that ``fillDisk()`` fills. Such a server must not
+  /// be started again.
   package static func start(
     settings: [String: String] = [:], certificates: Certificates? = nil,
     standbyOf primary: PostgreSQLServer? = nil, hasSmallDisk: Bool = false
@@ -138,8 +139,8 @@ package final class PostgreSQLServer: Sendable {
       ], environment: ServerUser.environment, input: .text(sql))
   }
 
-  /// Ends all client sessions as an administrator may, and returns their number once they have
-  /// ended.
+  /// Ends all client sessions except the superuser's, as an administrator may, and returns their
+  /// number once they have ended.
   @discardableResult
   package func terminateSessions() async throws -> Int {
     let count = try await run(
@@ -168,7 +169,7 @@ package final class PostgreSQLServer: Sendable {
     try await launch()
   }
 
-  /// Stops all processes of the server without ending them.
+  /// Suspends all processes of the server.
   ///
   /// Connections stay open without answers.
   package func pause() {
@@ -232,7 +233,7 @@ package final class PostgreSQLServer: Sendable {
     var values = [
       "listen_addresses": "127.0.0.1", "port": "\(port)",
       "unix_socket_directories": socketFolder, "shared_buffers": "16MB",
-      // In the data folder, so that a killed server leaves nothing elsewhere.
+      // This memory is then in the data folder, so a killed server leaves nothing elsewhere.
       "dynamic_shared_memory_type": "mmap",
     ]
     if let certificates {
@@ -248,7 +249,8 @@ package final class PostgreSQLServer: Sendable {
     if let primary {
       values["primary_conninfo"] =
         "host=\(primary.socketFolder) port=\(primary.port) user=postgres application_name=\(name)"
-      // The primary server's own changes, for example the wait for its standbys, must not apply.
+      // The changes that were made on the primary server, for example the wait for its standbys,
+      // must not apply here.
       try ServerUser.write(Data(), to: folder.file("data/postgresql.auto.conf"))
       try ServerUser.write(Data(), to: folder.file("data/standby.signal"))
     }

@@ -7,7 +7,7 @@ import TestSupport
 final class PostgreSQLTemplate: Sendable {
   private static let shared = Task { try await PostgreSQLTemplate() }
   private let folder: TemporaryFolder
-  /// Removes the folder when the test process ends, because its objects are not released then.
+  /// A process that removes the folder when the test process ends: objects are not released then.
   private let remover: ChildProcess
 
   private init() async throws {
@@ -18,7 +18,7 @@ final class PostgreSQLTemplate: Sendable {
       [
         PostgreSQLServer.program("initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
         "--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C.UTF-8",
-        // Makes a copy small.
+        // Small segments of the log make a copy small.
         "--wal-segsize=1",
       ], in: folder)
     let access = """

@@ -3,13 +3,13 @@ import TestSupport
 
 /// A server program with several processes, none of which outlives the test process.
 ///
-/// A server may put its processes into their own groups, as PostgreSQL does, so a signal to one
+/// A server may put its processes into separate groups, as PostgreSQL does, so a signal to one
 /// group does not reach them. When the test process ends in any way, a watcher kills the server and
-/// its processes, and removes its folder.
+/// its processes, and removes the server's folder.
 final class ServerProcess: Sendable {
   private let process: ChildProcess
 
-  /// Starts a program in a folder, as the user that may run it.
+  /// Starts a program in a folder, as the user of ``ServerUser``.
   ///
   /// `disk` may change the command so that it runs with another disk.
   init(
@@ -66,7 +66,7 @@ final class ServerProcess: Sendable {
   func stop(_ signal: Int32, within limit: Duration = .seconds(20)) async {
     resume()
     process.signal(signal, alone: true)
-    // In its own task, because the test's task may have been cancelled.
+    // A new task waits, because the test's task may have been cancelled.
     await Task { [self] in
       try? await eventually("the server ends", within: limit) { !isRunning }
       kill()
@@ -82,7 +82,7 @@ final class ServerProcess: Sendable {
     while isRunning || children.contains(where: { !Self.hasEnded($0) }) { usleep(500) }
   }
 
-  /// Stops the server and its processes without ending them.
+  /// Suspends the server and its processes.
   func pause() {
     halt()
     let workers = workers
@@ -98,8 +98,8 @@ final class ServerProcess: Sendable {
     process.signal(SIGCONT, alone: true)
   }
 
-  /// Stops the server's first process, so that its list of processes does not grow, and no number
-  /// in it can be given to another process.
+  /// Suspends the server's first process, so that the list of its processes does not grow, and no
+  /// process ID in the list can be given to another process.
   private func halt() {
     guard isRunning else { return }
     process.signal(SIGSTOP, alone: true)

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// The user that runs database servers: `postgres` if root runs the tests, because they refuse
-/// root.
+/// The user that runs database servers: `postgres` if root runs the tests, because the servers
+/// refuse root.
 enum ServerUser {
   private static let isOther = geteuid() == 0
 
@@ -13,7 +13,8 @@ enum ServerUser {
     return (isOther ? change : []) + ["env", "-C", folder.path, "HOME=\(folder.path)"] + command
   }
 
-  /// The changes of the environment that remove the user's own settings of libpq.
+  /// The changes of the environment: they remove the user's own settings of libpq, and set `LC_ALL`
+  /// and `PATH`.
   static let environment: [String: String?] = {
     let own = ProcessInfo.processInfo.environment
     var changes: [String: String?] = ["LC_ALL": "C.UTF-8"]

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Date {
-  /// The date as the field `Date` has it.
+  /// The date in the format of the HTTP field `Date`.
   var httpText: String {
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// A store whose methods fail with the test's error.
+/// A store whose `save` and `erase`, and with `toLoad` also `load`, fail with the test's error.
 final class FailingStore: TokenStore {
   struct Full: Error {}
   let memory = MemoryTokenStore()

@@ -15,7 +15,7 @@ enum MadeKeys {
 
   /// Returns a key for an algorithm.
   ///
-  /// All algorithms and tests share one RSA key.
+  /// All RSA algorithms and all tests share one key.
   static func key(for algorithm: JWSAlgorithm) throws -> ClientKey {
     algorithm.keyType == .rsa
       ? try ClientKey(pem: rsa.get(), algorithm: algorithm)

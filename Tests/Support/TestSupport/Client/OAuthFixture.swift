@@ -5,9 +5,9 @@ import Testing
 
 /// An `SQOAuth` whose browser, network, clock and store a test controls.
 final class OAuthFixture: Sendable {
-  /// The browser's action with the URL.
+  /// What the browser does with the URL of the authorization page.
   ///
-  /// It gets the fixture to send the redirect.
+  /// The closure gets the fixture in order to send the redirect.
   typealias Browser = @Sendable (OAuthFixture, AuthorizationURL) async throws -> Void
 
   static let issuer = "https://id.example"
@@ -68,8 +68,8 @@ final class OAuthFixture: Sendable {
   /// A user who reads the page until the test sends the redirect.
   static let idle: Browser = { _, _ in }
 
-  /// Returns when the browser has opened this number of pages and the sign-in waits for the
-  /// redirect.
+  /// Waits until the browser has opened `count` pages and the sign-in waits for the redirect, and
+  /// returns the last page's URL.
   func isWaiting(opened count: Int = 1) async throws -> AuthorizationURL {
     try await eventually { self.opened.count >= count && self.clock.sleepers > 0 }
     return try #require(opened.last)

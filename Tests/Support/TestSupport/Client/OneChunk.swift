@@ -1,7 +1,7 @@
 import Foundation
 import SQBasics
 
-/// A stream of one chunk.
+/// A source of content that gives a text as one chunk, and then the end.
 final class OneChunk: Sendable {
   private let chunk: Locked<Data?>
 

@@ -48,7 +48,7 @@ struct PipeFixture: Sendable {
   }
 }
 
-/// Whether an API makes its clients wait.
+/// A latch that holds an API's answers back until ``release()``.
 final class Hold: Sendable {
   private let state = Locked(true)
 

@@ -7,7 +7,8 @@ final class RecordingDelegate: AuthorizationDelegate, Sendable {
     case authorized(String)
     case failed(SQOAuthError.Code)
     case cancelled
-    /// The call of a delegate method that has a default implementation.
+    /// A call of `userIsNotAuthorized()`, which the SDK must not make: this delegate has the
+    /// methods for failed and cancelled sign-ins.
     case notAuthorized
   }
 

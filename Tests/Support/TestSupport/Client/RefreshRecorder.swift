@@ -7,7 +7,8 @@ final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   private let state = Locked<[SessionEvent]>([])
 
   var events: [SessionEvent] { state.withLock(\.self) }
-  /// `refreshed T2`, `taken over T2`, `failed server_error`, `ended signedOut`.
+  /// The events in words, for example `refreshed T2`, `taken over T2`, `ended signedOut` or
+  /// `failed server_error`.
   var words: [String] { events.map(\.word) }
 
   /// Returns when this number of calls have come, or when the test's time is over.
@@ -27,7 +28,7 @@ final class RefreshRecorder: TokenRefreshDelegate, Sendable {
 
   func record(_ event: SessionEvent) { state.withLock { $0.append(event) } }
 
-  /// Records the events of a stream until it ends.
+  /// Returns a recorder that records the events of a stream until the stream ends.
   static func listening(to stream: AsyncStream<SessionEvent>) -> RefreshRecorder {
     let recorder = RefreshRecorder()
     Task { for await event in stream { recorder.record(event) } }

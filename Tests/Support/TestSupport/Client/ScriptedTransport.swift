@@ -2,7 +2,7 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 
-/// An app's own HTTP client, which records the requests and answers with a closure.
+/// An HTTP transport that records the requests, and answers them with a closure.
 final class ScriptedTransport: HTTPTransport {
   typealias Answer = @Sendable (WebRequest) async throws -> WebResponse
 

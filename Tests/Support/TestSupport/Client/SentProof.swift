@@ -46,7 +46,7 @@ struct SentProof: Sendable {
       of: try #require(Base64URL.decode(String(first))), as: "proof's header")
   }
 
-  /// A claim that is a text.
+  /// Returns the value of a claim; `nil` if it is not a string or is missing.
   subscript(name: String) -> String? { claims[name]?.string }
   /// The unique name of the proof.
   var id: String? { self["jti"] }

@@ -3,7 +3,6 @@ import SQBasics
 import SequencingOAuth
 
 extension WebRequest {
-  /// Returns a request for a URL.
   static func get(_ url: String) throws -> WebRequest {
     guard let url = URL(string: url) else { throw URLError(.badURL) }
     return WebRequest(url: url)

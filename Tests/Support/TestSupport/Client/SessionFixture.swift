@@ -49,7 +49,7 @@ final class SessionFixture: Sendable {
   /// The access token and the refresh token in memory: `T1 R1`.
   var memory: String? { module.currentToken.map(ScriptedStore.words) }
 
-  /// Returns a record for this client.
+  /// Returns a record of the default account, by default for the fixture's client.
   func record(_ token: SQToken, clientID: String = "client") -> AccountRecord {
     AccountRecord(id: "default", clientID: clientID, token: token)
   }
@@ -80,7 +80,9 @@ final class SessionFixture: Sendable {
   }
 }
 
-/// Starts a task that has done as much as it can without waiting when this function returns.
+/// Starts a task, and runs it up to its first wait before this function returns.
+///
+/// On Apple's systems before version 26, the task may start later.
 func begin<Success: Sendable>(
   _ work: @escaping @Sendable () async throws -> Success
 ) -> Task<Success, any Error> {

@@ -11,8 +11,8 @@ final class TokenServer: Sendable {
   /// The properties of the next tokens.
   struct Manners: Sendable {
     var lifetime: Int? = 3600
-    /// The JSON of the refresh token in the response: `nil` for the next token, and an empty text
-    /// for none.
+    /// The JSON of the refresh token in the responses: `nil` for the next one, such as `R2`, and an
+    /// empty string to leave the token out.
     var refreshToken: String?
     var more = ""
   }
@@ -35,10 +35,10 @@ final class TokenServer: Sendable {
   /// The number of issued tokens.
   var issued: Int { state.withLock(\.issued) }
 
-  /// Answers the next token requests, one each.
+  /// Queues answers: each one answers one of the next token requests.
   func next(_ answers: Answer...) { state.withLock { $0.script += answers } }
 
-  /// Answers every token request with a closure, or normally again after `nil`.
+  /// Answers every token request with a closure; `nil` restores the normal answers.
   func always(_ answer: Answer?) { state.withLock { $0.always = answer } }
 
   func change(_ body: @Sendable (inout Manners) -> Void) {
@@ -53,7 +53,7 @@ final class TokenServer: Sendable {
   /// Accepts only this refresh token from now on.
   func expect(_ refreshToken: String) { state.withLock { $0.refreshToken = refreshToken } }
 
-  /// Returns a token that is issued without a request.
+  /// Issues a token without a request, and returns it.
   func issue(at date: Date) -> SQToken {
     let (count, manners) = state.withLock { $0.issue() }
     return SQToken(
@@ -62,7 +62,7 @@ final class TokenServer: Sendable {
       scope: "demo", refreshToken: "R\(count)", issueDate: date)
   }
 
-  /// Answers a request, unless the client has given up.
+  /// Answers a request; throws if the client's task was cancelled.
   func answer(_ request: WebRequest) async throws -> WebResponse {
     let response = try await reply(to: request)
     try Task.checkCancellation()
@@ -92,7 +92,7 @@ final class TokenServer: Sendable {
     return Self.challenge(#"Bearer realm="r", error="invalid_token""#)
   }
 
-  /// Returns a rejection of an API.
+  /// Returns an API's rejection; a `nil` challenge leaves `WWW-Authenticate` out.
   static func challenge(_ challenge: String?, status: Int = 401) -> WebResponse {
     var headers: HeaderFields = [:]
     headers["WWW-Authenticate"] = challenge

@@ -5,9 +5,10 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// RFC 8414, section 3: its well-known part goes between host and path.
+/// The addresses of an issuer's metadata.
 ///
-/// The one of OpenID Connect goes after the path.
+/// RFC 8414, section 3, puts the well-known part between the host and the path. OpenID Connect puts
+/// the well-known part after the path.
 @Suite struct DiscoveryAddressTests {
   static func addresses(_ issuer: String) throws(SQOAuthError) -> [String] {
     try Discovery(issuer: issuer, timeout: .seconds(600)).addresses().map(\.absoluteString)
@@ -87,7 +88,8 @@ import Testing
     failure { try Self.addresses(issuer) }
   }
 
-  /// The Model Context Protocol's order: inserted, inserted, appended.
+  /// In the Model Context Protocol's order, two addresses have the well-known part before the path,
+  /// and the last one has it after the path.
   @Test func `a client of the Model Context Protocol asks below the path last`() throws {
     let discovery = Discovery(
       issuer: "https://example.com/tenant1", timeout: .seconds(600), insertsWellKnownFirst: true)

@@ -72,7 +72,7 @@ import Testing
     #expect(queries.allSatisfy { $0 == "q=oauth2/token" })
   }
 
-  /// The deviations that each preset accepts; a new one belongs into this list.
+  /// The deviations that each preset accepts; a new deviation belongs in this list.
   @Test func `a deviation belongs to its provider alone`() {
     let deviant = Self.rows.filter { $0.provider.tokenResponseQuirks != [] }
     #expect(Set(deviant.map(\.section)) == ["GitHub", "Slack"])

@@ -136,7 +136,7 @@ import Testing
     failure(.insecureEndpoint) {
       try Self.read(Self.document([name: #""http://id.example/x""#]))
     }
-    // Otherwise a remote server could make the client send the code to a program on this machine.
+    // A remote server must not make the client send the code to a program on this machine.
     failure(.insecureEndpoint) {
       try Self.read(Self.document([name: #""http://127.0.0.1:8080/x""#]))
     }

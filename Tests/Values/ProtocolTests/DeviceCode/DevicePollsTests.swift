@@ -84,7 +84,7 @@ import Testing
 
   @Test(arguments: [
     SQOAuthError.Code.cancelled, .invalidResponse, .redirectRefused, .storeFailed,
-    // Only an error response of the server may say this.
+    // Only an error response of the server may have this code.
     .init(rawValue: "slow_down"),
   ])
   func `a permanent error of the SDK ends the sign-in`(code: SQOAuthError.Code) {

@@ -50,7 +50,7 @@ import Testing
         all.withLock { $0 += bytes }
         if bytes.isEmpty { return queue.close() }
       }
-      // One call more than necessary.
+      // The reader asks once more than necessary.
       _ = try? Self.take(queue)
     }
     #expect(all.withLock { $0 } == Array(0..<100))

@@ -17,7 +17,7 @@ import Testing
     init(room: Int) throws {
       contexts = try [TLS_client_method(), TLS_server_method()].map { method in
         let context = try #require(SSL_CTX_new(method))
-        // A cipher that needs no certificate.
+        // An anonymous cipher of TLS 1.2 needs no certificate.
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         SSL_CTX_set_cipher_list(context, "aNULL:@SECLEVEL=0")
         return context

@@ -26,7 +26,7 @@ import Testing
     let early = Self.example.addingTimeInterval(-90)
     #expect(HTTPDate.parse(text, now: early) == Self.example)
     #expect(RetryAfter.delay(in: ["retry-after": text], now: early) == .seconds(90))
-    // A past date means at once, and a far one means a day.
+    // A past date means no delay, and a date that is far ahead means a day.
     let late = Self.example.addingTimeInterval(1)
     #expect(RetryAfter.delay(in: ["Retry-After": text], now: late) == .zero)
     let longBefore = Self.example.addingTimeInterval(-1_000_000)

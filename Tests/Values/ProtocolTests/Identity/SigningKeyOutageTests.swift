@@ -85,7 +85,7 @@ import Testing
   {
     let known = try await current()
     server.http.answer(Outage.failure(.connectionFailed).answer)
-    // Forged texts must not delay this.
+    // Forged texts must not delay the next fetch for the issuer's own token.
     #expect(try await newer(than: known) == nil)
     await failure(.connectionFailed) { try await newer(than: known, isFromIssuer: true) }
     #expect(requests == 2)

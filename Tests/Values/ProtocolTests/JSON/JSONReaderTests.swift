@@ -52,7 +52,7 @@ import Testing
       // An exponent may begin with any number of zeros.
       ("1e0000001", 10), ("1e-00000001", 0.1), ("1e+00", 1), ("12e0000000000", 12),
       ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
-      // A Double would round them to even numbers.
+      // A `Double` would round the next two numbers to even numbers.
       ("9007199254740993", 9_007_199_254_740_993), ("9007199254740993.0", 9_007_199_254_740_993),
       ("9223372036854775808", .number(0x1p63)), ("-9223372036854775809", .number(-0x1p63)),
       ("0.1", 0.1), ("1e-1", 0.1), ("1e300", 1e300), ("4.9e-324", .number(.leastNonzeroMagnitude)),

@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `the error of the code becomes the cause`() async {
+  @Test func `an error that the app's code throws becomes the cause`() async {
     let source = AssertionSource { _ in throw FileError(.closed) }
     let error = await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) }
     #expect(error?.cause is FileError)

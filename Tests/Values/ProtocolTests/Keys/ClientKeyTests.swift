@@ -173,7 +173,7 @@ import Testing
     #expect(error?.message.contains("several private keys") == true)
   }
 
-  /// An RSA key for PSS only is such a key too.
+  /// An RSA key for PSS only is also a whole key of an unsupported type.
   @Test func `the type of a whole key that is not supported is named`() throws {
     let pem = """
       -----BEGIN PRIVATE KEY-----

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The own query of an authorization endpoint.
+/// The query that is already in the address of an authorization endpoint.
 ///
 /// - SeeAlso: RFC 6749, section 3.1
 @Suite struct AuthorizationEndpointTests {

@@ -75,7 +75,7 @@ import Testing
   @Test(
     arguments: [([], "is empty"), ([""], "has an empty text"), ("", "is empty")]
       as [(JSONValue, String)])
-  func `an audience needs at least one text, and none of them empty`(
+  func `an audience needs at least one text, and no text may be empty`(
     claim: JSONValue, fault: String
   ) {
     let words = self.fault(claim) { reader throws(SQOAuthError) in _ = try reader.audience("a") }

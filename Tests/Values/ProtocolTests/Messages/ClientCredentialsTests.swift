@@ -59,7 +59,7 @@ import Testing
     #expect(text.contains("correct the clock") == (words != nil))
     #expect(text.contains("key-1") == (words == nil))
     if let words { #expect(text.contains(words)) }
-    // A secret has no time.
+    // A client that authenticates with a secret sends no time, so its clock does not matter.
     let secret = ClientCredentials(id: "c", secret: "s", authentication: .post)
     #expect(try !message(.invalidClient, secret, clockLead: lead).contains("clock"))
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The document about a client at the address that is its identifier.
+/// The document that describes a client, at the address that is the client's identifier.
 ///
 /// - SeeAlso: OAuth Client ID Metadata Document (draft), sections 3 and 4
 struct ClientMetadataDocumentTests {

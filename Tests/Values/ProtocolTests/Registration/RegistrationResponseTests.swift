@@ -89,7 +89,7 @@ import Testing
   static let choices: [Choice] = [
     (nil, nil, code, .basic), (["none"], nil, code, .publicClient),
     (["client_secret_basic", "client_secret_post", "none"], nil, code, .publicClient),
-    // Some servers list Basic and cannot read it, so the first one counts.
+    // Some servers list Basic and cannot read it, so the first listed method counts.
     (["client_secret_post", "client_secret_basic"], nil, code, .post),
     (["client_secret_basic", "client_secret_post"], nil, code, .basic),
     (["client_secret_post", "private_key_jwt"], nil, code, .post),
@@ -144,7 +144,7 @@ import Testing
     "redirect_uris", "registration_client_uri", "registration_access_token", "jwks", "logo_uri",
   ]
 
-  /// Servers that write out their whole model send these values for missing members.
+  /// Servers that write out their whole model send `null` or an empty text for missing members.
   @Test(arguments: [.null, ""] as [JSONValue])
   func `a member that is null or empty counts as missing`(value: JSONValue)
     throws

@@ -125,9 +125,9 @@ import Testing
     }
   }
 
-  /// Some names are quoted, because a developer needs them.
+  /// An error quotes some of a server's names, because a developer needs them.
   ///
-  /// They are cleaned and shortened.
+  /// The names are cleaned and shortened.
   @Test func `quoted texts of a server are short and have no control characters`() {
     let nasty = #"\u001b[31m\u202e\r\n\u2028\u0000"# + String(repeating: "x", count: 9_999)
     let errors = [

@@ -42,7 +42,7 @@ import Testing
   ) {
     let text = everyText(of: value)
     #expect(!text.contains(canary), "\(type(of: value)): \(text)", sourceLocation: sourceLocation)
-    // As an element, as a dictionary's value, in an optional, in a tuple, and in another text.
+    // The value must also hide its secret inside an array, a dictionary, an optional and a tuple.
     let container: [Any] = [value]
     #expect(
       !everyText(of: container).contains(canary), "in an array", sourceLocation: sourceLocation)

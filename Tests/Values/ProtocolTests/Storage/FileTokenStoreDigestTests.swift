@@ -48,7 +48,7 @@ import Testing
     #expect(error?.message.contains("digest") == true)
     #expect(error?.message.contains("\"sha256\"") == true && error?.message.contains(path) == true)
     await failure(.storeDamaged) { try await store.save(record("b")) }
-    // After the user has edited the file as the message says.
+    // The user edits the file as the message says.
     let edited = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
       .filter { !$0.contains("\"sha256\" :") }.joined(separator: "\n")
     try write(edited)
@@ -88,7 +88,7 @@ import Testing
     await failure(.storeDamaged) { try await FileTokenStore(path: path).list() }
   }
 
-  /// Only the file's own member is its digest.
+  /// Only the top-level member `sha256` is the file's digest.
   @Test func `an app's own values may look like a digest`() async throws {
     let zeros = String(repeating: "0", count: 64)
     let saved = AccountRecord(

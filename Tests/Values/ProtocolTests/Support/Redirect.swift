@@ -3,7 +3,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Judges redirects for one request, and returns short results for tables.
+/// A request that judges redirects, and returns short results for tables.
 struct Redirect {
   static let state = "Zm9vYmFyYmF6cXV1eHF1dXV4YmFyZm9vYmF6cXV4MDE"
   static let issuer = "https://honest.as.example"

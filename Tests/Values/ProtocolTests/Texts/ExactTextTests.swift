@@ -97,7 +97,7 @@ import Testing
     throws
   {
     var values = NamedValues<AccountRecord>()
-    // The replacement name of the second must not be the name of a third.
+    // The replacement for the second name must not be the third name.
     let names = [one, other, "\(one)\u{0}2", "a"]
     for name in names { values[name] = record(name) }
     let json = try JSONEncoder().encode(values)

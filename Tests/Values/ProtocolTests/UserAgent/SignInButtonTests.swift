@@ -21,7 +21,7 @@ import Testing
       return (file: Self.images.appending(path: name), svg: button.svg)
     }
     let names = pictures.map(\.file.lastPathComponent)
-    // The article shows two of them.
+    // The article shows two of the pictures.
     let article = Self.sources.appending(path: "SequencingOAuth.docc/Images")
     pictures += [
       (article.appending(path: "sign-in-button.svg"), SignInButton(.light, size: .large).svg),

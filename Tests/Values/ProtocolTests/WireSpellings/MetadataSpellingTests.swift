@@ -111,7 +111,7 @@ import Testing
       }),
     .refused(
       .contentType, "any other, and none", .invalidResponse,
-      saying: ["and this issuer's metadata; let the server call it application/json"],
+      saying: ["and this issuer's metadata; configure the server to send the content type"],
       ["text/plain", "text/html", "application/octet-stream", nil].map { with().typed($0) }),
     .read(
       .more, "unknown members, also twice or nested", "token /token;",

@@ -1,6 +1,7 @@
 /// The ways in which a server's message may differ from its specification.
 ///
-/// They are the columns of the article's table. The raw values are their names there.
+/// The ways are the columns of the overview in the article `SpellingsOfServers.md`. The raw values
+/// are the names of the columns.
 enum Spelling: String, Sendable, CaseIterable {
   case null = "`null`"
   case empty = "empty"

@@ -2,7 +2,8 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The outcome of one or more messages that differ in one way, at one reader.
+/// One or more messages that differ from their specification in one way, and what a reader makes of
+/// them.
 struct SpellingRow: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     /// The message is read, and its reading contains the text.
@@ -11,7 +12,7 @@ struct SpellingRow: Sendable, CustomTestStringConvertible {
     case missing
     /// The message is rejected with an error of this code and these words.
     case refused(SQOAuthError.Code, [String])
-    /// Other suites test it. The marks are those of the overview.
+    /// Other suites test the messages; `marks` are the marks in the article's overview.
     case elsewhere(marks: String, suites: [String])
     /// The reader never gets such a message.
     case impossible

@@ -1,4 +1,4 @@
-/// A part of the article: one reader of messages that servers send.
+/// A part of the article `SpellingsOfServers.md`: one reader of messages that servers send.
 protocol SpellingSource {
   /// The reader's heading in the article.
   static var title: String { get }

@@ -183,7 +183,7 @@ import Testing
     #expect(proofs.compactMap { $0?.nonce } == ["n", "n"])
   }
 
-  /// Such an account has no sign-in that could bring it a key.
+  /// An account with client credentials has no sign-in that could bring it a key.
   @Test func `a grant that the client repeats gets a key with the next token`() async throws {
     let world = try ProofWorld()
     let token = SQToken(accessToken: "old", expirationDate: world.clock.now - 1)

@@ -202,7 +202,7 @@ import Testing
       try ClientConfiguration(
         clientID: "client", redirectURI: "com.example.app:/cb", provider: .issuer(Self.issuer)),
     ]
-    // The platform's algorithm is not known.
+    // The SDK does not know the algorithm of the platform's assertions.
     configurations.append(
       try ClientConfiguration(
         clientID: "client", clientKey: key, clientAssertionSource: AssertionSource { _ in "" },

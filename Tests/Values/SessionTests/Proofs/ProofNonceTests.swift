@@ -202,7 +202,7 @@ import Testing
     #expect(error?.challenge?.scheme == "DPoP")
     let sent = world.fixture.http.requests.filter { $0.url.path() == "/x" }
     #expect(sent.count == count)
-    // On a new connection, no transport sends it twice.
+    // On a new connection, no transport sends a request twice.
     #expect(sent.map(\.needsNewConnection) == Array([false, true].prefix(count)))
     #expect(Set(try sent.compactMap { try SentProof($0)?.id }).count == count)
     #expect(world.requests("/token").count == 1)

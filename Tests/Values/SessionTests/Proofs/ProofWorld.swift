@@ -25,7 +25,8 @@ final class ProofWorld: Sendable {
     var neverAgrees = false
     /// How many more times the servers change their nonce before they accept one.
     var nonceChanges = 0
-    /// The servers' time minus the client's time, in seconds, where the difference matters.
+    /// The servers' time minus the client's time, in seconds; `nil` if the servers check no proof's
+    /// time.
     var clockDifference: Double?
   }
 
@@ -73,7 +74,7 @@ final class ProofWorld: Sendable {
   /// Refuses the next `count` API requests as if their token were revoked.
   func refuseTokens(_ count: Int) { state.withLock { $0.refused = count } }
 
-  /// The requests to a path.
+  /// Returns the requests to a path that the fixture has received.
   func requests(_ path: String) -> [Seen] { seen.filter { $0.path == path } }
 
   private func answer(_ request: WebRequest) throws -> WebResponse {
@@ -146,7 +147,7 @@ final class ProofWorld: Sendable {
       body: Data(error == nil ? "hello".utf8 : "".utf8))
   }
 
-  /// Returns what a server has against a proof.
+  /// Returns the error code of a server that refuses a proof; `nil` if the server accepts it.
   private func error(_ seen: Seen, nonce: String?, _ manners: Manners) -> String? {
     guard let proof = seen.proof else { return seen.path == "/revoke" ? nil : "invalid_dpop_proof" }
     if let difference = manners.clockDifference {

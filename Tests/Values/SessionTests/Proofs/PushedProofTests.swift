@@ -6,7 +6,7 @@ import Testing
 
 /// Proofs of pushed requests at servers that accept none there (RFC 9449, section 10.1).
 @Suite(.timeLimit(.minutes(1))) struct PushedProofTests {
-  /// glewlwyd demands a nonce in such a proof and does not say which.
+  /// glewlwyd demands a nonce in the proof of a pushed request, and does not say which nonce.
   @Test func `a pushed request whose proof is refused is sent again without one`() async throws {
     let world = try ProofWorld(pushes: true, clientKey: ClientKey(generating: .es256))
     world.change { ($0.wantsPushedProofs, $0.tokenNonce) = (false, "t") }

@@ -48,7 +48,7 @@ import Testing
     #expect(first.idToken?.issuer == Self.issuer(Self.tenant))
     #expect(first.scopes == ["https://graph.microsoft.com/User.Read"])
     #expect(second.accessToken == "T2" && second.idToken?.subject == "user")
-    // An administrator may have consented for a user who cannot.
+    // An administrator may have consented for a user who is not allowed to consent.
     #expect(party.page?.parameters["prompt"] == nil)
 
     let restarted = SQOAuth()

@@ -97,7 +97,7 @@ final class PlayedProvider: Sendable {
     }
   }
 
-  /// The requests to a host and path, in order.
+  /// Returns the requests to a host and path, in order.
   func requests(to place: String) -> [WebRequest] {
     fixture.http.requests.filter { "\($0.url.host() ?? "")\($0.url.path())" == place }
   }

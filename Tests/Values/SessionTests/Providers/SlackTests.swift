@@ -121,7 +121,8 @@ import Testing
     (#"{"ok":"true"}"#, "invalid_response"), ("<html>", "invalid_response"),
     (#"{"ok":true,"revoked":false}"#, "invalid_response"),
     (#"{"ok":true,"revoked":null}"#, "invalid_response"),
-    // Slack also says so to a host that may not send requests, so the token may go on.
+    // Slack also sends `invalid_auth` to a host that may not send requests, so the token may still
+    // be valid.
     (#"{"ok":false,"error":"invalid_auth"}"#, "invalid_auth"),
   ])
   func `a revocation without ok is no success, although the status is 200`(

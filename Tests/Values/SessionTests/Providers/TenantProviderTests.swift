@@ -65,7 +65,7 @@ import Testing
     .gitLab(baseURL: "https://gitlab.example.com/#x"),
     .keycloak(baseURL: "https://id.example.com/?x=/", realm: "r"),
   ])
-  func `the address of a page is no address of a provider`(provider: Provider) {
+  func `a provider's address with a query or a fragment is rejected`(provider: Provider) {
     let error = failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "id", redirectURI: "http://127.0.0.1/callback", provider: provider)

@@ -48,7 +48,7 @@ import Testing
       try await fixture.oauth.send(.get("https://api.example/x"))
     }
     #expect(error?.resourceResponse?.body == Data("no Bearer T2".utf8))
-    // An API that repeats the token puts it into the content, but into no text of the error.
+    // A token that the API repeats is in the content, but in no text of the error.
     #expect(error.map { !everyText(of: $0).contains("T2") } ?? false)
   }
 

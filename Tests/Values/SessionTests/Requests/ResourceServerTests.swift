@@ -150,7 +150,7 @@ import Testing
     await failure(.originNotAllowed) { try await fixture.module.send(.get("https://api.example/")) }
   }
 
-  @Test func `only the registration of another provider resets the first server`()
+  @Test func `only registering another provider clears the resource server of the first request`()
     async throws
   {
     let fixture = try await fixture()

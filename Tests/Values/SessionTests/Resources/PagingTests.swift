@@ -174,7 +174,7 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    // The first page has a URL without a number, and is read again at the URL with it.
+    // The first page has a URL without a number, and is read again at its URL with the number.
     #expect(read == 4)
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A pipeline and its pipes.
+/// The addresses of a pipeline's pipes, and the names by which pipes are found.
 @Suite("Pipeline", .timeLimit(.minutes(1))) struct PipelineTests {
   @Test func `a pipe's path is its name`() async throws {
     let fixture = try await PipeFixture()

@@ -63,7 +63,8 @@ import Testing
     }
     relay.report(1)
     await isBusy.value()
-    // An immediate task, so that a wrong end is already over before the closure may return.
+    // The task runs immediately, so a wrong end would already be over before the closure may
+    // return.
     let saidAtEnd = Task.immediate { () -> [Int] in
       await relay.end(isComplete: isComplete)
       return self.said.withLock(\.self)

@@ -36,7 +36,9 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R1"])
   }
 
-  @Test func `a delay that the server asked for still applies`() async throws {
+  @Test func `a delay that the server asked for still applies after the client's secret changes`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.server.next({ _ in
       WebResponse(status: 429, headers: ["Retry-After": "60"])

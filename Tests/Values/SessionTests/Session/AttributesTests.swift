@@ -33,7 +33,7 @@ import Testing
     try await module.flush()
     #expect(await store.memory.load("default") == Self.record("T1", ["name": "Alice"]))
     #expect(module.currentToken?.accessToken == "T1")
-    // Nothing has changed since then.
+    // The attributes have not changed since the first flush.
     let saves = store.saves.count
     try await module.flush()
     #expect(store.saves.count == saves)

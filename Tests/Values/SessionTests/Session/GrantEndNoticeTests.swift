@@ -52,7 +52,7 @@ import Testing
     ] { #expect(state.dueAt(renews: false, notice: .seconds(1000)) == nil) }
   }
 
-  @Test func `an event announces each end once, and no end that has passed`() {
+  @Test func `each end of a sign-in is announced once, and not after it has passed`() {
     let (now, notice) = (Date(), Duration.seconds(86_400))
     var state = state(["authorization_expires_in": 1000], at: now)
     func tell(at seconds: Double) -> String? {
@@ -70,7 +70,7 @@ import Testing
     #expect(tell(at: 899) == nil)
     #expect(tell(at: 900)?.hasPrefix("ends soon") == true)
     #expect(tell(at: 950) == nil && state.dueAt(renews: false, notice: notice) == nil)
-    // A whole second more or less, by rounding or on the way.
+    // The same end may move by a whole second, through rounding or on the way.
     hold(["authorization_expires_in": 51], after: 950)
     #expect(tell(at: 1000) == nil)
     hold(["authorization_expires_in": 1000], after: 960)
@@ -114,7 +114,7 @@ import Testing
     #expect(fixture.observer.words == ["ends soon \(end)"] && fixture.refreshes.isEmpty)
   }
 
-  @Test func `observers of an account from a store get the event too, also in a stream`()
+  @Test func `for an account from a store, observers and streams get the event about its end`()
     async throws
   {
     let fixture = try SessionFixture(change: { $0.endNotice = .seconds(3600) })

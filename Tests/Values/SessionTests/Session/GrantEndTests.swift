@@ -14,7 +14,7 @@ import Testing
   }
 
   /// The members of the sign-in's response, how the server names the next refresh token, the
-  /// members of the refresh's response 100 s later, and the ends after it.
+  /// members of the refresh's response 100 s later, and the ends after the refresh.
   private static let rows: [(String, String?, String, String)] = [
     // A new refresh token has the end that its response names, and otherwise no end.
     (#""refresh_token_timeout":900"#, nil, #""refresh_token_timeout":900"#, "1000 -"),

@@ -114,7 +114,7 @@ import Testing
     #expect(try await content() == nil)
   }
 
-  /// As in a service that is being stopped.
+  /// A service flushes its manager when the service is stopped.
   @Test func `a manager flushes all its accounts`() async throws {
     let manager = AccountManager(store: store, environment: fixture.oauth.environment)
     let account = try await manager.account(
@@ -216,7 +216,7 @@ import Testing
 
   @Test func `without a lock, nothing is sent until the lock can be created`() async throws {
     let locks = URL(filePath: store.path + ".locks")
-    // Also if the folder already exists.
+    // The folder of the locks may already exist.
     try? FileManager.default.removeItem(at: locks)
     try Data().write(to: locks)
     let module = fixture.module

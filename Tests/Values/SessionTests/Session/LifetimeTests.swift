@@ -168,7 +168,7 @@ import Testing
   }
 }
 
-/// An object that a test must not keep alive.
+/// A weak reference to an object that a test must not keep alive.
 struct Weak<Object: AnyObject & Sendable>: Sendable {
   weak let value: Object?
 

@@ -56,7 +56,7 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2", "R3"])
   }
 
-  /// The token that would be sent decides, and not the reusable one in memory.
+  /// The stored token that the refresh would send decides, and not the reusable token in memory.
   @Test func `another process's rotating token is not used without the lease`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.change { $0.refreshToken = "" }
@@ -84,7 +84,7 @@ import Testing
     #expect(try await fixture.module.refresh().accessToken == "T2")
   }
 
-  @Test func `the preset of Google keeps refresh tokens`() {
+  @Test func `the preset of Google reuses refresh tokens, and that of Sequencing does not`() {
     #expect(Provider.google.reusesRefreshTokens && !Provider.sequencing.reusesRefreshTokens)
   }
 

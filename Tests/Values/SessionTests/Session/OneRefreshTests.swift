@@ -20,7 +20,8 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  /// Callers that force a refresh, whose token a server rejected, or that find the token expired.
+  /// A third of the callers force a refresh, a third get a rejection, and a third find the token
+  /// expired.
   @Test(arguments: [50, 1_000, 10_000])
   func `any mixture of callers causes one token request`(count: Int) async throws {
     let fixture = try await SessionFixture().restored()

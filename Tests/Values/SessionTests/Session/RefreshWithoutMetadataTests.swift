@@ -16,7 +16,7 @@ import Testing
     """
   }
 
-  /// A process whose store has a record of an earlier one.
+  /// Returns a process whose store has a record of an earlier process.
   private func process(
     status: Int = 503, recorded: String? = endpoint, issuer: String? = issuer,
     _ configuration: ClientConfiguration? = nil
@@ -39,7 +39,9 @@ import Testing
   }
 
   @Test(arguments: [500, 503, 429])
-  func `the token endpoint of the record gets the refresh in an outage`(status: Int) async throws {
+  func `if the metadata is unavailable, the refresh goes to the stored token endpoint`(status: Int)
+    async throws
+  {
     let fixture = try await process(status: status)
     #expect(try await fixture.oauth.module.refresh().accessToken == "T2")
     #expect(posted(fixture) == [Self.endpoint])
@@ -65,7 +67,7 @@ import Testing
       provider: provider, clientAuthentication: method)
   }
 
-  /// Clients whose authentication the metadata does not decide.
+  /// Returns clients whose authentication the metadata does not decide.
   private static func independent() throws -> [ClientConfiguration] {
     var provider = Provider.issuer(issuer)
     provider.clientAuthentication = .post

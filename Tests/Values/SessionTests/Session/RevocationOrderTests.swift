@@ -7,7 +7,7 @@ import Testing
 
 /// A revocation at the same time as another change of the session.
 @Suite("A revocation and other changes", .timeLimit(.minutes(1))) struct RevocationOrderTests {
-  /// Holds the server's work until the test ends it.
+  /// Holds the revocation at the server until the test lets it end.
   let server = Gate(isOpen: false)
 
   /// Begins to revoke the tokens of a session.

@@ -15,7 +15,7 @@ import Testing
     SessionStateTests.record(access, refresh: refresh, issued: issued)
   }
 
-  /// Returns an account whose record in the store the session has seen, or none.
+  /// Returns an account whose session has seen the record `seen` in the store, or no record.
   func account(_ seen: AccountRecord?) -> StoredAccount {
     let context = ClientContext(.failure(.notSignedIn), ClientEnvironment())
     let account = StoredAccount(context, id: "a")
@@ -97,7 +97,7 @@ import Testing
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
   }
 
-  /// If the old token were saved after the new record, it would replace that.
+  /// If the old token were saved after the new record, the old token would replace the record.
   @Test func `an old token is not saved again while a new one is on its way`() {
     let old = record("T1")
     var state = SessionStateTests.holding(old)

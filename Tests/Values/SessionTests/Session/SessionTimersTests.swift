@@ -19,7 +19,7 @@ import Testing
 
   /// Creates sessions in this order.
   ///
-  /// The session with number n is due in span n of 1000 s each.
+  /// The session with number n is due in span n, counted from 0. Each span has 1000 s.
   func sessions(
     _ order: [Int], clock: (any WallClock)? = nil
   ) async throws -> [Int: AuthorizationModule] {

@@ -97,7 +97,7 @@ import Testing
     let error = await failure(.storeFailed) { try await fixture.module.flush() }
     #expect(error?.cause is ScriptedStore.Full)
     fixture.store.fails()
-    // The back-off is for the timer. A program that is about to end has no time for it.
+    // The back-off is for the timer. A program that is about to end has no time for a back-off.
     try await fixture.module.flush()
     #expect(await fixture.store.content() == "T2 R2")
     fixture.store.fails(toErase: true)
@@ -240,7 +240,7 @@ import Testing
     #expect(store.wasFreed.withLock(\.self) == true)
   }
 
-  /// If the old token were saved after the new one, it would replace that.
+  /// If the old token were saved after the new one, the old token would replace the new one.
   @Test func `a late save of an old token does not replace a newer one`() async throws {
     let fixture = try await SessionFixture().updating()
     let module = fixture.module

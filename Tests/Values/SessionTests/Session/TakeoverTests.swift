@@ -90,7 +90,7 @@ import Testing
     try await late.isHolding()
     #expect(try await oauth.signIn().accessToken == "T2")
     late.open()
-    // The callers asked for a fresh token. Those that still wait get one of the new user.
+    // The callers asked for a fresh token. The callers that still wait get a token of the new user.
     for caller in callers { #expect(try await caller.value.accessToken != "OLD") }
     let newest = fixture.server.issued
     #expect(fixture.memory == "T\(newest) R\(newest)")
@@ -146,7 +146,7 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  /// The user needs that sign-in, because the refresh was rejected.
+  /// The user needs the running sign-in, because the refresh was rejected.
   @Test func `a rejected refresh does not end a running sign-in`() async throws {
     let fixture = try await SessionFixture().restored()
     let (module, oauth) = (fixture.module, fixture.oauth)
@@ -175,7 +175,7 @@ import Testing
     #expect(fixture.requests == ["client_credentials"])
   }
 
-  /// A request with the previous user's token is not sent again with this user's token.
+  /// A request with the previous user's token is not sent again with the current user's token.
   @Test func `tokens of the previous and the current user can be told apart`() async throws {
     let fixture = try await SessionFixture().restored()
     let session = fixture.module.session

@@ -197,6 +197,4 @@ import Testing
     let error = await failure(.invalidGrant) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("Basic") == false)
   }
-
-  // MARK: - At a server
 }

@@ -79,7 +79,7 @@ import Testing
     }
     fixture.oauth.refreshesAutomatically = false
     _ = try await fixture.oauth.signIn()
-    // The server changes its mind.
+    // The server's document now names a token endpoint on this computer.
     let document = Self.document().replacing("https://id.example/token", with: address)
     fixture.http.answer(Self.server(document, token: token))
     fixture.clock.advance(by: 86_400)
@@ -87,7 +87,7 @@ import Testing
     await failure(.insecureEndpoint) { try await fixture.oauth.signIn() }
     let hosts = Set(fixture.http.requests.compactMap { $0.url.host() })
     #expect(hosts == ["id.example"])
-    // By default, a server may be here.
+    // By default, a server may be on this computer.
     let here = try self.fixture(Self.server(document, token: token))
     #expect(try await here.oauth.signIn().accessToken == "T")
   }
@@ -254,7 +254,7 @@ import Testing
     #expect(fixture.opened.isEmpty)
   }
 
-  /// Otherwise the browser would show an error page, and the app would wait for minutes.
+  /// If the browser opened, it would show an error page, and the app would wait for minutes.
   @Test(arguments: [
     ("require_pushed_authorization_requests", "true"),
     ("require_pushed_authorization_requests", #""true""#),

@@ -32,7 +32,7 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `before the browser opens, no redirect is an answer`() async throws {
+  @Test func `a redirect that arrives before the browser opens is not accepted`() async throws {
     let fixture = try SessionFixture()
     fixture.store.loading.close()
     fixture.oauth.authorizeUser()
@@ -82,7 +82,8 @@ import Testing
     #expect(fixture.http.forms.first?["redirect_uri"] == "authapp://Default/Authcallback")
   }
 
-  @Test func `a registered query stays in the request and in the answer`() async throws {
+  @Test func `the query of a redirect URI stays in both requests and in the redirect`() async throws
+  {
     let fixture = try OAuthFixture(browser: { fixture, page in
       #expect(page.parameters["redirect_uri"] == "com.example.app:/cb?tenant=7")
       let answer = "com.example.app:/cb?tenant=7&code=abc&state=\(page.state)"

@@ -6,7 +6,7 @@ import Testing
 
 /// An app that moves between a login and a main screen only by its delegates' methods.
 @Suite(.timeLimit(.minutes(1))) struct NavigationTests {
-  /// The screens that the user has seen, in order.
+  /// A coordinator that records the screens that the user has seen, in order.
   final class Coordinator: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
     private let state = Locked(["login"])
     var screens: [String] { state.withLock(\.self) }

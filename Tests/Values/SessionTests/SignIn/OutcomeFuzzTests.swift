@@ -99,7 +99,7 @@ import Testing
     for seed in (block * 25)..<(block * 25 + 25) { try await Self.run(seed: seed) }
   }
 
-  /// A caller's kind of request, and later its result.
+  /// The ways in which a caller asks for a sign-in, cancels it, or leaves it.
   enum Caller: CaseIterable {
     case plain, cancels, waits, leaves
 

@@ -55,7 +55,7 @@ import Testing
     let gate = OneShot<Void>()
     let begun = OneShot<SignIn>()
     signIns.onEnd { [told] in told.add($0) }
-    // This sign-in goes on after it is cancelled, as one does whose token has arrived.
+    // This sign-in goes on after it is cancelled, like a sign-in whose token has arrived.
     signIns.start(SignIn.Request()) { signIn in
       begun.resolve(signIn)
       await gate.wait()
@@ -67,8 +67,8 @@ import Testing
     let second = try #require(signIns.underWay)
     signIns.cancel()
     signIns.start(SignIn.Request(), Self.run("third"))
-    // The second waits for the first, and the third for the second. Without the fix, they ended
-    // earlier.
+    // The second sign-in waits for the first, and the third for the second. If they did not wait,
+    // they would end earlier.
     try await eventually {
       first.work.outcome.waiters == 1 && second.work.outcome.waiters == 1 || !told.all.isEmpty
     }

@@ -53,7 +53,7 @@ import Testing
     #expect(page.parameters["acr_values"] == "gold silver" && page.parameters["max_age"] == "60")
   }
 
-  /// RFC 9470, section 3: both parameters are optional.
+  /// RFC 9470, section 3: `acr_values` and `max_age` are optional.
   @Test func `a demand for another login without its kind asks for a new one`() async throws {
     let error = try await refusal(
       #"Bearer error="insufficient_user_authentication""#, status: 401)

@@ -39,8 +39,8 @@ import Testing
     #expect(fixture.clock.sleepers == 0, "nothing waits for the end any more")
   }
 
-  /// A sign-in at a server that alters the state cannot succeed, so the app must get this as a
-  /// failure.
+  /// A sign-in at a server that alters the state cannot succeed, so the app must get the wrong
+  /// state as a failure.
   @Test(arguments: [["code=abc&state=wrong"], ["code=abc"], ["error=access_denied&state="]])
   func `a wrong state before the end is the reported reason`(queries: [String]) async throws {
     let fixture = try fixture(.seconds(5))

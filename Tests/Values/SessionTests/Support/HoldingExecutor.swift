@@ -35,7 +35,7 @@ final class HoldingExecutor: TaskExecutor {
     state.withLock { state in
       state.isHolding = false
       state.running += state.held.count
-      // Under the lock, so that no job that these enqueue comes before one of them.
+      // The loop needs the lock: no job that a held job enqueues may come before another held job.
       for job in state.held { run(job) }
       state.held = []
     }

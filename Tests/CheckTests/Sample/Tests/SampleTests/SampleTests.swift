@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tests that fail as `SAMPLE_FAULTS` says, for the tests of the scripts that judge a run.
+/// Tests that fail as `SAMPLE_FAULTS` says, for the tests of the scripts that judge a test run.
 @Suite struct SampleTests {
   @Test func `a test that passes`() {}
 
@@ -65,7 +65,8 @@ private enum Fault: String {
 
   var isWanted: Bool { value != nil }
 
-  /// The text after the fault's name and `=`.
+  /// The text after the fault's name and `=`; empty without `=`, and `nil` for a fault that is not
+  /// wanted.
   var value: Substring? {
     Self.wanted.lazy.compactMap { word in
       let parts = word.split(separator: "=", maxSplits: 1)

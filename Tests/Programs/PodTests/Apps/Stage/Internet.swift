@@ -2,7 +2,7 @@ import Foundation
 import OAuthSandbox
 import SequencingOAuth
 
-/// A network and a browser in which Sequencing.com is a sandbox.
+/// A network and a browser that send requests for Sequencing.com to a sandbox.
 nonisolated struct Internet: HTTPTransport, UserAgent {
   let sandbox: SandboxServer
 
@@ -14,7 +14,7 @@ nonisolated struct Internet: HTTPTransport, UserAgent {
 
   func open(_ url: URL) async throws {
     let visit = try await SandboxVisitor().visit(sandboxed(url))
-    // As the system opens an app for its scheme.
+    // A system would open the app here, because the app owns the redirect's scheme.
     SQOAuth.shared.handleRedirect(visit.redirect)
   }
 

@@ -1,4 +1,4 @@
-// The system and the user, who presses one button after another.
+// Acts as the system, and as a user who presses one button after another.
 import OAuthSandbox
 import SequencingOAuth
 import UIKit

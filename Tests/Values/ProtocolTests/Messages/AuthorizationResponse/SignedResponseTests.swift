@@ -59,7 +59,7 @@ import Testing
     ]
 
   @Test(arguments: unreadable.indices)
-  func `a response that may be anyone's does not end the sign-in, but says why it was not used`(
+  func `an unusable signed response does not end the sign-in, and the error says why`(
     index: Int
   ) {
     let row = Self.unreadable[index]

@@ -54,7 +54,7 @@ import Testing
       let field = Self.mutated(seed, by: &generator)
       let challenges = AuthenticationChallenge.challenges(in: [field])
       found += challenges.count
-      // A challenge that was read is read again from its standard form.
+      // The standard form of a challenge is read as the same challenge.
       let isStable =
         challenges == AuthenticationChallenge.challenges(in: [field])
         && challenges.allSatisfy {

@@ -30,9 +30,9 @@ import Testing
     AuthenticationChallenge(scheme: "Newauth", parameters: parameters)
   }
 
-  /// The cases have the names of greenbytes.de/tech/tc/httpauth.
+  /// The cases of greenbytes.de/tech/tc/httpauth, with the same names.
   ///
-  /// A case that its tables call invalid says so here.
+  /// If that page calls a case invalid, the case's name here also says why.
   static let collected: [Row] = [
     Row("simplebasic", #"Basic realm="foo""#, basic(["realm": "foo"])),
     Row("simplebasiclf", "Basic\n realm=\"foo\"", basic(["realm": "foo"])),

@@ -63,9 +63,10 @@ import Testing
     error.map { ErrorTextTests.expectSilence($0) }
   }
 
-  /// A line end is shown as a space.
+  /// The error shows a line end as a space.
   ///
-  /// The secret must be recognized with it.
+  /// The SDK must also recognize a secret that a line end or another invisible character
+  /// interrupts.
   @Test(arguments: [#"\n"#, #"\r\n"#, #"\t"#, #"\u2028"#, #"\u200b"#])
   func `a secret that invisible characters interrupt is removed too`(end: String) {
     for member in ["message", "error_description"] {

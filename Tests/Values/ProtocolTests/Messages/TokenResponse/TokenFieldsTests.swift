@@ -43,7 +43,7 @@ import Testing
     #expect(token.scope == scope)
   }
 
-  /// The token's scope is unknown then, and must not be taken for the requested one.
+  /// The scope of the token is unknown, and must not be taken for the requested scope.
   @Test(arguments: ["{}", "5", "true", #"["asked",1]"#, #"[["asked"]]"#, #"{"asked":true}"#])
   func `an unreadable scope is nil, and the app still finds its value`(value: String) throws {
     let token = try Answer.read(
