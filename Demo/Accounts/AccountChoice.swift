@@ -23,7 +23,7 @@ struct AccountChoice: Sendable {
   /// The name of an account that a new sign-in creates.
   var newID: String { id ?? Self.defaultID }
 
-  /// The sentence that tells the user that nobody is signed in to the account.
+  /// The sentence for the user if no user is signed in to the account.
   var nobodyText: String {
     id.map { "Nobody is signed in as \"\($0.onScreen)\"." } ?? "Nobody is signed in."
   }
@@ -49,7 +49,7 @@ struct AccountChoice: Sendable {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// Returns the failure if the named account is missing or, without a name, nobody is signed in.
+  /// Returns the failure if the named account is missing or, without a name, no user is signed in.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(

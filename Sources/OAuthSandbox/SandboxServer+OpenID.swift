@@ -17,7 +17,7 @@ extension SandboxServer {
     core.withState { $0.keys.rotate(keepsOld: keepingOld) }
   }
 
-  /// Returns a logout token like the one that a client's server gets when the user's session ends.
+  /// Returns a logout token, as a client's server gets it when the user's session ends.
   ///
   /// The token's session, `sid`, is the session of the user's newest ID token for that client. If
   /// there is no such session, or if `namesSession` is `false`, the token has no `sid`. If

@@ -133,11 +133,7 @@ enum DatabaseFormat {
     // Check before any record is read: a damaged page may look like a page without the account.
     let check = try connection.run("PRAGMA integrity_check(1)") { $0.text(0) }
     let forms = version == Self.version ? [tables] : earlierForms
-    guard forms.contains(found), check == ["ok"] else {
-      throw SQOAuthError(
-        .storeDamaged,
-        "it is damaged and was not changed; restore a copy, or remove it and sign in again")
-    }
+    guard forms.contains(found), check == ["ok"] else { throw .damagedFile }
   }
 
   /// The tables of the three forms of version 1.

@@ -88,18 +88,15 @@ struct ClientDescription {
   private func checkAddresses() throws(OAuthFault) {
     for text in redirectURIs + postLogoutRedirectURIs {
       guard let uri = URL(string: text), let scheme = uri.scheme?.lowercased(), !text.contains("#"),
-        !RedirectURIs.schemesOfBrowsers.contains(scheme), scheme != "http" || Self.isLoopback(uri)
+        !RedirectURIs.schemesOfBrowsers.contains(scheme),
+        scheme != "http" || ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
       else { throw .invalidRedirect("A redirect URI must be https, app-specific or loopback.") }
     }
     guard let backchannelLogoutURI else { return }
     // The sandbox sends requests only to this computer, and without TLS.
-    guard let uri = URL(string: backchannelLogoutURI), uri.scheme?.lowercased() == "http",
-      Self.isLoopback(uri), !backchannelLogoutURI.contains("#")
-    else { throw .invalidMetadata("backchannel_logout_uri must be an http loopback address here.") }
-  }
-
-  private static func isLoopback(_ uri: URL) -> Bool {
-    ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
+    guard LoopbackURL(backchannelLogoutURI) != nil, !backchannelLogoutURI.contains("#") else {
+      throw .invalidMetadata("backchannel_logout_uri must be an http loopback address here.")
+    }
   }
 
   private static func keys(_ json: SandboxJSON) throws(OAuthFault) -> [SandboxJSON] {

@@ -62,7 +62,7 @@ final class SigningKeys: Sendable {
       throw failure
     }
     // In an outage one caller tries the issuer again, and the others do not wait for it.
-    if last?.failure?.isOutage == true, fetches.known(source)?.survivesOutage(at: now) == true {
+    if last?.failure?.isOutage == true, known?.survivesOutage(at: now) == true {
       fruitless.withLock { $0.change(source) { $0.at = now } }
     }
     do throws(SQOAuthError) {

@@ -118,7 +118,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Throws if the new user is not the one that the options demand, and revokes the new tokens.
+  /// Throws if the options demand a different user, and revokes the new tokens.
   private func checkUser(
     of token: SQToken, _ options: SignInOptions, from client: RegisteredClient
   ) throws(SQOAuthError) {

@@ -64,7 +64,7 @@ public struct ClientRegistrar: Sendable {
       var registration = try reader.registration(
         in: try reader.members(of: response), for: chosen)
       registration.askedGrants = metadata.grantTypes
-      // An app that names no authentication method accepts the one that the server registered.
+      // If the app names no authentication method, it accepts the server's choice.
       try registration.check(against: metadata)
       guard registration.isUsable(at: environment.clock.now, reserve: 0) else {
         throw SQOAuthError(

@@ -126,7 +126,7 @@ final class SignalListener: EventHandler {
     errno = error
   }
 
-  /// Returns whether a signal came so late after the handled one that it counts as a second signal.
+  /// Returns whether enough time passed after the handled signal for a new one to count.
   static func isAnother(at now: UInt64, after heardAt: UInt64) -> Bool {
     now > heardAt && now - heardAt >= moment
   }

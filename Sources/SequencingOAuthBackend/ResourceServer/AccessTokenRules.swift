@@ -25,9 +25,9 @@ struct AccessTokenRules {
       for name in ["sub", "client_id", "jti"] { _ = try reader.required(name, reader.text) }
       _ = try reader.required("iat", reader.date)
     case .anyJWT:
-      try require(
-        !Self.foreignClaims.contains { members[$0] ?? .null != .null },
-        "has claims of another type of token")
+      guard !Self.foreignClaims.contains(where: { members[$0] ?? .null != .null }) else {
+        throw .accessToken("has claims of another type of token")
+      }
     }
     return claims
   }
@@ -36,17 +36,12 @@ struct AccessTokenRules {
     _ claims: AccessTokenClaims, _ reader: ClaimReader
   ) throws(SQOAuthError) {
     let found = try reader.required("iss", reader.text)
-    try require(
-      found == issuer,
-      "is from another issuer: it names \"\(found.printable)\" and not \"\(issuer.printable)\"")
+    guard found == issuer else {
+      throw .accessToken(
+        "is from another issuer: it names \"\(found.printable)\" and not \"\(issuer.printable)\"")
+    }
     _ = try reader.required("aud", reader.audience)
-    try require(
-      claims.audience.contains { $0 == audience }, "is for another service")
-  }
-
-  private func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(SQOAuthError)
-  {
-    guard condition else { throw .accessToken(reason()) }
+    try claims.require(audience: audience)
   }
 }
 

@@ -100,7 +100,7 @@ import Testing
     #expect(named.status == 0 && named.errors.isEmpty, "\(named.errors)")
     #expect(sandbox.requests.map(\.endpoint) == [.me])
 
-    // With an unknown account name and no browser, a call signs nobody in and sends no request as
+    // With an unknown account name and no browser, a call signs in no user and sends no request as
     // another user.
     sandbox.forgetRequests()
     let typo = try await call(me, "--account", "alcie")

@@ -37,9 +37,6 @@ package struct SealedDocument: TokenFileContent {
 // the key, and no box can be removed or moved unnoticed.
 extension SealedDocument {
   private static let purpose = "file"
-  private static let damaged = SQOAuthError(
-    .storeDamaged,
-    "it is damaged and was not changed; restore a copy, or remove it and sign in again")
 
   init(_ file: SealedFile, sealer: RecordSealer) throws(SQOAuthError) {
     self.init(sealer)
@@ -47,11 +44,11 @@ extension SealedDocument {
     do throws(SQOAuthError) {
       names = try sealer.open(file.seal, as: Self.purpose, with: file.sealed)
     } catch {
-      throw error.code == .storeDamaged ? Self.damaged : error
+      throw error.code == .storeDamaged ? .damagedFile : error
     }
     guard let ids = try StoredDecoder.value([String].self, from: names),
       ids.count == file.boxes.count
-    else { throw Self.damaged }
+    else { throw .damagedFile }
     for (id, box) in zip(ids, file.boxes) { boxes[id] = box }
   }
 

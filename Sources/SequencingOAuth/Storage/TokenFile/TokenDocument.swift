@@ -30,13 +30,9 @@ extension TokenDocument: TokenFileContent {
 
   private static func record(_ id: String, _ json: Data) throws(SQOAuthError) -> AccountRecord {
     guard let record = try StoredDecoder.value(AccountRecord.self, from: json), record.id == id
-    else { throw damaged }
+    else { throw .damagedFile }
     return record
   }
-
-  private static let damaged = SQOAuthError(
-    .storeDamaged,
-    "it is damaged and was not changed; restore a copy, or remove it and sign in again")
 }
 
 extension TokenDocument {
@@ -47,17 +43,17 @@ extension TokenDocument {
   /// Reads a file's members; the caller checks the digest.
   private init(members: [(name: String, value: Data)]) throws(SQOAuthError) {
     guard let accounts = Self.value(Self.accountsName, in: members).flatMap(JSONMembers.split)
-    else { throw Self.damaged }
+    else { throw .damagedFile }
     for (member, json) in accounts {
       var id = member
       // The name of a second Unicode form ends with a NUL and a number.
       if member.utf8.contains(0) {
         guard let record = try StoredDecoder.value(AccountRecord.self, from: json),
           NamedValues<AccountRecord>.is(member, of: record.id)
-        else { throw Self.damaged }
+        else { throw .damagedFile }
         id = record.id
       }
-      guard records[id] == nil else { throw Self.damaged }
+      guard records[id] == nil else { throw .damagedFile }
       records[id] = json
     }
   }
@@ -111,10 +107,10 @@ extension TokenDocument {
         throw SQOAuthError(
           .storeTooNew, "version \(version) of its format is newer than this program")
       }
-      guard version == currentVersion else { throw damaged }
+      guard version == currentVersion else { throw .damagedFile }
       guard let digest = value(digestName, in: members) else {
         // Either an older version wrote the file, or the digest's name is damaged.
-        guard Set(members.map(\.name)) == [accountsName, versionName] else { throw damaged }
+        guard Set(members.map(\.name)) == [accountsName, versionName] else { throw .damagedFile }
         return try unchecked(members)
       }
       guard let digest = try StoredDecoder.value(String.self, from: digest),

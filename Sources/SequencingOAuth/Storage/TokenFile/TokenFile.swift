@@ -231,3 +231,10 @@ extension TokenFile {
 
   private var name: String { "the token file \(file.path.printable)" }
 }
+
+extension SQOAuthError {
+  /// The error for a store of one file whose content is damaged; the caller names the file.
+  package static let damagedFile = SQOAuthError(
+    .storeDamaged,
+    "it is damaged and was not changed; restore a copy, or remove it and sign in again")
+}

@@ -9,7 +9,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// OAuth tokens that are bound to a key in a PKCS #11 token, here one that is emulated in software.
+/// OAuth tokens that are bound to a key in a PKCS #11 token, which software emulates here.
 @Suite(
   .requires(ProgramRequirement(programs: ["softhsm2-util", "pkcs11-tool"])),
   .timeLimit(.minutes(2)))

@@ -31,8 +31,8 @@ package final class PostgreSQLServer: Sendable {
 
   /// Starts a server, which ends with ``close()`` or when its last reference is released.
   ///
-  /// With certificates, the server also accepts TLS, with the certificate `server.pem` or with the
-  /// one that the setting `ssl_cert_file` names. A standby has all commits of the primary server:
+  /// With certificates, the server also accepts TLS; its certificate is `server.pem` or the file in
+  /// the setting `ssl_cert_file`. A standby has all commits of the primary server:
   /// from now on, a commit on the primary server waits until it is on the standby's disk. With a
   /// small disk, the tables are on a file system that ``fillDisk()`` fills. Such a server must not
   /// be started again.
