@@ -56,6 +56,22 @@ import Testing
       ? await fixture.base.fail() : await failure { try await fixture.oauth.signIn() }
     #expect(error != nil, "\(fault)")
     #expect(fixture.tokenRequests.isEmpty && fixture.oauth.currentToken == nil)
+    guard fault == .plain else { return }
+    #expect(error?.message.hasPrefix("the redirect is not signed, although") == true)
+  }
+
+  @Test func `an error that is not signed is not taken for the server's error`() async throws {
+    let fixture = try await fixture()
+    fixture.oauth.environment.userAgent = CustomUserAgent { url, signIn in
+      let redirect = try await SandboxVisitor().visit(url).redirect
+      let text = redirect.split(separator: "=", maxSplits: 1)[1]
+      let state = try #require(try CompactJWS(String(text)).claims()["state"]?.string)
+      signIn.handleRedirect("com.example.sandbox:/callback?error=access_denied&state=\(state)")
+    }
+    let error = await failure(.invalidAuthorizationResponse) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("not signed") == true)
+    #expect(error?.message.contains("access_denied") == true)
+    #expect(fixture.tokenRequests.isEmpty)
   }
 
   @Test func `an error in a signed response is the server's error`() async throws {
