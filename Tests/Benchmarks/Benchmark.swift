@@ -1,9 +1,14 @@
+import Glibc
+
 /// A row of the table: an operation of this package, and the peer that it is compared with.
 struct Benchmark {
   /// The number of operations that a run did, and how long they took.
   struct Sample {
     var operations: Int
     var duration: Duration
+    /// The time that this process and its ended children kept processors busy; `nil` if the work
+    /// was done elsewhere.
+    var processorTime: Duration?
 
     var rate: Double { Double(operations) / (duration / .seconds(1)) }
   }
@@ -40,20 +45,24 @@ struct Benchmark {
     var peers: [Double] = []
     var subjects: [Double] = []
     var ratios: [Double] = []
+    var processorTimes: [Double] = []
     for round in 0..<rounds {
       let first = round.isMultiple(of: 2)
       var other: Double?
       if first { other = try await peer.run?().rate }
-      let own = try await subject().rate
+      let own = try await subject()
       if !first { other = try await peer.run?().rate }
-      subjects.append(own)
+      subjects.append(own.rate)
+      if let time = own.processorTime {
+        processorTimes.append(time / .microseconds(1) / Double(own.operations))
+      }
       guard let other else { continue }
       peers.append(other)
-      ratios.append(own / other)
+      ratios.append(own.rate / other)
     }
     return Result(
       name: name, peer: peer.name, peerRate: median(peers), rate: median(subjects) ?? 0,
-      ratio: median(ratios), aim: aim)
+      processorTime: median(processorTimes), ratio: median(ratios), aim: aim)
   }
 
   /// The measured rates in operations per second.
@@ -63,6 +72,8 @@ struct Benchmark {
     /// The peer's rate, or `nil` if this machine does not have the peer.
     var peerRate: Double?
     var rate: Double
+    /// The microseconds of processor time that an operation of the subject takes.
+    var processorTime: Double?
     var ratio: Double?
     var aim: Double?
   }
@@ -71,9 +82,25 @@ struct Benchmark {
 /// Runs and times `work`, which must do the given number of operations.
 func sample(_ operations: Int, _ work: () async throws -> Void) async rethrows -> Benchmark.Sample {
   let clock = ContinuousClock()
+  let used = processorTime()
   let start = clock.now
   try await work()
-  return Benchmark.Sample(operations: operations, duration: clock.now - start)
+  let duration = clock.now - start
+  return Benchmark.Sample(
+    operations: operations, duration: duration, processorTime: processorTime() - used)
+}
+
+/// The time that this process and its ended children have kept processors busy so far.
+private func processorTime() -> Duration {
+  var time = Duration.zero
+  for who in [RUSAGE_SELF, RUSAGE_CHILDREN] {
+    var usage = rusage()
+    getrusage(who.rawValue, &usage)
+    for part in [usage.ru_utime, usage.ru_stime] {
+      time += .seconds(part.tv_sec) + .microseconds(part.tv_usec)
+    }
+  }
+  return time
 }
 
 /// Returns the seconds per operation of each run: the median of nine rounds, or of as many as fit

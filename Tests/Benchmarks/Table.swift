@@ -1,21 +1,26 @@
 /// Formats results as the rows of a table.
 struct Table {
-  private static let widths = [34, 18, 14, 12, 8, 8]
+  private static let widths = [38, 33, 14, 12, 12, 8, 8]
 
   static func header() -> String {
-    row(["", "peer", "peer's rate", "ours", "ratio", "aim"])
+    row(["", "peer", "peer's rate", "ours", "processor", "ratio", "aim"])
   }
 
   static func row(_ result: Benchmark.Result) -> String {
     row([
       result.name, result.peer, result.peerRate.map(perSecond) ?? "not installed",
-      perSecond(result.rate), result.ratio.map(ratio) ?? "", result.aim.map(ratio) ?? "",
+      perSecond(result.rate), result.processorTime.map(microseconds) ?? "",
+      result.ratio.map(ratio) ?? "", result.aim.map(ratio) ?? "",
     ])
   }
 
   /// Returns the text of a ratio, such as `1.23×`.
   static func ratio(_ value: Double) -> String {
     fixed(value) + "×"
+  }
+
+  private static func microseconds(_ value: Double) -> String {
+    value < 100 ? fixed(value) + " µs" : "\(Int(value.rounded())) µs"
   }
 
   private static func perSecond(_ value: Double) -> String {

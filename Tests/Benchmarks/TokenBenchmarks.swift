@@ -134,6 +134,11 @@ enum TokenBenchmarks {
         subject: once, aim: 0.9),
       Benchmark(
         name: name,
+        peer: Benchmark.Peer(name: "1 bare POST, bare tasks") {
+          try await BareStorm(callers).run(post)
+        }, subject: once),
+      Benchmark(
+        name: name,
         peer: .go(go) { go in
           try await countingOnePost(server) { try await go.storm(callers, url) }
         }, subject: once, aim: 1),
