@@ -25,9 +25,15 @@ extension UInt8 {
 extension StringProtocol where SubSequence == Substring {
   /// The text without leading and trailing spaces and tabs.
   package var trimmed: Substring {
-    var text = self[...]
-    while let byte = text.utf8.first, byte.isBlank { text = text.dropFirst() }
-    while let byte = text.utf8.last, byte.isBlank { text = text.dropLast() }
-    return text
+    Substring(Substring(self).utf8.trimmed)
+  }
+}
+
+extension Substring.UTF8View {
+  /// The bytes without leading and trailing spaces and tabs.
+  package var trimmed: Substring.UTF8View {
+    var bytes = drop(while: \.isBlank)
+    while let last = bytes.last, last.isBlank { bytes = bytes.dropLast() }
+    return bytes
   }
 }

@@ -6,8 +6,11 @@ extension String {
     utf8.contains(where: \.isUppercase) ? String(lowercasing: utf8) : self
   }
 
-  fileprivate init(lowercasing text: some Sequence<UInt8>) {
-    self.init(decoding: text.map { $0.isUppercase ? $0 | 0x20 : $0 }, as: UTF8.self)
+  fileprivate init(lowercasing text: some Collection<UInt8>) {
+    // Only bytes of ASCII change, so the text stays well-formed UTF-8.
+    self.init(unsafeUninitializedCapacity: text.count) { buffer in
+      buffer.initialize(fromContentsOf: text.lazy.map { $0.isUppercase ? $0 | 0x20 : $0 })
+    }
   }
 }
 

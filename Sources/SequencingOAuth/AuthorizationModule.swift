@@ -17,11 +17,16 @@ public final class AuthorizationModule: Sendable {
   public let accountID: String
   package let context: ClientContext
   package let session: TokenSession
-  let signIns = SignIns()
-  let abandoned = AbandonedTokens()
-  let refusals = Locked(FreshTokenRefusals())
-  let stepUps = Locked(StepUps())
-  package let callbacks = Callbacks()
+  let refusals = Locked(ResourceRefusals())
+
+  // Made at their first use: a web application holds many accounts, and most never need these.
+  private let lazySignIns = LazyObject<SignIns>()
+  private let lazyAbandoned = LazyObject<AbandonedTokens>()
+  private let lazyCallbacks = LazyObject<Callbacks>()
+
+  var signIns: SignIns { lazySignIns.get(orMake: SignIns()) }
+  var abandoned: AbandonedTokens { lazyAbandoned.get(orMake: AbandonedTokens()) }
+  package var callbacks: Callbacks { lazyCallbacks.get(orMake: Callbacks()) }
 
   /// Creates the module of an account; nothing is read or sent yet.
   ///
@@ -45,6 +50,12 @@ public final class AuthorizationModule: Sendable {
   deinit {
     session.close()
   }
+
+  /// The current token while it is valid.
+  ///
+  /// Stores refer to the session weakly, so to retain it takes longer than all else in this call.
+  /// Within the module's own method, the compiler need not retain it.
+  @inline(never) var heldToken: SQToken? { session.validToken }
 
   package var requestAuthenticator: any ResourceRequestAuthenticator {
     context.withEnvironment(\.requestAuthenticator)

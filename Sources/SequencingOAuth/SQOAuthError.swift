@@ -6,34 +6,66 @@ public import SQFoundation
 /// Neither the error nor any text made from it contains a token, a code, a verifier, a secret or a
 /// password. ``cause`` is the error that led to this one; this error never prints it.
 public struct SQOAuthError: Error, Sendable {
+  private struct Values: Sendable {
+    let code: Code
+    var message: String
+    let cause: (any Error)?
+    let response: ErrorResponse?
+    var status: Int?
+    var challenge: TokenChallenge?
+    var answer: Boxed<WebResponse>?
+    let retryAfter: Duration?
+    var occasion: Occasion?
+    var refusedUse: RefusedUse?
+  }
+
+  /// The error's values on the heap.
+  ///
+  /// Each account and each waiting task has room for an error and seldom has one.
+  private var values: Boxed<Values>
+
   /// The kind of failure.
-  public let code: Code
+  public var code: Code { values.value.code }
   /// A description of the problem and, if there is one, of its remedy.
-  public internal(set) var message: String
+  public internal(set) var message: String {
+    get { values.value.message }
+    set { values.value.message = newValue }
+  }
   /// The error that led to this one, if there is one.
-  public let cause: (any Error)?
+  public var cause: (any Error)? { values.value.cause }
   /// The server's own error response, if one came.
-  public let response: ErrorResponse?
+  public var response: ErrorResponse? { values.value.response }
   /// The HTTP status of the response that led to this error, if one came.
-  public internal(set) var status: Int?
+  public internal(set) var status: Int? {
+    get { values.value.status }
+    set { values.value.status = newValue }
+  }
   /// The resource server's reason for refusing the token, if it gave one.
-  public internal(set) var challenge: TokenChallenge?
+  public internal(set) var challenge: TokenChallenge? {
+    get { values.value.challenge }
+    set { values.value.challenge = newValue }
+  }
   /// The whole response of a resource server that refused the token.
   ///
   /// It is set if ``status`` and ``challenge`` come from such a response: a 401, or a 403 that asks
   /// for more scope. Its content is cut off at ``maximumContentBytes``. If the request's
   /// destination is a stream, the content went there and is empty here. No text of this error
   /// contains the response, because a server may repeat the token in it.
-  public var resourceResponse: WebResponse? { answer?.value }
-  private var answer: Boxed<WebResponse>?
+  public var resourceResponse: WebResponse? { values.value.answer?.value }
   /// How long to wait before the next request, if the server said so; at most a day.
   ///
   /// - SeeAlso: RFC 9110, section 10.2.3
-  public let retryAfter: Duration?
+  public var retryAfter: Duration? { values.value.retryAfter }
   /// The kind of request that failed, if it changes the meaning of the server's code.
-  var occasion: Occasion?
+  var occasion: Occasion? {
+    get { values.value.occasion }
+    set { values.value.occasion = newValue }
+  }
   /// The token and the operation that a resource server refused, if one did.
-  var refusedUse: RefusedUse?
+  var refusedUse: RefusedUse? {
+    get { values.value.refusedUse }
+    set { values.value.refusedUse = newValue }
+  }
 
   /// Creates an error; the message must contain no secret.
   ///
@@ -43,13 +75,10 @@ public struct SQOAuthError: Error, Sendable {
     _ code: Code, _ message: String, cause: (any Error)? = nil, response: ErrorResponse? = nil,
     status: Int? = nil, challenge: TokenChallenge? = nil, retryAfter: Duration? = nil
   ) {
-    self.code = code
-    self.message = message.printable(atMost: .max)
-    self.cause = cause
-    self.response = response
-    self.status = status
-    self.challenge = challenge
-    self.retryAfter = retryAfter
+    values = Boxed(
+      Values(
+        code: code, message: message.printable(atMost: .max), cause: cause, response: response,
+        status: status, challenge: challenge, retryAfter: retryAfter))
   }
 
   /// The largest size of the content of ``resourceResponse``, in bytes: 64 KiB.
@@ -60,7 +89,7 @@ public struct SQOAuthError: Error, Sendable {
     var response = response
     response.body = response.body.cut(at: Self.maximumContentBytes)
     var error = self
-    error.answer = Boxed(response)
+    error.values.value.answer = Boxed(response)
     return error
   }
 }

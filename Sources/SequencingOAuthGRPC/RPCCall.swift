@@ -27,9 +27,8 @@ public final class RPCCall: Sendable {
   /// The channel with the server and the credential for this call.
   public let channel: RPCChannel
   /// The path of the method: `/package.Service/Method`.
-  public let method: String
-  /// The header fields that all calls of the method have in common.
-  let block: HeaderBlock
+  public var method: String { called.name }
+  let called: RPCChannel.CalledMethod
   /// The number of messages that the client and the server send in this call.
   public let kind: Kind
   let request: Data
@@ -53,10 +52,9 @@ public final class RPCCall: Sendable {
     channel: RPCChannel, method: String, request: Data = Data(), kind: Kind = .unary
   ) throws(RPCCallError) {
     self.channel = channel
-    self.method = method
+    called = try channel.called(method)
     self.kind = kind
     self.request = request
-    block = try channel.block(for: method)
     inbox = kind.receivesMany ? MessageInbox() : nil
     outbox = kind.sendsMany ? MessageOutbox() : nil
     state = Locked(State(timeout: channel.options.timeout(of: kind)))

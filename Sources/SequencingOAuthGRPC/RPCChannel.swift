@@ -16,6 +16,15 @@ public import SequencingOAuth
 /// at first, then twice as long each time, up to 5 s. If the server was closing a connection and
 /// cannot have seen a call, the SDK makes the call on the next connection.
 public final class RPCChannel: Sendable {
+  /// The parts that all calls of a method have in common.
+  struct CalledMethod {
+    let name: String
+    /// The header fields of a call.
+    let block: HeaderBlock
+    /// The URL, for the proof of a token.
+    let url: URL
+  }
+
   /// The URL of the server: its scheme, host and port.
   public let url: URL
   /// The credential that provides the token of the channel's calls.
@@ -29,8 +38,8 @@ public final class RPCChannel: Sendable {
   let peer: RPCPeer
   /// The value of `user-agent` in gRPC's form: the app, then the library.
   private let userAgent: String
-  /// The most recently called method and its fields, for programs that call it repeatedly.
-  private let lastBlock = Locked<(method: String, block: HeaderBlock)?>(nil)
+  /// The most recently called method, for programs that call it repeatedly.
+  private let lastMethod = Locked<CalledMethod?>(nil)
   /// The server's origin, or the reason why it must not get a token.
   let origin: Result<ResourceOrigin, SQOAuthError>
 
@@ -91,13 +100,11 @@ public final class RPCChannel: Sendable {
     return origin
   }
 
-  /// Returns the header fields that all calls of a method have in common.
+  /// Returns the parts that all calls of a method have in common.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` if the text is not the path of a method.
-  func block(for method: String) throws(RPCCallError) -> HeaderBlock {
-    if let last = lastBlock.withLock({ $0 }), last.method.utf8.elementsEqual(method.utf8) {
-      return last.block
-    }
+  func called(_ method: String) throws(RPCCallError) -> CalledMethod {
+    if let last = lastMethod.withLock({ $0 }), last.name == method { return last }
     try Self.check(method)
     var block = HeaderBlock([
       ":method": "POST", ":scheme": scheme, ":path": method, ":authority": authority,
@@ -105,12 +112,11 @@ public final class RPCChannel: Sendable {
       "user-agent": userAgent, "grpc-accept-encoding": "identity,gzip",
     ])
     if options.compression == .gzip { block.append("grpc-encoding", "gzip") }
-    lastBlock.withLock { [block] in $0 = (method, block) }
-    return block
+    let called = CalledMethod(
+      name: method, block: block, url: URL(string: url.absoluteString + method) ?? url)
+    lastMethod.withLock { $0 = called }
+    return called
   }
-
-  /// Returns the URL of a method, for the proof of a token.
-  func url(of method: String) -> URL { URL(string: url.absoluteString + method) ?? url }
 
   private static func userAgent(after app: String?) -> String {
     let library = "grpc-sequencing-oauth/\(Release.version)"

@@ -47,7 +47,10 @@ extension AuthorizationModule {
       return nil
     }
     let now = context.environment.clock.steadyTime
-    guard stepUps.withLock({ $0.begin(demand, after: error.refusedUse, at: now) }) else {
+    let isAllowed = refusals.withLock { refusals in
+      refusals.stepUps.begin(demand, after: error.refusedUse, at: now)
+    }
+    guard isAllowed else {
       var error = error
       error.message += "; it demanded the same after \(StepUps.limit) sign-ins"
       throw error

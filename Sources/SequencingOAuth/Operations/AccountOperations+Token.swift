@@ -10,7 +10,7 @@ extension AccountOperations {
   ///
   /// A token that can be refreshed counts as expired early: by a tenth of its lifetime, and by 30 s
   /// at most.
-  public var validToken: SQToken? { module.session.validToken }
+  public var validToken: SQToken? { module.heldToken }
 
   /// Whether there is a token that has not expired.
   public var isAuthorized: Bool { module.session.isAuthorized }
@@ -50,7 +50,7 @@ extension AccountOperations {
   ///   the token has expired and cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the
   ///   refresh takes longer than this call may wait; otherwise the reason why the refresh failed.
   public func token() async throws(SQOAuthError) -> SQToken {
-    if let token = module.session.validToken { return token }
+    if let token = module.heldToken { return token }
     return try await module.session.token(.valid)
   }
 

@@ -51,7 +51,7 @@ package struct AddressedToken: Sendable {
     guard let generation, session.generation == generation else { return nil }
     let now = session.now
     if session.token?.accessToken == token.accessToken,
-      module.refusals.withLock({ $0.holds(origin, at: now) })
+      module.refusals.withLock({ $0.freshTokens.holds(origin, at: now) })
     {
       return nil
     }
@@ -73,7 +73,7 @@ package struct AddressedToken: Sendable {
   /// Records that the server refused even this fresh token.
   func wasRefused(_ error: SQOAuthError) {
     let now = module.session.now
-    module.refusals.withLock { $0.note(origin, error, at: now) }
+    module.refusals.withLock { $0.freshTokens.note(origin, error, at: now) }
   }
 }
 

@@ -75,8 +75,8 @@ public struct RequestAuthorization: Sendable {
   ///
   /// This is enough for a status below 400. For any other status, call
   /// ``verdict(afterStatus:fields:)``.
-  package func learn(_ fields: HeaderFields) {
-    if let proof { proof.maker.learn(fields, to: proof.value) }
+  package func learn(_ fields: @autoclosure () -> HeaderFields) {
+    if let proof { proof.maker.learn(fields(), to: proof.value) }
   }
 
   /// Decides what to do after a response, and gets another token or proof if that can help.

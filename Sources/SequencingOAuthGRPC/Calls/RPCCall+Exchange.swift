@@ -22,7 +22,7 @@ extension RPCCall {
   private func stream(
     _ metadata: RPCMetadata, _ fields: HeaderFields
   ) throws(RPCCallError) -> RPCStream {
-    var block = block
+    var block = called.block
     var deadline = UInt64.max
     if let end = state.withLock(\.deadline) {
       let left = ContinuousClock.now.duration(to: end)

@@ -77,7 +77,7 @@ extension RPCCall {
   ) async throws(RPCCallError) -> RequestAuthorization {
     do throws(SQOAuthError) {
       let origin = try channel.origin.get()
-      let request = ResourceRequest("POST", channel.url(of: method))
+      let request = ResourceRequest("POST", called.url)
       if let use = try module.addressedToken(at: origin) {
         return try await use.authorization(for: request)
       }

@@ -35,7 +35,10 @@ import Testing
     #expect(await end.wait() == -1)
   }
 
-  @Test func `the value of a detached fetch reaches its callers and is not kept`() async throws {
+  @Test
+  func `a detached fetch returns its value to its callers, and a newer fetch's value is kept`()
+    async throws
+  {
     let fetches = Fetches()
     let end = OneShot<Int>()
     let task = await waiter(of: fetches, endingWith: end)

@@ -24,11 +24,13 @@ import Testing
 
   @Test(arguments: [
     (" \t a b\t", "a b"), ("", ""), (" \t", ""), ("\u{A0}a", "\u{A0}a"), ("a\r\n", "a\r\n"),
+    (" \u{301}a", "\u{301}a"),
   ])
   func `trimming removes spaces and tabs at both ends, and nothing else`(
     text: String, trimmed: String
   ) {
-    #expect(text.trimmed == trimmed && text[...].trimmed == trimmed)
+    #expect(text.trimmed.utf8.elementsEqual(trimmed.utf8))
+    #expect(text[...].utf8.trimmed.elementsEqual(trimmed.utf8))
   }
 
   @Test func `every byte belongs to the classes that ASCII defines`() {

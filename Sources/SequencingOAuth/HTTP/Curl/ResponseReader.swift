@@ -80,13 +80,13 @@ extension HeaderFields {
   ///
   /// - SeeAlso: RFC 9112, section 6.3
   fileprivate var haveOneLength: Bool {
-    var length: Substring?
+    var length: Substring.UTF8View?
     for field in self where field.name.utf8.count == 14 {
       guard field.name.asciiLowercased() == "content-length" else { continue }
-      for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {
-        let digits = String(part).trimmed
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-          length == nil || length == digits
+      for part in field.value.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) {
+        let digits = part.trimmed
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit),
+          length?.elementsEqual(digits) ?? true
         else { return false }
         length = digits
       }
@@ -122,7 +122,7 @@ extension HeaderFields {
   private static func text(_ bytes: ArraySlice<UInt8>) -> String {
     var bytes = bytes.drop { $0 == 0x20 || $0 == 0x09 }
     while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0D {
-      bytes.removeLast()
+      bytes = bytes.dropLast()
     }
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -72,6 +72,11 @@ import Testing
     #expect(steps(Self.holding(), at: moment) == expected)
   }
 
+  /// The state of each account has room for several errors, and so has each wait for a token.
+  @Test func `the room for an error is one word`() {
+    #expect(MemoryLayout<SQOAuthError?>.size == MemoryLayout<Int>.size)
+  }
+
   @Test func `an empty session has no token for any need`() {
     #expect(steps(SessionState(), at: 0) == Array(repeating: "absent", count: 5))
   }

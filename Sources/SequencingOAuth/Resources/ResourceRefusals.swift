@@ -1,5 +1,11 @@
 import SQFoundation
 
+/// What an account remembers of its resource servers' refusals.
+struct ResourceRefusals {
+  var freshTokens = FreshTokenRefusals()
+  var stepUps = StepUps()
+}
+
 /// The servers that refused even a fresh token, and so may refuse every token.
 ///
 /// Without this record, each request to such a server would cause a token refresh.
