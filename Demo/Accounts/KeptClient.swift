@@ -159,7 +159,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
   var authentication: ClientAuthentication? {
     values[.authentication].map(ClientAuthentication.init(rawValue:))
   }
-  /// The exceptions from the standards that the server needs.
+  /// The deviations from the standards that the server needs.
   var exceptions: ServerExceptions { ServerExceptions(values) }
   /// The protections of the sign-in beyond plain OAuth 2.
   var protections: SignInProtections { SignInProtections(values) }

@@ -111,8 +111,8 @@ final class ResourceScreens: Sendable {
     }
   }
 
-  /// The closure that decides whether to show a page after the server has refused a code; `nil` if
-  /// the user asked for a code.
+  /// The closure that decides whether to open the sign-in page if the server refuses a code for
+  /// another device; `nil` if the user asked for that code.
   var showPage: (@Sendable (SQOAuthError) -> Bool)? {
     guard !options.usesDevice else { return nil }
     return { [console] error in

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The exceptions from the standards that the user accepts for a server.
+/// The deviations from the standards that the user allows a server.
 struct ServerExceptions: Sendable, Equatable {
   static let options: [Option] = [
     .quirk, .trustAudience, .idTokenAlgorithm, .withoutPKCE, .assertionAudience,

@@ -28,7 +28,7 @@ struct SignInArguments: Sendable {
   private(set) var hasFoundServer = false
   /// The scopes that a token must have; empty unless the program has found the user's server.
   private(set) var requiredScopes: Set<String> = []
-  /// The exceptions from the standards that the server needs.
+  /// The deviations from the standards that the server needs.
   private(set) var exceptions: ServerExceptions
   /// The protections of the sign-in beyond plain OAuth 2.
   private(set) var protections: SignInProtections

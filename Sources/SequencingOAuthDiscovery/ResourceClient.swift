@@ -61,8 +61,8 @@ public final class ResourceClient: Sendable {
     /// It throws if no sign-in can take place. Without this closure, ``showsCode`` is always used.
     package var usesCode:
       (@Sendable (_ issuer: String, ProviderMetadata) async throws(SQOAuthError) -> Bool)?
-    /// The closure that decides whether to show a page after the server refused a code to the
-    /// program's client; `nil` shows no page.
+    /// The closure that decides whether to open the sign-in page if the server refuses the client a
+    /// code for another device; without this closure, no page is opened.
     package var showsPage: (@Sendable (_ instead: SQOAuthError) -> Bool)?
     /// The closure that makes the account's attributes before a sign-in, from the client and the
     /// scope.

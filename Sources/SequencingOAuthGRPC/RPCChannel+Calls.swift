@@ -1,7 +1,7 @@
 public import SQFoundation
 import SequencingOAuth
 
-/// Methods that create and make calls with the channel's credential.
+/// Methods that create calls with the channel's credential, or run them at once.
 extension RPCChannel {
   /// Creates a call without starting it; `request` is the client's only message, encoded.
   ///

@@ -50,7 +50,7 @@ final class Connection: @unchecked Sendable {
     PQfinish(handle)
   }
 
-  /// Whether the connection works and no statement is under way on it.
+  /// Whether the connection works, with no statement and no transaction under way.
   var isAtRest: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 
   /// Returns whether the server's process number differs from the number that libpq received.

@@ -133,7 +133,9 @@ extension PostgreSQLTokenStore {
     return holder ?? nil
   }
 
-  /// Marks the account's lease, as the last step before a refresh token is sent.
+  /// Notes in the account's lease that a refresh token is about to be sent.
+  ///
+  /// It is the last step before the token is sent.
   ///
   /// If it throws, the caller must not send the refresh token. If `record` is `nil`, the call only
   /// checks that the store can save a record.

@@ -131,7 +131,7 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
 
   /// Takes the exclusive right to change an account; returns `nil` while another caller has it.
   ///
-  /// The right holds for all processes that share the state folder.
+  /// It excludes the other callers in all processes that share the state folder.
   public func lease(_ id: String) async throws -> AccountLease? {
     switch try await run({ places throws(SQOAuthError) in try places.remembered() }) {
     case .keyring: return try await keyring.lease(id)

@@ -41,7 +41,9 @@ enum SandboxPage {
     """
   }
 
-  /// Returns the error line above a rejected form, whose field refers to it by the ID `problem`.
+  /// Returns the error line above a rejected form.
+  ///
+  /// The form's field refers to the line by its ID, `problem`.
   static func alert(_ text: String) -> HTML {
     """
     <div class="alert" role="alert" id="problem">\

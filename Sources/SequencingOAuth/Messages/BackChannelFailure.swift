@@ -114,7 +114,7 @@ extension SQOAuthError {
 }
 
 extension WebResponse {
-  /// Returns the members of an endpoint's successful response, called `name` in messages.
+  /// Returns the members of an endpoint's successful response; errors call the response `name`.
   ///
   /// Every 2xx status counts as success, because servers mix up 200 and 201.
   ///

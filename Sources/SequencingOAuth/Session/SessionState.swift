@@ -59,8 +59,8 @@ extension SessionState {
 
   /// Returns when the timer must act next; `nil` if it has nothing to do.
   ///
-  /// Renewals are included only if `renews` is `true`. `notice` is the longest time between
-  /// the report of the sign-in's end and that end.
+  /// Renewals are included only if `renews` is `true`. The end of the sign-in is reported `notice`
+  /// before it happens, or later.
   func dueAt(renews: Bool, notice: Duration = .zero) -> Date? {
     var dates = [untoldEnd(notice: notice)?.due].compactMap(\.self)
     if renews, isRenewable, let due = schedule.dueAt {

@@ -17,7 +17,7 @@ package final class TokenSession: Sendable {
     var isReporting = false
     /// Whether the session's owner was released.
     var isClosed = false
-    /// The longest time between the report of the sign-in's end and that end.
+    /// How long before the end of the sign-in its report may come.
     var notice = Duration.zero
     /// The session's entry in a timer queue; `nil` if it has not needed one yet.
     var place: (queue: SessionTimers, place: SessionTimers.Place)?

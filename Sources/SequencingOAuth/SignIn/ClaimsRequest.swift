@@ -18,7 +18,7 @@ public struct ClaimsRequest: Sendable, Hashable {
     /// A request for a claim that the app needs.
     public static let essential = Self(isEssential: true, values: [])
 
-    /// Returns a request for a useful claim that should have one of these values.
+    /// Returns a request for a claim that is not essential and should have one of these values.
     public static func voluntary(values: [JSONValue]) -> Self {
       Self(isEssential: false, values: values)
     }

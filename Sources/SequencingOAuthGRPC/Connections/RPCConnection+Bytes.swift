@@ -124,7 +124,7 @@ extension RPCConnection {
     if let reason = bytes.refill(from: session) { failBroken("broke: \(reason)") }
   }
 
-  /// Reads what the server sent before it closed the connection, such as an answer or its reason.
+  /// Reads what the server sent before it closed the connection, such as an answer or a reason.
   private func readLastWords() {
     if isOver { return }
     isOver = true

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SQBasics
 
-/// The thread that waits for sockets, times and calls, with each system call that can wait.
+/// The thread that waits for sockets, times and wake-ups, by each system call that it can use.
 @Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
   static let pollers = [Poller(name: "the system's best"), Poller(name: "poll(2)")]
 

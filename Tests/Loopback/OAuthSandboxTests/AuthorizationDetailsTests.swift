@@ -69,7 +69,7 @@ import Testing
     #"[{"type":"genome_file","identifier":"7","more":1}]"#,
     #"[{"type":"genome_file","identifier":"7"},{"type":"unknown"}]"#,
   ])
-  func `wrong details are refused everywhere`(text: String) async throws {
+  func `each endpoint refuses wrong authorization details`(text: String) async throws {
     let (sandbox, peer) = try await start()
     let error = "invalid_authorization_details"
     #expect(try await peer.redirect(["authorization_details": text]).value("error") == error)

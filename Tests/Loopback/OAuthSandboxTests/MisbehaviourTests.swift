@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `the token endpoint can redirect`(status: Int) async throws {
+  func `the token endpoint can be told to redirect`(status: Int) async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .token, .redirect(status, to: "https://evil.example/token"))
     let answer = try await SandboxPeer(sandbox: sandbox).refresh("x")

@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `the start of a signed request can be required`() async throws {
+  @Test func `a server can require nbf in signed requests`() async throws {
     let (sandbox, _) = try await start { $0.requestObjectsNeedStart = true }
     let text = object(sandbox) { $0.claims["nbf"] = nil }
     let redirect = try await visit(try url(text, at: sandbox))

@@ -79,7 +79,8 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key])
-  func `a database file finds the accounts of a user and of a session`(key: StoreKey?) async throws
+  func `a store in a database file finds accounts by user and by session`(key: StoreKey?)
+    async throws
   {
     let files = try SQLiteFolder()
     #expect(try await found([files.store(key), files.store(key)]) == Self.right)

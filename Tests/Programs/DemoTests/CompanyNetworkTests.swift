@@ -47,7 +47,9 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
   @Test(arguments: [
     ["https_proxy"], ["HTTPS_PROXY"], ["all_proxy"], ["ALL_PROXY"],
   ])
-  func `the variables alone are enough, in either case`(names: [String]) async throws {
+  func `proxy variables in upper or lower case need no option beside them`(names: [String])
+    async throws
+  {
     let network = try await CompanyNetwork()
     var environment = ["SSL_CERT_FILE": network.certificates.path("ca.pem")]
     for name in names { environment[name] = network.proxy.authority }

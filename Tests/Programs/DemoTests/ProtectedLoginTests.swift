@@ -112,7 +112,7 @@ import Testing
   @Test(arguments: [
     (["--par"], false), (["--key"], true), (["--profile", "fapi2", "--key"], true),
   ])
-  func `the built-in sandbox's client has the key of the options`(
+  func `the built-in sandbox registers its client with the key that the options name`(
     words: [String], hasKey: Bool
   ) async throws {
     let words = words + (hasKey ? [demo.keyPath] : [])

@@ -65,7 +65,9 @@ import Testing
     }
   }
 
-  @Test(.requiresGRPCIO) func `grpcio gets answers and streams`() async throws {
+  @Test(.requiresGRPCIO) func `a grpcio client gets single answers and streams from the sandbox`()
+    async throws
+  {
     try await Fixture.running { fixture in
       let token = fixture.sandbox.issueTokens(for: "bob", scopes: ["demo"]).accessToken
       let bob = Answer(user: "bob", scope: "demo")

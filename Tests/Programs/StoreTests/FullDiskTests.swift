@@ -43,7 +43,7 @@ struct FullDiskTests {
     #expect(try decoded(lines[8]) == record("b"))
   }
 
-  /// When the disk is full, the answer has arrived, and the server accepts only the new token.
+  /// The disk is full when the answer arrives, and then the server accepts only the new token.
   @Test(arguments: StoreKind.landing)
   func `a disk that fills up during a refresh loses nothing`(kind: StoreKind) async throws {
     let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())

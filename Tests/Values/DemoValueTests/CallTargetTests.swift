@@ -19,7 +19,7 @@ import Testing
     ("https://id.example.com/realm", nil, "https://id.example.com/me", true),
     ("https://id.example.com", nil, "https://api.example.com/me", false),
     ("https://id.example.com", nil, "https://id.example.com:8443/me", false),
-    // With listed servers, an account is for the listed servers only.
+    // An account that lists its servers is used for no other server.
     ("https://id.example.com", "https://api.example.com", "https://api.example.com/me", true),
     (
       "https://id.example.com", "https://a.example.com https://b.example.com",
@@ -63,7 +63,7 @@ import Testing
     #expect(target.resources(among: [user("alice"), path, user("bob")]).map(\.id) == [path.id])
   }
 
-  @Test func `a kept client keeps the resource of its tokens`() throws {
+  @Test func `an account's attributes keep the resource of its tokens for later calls`() throws {
     var client = try ClientConfiguration(
       clientID: "app", redirectURI: "http://127.0.0.1/callback",
       provider: .issuer("https://id.example.com"))

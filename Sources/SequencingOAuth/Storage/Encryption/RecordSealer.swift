@@ -82,9 +82,10 @@ package struct RecordSealer: Sendable {
     context("record", Data(id.utf8))
   }
 
-  /// Returns the context of a sealed box in parts; contexts are equal only if all parts are equal.
+  /// Returns the context of a sealed box in two parts: a line with its purpose and version, and the
+  /// content that belongs to it.
   ///
-  /// A line break ends the purpose, and no purpose contains a line break.
+  /// A purpose contains no line break, so two contexts are equal only if both parts are.
   private static func context(_ purpose: String, _ content: Data) -> [Data] {
     [Data("SequencingOAuth \(purpose) \(SealHeader.currentVersion)\n".utf8), content]
   }

@@ -279,7 +279,7 @@ import Testing
 
   // MARK: Separate discovery, and a resource at the root
 
-  @Test func `the search can be asked for alone`() async throws {
+  @Test func `discover finds the servers without a sign-in`() async throws {
     let client = try party.client()
     #expect(try await client.account() == nil)
     #expect(party.journal.visits.isEmpty)

@@ -40,7 +40,7 @@ import Testing
     #expect(party.authorized.allSatisfy { $0.value("client_id") != Self.address })
   }
 
-  @Test func `a client registered by hand comes before the document`() async throws {
+  @Test func `a client registered by hand is preferred to a client ID document`() async throws {
     acceptsDocuments(party.first)
     party.first.know("by-hand", .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))
     var identity = documented

@@ -43,13 +43,13 @@ final class AuthorizationServer: Sendable {
     var path = ""
     /// The path of the metadata; by default the well-known one of OAuth before the issuer's path.
     var metadataPath: String?
-    /// Members of the metadata that differ; `nil` removes one.
+    /// Members that replace those of the usual metadata; `nil` removes a member.
     var members: [String: JSONValue?] = [:]
     /// The authentications that the metadata lists.
     var methods = ["none"]
     /// Whether clients may register themselves.
     var registers = true
-    /// Members of the registration's answer that differ; `nil` removes one.
+    /// Members that replace those of the usual registration answer; `nil` removes a member.
     var registration: [String: JSONValue?] = [:]
     var issuer = Issuer.own
     /// The addresses of the clients' metadata documents, with the redirect URIs in them.

@@ -22,7 +22,7 @@ final class ResourceServer: Sendable {
     var identifier: String?
     /// The issuers in the metadata; `nil` for those of the servers.
     var issuers: [String]?
-    /// Members of the metadata that differ; `nil` removes one.
+    /// Members that replace those of the usual metadata; `nil` removes a member.
     var members: [String: JSONValue?] = [:]
     /// The authorization servers whose tokens are accepted.
     var servers: [AuthorizationServer] = []

@@ -32,7 +32,8 @@ import Testing
     ) { _ in }
   }
 
-  @Test func `after a pause without waiting calls, no check is due`() {
+  @Test func `when the pause after a failed connection is over and no call waits, nothing is due`()
+  {
     var state = RPCPeer.State()
     state.opening.failed(nil, at: 0)
     state.check(at: Monotonic.now())

@@ -158,7 +158,7 @@ import Testing
     (.jwt { $0.claims["aud"] = "https://chat.example/mcp" }, .unexpectedAudience),
     (.error("access_denied"), .accessDenied), (.error("invalid_grant"), .invalidGrant),
   ])
-  func `what the provider refuses or sends instead reaches no other server`(
+  func `if the identity provider refuses or misbehaves, nothing is sent to the second server`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
   ) async throws {
     let world = try await World()

@@ -10,7 +10,7 @@ import Testing
     #expect(try await CurlTransport().brokenDuties() == [])
   }
 
-  @Test func `a client with only one function keeps every duty if it forwards requests`()
+  @Test func `a transport whose only method forwards to the SDK's meets every duty`()
     async throws
   {
     #expect(try await NaiveTransport { try await $1.send($0) }.brokenDuties() == [])

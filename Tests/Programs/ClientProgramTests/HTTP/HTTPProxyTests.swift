@@ -151,7 +151,9 @@ import Testing
     #expect(setting.fault == nil && setting.name == "the variable http_proxy")
   }
 
-  @Test func `a host that only the proxy knows leads to another kind of proxy`() async throws {
+  @Test func `for a host that this machine cannot look up, the error recommends socks5h`()
+    async throws
+  {
     // The proxy accepts the greeting, and gets no request.
     let server = try RawServer { connection in
       guard !connection.read().isEmpty else { return }

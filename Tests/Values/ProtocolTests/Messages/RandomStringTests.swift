@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// A generator that leaves out bits would be noticed here: each position has every letter.
+  /// If the generator left out bits, some characters would never occur at some positions.
   @Test func `every character of the alphabet occurs at every position but the last`() {
     let states = (0..<4_000).map { _ in Array(RandomString.make().utf8) }
     for position in 0..<42 {

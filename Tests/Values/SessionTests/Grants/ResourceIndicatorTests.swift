@@ -122,7 +122,8 @@ import Testing
     #expect(resources(at: "/token", fixture) == [Self.identifiers])
   }
 
-  @Test func `the resources replace a parameter of the app`() async throws {
+  @Test func `the configuration's resources replace the app's own resource parameter`() async throws
+  {
     let fixture = try fixture(parameter: "https://other.example")
     try await fixture.oauth.signIn()
     #expect(resources(in: fixture.opened.first?.url.query()) == Self.identifiers)

@@ -208,7 +208,7 @@ import Testing
     #expect(world.requests("/token").count == 1)
   }
 
-  @Test func `a nonce with another error than the standard's is used once`() async throws {
+  @Test func `a nonce that comes with invalid_dpop_proof causes one repeat`() async throws {
     let world = try await ProofWorld().signedIn()
     world.fixture.http.answer { request in
       let nonce = try SentProof(request)?.nonce

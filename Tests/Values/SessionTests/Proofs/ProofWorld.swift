@@ -25,8 +25,8 @@ final class ProofWorld: Sendable {
     var neverAgrees = false
     /// How many more times the servers change their nonce before they accept one.
     var nonceChanges = 0
-    /// The servers' time minus the client's time, in seconds; `nil` if the servers check no proof's
-    /// time.
+    /// The servers' time minus the client's time, in seconds; `nil` if the servers do
+    /// not check the times of proofs.
     var clockDifference: Double?
   }
 

@@ -29,7 +29,9 @@ struct OtherProviderTests {
     #expect(revoked.compactMap { ScriptedTransport.form(of: $0)?["token"] } == ["R1", "T2"])
   }
 
-  @Test func `Facebook has no refresh token, and ends the app's permissions`() async throws {
+  @Test func `revoke at Facebook, which has no refresh tokens, deletes the app's permissions`()
+    async throws
+  {
     let party = try PlayedProvider { party in
       [
         "POST graph.facebook.com/oauth/access_token": party.tokens { count in

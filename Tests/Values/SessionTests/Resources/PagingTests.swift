@@ -153,7 +153,10 @@ import Testing
     #expect(fixture.session.apiRequests.last?.headers["Authorization"] == "Bearer T1")
   }
 
-  @Test func `another server that another pipe names gets the token`() async throws {
+  @Test
+  func `a next page on another server gets the token if a pipe is registered for that server`()
+    async throws
+  {
     let fixture = try await fixture(.linkHeader) { page in
       page == 1 ? (["Link": "<https://two.example/?page=2>; rel=next"], "") : ([:], "")
     }

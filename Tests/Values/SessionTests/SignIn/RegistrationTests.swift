@@ -114,7 +114,7 @@ import Testing
     #expect(tokens.map { $0.url.host() } == ["one.example", "two.example", "one.example"])
   }
 
-  @Test func `a failed registration replaces the client too`() async throws {
+  @Test func `a registration that fails still removes the previous client`() async throws {
     let fixture = try OAuthFixture().register()
     fixture.oauth.registerApplicationParameters(
       clientID: "", redirectURI: "com.example.app:/cb", provider: .sequencing)

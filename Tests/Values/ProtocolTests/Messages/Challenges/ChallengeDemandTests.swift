@@ -22,7 +22,7 @@ struct ChallengeDemandTests {
     #expect(try challenge(field).resourceMetadata == address)
   }
 
-  @Test func `a challenge with two addresses is left out`() {
+  @Test func `a challenge with two metadata addresses is ignored`() {
     let field = #"Bearer resource_metadata="https://a", resource_metadata="https://b""#
     #expect(TokenChallenge.challenges(in: [field]).isEmpty)
   }
