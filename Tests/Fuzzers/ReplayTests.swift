@@ -14,7 +14,9 @@ import Testing
   }
 
   @Test(arguments: Fuzzer.all.map(\.name))
-  func `no seed and no finding breaks a fuzzer's rules`(name: String) throws {
+  func `no seed input or earlier finding, whole or truncated, breaks its fuzzer's rules`(
+    name: String
+  ) throws {
     let fuzzer = try #require(Fuzzer.all.first { $0.name == name })
     let files = try Self.files(in: Self.folder + name)
     #expect(!files.isEmpty)
@@ -30,13 +32,13 @@ import Testing
     }
   }
 
-  @Test func `the encrypted seeds can be decrypted, so a fuzzer can break them`() throws {
+  @Test func `the fuzzer's key decrypts the encrypted seed file with two accounts`() throws {
     let file = try Data(contentsOf: URL(filePath: Self.folder + "sealed-store/two-accounts"))
     let document = try SealedFormat(key: Fuzzer.key).decode(file)
     #expect(try document.ids.sorted().map { try document.record($0)?.id } == ["alice", "bob"])
   }
 
-  @Test func `the recorded answers can be read, so a fuzzer can break them`() throws {
+  @Test func `the seed recorded from a grpcio server contains four successful responses`() throws {
     let file = try Data(contentsOf: URL(filePath: Self.folder + "grpc-connection/grpcio-answers"))
     let client = FuzzedClient([UInt8](file), piece: 100)
     try client.run()

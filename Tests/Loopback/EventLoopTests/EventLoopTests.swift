@@ -120,7 +120,9 @@ import Testing
   }
 
   @Test(arguments: pollers)
-  func `a time that another thread brings forward wakes the thread`(poller: Poller) async throws {
+  func `a timer that another thread moves to an earlier time wakes the loop`(poller: Poller)
+    async throws
+  {
     let loop = try poller.loop()
     defer { loop.end() }
     let (early, late) = (Recorder(), Recorder())
@@ -135,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: pollers)
-  func `a signal handler's wake-up calls those that wait for it`(poller: Poller) async throws {
+  func `EventLoop.wakeUp calls the handlers that wait for wake-ups`(poller: Poller) async throws {
     let loop = try poller.loop()
     defer { loop.end() }
     let handler = Recorder()
@@ -147,7 +149,9 @@ import Testing
   }
 
   @Test(arguments: pollers)
-  func `a wait ends with its socket, with its time, or early`(poller: Poller) async throws {
+  func `a wait ends when its socket is ready, when its time is over or when it is ended`(
+    poller: Poller
+  ) async throws {
     let (loop, pair) = (try poller.loop(), try Pair())
     defer { loop.end() }
     let never = Monotonic.after(.seconds(3600))
@@ -180,7 +184,7 @@ import Testing
     await isGone.wait()
   }
 
-  @Test func `while the process exits, no handler is called`() async throws {
+  @Test func `a loop that is closed for the process's exit calls no handler`() async throws {
     let (loop, pair) = (try EventLoop(), try Pair())
     let handler = Recorder()
     #expect(loop.watch(pair.near, for: .readable, by: handler))
@@ -194,7 +198,7 @@ import Testing
     other.end()
   }
 
-  @Test func `an instance that could not be created is created by the next use`() throws {
+  @Test func `a shared instance that could not be created is created at its next use`() throws {
     let instance = SharedInstance<Int, EventLoopFailure>()
     #expect(throws: EventLoopFailure.noThread) {
       try instance.get { () throws(EventLoopFailure) in throw .noThread }

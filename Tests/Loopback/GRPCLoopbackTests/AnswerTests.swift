@@ -59,7 +59,9 @@ import Testing
     Row(answer: .grpc([0, 255, 0, 0, 0]), status: .resourceExhausted),
     Row(answer: page(200, ["grpc-status": "0"]), status: .internal),
   ])
-  func `an answer gives the call its gRPC status`(row: Row) async throws {
+  func `the call's status follows from the gRPC status or the HTTP status of the response`(row: Row)
+    async throws
+  {
     try await ScriptedServer.answering(row.answer) { server in
       for kind in [RPCCall.Kind.unary, .clientStreaming] {
         let call = try server.channel().call(method("X"), kind: kind)

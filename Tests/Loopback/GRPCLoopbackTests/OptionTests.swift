@@ -29,7 +29,9 @@ import Testing
   }
 
   @Test(arguments: [.max, .max - 1, .max - 5, 1 << 40] as [Int], kinds)
-  func `a very large size limit accepts a message`(limit: Int, kind: RPCCall.Kind) async throws {
+  func `a message is accepted with a very large size limit`(limit: Int, kind: RPCCall.Kind)
+    async throws
+  {
     let text = Data(String(repeating: "abc", count: 100).utf8)
     for compression in [RPCCompression.identity, .gzip] {
       let frame = try MessageFrame(text, compression: compression, limit: .max)
@@ -76,7 +78,7 @@ import Testing
   ///
   /// If the buffer were allocated at once, as large as the limit and zlib allow, it would take 5
   /// GB.
-  @Test func `the buffer for a large decompressed message grows in pieces`() throws {
+  @Test func `a message of 200 MB is decompressed with the largest size limit`() throws {
     let large = Data(count: 200_000_000)
     let compressed = try #require(Gzip.encode(large))
     #expect(try Gzip.decode(compressed, limit: .max).count == large.count)

@@ -37,7 +37,7 @@ import Testing
     return proof
   }
 
-  @Test func `each call has a proof for its method's address, with the server's nonce`()
+  @Test func `each call has a proof for the URL of its method with the server's nonce`()
     async throws
   {
     let (module, key) = try await account()
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `metadata for another library is refused, because each call needs a proof`()
+  @Test func `authorization metadata for another library is refused if the token is bound`()
     async throws
   {
     let (module, _) = try await account()

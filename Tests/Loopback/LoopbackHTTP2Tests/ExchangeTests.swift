@@ -26,7 +26,9 @@ import Testing
     }
   }
 
-  @Test func `an answer before the content ends tells the client to stop sending`() async throws {
+  @Test func `a response before the end of the request resets the stream with NO_ERROR`()
+    async throws
+  {
     try await KeepingServer.running { server in
       let client = try server.connect()
       for (index, hasContent) in [true, false].enumerated() {
@@ -51,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `request trailers end the request and change nothing`() async throws {
+  @Test func `trailers end a request and do not change its fields or content`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1, "/a", ends: false)
@@ -110,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a handler can wait until the client has taken its output`() async throws {
+  @Test func `drained() waits until the client has accepted the response's content`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1)

@@ -94,7 +94,9 @@ import Testing
     }
   }
 
-  @Test func `requests that are opened and reset at once use no memory`() async throws {
+  @Test func `requests that are reset at once are closed, and a later request is served`()
+    async throws
+  {
     try await KeepingServer.running { server in
       let client = try server.connect()
       for stream in stride(from: UInt32(1), to: 1000, by: 2) {
@@ -128,7 +130,7 @@ import Testing
   ]
 
   @Test(arguments: floods.map(\.name))
-  func `frames without content close their connection and do not delay others`(
+  func `a flood of frames without content ends its connection and delays no other client`(
     name: String
   ) async throws {
     let frame = try #require(Self.floods.first { $0.name == name }).frame

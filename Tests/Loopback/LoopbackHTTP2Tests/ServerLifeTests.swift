@@ -88,7 +88,9 @@ import Testing
     }
   }
 
-  @Test func `a connection above the limit closes the longest idle one`() async throws {
+  @Test func `a new connection above the limit replaces the one that was idle longest`()
+    async throws
+  {
     try await KeepingServer.running {
       $0.connections = 3
     } _: { server in

@@ -64,7 +64,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a client that keeps sending still gets the answer`() async throws {
+  @Test func `a client that sends a large unread body still gets the response`() async throws {
     let server = try server()
     let connection = try await LoopbackConnection(port: server.port)
     let bytes = 4 << 20

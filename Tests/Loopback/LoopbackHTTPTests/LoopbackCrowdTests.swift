@@ -53,7 +53,9 @@ import Testing
     withExtendedLifetime(idle) {}
   }
 
-  @Test func `lingering connections do not count and have their own limit`() async throws {
+  @Test func `connections that only the server has closed do not use up the connection limit`()
+    async throws
+  {
     let server = try server(connections: 2)
     var lingering: [LoopbackConnection] = []
     for _ in 0..<3 {
@@ -85,7 +87,9 @@ import Testing
     func open() { isOpen.signal() }
   }
 
-  @Test func `a received request is read before its connection is closed`() async throws {
+  @Test func `a connection whose request has arrived is served and not closed as idle`()
+    async throws
+  {
     let barrier = Barrier()
     let server = try server(connections: 2) { request in
       if request.path == "/hold" {

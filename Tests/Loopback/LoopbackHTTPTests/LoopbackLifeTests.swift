@@ -20,14 +20,14 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a server cannot use a port taken at every address`() async throws {
+  @Test func `a server cannot use a port that another listener has at 0.0.0.0`() async throws {
     let listener = try AnyAddressListener()
     #expect(throws: LoopbackError.portInUse(listener.port)) {
       try LoopbackServer(port: listener.port) { _ in .text("") }
     }
   }
 
-  @Test func `no listener at every address can take the server's port`() async throws {
+  @Test func `no listener at 0.0.0.0 can take the server's port`() async throws {
     let server = try LoopbackServer { _ in .text("") }
     #expect(throws: AnyAddressListener.Failure.self) {
       try AnyAddressListener(port: server.port)
@@ -72,7 +72,8 @@ import Testing
     return fcntl(try #require(descriptor), F_DUPFD_CLOEXEC, 0)
   }
 
-  @Test func `stop frees the port even if a child still holds the listener`() async throws {
+  @Test func `stop frees the port even if a child process holds the listening socket`() async throws
+  {
     let server = try LoopbackServer { _ in .text("") }
     let copy = try copyOfListener(at: server.port)
     defer { close(copy) }

@@ -96,7 +96,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a handler may take longer than a request`() async throws {
+  @Test func `a handler may take longer than the time limit for requests`() async throws {
     var limits = LoopbackLimits()
     limits.requestTime = .milliseconds(20)
     let server = try LoopbackServer(limits: limits) { _ in

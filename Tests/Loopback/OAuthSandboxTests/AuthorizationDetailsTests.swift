@@ -32,7 +32,9 @@ import Testing
     return try await peer.post("/introspect", [("token", token)] + service).json()
   }
 
-  @Test func `details are asked for, granted and told`() async throws {
+  @Test func `requested details appear on the consent page, in tokens and in introspection`()
+    async throws
+  {
     let (sandbox, peer) = try await start { $0.accessTokenFormat = .jwt(.es256) }
     let visit = try await SandboxVisitor().visit(
       try peer.authorizationURL(["authorization_details": Self.both, "scope": nil]))
@@ -56,7 +58,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token without details says nothing about them`() async throws {
+  @Test func `a token response without details has no authorization_details`() async throws {
     let (sandbox, peer) = try await start()
     let answer = try await peer.redeem(try await peer.code()).json()
     #expect(answer["authorization_details"] == nil && answer["scope"] == "profile demo")
@@ -84,7 +86,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client may be limited to some types`() async throws {
+  @Test func `a client can be limited to some types of authorization details`() async throws {
     let (sandbox, peer) = try await start {
       $0.clients[0].authorizationDetailsTypes = ["genome_file"]
     }
@@ -108,7 +110,7 @@ import Testing
       (#"[{"type":"genome_file","identifier":"7","acts":["read"]}]"#, false),
       (#"[{"type":"genome_file","identifier":"7"}]"#, false), ("[]", false), ("x", false),
     ] as [(String, Bool)])
-  func `a token request may ask for less but not for more`(
+  func `a token request may ask for fewer details than were granted but not for others`(
     text: String, isAllowed: Bool
   ) async throws {
     let (sandbox, peer) = try await start()
@@ -135,7 +137,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `other grants and device sign-ins also get authorization details`() async throws {
+  @Test func `the password grant and device sign-ins also get authorization details`() async throws
+  {
     let (sandbox, peer) = try await start()
     let details = ("authorization_details", "[\(Self.file)]")
     let answer = try await peer.post("/token", ProvingPeer.passwordForm + [details]).json()
@@ -158,7 +161,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `details are asked for again each time`() async throws {
+  @Test func `the user must consent to authorization details at each sign-in`() async throws {
     let (sandbox, peer) = try await start()
     let visitor = SandboxVisitor()
     _ = try await peer.redirect(["authorization_details": Self.both], visitor: visitor)
@@ -192,7 +195,7 @@ import Testing
       (.moreAuthorizationDetails, ["payment_initiation", "genome_file", "another-type"]),
       (.authorizationDetails { _ in [] }, []),
     ] as [(SandboxMisbehaviour, [String])])
-  func `other details than those asked for can be granted once`(
+  func `the sandbox can once grant other details than the client requested`(
     misbehaviour: SandboxMisbehaviour, types: [String]
   ) async throws {
     let (sandbox, peer) = try await start()

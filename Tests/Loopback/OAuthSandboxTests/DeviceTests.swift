@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled login counts as a denial`() async throws {
+  @Test func `a device whose user cancels the login gets access_denied`() async throws {
     let begun = try await begin()
     try await SandboxVisitor(decision: .cancel)
       .enterCode(begun.userCode, at: page(begun.verificationUri))
@@ -116,7 +116,7 @@ import Testing
     #expect(try await poll(begun.deviceCode) == "authorization_pending")
   }
 
-  @Test func `a code of another client is unknown`() async throws {
+  @Test func `a device code that was issued to another client gets invalid_grant`() async throws {
     let other = SandboxClient(id: "other")
     sandbox.register(other)
     let begun = try await begin()

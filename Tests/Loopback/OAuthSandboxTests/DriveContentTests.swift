@@ -15,7 +15,7 @@ import Testing
     return (DriveClient(sandbox), "/drive/v2/files/\(file.id)?alt=media")
   }
 
-  @Test func `the complete content comes with the headers that a later range needs`() async throws {
+  @Test func `a complete download has the headers that a later range request needs`() async throws {
     let (drive, path) = try await drive()
     let answer = try await drive.send("GET", path)
     #expect(answer.status == 200 && answer.text == "0123456789")

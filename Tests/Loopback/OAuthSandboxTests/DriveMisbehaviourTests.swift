@@ -63,7 +63,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `ignoring If-Range sends a part of a file that has changed`() async throws {
+  @Test func `a sandbox that ignores If-Range sends a part of a changed file`() async throws {
     let (drive, content) = try await drive()
     drive.sandbox.misbehave(at: .driveContent, .ignoring("If-Range"))
     let answer = try await drive.send(
@@ -74,7 +74,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `a download can be reset or stall`() async throws {
+  @Test func `the sandbox can reset or stall a download`() async throws {
     let (drive, content) = try await drive()
     drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 3, reset: true))
     await #expect(throws: LoopbackError.self) { try await drive.send("GET", content) }
@@ -92,7 +92,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `a link can point to another site`() async throws {
+  @Test func `a next link can point to another site`() async throws {
     let (drive, _) = try await drive()
     let link = "https://evil.example/?pageToken=x"
     drive.sandbox.misbehave(at: .driveFiles, .field("Link", "<\(link)>; rel=\"next\""))
@@ -121,7 +121,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `an upload can break off halfway`() async throws {
+  @Test func `the sandbox can reset the connection during an upload`() async throws {
     let (drive, _) = try await drive()
     drive.sandbox.misbehave(
       at: .driveUpload, .unread(.cut(.beforeProcessing, reset: true)))

@@ -48,7 +48,7 @@ import Testing
     (#"filename="""#, "Untitled"),
     (#"FileName = "x""#, nil),
   ])
-  func `a file name is read in the forms of browsers and of the RFCs`(
+  func `file names are decoded from the forms that browsers and the RFCs use`(
     parameter: String, title: String?
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -127,7 +127,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `names that are not UTF-8 are rejected`() async throws {
+  @Test func `file names that are not UTF-8 are rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     let head = "--b\r\nContent-Disposition: form-data; name=file; filename=\""

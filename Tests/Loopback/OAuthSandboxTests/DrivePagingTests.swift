@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [(0, 3), (1, 1), (7, 3), (6, 3), (3, 3), (4, 100)])
-  func `next links lead through all files, and prev links lead back`(
+  func `following next links lists all files, and following prev links goes back`(
     count: Int, size: Int
   ) async throws {
     let drive = try await drive(count)
@@ -58,7 +58,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `the next page starts after the last file even if files were added or deleted`()
+  @Test func `the next page starts after the previous page even if files were added or deleted`()
     async throws
   {
     let drive = try await drive(6)
@@ -88,7 +88,7 @@ import Testing
     await drive.sandbox.stop()
   }
 
-  @Test func `a page token works for its owner for an hour and only unchanged`() async throws {
+  @Test func `a page token works for an hour, only for its user and only unchanged`() async throws {
     let drive = try await drive(3)
     let sandbox = drive.sandbox
     let page = try await drive.page(files + "?maxResults=1")

@@ -139,7 +139,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `Sequencing's list returns the samples, the user's files or both`() async throws {
+  @Test func `Sequencing's file list returns the samples, the user's files or both`() async throws {
     struct File: Decodable {
       let id: String
       let name: String

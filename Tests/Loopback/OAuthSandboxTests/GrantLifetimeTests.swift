@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a response names both, counted from itself and from the user's consent`(
+  func `a token response names the refresh token timeout and the rest of the grant's lifetime`(
     rotates: Bool
   ) async throws {
     let sandbox = try await sandbox(rotates: rotates)
@@ -48,7 +48,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a refresh token that was kept for too long has expired`() async throws {
+  @Test func `a refresh token that is not used within its timeout expires`() async throws {
     let sandbox = try await sandbox(lifetime: nil)
     let peer = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens()
@@ -57,7 +57,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `without the options responses and metadata name no end`() async throws {
+  @Test func `without the lifetime options, responses and metadata name no expiration`()
+    async throws
+  {
     let sandbox = try await sandbox(timeout: nil, lifetime: nil)
     let peer = SandboxPeer(sandbox: sandbox)
     let answer = try await peer.redeem(try await peer.code())
@@ -66,7 +68,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the metadata names the kinds of ends`() async throws {
+  @Test func `the metadata lists the supported kinds of refresh token expiration`() async throws {
     let sandbox = try await sandbox()
     #expect(try await expirationTypes(sandbox) == ["authorization", "token_timeout"])
     await sandbox.stop()

@@ -6,7 +6,9 @@ import Testing
 @testable import LoopbackSupport
 
 @Suite(.timeLimit(.minutes(1))) struct IssuerTests {
-  @Test func `a slash at the end of the issuer is part of it, and of no endpoint`() async throws {
+  @Test func `an issuer keeps its trailing slash, and endpoint URLs are built without it`()
+    async throws
+  {
     var options = SandboxOptions()
     options.issuerEndsWithSlash = true
     let sandbox = try await SandboxServer.start(options)

@@ -114,7 +114,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a request has no effect if its client leaves before a delayed answer`() async throws {
+  @Test func `a delayed request has no effect if the sandbox stops before the answer`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     let token = sandbox.issueTokens().refreshToken
     sandbox.misbehave(at: .token, .delay(.seconds(3600)))
@@ -153,7 +154,7 @@ import Testing
   }
 
   @Test
-  func `a response with a wrong issuer has another one, and one with a doubled issuer has two`()
+  func `an authorization response can contain a wrong issuer or two issuers`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -19,7 +19,7 @@ import Testing
   }
 
   /// A user may reload the page, or open the address of the wrong-password page again.
-  @Test func `the address of the login form shows the form again`() async throws {
+  @Test func `opening the address of the login form again shows the form again`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let first = try await client.get(try client.authorizationURL(["state": "first"]))
@@ -140,7 +140,7 @@ import Testing
 
   /// Two programs sign in at one server, and both pages are open in one browser.
   @Test(arguments: ["/login", "/consent"])
-  func `a page opened before another login leads to the page that its sign-in needs`(
+  func `a form from before another login has no effect, and its sign-in can still be finished`(
     path: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -198,7 +198,7 @@ import Testing
   }
 
   /// Screen readers read the title first.
-  @Test func `the title says what changed when a page is shown again`() async throws {
+  @Test func `the title of a page that is shown again names the error`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visit = try await SandboxVisitor(triesWrongPasswordFirst: true).visit(
@@ -218,7 +218,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `another user can replace the signed-in user`() async throws {
+  @Test func `the consent page lets the user switch to another account`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(try client.authorizationURL())

@@ -8,7 +8,9 @@ import Testing
 
 /// What a test of a client's refreshes can read from the sandbox.
 @Suite(.timeLimit(.minutes(1))) struct RefreshTests {
-  @Test func `a reused refresh token is counted and ends only its own family`() async throws {
+  @Test func `a reuse of a refresh token is counted and revokes only its own token family`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let first = sandbox.issueTokens()
@@ -58,7 +60,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the newest refresh token is known even if the answer was lost`() async throws {
+  @Test func `the newest refresh token can be looked up even if the response with it was lost`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let tokens = sandbox.issueTokens()
     sandbox.misbehave(at: .token, .cut(.afterProcessing))
@@ -72,7 +76,9 @@ import Testing
 
   // MARK: Simultaneous requests
 
-  @Test func `sequential requests are never in flight at the same time`() async throws {
+  @Test func `for sequential requests the sandbox reports at most one request in flight`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     #expect(sandbox.maximumRequestsInFlight(at: .token) == 0)
@@ -82,7 +88,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `held requests count as in flight until they are released`() async throws {
+  @Test func `the maximum number of requests in flight includes held requests`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let token = sandbox.issueTokens().refreshToken
@@ -106,7 +112,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a held request whose client leaves has no effect`() async throws {
+  @Test func `a held request has no effect if the sandbox stops before its release`() async throws {
     let sandbox = try await SandboxServer.start()
     let token = sandbox.issueTokens().refreshToken
     let gate = Gate()
@@ -119,7 +125,8 @@ import Testing
     #expect(sandbox.isActive(token), "it had no effect")
   }
 
-  @Test func `the tokens that an endpoint received are counted`() async throws {
+  @Test func `the sandbox counts how often each endpoint received each bearer token`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let token = sandbox.issueTokens().accessToken

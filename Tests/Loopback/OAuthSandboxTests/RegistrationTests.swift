@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "RS256", "ES256", "EdDSA", "PS512", "HS256"])
-  func `a client that registers itself gets ID tokens of its algorithm`(
+  func `a client that registers an ID token algorithm gets ID tokens signed with it`(
     algorithm: String?
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -63,7 +63,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client can change its algorithm`() async throws {
+  @Test func `a client can change its registered ID token algorithm`() async throws {
     let sandbox = try await SandboxServer.start()
     let peer = SandboxPeer(sandbox: sandbox)
     let client = try await register("ES256", peer).json()
@@ -85,7 +85,9 @@ import Testing
   @Test(arguments: [
     "javascript:alert(1)", "data:text/html,x", "JavaScript:x", "file:///etc/passwd",
   ])
-  func `an address that a browser opens by itself is no redirect URI`(uri: String) async throws {
+  func `a redirect URI with a scheme that browsers handle themselves is refused`(uri: String)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let endpoint = try #require(LoopbackURL(sandbox.issuer.absoluteString + "/register"))
     let answer = try await LoopbackClient.send(
@@ -99,11 +101,13 @@ import Testing
     "http://127.0.0.1:9/ HTTP/1.1\r\nX: y", "http://127.0.0.1:9/a b", "http://127.0.0.1:9/\u{E9}",
     "http://127.0.0.1:9/\u{0}", "http://127.0.0.1:9/?\n",
   ])
-  func `an address of another server never changes a request line`(address: String) {
+  func `an address with characters that could change a request line is rejected`(address: String) {
     #expect(LoopbackURL(address) == nil)
   }
 
-  @Test func `a client can register the addresses of its logout`() async throws {
+  @Test func `a client can register its post-logout redirect URI and back-channel logout URI`()
+    async throws
+  {
     let tokens = Locked<[String]>([])
     let backend = try LoopbackServer { request in
       let body = String(decoding: request.body, as: UTF8.self)
@@ -145,7 +149,7 @@ import Testing
       ("backchannel_logout_uri", "http://127.0.0.1/logout#", "invalid_client_metadata"),
       ("backchannel_logout_uri", 1, "invalid_client_metadata"),
     ] as [(String, SandboxJSON, String)])
-  func `an address for a logout that the sandbox cannot use is refused`(
+  func `an unusable logout address is refused`(
     name: String, value: SandboxJSON, error: String
   ) async throws {
     let sandbox = try await SandboxServer.start()

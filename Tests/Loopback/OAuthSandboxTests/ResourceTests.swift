@@ -99,7 +99,7 @@ import Testing
       #"error="invalid_request", error_description="A test asked the sandbox for this.""#
     ),
   ])
-  func `a valid token can get a challenge too`(
+  func `the sandbox can be set to answer a valid token with a challenge`(
     misbehaviour: SandboxMisbehaviour, status: Int, challenge: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -125,7 +125,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `revocation invalidates the named token or its family`() async throws {
+  @Test func `revoking an access token ends only it, and revoking a refresh token ends its family`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     func revoke(_ token: String, _ more: [(String, String)] = []) async throws -> LoopbackAnswer {

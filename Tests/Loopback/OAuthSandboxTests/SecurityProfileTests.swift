@@ -99,7 +99,9 @@ import Testing
   }
 
   /// Without the grant, a client would show its user a code, but would never get a token.
-  @Test func `the metadata lists the endpoint for devices only with their grant`() async throws {
+  @Test func `the metadata lists the device authorization endpoint only if the grant is allowed`()
+    async throws
+  {
     for (options, isListed) in [(SandboxOptions(), true), (SandboxOptions(.fapi2), false)] {
       let sandbox = try await SandboxServer.start(options)
       let metadata = try await SandboxPeer(sandbox: sandbox)
@@ -110,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxSecurityProfile.fapi2, .atProtocol])
-  func `a client that obeys gets tokens, uses them and refreshes them`(
+  func `a client that follows the profile gets tokens, uses them and refreshes them`(
     profile: SandboxSecurityProfile
   ) async throws {
     let client = try await Client(profile)
@@ -128,7 +130,9 @@ import Testing
   }
 
   @Test(arguments: SandboxSecurityProfile.allCases)
-  func `every sign-in is pushed and uses PKCE`(profile: SandboxSecurityProfile) async throws {
+  func `a sign-in that is not pushed or does not use PKCE with S256 is refused`(
+    profile: SandboxSecurityProfile
+  ) async throws {
     let client = try await Client(profile)
     let page = try await client.peer.get(try client.peer.authorizationURL())
     #expect(page.status == 400 && page.text.contains("another way"))
@@ -144,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxSecurityProfile.fapi2, .atProtocol])
-  func `the audience of an assertion is the issuer alone`(
+  func `an assertion is accepted only if its aud is the issuer as a single string`(
     profile: SandboxSecurityProfile
   ) async throws {
     let client = try await Client(profile)
@@ -158,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxSecurityProfile.fapi2, .atProtocol])
-  func `weak algorithms and other grants are refused`(
+  func `RS256 assertions and the password grant are refused`(
     profile: SandboxSecurityProfile
   ) async throws {
     let weak = try await Client(profile, .rs256)
@@ -180,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxSecurityProfile.fapi2, .atProtocol])
-  func `tokens need proofs, and codes last for a minute`(
+  func `token requests need proofs, and codes expire after a minute`(
     profile: SandboxSecurityProfile
   ) async throws {
     let client = try await Client(profile)
@@ -200,7 +204,7 @@ import Testing
       (.fapi2, ["private_key_jwt"]), (.fapi2MessageSigning, ["private_key_jwt"]),
       (.atProtocol, ["private_key_jwt", "none"]),
     ] as [(SandboxSecurityProfile, [String])])
-  func `clients authenticate only as the profile says`(
+  func `clients can use only the authentication methods that the profile allows`(
     profile: SandboxSecurityProfile, methods: [String]
   ) async throws {
     let client = try await Client(profile)
@@ -221,7 +225,7 @@ import Testing
 
   // MARK: Message signing
 
-  @Test func `message signing needs a signed request and answers with a signed response`()
+  @Test func `with message signing a request must be signed, and the response is signed`()
     async throws
   {
     let client = try await Client(.fapi2MessageSigning)
@@ -255,7 +259,9 @@ import Testing
 
   // MARK: AT Protocol
 
-  @Test func `in AT Protocol every proof has a nonce, which changes every minute`() async throws {
+  @Test func `in AT Protocol every proof must have a nonce, which changes every minute`()
+    async throws
+  {
     let client = try await Client(.atProtocol)
     let form = client.signIn()
     let bare = try await client.post(form + client.identity(), to: "/par", proves: false)
@@ -277,7 +283,9 @@ import Testing
     await client.sandbox.stop()
   }
 
-  @Test func `in AT Protocol the refresh token of a client with a key is bound too`() async throws {
+  @Test func `in AT Protocol the refresh token of a confidential client is bound to its DPoP key`()
+    async throws
+  {
     let client = try await Client(.atProtocol)
     let tokens = try await client.redeem(try await client.code()).tokens()
     let form = [
@@ -291,7 +299,7 @@ import Testing
     await client.sandbox.stop()
   }
 
-  @Test func `a profile keeps the other settings`() {
+  @Test func `applying a profile keeps settings that it does not define`() {
     var options = SandboxOptions()
     options.clients = []
     options.accessTokenFormat = .jwt(.es256)

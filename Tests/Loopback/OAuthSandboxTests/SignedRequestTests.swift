@@ -67,7 +67,7 @@ import Testing
     SandboxPeer.parameters(try await SandboxVisitor().visit(url).redirect)
   }
 
-  @Test func `only the parameters in the signed request count`() async throws {
+  @Test func `parameters outside the signed request are ignored`() async throws {
     let (sandbox, peer) = try await start()
     let address = try url(
       object(sandbox), at: sandbox, [("state", "outside"), ("scope", "files")])
@@ -81,7 +81,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `claims that are no strings become parameters`() async throws {
+  @Test func `claims of a signed request that are not strings are read as parameters`() async throws
+  {
     let (sandbox, _) = try await start { $0.authorizationDetailsTypes = [.genomeFile] }
     let text = object(sandbox) { jwt in
       jwt.claims["authorization_details"] = [["type": "genome_file", "identifier": "7"]]
@@ -161,7 +162,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a signed request can be pushed, alone`() async throws {
+  @Test func `a signed request can be pushed, but not together with unsigned parameters`()
+    async throws
+  {
     let (sandbox, peer) = try await start()
     let form = [("client_id", "signer"), ("request", object(sandbox))]
     let mixed = try await peer.post("/par", form + [("scope", "files")])
@@ -173,7 +176,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `signed requests can be required of all or of one client`() async throws {
+  @Test func `the sandbox can require signed requests of all clients or of one client`()
+    async throws
+  {
     for all in [true, false] {
       let (sandbox, peer) = try await start { options in
         options.requiresSignedRequests = all
@@ -198,7 +203,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `metadata and registration know signed requests`() async throws {
+  @Test func `the metadata lists signed requests, and a client can register that it requires them`()
+    async throws
+  {
     let path = "/.well-known/openid-configuration"
     let (sandbox, peer) = try await start { $0.requiresSignedRequests = true }
     let metadata = try await peer.get(path).json()

@@ -55,7 +55,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an error is signed too`() async throws {
+  @Test func `an error response is signed`() async throws {
     let (sandbox, peer) = try await start()
     let denied = try await claims(try await answer(peer, decision: .deny), peer)
     #expect(denied.claims["error"] == "access_denied" && denied.claims["code"] == nil)
@@ -64,7 +64,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client can have its own algorithm`() async throws {
+  @Test func `a client can have its own signing algorithm for responses`() async throws {
     let (sandbox, peer) = try await start {
       $0.clients[0].authorizationResponseAlgorithm = .edDSA
     }
@@ -80,7 +80,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `signed responses can be required, and are unknown by default`() async throws {
+  @Test func `signed responses can be required, and are not supported by default`() async throws {
     let path = "/.well-known/oauth-authorization-server"
     let modes = "response_modes_supported"
     let algorithms = "authorization_signing_alg_values_supported"
@@ -112,7 +112,7 @@ import Testing
       (.expired, "exp", 1_899_996_400), (.expiryMissing, "exp", nil),
       (.stateMissing, "state", nil), (.stateWrong, "state", "another-state"),
     ] as [(SandboxSignedResponseFault, String, SandboxJSON?)])
-  func `one claim can be wrong once`(
+  func `the sandbox can once send a signed response with one wrong claim`(
     fault: SandboxSignedResponseFault, name: String, value: SandboxJSON?
   ) async throws {
     let (sandbox, peer) = try await start()
@@ -127,7 +127,9 @@ import Testing
   }
 
   @Test(arguments: [SandboxSignedResponseFault.wrongSignature, .unpublishedKey, .unsigned])
-  func `the signature can be wrong`(fault: SandboxSignedResponseFault) async throws {
+  func `the sandbox can send a response with a wrong or missing signature`(
+    fault: SandboxSignedResponseFault
+  ) async throws {
     let (sandbox, peer) = try await start()
     sandbox.misbehave(at: .authorization, .signedResponse(fault))
     let parameters = try await answer(peer)
@@ -145,7 +147,7 @@ import Testing
       (.plain, ["code", "state", "iss"]), (.plainToo, ["code", "state", "iss", "response"]),
       (.doubled, ["response", "response"]), (.missing, []), (.notJWT, ["response"]),
     ] as [(SandboxSignedResponseFault, [String])])
-  func `the parameters can be wrong`(
+  func `the sandbox can send wrong parameters in place of or beside the signed response`(
     fault: SandboxSignedResponseFault, names: [String]
   ) async throws {
     let (sandbox, peer) = try await start()
@@ -156,7 +158,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the other misbehaviours of redirects and JWTs have an effect here`() async throws {
+  @Test func `faults that a test sets for redirects or JWTs also change signed responses`()
+    async throws
+  {
     let (sandbox, peer) = try await start()
     sandbox.misbehave(at: .authorization, .issuer(.value("https://evil.example")))
     #expect(try await claims(try await answer(peer), peer).claims["iss"] == "https://evil.example")

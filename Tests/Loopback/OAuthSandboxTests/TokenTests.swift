@@ -75,7 +75,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a code expires`() async throws {
+  @Test func `a code expires after a minute`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let code = try await client.code()
@@ -160,7 +160,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the rule of an extension grant decides about its requests`() async throws {
+  @Test func `a closure in the options accepts or rejects the requests of an extension grant`()
+    async throws
+  {
     let type = "urn:ietf:params:oauth:grant-type:saml2-bearer"
     var options = SandboxOptions()
     options.extensionGrants[type] = { form in
@@ -188,7 +190,7 @@ import Testing
     await plain.stop()
   }
 
-  @Test func `each refresh yields a new refresh token, and reusing an old one ends them all`()
+  @Test func `each refresh yields a new refresh token, and reusing an old one revokes its family`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -212,7 +214,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `without rotation the refresh token stays valid and is not repeated`() async throws {
+  @Test func `without rotation the refresh token stays valid, and refresh responses omit it`()
+    async throws
+  {
     var options = SandboxOptions()
     options.rotatesRefreshTokens = false
     let sandbox = try await SandboxServer.start(options)

@@ -45,7 +45,9 @@ import Testing
   }
 
   @Test(arguments: Ending.all)
-  func `a visit that ends on a page fails with the page's text`(ending: Ending) async throws {
+  func `a visit that does not return to the app fails with the text of its last page`(
+    ending: Ending
+  ) async throws {
     let sandbox = try await SandboxServer.start()
     if let (endpoint, misbehaviour) = ending.misbehaviour {
       sandbox.misbehave(at: endpoint, misbehaviour)
@@ -59,7 +61,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an https redirect to the app is left to the caller`() async throws {
+  @Test func `the visitor returns an https redirect to the app without following it`() async throws
+  {
     var options = SandboxOptions()
     options.clients[0].redirectURIs.append("https://app.example/callback?from=a")
     let sandbox = try await SandboxServer.start(options)
@@ -85,7 +88,7 @@ import Testing
     "http://app.example/callback?code=secret-code&state=secret-state",
     "https://secret-code@evil.example/?state=secret-state",
   ])
-  func `the visitor contacts no other computer, and its error repeats no values`(
+  func `a redirect to another computer is not followed, and the error repeats no values`(
     target: String
   ) async throws {
     let server = try LoopbackServer { _ in
@@ -98,7 +101,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a visit does not start on another computer`() async throws {
+  @Test func `a visit of an address on another computer is refused`() async throws {
     try await expect(
       .notLoopback(""), from: "https://sequencing.com/oauth2/authorize?state=secret-state")
   }
@@ -114,7 +117,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `endless redirects end the visit`() async throws {
+  @Test func `endless redirects make the visit fail`() async throws {
     let server = try LoopbackServer { _ in
       .response(LoopbackResponse(status: 302, headers: [("Location", "/?state=secret-state")]))
     }

@@ -20,7 +20,7 @@ import Testing
   ]
 
   @Test(arguments: ScreenSources.Mode.allCases)
-  func `each kind of class compiles, is called on its actor or queue, and has no data race`(
+  func `a delegate class of each isolation is called on its actor or queue without a data race`(
     mode: ScreenSources.Mode
   ) async throws {
     let builder = try ProgramBuilder()

@@ -22,7 +22,7 @@ struct ThreadSanitizerTests {
   }
 
   /// Checks that a data race causes a report, so that the test above can find one.
-  @Test func `an app with its own data race gets a report`() async throws {
+  @Test func `ThreadSanitizer reports a data race of an app`() async throws {
     let folder = try TemporaryFolder()
     try Data(Self.race.utf8).write(to: URL(filePath: folder.file("main.swift")))
     let program = folder.file("race")

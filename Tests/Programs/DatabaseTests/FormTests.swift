@@ -10,7 +10,9 @@ import Testing
 /// Every stored format of an earlier program can still be read.
 @Suite(.timeLimit(.minutes(1))) struct FormTests {
   @Test(arguments: ["sqlite-1a", "sqlite-1b", "sqlite-1c", "sqlite-2"])
-  func `an SQLite database of each format works`(form: String) async throws {
+  func `an SQLite database of each format version can be read and written`(form: String)
+    async throws
+  {
     let files = try SQLiteFolder()
     try await files.sql(StoredForms.text("\(form).sql"))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: files.path)
@@ -28,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: ["tokens-1a.json", "tokens-1b.json", "tokens-1-without-digest.json"])
-  func `a token file of each format works`(form: String) async throws {
+  func `a token file of each format version can be read and written`(form: String) async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy(form, to: folder.file("tokens"))
     let store = FileTokenStore(path: folder.file("tokens"))
@@ -37,7 +39,7 @@ import Testing
     #expect(try await store.all() == [StoredForms.record])
   }
 
-  @Test func `an encrypted token file of each format works`() async throws {
+  @Test func `an encrypted token file of the first format can be read and written`() async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy("tokens-1.sealed", to: folder.file("tokens"))
     let store = EncryptedFileTokenStore(path: folder.file("tokens"), key: .testKey)
@@ -59,7 +61,7 @@ import Testing
     #expect(try await store.all() == [record])
   }
 
-  @Test func `a registration file of each format works`() async throws {
+  @Test func `a registration file of the first format can be read`() async throws {
     let folder = try TemporaryFolder()
     try StoredForms.copy("registrations.json", to: folder.file("clients"))
     let registration = try StoredForms.registration
@@ -80,7 +82,7 @@ import Testing
 
   /// An older program does not find the token, and so cannot save the account without its key.
   @Test
-  func `a record with a key is read and written unchanged, and has another name for its token`()
+  func `a record with a proof key is read and written unchanged and has no member named token`()
     throws
   {
     let text = try StoredForms.text("record-bound-1.json").trimmingCharacters(in: .newlines)
@@ -93,7 +95,7 @@ import Testing
     #expect(record.token.isBound && !text.contains("\"token\":"))
   }
 
-  @Test func `every file store keeps the key of an account`() async throws {
+  @Test func `each store saves and loads the proof key of an account`() async throws {
     let folder = try TemporaryFolder()
     let record = try StoredForms.boundRecord
     let stores: [any TokenStore] = [

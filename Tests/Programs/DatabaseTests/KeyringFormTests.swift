@@ -35,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: ["keyring-1b", "keyring-1c"])
-  func `a keyring item of each format works`(form: String) async throws {
+  func `a keyring item that an earlier program stored is loaded and then replaced`(form: String)
+    async throws
+  {
     try await withItem(form) { store, desktop, item in
       let record = try #require(try await store.load("alice"))
       #expect(record.token == StoredForms.bracedRecord.token)

@@ -38,7 +38,9 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key])
-  func `a database file logs out the readable accounts`(key: StoreKey?) async throws {
+  func `a back-channel logout ends all readable accounts in a database file`(key: StoreKey?)
+    async throws
+  {
     let files = try SQLiteFolder()
     let broken = ["account 2", "account 5"]
     try await logOut([files.store(key), files.store(key)], breaking: broken) {
@@ -104,7 +106,9 @@ import Testing
     #expect(try await files.store(key).list() == ["other 1", "other 2", "own"])
   }
 
-  @Test func `accounts that an older version added to a file are found`() async throws {
+  @Test func `accounts that an older version added to a file are found by user and by session`()
+    async throws
+  {
     let files = try SQLiteFolder()
     let found = try await found([files.store(), files.store()]) {
       _ = try await files.sql("UPDATE accounts SET user = NULL, session = NULL WHERE id = 'own'")
@@ -126,7 +130,7 @@ import Testing
       // A save by a host with the first version.
       "UPDATE sequencing_oauth.accounts SET version = version + 1, user_digest = NULL",
     ])
-  func `a PostgreSQL database finds the accounts of a user and of a session`(
+  func `a PostgreSQL store finds accounts by user and by session`(
     change: String
   ) async throws {
     try await PostgreSQLServer.running { server in
@@ -144,7 +148,8 @@ import Testing
     }
   }
 
-  @Test(.requires(.postgreSQL)) func `accounts are found after a change of the key`() async throws {
+  @Test(.requires(.postgreSQL))
+  func `after a change of the key, accounts are found by user and by session`() async throws {
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(
         connection: server.connection, key: .testKey, otherKeys: [.otherTestKey])
@@ -153,7 +158,9 @@ import Testing
     }
   }
 
-  @Test func `an encrypted file with another key is rejected`() async throws {
+  @Test func `after a change of the key, a store with the old key rejects the database file`()
+    async throws
+  {
     let files = try SQLiteFolder()
     let stores = [files.store(SQLiteFolder.key), files.store(SQLiteFolder.key)]
     try await stores[0].save(record("a"))
@@ -162,7 +169,8 @@ import Testing
     await failure(.wrongPassphrase) { try await stores[1].forEachEntry { _ in } }
   }
 
-  @Test(.requires(.postgreSQL)) func `a PostgreSQL database logs out the readable accounts`()
+  @Test(.requires(.postgreSQL))
+  func `a back-channel logout ends all readable accounts in a PostgreSQL database`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -177,7 +185,8 @@ import Testing
     }
   }
 
-  @Test(.requires(.postgreSQL)) func `a host without the newest key logs out readable accounts`()
+  @Test(.requires(.postgreSQL))
+  func `a logout at a host without the newest key ends all accounts that the host can read`()
     async throws
   {
     try await PostgreSQLServer.running { server in

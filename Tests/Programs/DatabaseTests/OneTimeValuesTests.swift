@@ -41,7 +41,7 @@ import Testing
     try await race(memory, memory)
   }
 
-  @Test func `the memory has a limit and first forgets the value that expires first`() {
+  @Test func `the memory store has a size limit and first removes the values that expire first`() {
     let memory = MemoryOneTimeValues()
     func note(_ number: Int, at now: Date = Self.now) -> Bool {
       memory.isFirstUse(
@@ -102,7 +102,7 @@ import Testing
   /// The store repeats a call that got no answer, and must not take its own entry for another
   /// host's.
   @Test(.requires(.postgreSQL), arguments: [TCPRelay.Fault.requestIsLost, .answerIsLost])
-  func `after a lost answer of the database, the use of a value still counts as the first use`(
+  func `if the database's answer is lost, a value's first use is still reported as the first`(
     fault: TCPRelay.Fault
   )
     async throws
@@ -122,7 +122,9 @@ import Testing
 
   /// No configuration is needed: the manager finds that its store can remember values.
   @Test(.requires(.postgreSQL), arguments: KeptAccounts.Store.allCases)
-  func `hosts that share a store finish a web sign-in once`(kind: KeptAccounts.Store) async throws {
+  func `two hosts that share a store can finish a web sign-in only once`(kind: KeptAccounts.Store)
+    async throws
+  {
     try await KeptAccounts.running(kind) { accounts in
       let hosts = [0, 1].map { _ in AccountManager(store: accounts.open()) }
       let client = try ClientConfiguration(

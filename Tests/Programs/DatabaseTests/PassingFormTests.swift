@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [("download-1a.info", "bytes=10-"), ("download-1b.info", nil)])
-  func `a partial file of each format is continued or replaced`(
+  func `a partial download of each format version is resumed or started again`(
     record: String, range: String?
   ) async throws {
     let folder = try TemporaryFolder()
@@ -95,7 +95,9 @@ import Testing
 
   /// The first version left a partial file without a record if it was killed during a download that
   /// could not be resumed.
-  @Test func `a partial file without a record is kept, and no request is sent`() async throws {
+  @Test func `a partial download without its record file is kept, and no request is sent`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     await failure(.fileFailed) { try await download(nil, in: folder) }
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)

@@ -97,7 +97,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token reports an ended session only once`() async throws {
+  @Test func `token reports invalid_grant once, and later that the account is no longer signed in`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     _ = try await keepExpiredAccount(at: sandbox)
     sandbox.revokeEverything()
@@ -172,7 +174,9 @@ import Testing
   }
 
   @Test(arguments: ["revoke", "logout"], [nil, "work"])
-  func `logout and revoke do not sign in`(command: String, id: String?) async throws {
+  func `logout and revoke report that nobody is signed in, and start no sign-in`(
+    command: String, id: String?
+  ) async throws {
     let named = id.map { ["--account", $0] } ?? []
     for store in [[], kept] {
       let outcome = try await run([command] + named + store)

@@ -93,7 +93,9 @@ import Testing
     let accounts: [Account]
   }
 
-  @Test func `accounts shows one account or says that it does not exist`() async throws {
+  @Test func `accounts --account shows only that account, or says that it does not exist`()
+    async throws
+  {
     for id in ["a", "b"] {
       try await store.save(
         AccountRecord(id: id, clientID: "app", token: SQToken(accessToken: "x")))
@@ -128,7 +130,9 @@ import Testing
 
   // MARK: Choosing an account
 
-  @Test func `each command chooses among several accounts`() async throws {
+  @Test func `with several accounts, a command needs --account or options that fit one account`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let secret = ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""]
     #expect(try await run(["login", "--account", "my home"] + provider(sandbox)).status == 0)
@@ -189,7 +193,9 @@ import Testing
     }
   }
 
-  @Test func `token signs in a new account next to another client's account`() async throws {
+  @Test func `token signs in a client that has no account, and keeps the stored accounts`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try await store.save(
       AccountRecord(
@@ -258,7 +264,9 @@ import Testing
     await other.stop()
   }
 
-  @Test func `login signs an account in again at its earlier server`() async throws {
+  @Test func `login with only an account's name signs in again at the account's server`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     _ = try await run(["login", "--account", "work", "--scope", "profile"] + provider(sandbox))
     let first = try #require(try await store.load("work"))

@@ -47,7 +47,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the call command uses the built-in sandbox for one run if asked`() async throws {
+  @Test func `the call command with --sandbox uses the built-in sandbox for one run`() async throws
+  {
     let outcome = try await DemoProcess.run(["call", "GET", "/api/me", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
@@ -55,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the call command sends a body and header fields, but its own token`(
+  func `the call command sends the given body and header fields, but not a given Authorization`(
     fromInput: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -178,7 +179,9 @@ import Testing
     #expect(HTMLSummary("<h1>" + page + "</h1>").text(ofBytes: 1).utf8.count < 1000)
   }
 
-  @Test func `the call command sends the token only to servers that login allowed`() async throws {
+  @Test func `the call command sends the token only to servers that a --resource option named`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     var options = SandboxOptions()
     options.resources.describesItself = false
@@ -208,7 +211,8 @@ import Testing
   }
 
   /// The SDK knows Google's APIs, but the user may name another server.
-  @Test func `the call command sends the token to the typed server, also at a known provider`()
+  @Test
+  func `the call command sends the token of a Google account to a server that the user names`()
     async throws
   {
     var options = SandboxOptions()

@@ -14,7 +14,8 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
     network.authority + ["--proxy", "http://\(network.proxy.authority)"]
   }
 
-  @Test func `a sign-in, a token, calls and a revocation go through the proxy`() async throws {
+  @Test func `a sign-in, a refresh, calls and a revocation all go through the proxy`() async throws
+  {
     let network = try await CompanyNetwork()
     let options = proxied(network)
     let login = try await network.login(options)
@@ -47,9 +48,9 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
   @Test(arguments: [
     ["https_proxy"], ["HTTPS_PROXY"], ["all_proxy"], ["ALL_PROXY"],
   ])
-  func `proxy variables in upper or lower case need no option beside them`(names: [String])
-    async throws
-  {
+  func `the demo uses the proxy in https_proxy or all_proxy, in lower or upper case`(
+    names: [String]
+  ) async throws {
     let network = try await CompanyNetwork()
     var environment = ["SSL_CERT_FILE": network.certificates.path("ca.pem")]
     for name in names { environment[name] = network.proxy.authority }
@@ -65,7 +66,7 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
     await network.sandbox.stop()
   }
 
-  @Test func `HTTP_PROXY in upper case leads nowhere, as for curl`() async throws {
+  @Test func `HTTP_PROXY in upper case is ignored, as curl ignores it`() async throws {
     let network = try await CompanyNetwork()
     let login = try await network.login(
       network.authority, ["HTTP_PROXY": network.proxy.authority])
@@ -73,7 +74,10 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
     await network.sandbox.stop()
   }
 
-  @Test func `a proxy that opens TLS connections needs its authority`() async throws {
+  @Test
+  func `a login through a TLS-inspecting proxy fails without the proxy's certificate authority`()
+    async throws
+  {
     let network = try await CompanyNetwork(opensConnections: true)
     let proxy = ["--proxy", network.proxy.authority]
     let refused = try await network.login(proxy)
@@ -86,7 +90,9 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
     await network.sandbox.stop()
   }
 
-  @Test func `a proxy over TLS needs a trusted certificate of its own`() async throws {
+  @Test func `a TLS connection to the proxy fails if the proxy's certificate is not trusted`()
+    async throws
+  {
     let network = try await CompanyNetwork(secureProxy: true)
     let proxy = ["--proxy", "https://\(network.proxy.authority)"]
     let login = try await network.login(proxy + network.authority)
@@ -100,7 +106,7 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
     await network.sandbox.stop()
   }
 
-  @Test func `the proxy's password comes from a variable and appears nowhere`() async throws {
+  @Test func `the proxy's password is read from the environment and never printed`() async throws {
     let network = try await CompanyNetwork(credentials: "alice:c4n/a@r:y")
     let proxy = network.authority + ["--proxy", "http://alice@\(network.proxy.authority)"]
     let login = try await network.login(
@@ -144,7 +150,9 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
     await network.sandbox.stop()
   }
 
-  @Test func `an expired session names the command with the options of the network`() async throws {
+  @Test func `the error of an ended session suggests a command that has the network options`()
+    async throws
+  {
     let network = try await CompanyNetwork()
     #expect(try await network.login(proxied(network)).status == 0)
     try await network.expireToken()

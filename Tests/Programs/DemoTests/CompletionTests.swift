@@ -52,7 +52,9 @@ import Testing
     return folder.read("said").split(separator: "\n")
   }
 
-  @Test func `shell completion in bash offers the words of the help`() async throws {
+  @Test func `shell completion in bash offers the commands, options, values and files that fit`()
+    async throws
+  {
     try folder.write(
       try await script("bash") + """
 
@@ -77,7 +79,7 @@ import Testing
         ["complained", "errors", "file one", "output", "run", "said"]
       ),
     ] as [([String], Set<String>)])
-  func `shell completion in bash handles = and : as separate words`(
+  func `shell completion in bash works after = and :, which bash treats as separate words`(
     words: [String], completions: Set<String>
   ) async throws {
     try folder.write(
@@ -93,7 +95,9 @@ import Testing
   }
 
   @Test(.requires(.fish))
-  func `shell completion in fish offers the words of the help`() async throws {
+  func `shell completion in fish offers the commands, options, values and files that fit`()
+    async throws
+  {
     try folder.write(try await script("fish"), to: "run")
     for line in Self.lines {
       let words = line.words.map { $0.isEmpty ? "" : $0 }.joined(separator: " ")
@@ -128,8 +132,7 @@ import Testing
     }
   }
 
-  @Test
-  func `bash completion knows each command whose values for an option differ from the usual ones`()
+  @Test func `bash completion offers the right values for an option that differs between commands`()
   {
     let table = Self.table
     for entry in table.entries {

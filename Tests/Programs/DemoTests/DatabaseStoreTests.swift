@@ -67,7 +67,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watchers in two home folders share one refresh`() async throws {
+  @Test func `two watch commands with different home folders never reuse a refresh token`()
+    async throws
+  {
     var options = SandboxOptions()
     options.accessTokenLifetime = .seconds(3)
     let sandbox = try await SandboxServer.start(options)
@@ -114,7 +116,7 @@ import Testing
   }
 
   /// The killed host holds the account's lease: it sent the refresh token and then lost the answer.
-  @Test func `a sign-in does not wait for a killed host`() async throws {
+  @Test func `a sign-in does not wait for the lease of a killed host`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
       try await store(server).keepExpiredAccount(at: sandbox)
@@ -135,7 +137,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch --all refreshes every account of the database`() async throws {
+  @Test func `two watch --all commands refresh each account of the database once`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
       for id in ["one", "two", "three"] {
@@ -155,7 +157,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an error is one line that says what to do`() async throws {
+  @Test func `an error says whether the password, the passphrase or the database is at fault`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
       try await store(server).keepExpiredAccount(at: sandbox)

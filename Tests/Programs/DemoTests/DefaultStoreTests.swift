@@ -43,7 +43,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test(.requires(.keyring)) func `the default store is the desktop's keyring, also by its name`()
+  @Test(.requires(.keyring))
+  func `the default store is the desktop's keyring, which --store keyring names as well`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -106,7 +107,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a named but missing default store causes an error with advice`() async throws {
+  @Test func `the option --store keyring is an error if there is no keyring`() async throws {
     let outcome = try await DemoProcess.run(["accounts", "--store", "keyring"], in: folder)
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("error: store_failed: the desktop's keyring cannot be used"))

@@ -115,9 +115,9 @@ import Testing
   }
 
   @Test(arguments: [["--device", "--sandbox"], ["--device", "--browser", "sandbox"]])
-  func `a login on another device can be completed by the sandbox's visitor`(options: [String])
-    async throws
-  {
+  func `a login on another device can be completed by the sandbox's simulated user`(
+    options: [String]
+  ) async throws {
     let outcome = try await DemoProcess.run(["login"] + options, in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.errors.contains("The sandbox's visitor enters the code"))

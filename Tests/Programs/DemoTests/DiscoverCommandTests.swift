@@ -48,7 +48,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the discover command knows the registration and the account of an earlier call`()
+  @Test func `the discover command shows the registration and the account of an earlier call`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `the discover command shows the account of login that a call would use`(
+  func `the discover command shows the account that login stored and a call would use`(
     describesItself: Bool
   ) async throws {
     var options = SandboxOptions()
@@ -95,7 +95,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the discover command says why a server is passed over`() async throws {
+  @Test func `the discover command says why an authorization server is not used`() async throws {
     let useless = try await SandboxServer.start()
     useless.misbehave(at: .metadata, .member("registration_endpoint", nil), times: nil)
     let sandbox = try await SandboxServer.start()
@@ -114,7 +114,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the discover command shows a client's document where it is accepted`() async throws {
+  @Test func `the discover command shows a client ID metadata document if the server accepts one`()
+    async throws
+  {
     var options = SandboxOptions()
     options.clientDocuments = SandboxClientDocuments()
     let sandbox = try await SandboxServer.start(options)
@@ -127,7 +129,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the discover command shows where a search ended`() async throws {
+  @Test func `the discover command shows the requests of a failed discovery`() async throws {
     var options = SandboxOptions()
     options.resources.describesItself = false
     let sandbox = try await SandboxServer.start(options)
@@ -143,7 +145,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the discover command has the code of a call, and says when none is needed`()
+  @Test func `the discover command reports a call's error code, and says if no token is needed`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -11,7 +11,9 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  @Test func `explain prints the section of a code, in lines that fit a terminal`() async throws {
+  @Test func `explain prints the section of an error code, in lines that fit a terminal`()
+    async throws
+  {
     let outcome = try await DemoProcess.run(["explain", "id_token_issuer"], in: folder)
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
     #expect(outcome.lines.first == "id_token_issuer")
@@ -20,7 +22,8 @@ import Testing
     #expect(outcome.lines.allSatisfy { $0.count <= 80 })
   }
 
-  @Test func `explain without a code prints the whole article`() async throws {
+  @Test func `explain without an error code prints the whole troubleshooting article`() async throws
+  {
     let outcome = try await DemoProcess.run(["explain"], in: folder)
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
     #expect(outcome.lines.first == "# Troubleshooting")
@@ -30,7 +33,7 @@ import Testing
     #expect(!outcome.output.contains("](doc:"))
   }
 
-  @Test func `explain suggests a code for a misspelled one`() async throws {
+  @Test func `explain suggests an error code for a misspelled one`() async throws {
     let outcome = try await DemoProcess.run(["explain", "invalid_grand"], in: folder)
     #expect(outcome.status == 2 && outcome.output.isEmpty)
     #expect(
@@ -41,7 +44,9 @@ import Testing
   @Test(arguments: [
     ("no_account", "sq-demo accounts"), ("usage", "sq-demo help"), ("http_404", "404"),
   ])
-  func `explain knows the codes of the program itself`(code: String, words: String) async throws {
+  func `explain also explains the error codes of the demo itself`(code: String, words: String)
+    async throws
+  {
     let outcome = try await DemoProcess.run(["explain", code], in: folder)
     #expect(outcome.status == 0 && outcome.lines.first == code[...], "\(outcome.errors)")
     let text = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")

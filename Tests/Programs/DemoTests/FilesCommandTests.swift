@@ -103,7 +103,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the files command lists Sequencing's files and changes nothing there`() async throws {
+  @Test func `the files command lists Sequencing's files but refuses to delete them`() async throws
+  {
     let sandbox = try await signedIn(["demo"])
     let list = ["--drive", "/api/DataSourceList?sample=true"]
     let outcome = try await files(list)
@@ -156,7 +157,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the files command uses the built-in sandbox for one run`() async throws {
+  @Test func `the files command with --sandbox uses the built-in sandbox for one run`() async throws
+  {
     let outcome = try await DemoProcess.run(["files", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.lines.count == 5)
@@ -259,7 +261,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the files command renames a file after the API gave it another name`() async throws {
+  @Test func `the files command renames an uploaded file to which the API gave a wrong title`()
+    async throws
+  {
     let sandbox = try await signedIn()
     try folder.write("x", to: "x")
     sandbox.misbehave(at: .driveUpload, .member("title", "Untitled"))
@@ -271,7 +275,10 @@ import Testing
 
   // MARK: Contents
 
-  @Test func `the files command saves a file under its title or another name`() async throws {
+  @Test
+  func `the files command saves a download at the path of --output, and replaces a file there`()
+    async throws
+  {
     let sandbox = try await signedIn()
     let content = pattern(300_000)
     sandbox.addFile("big one", content: content)

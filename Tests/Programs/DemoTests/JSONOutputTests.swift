@@ -45,7 +45,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the JSON output contains a whole answer with any status`() async throws {
+  @Test
+  func `the JSON output of call contains status, headers and body, also of an error response`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let outcome = try await run(["call", "GET", "/api/me"])
@@ -73,7 +76,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the JSON output has a line for each refresh`() async throws {
+  @Test func `the JSON output of watch has a line for each refresh`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     let demo = try DemoProcess(
@@ -89,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: [("revoke", "revoked"), ("logout", "forgotten")])
-  func `the JSON output of logout and revoke says whether a session has ended`(
+  func `the JSON output of logout and revoke says whether an account was removed`(
     command: String, key: String
   ) async throws {
     let sandbox = try await SandboxServer.start()

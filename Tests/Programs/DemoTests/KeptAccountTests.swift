@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "open sesame"])
-  func `logout everywhere forgets the account without its key, as it promises`(
+  func `logout --everywhere forgets the account even if the client's key cannot be used`(
     passphrase: String?
   ) async throws {
     let sandbox = try await demo.sandbox()
@@ -52,7 +52,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a path that ends with the program is not kept`() async throws {
+  @Test func `a login with --key /dev/stdin is rejected unless the store is in memory`()
+    async throws
+  {
     let sandbox = try await demo.sandbox()
     let words = [
       "login", "--browser", "touch \(demo.folder.file("opened"))", "--issuer",
@@ -74,7 +76,7 @@ import Testing
 
   // MARK: Tokens that are not bound
 
-  @Test func `a token that is not bound is not used if the options ask for a bound one`()
+  @Test func `a stored bearer token is not used if the options demand a sender-constrained token`()
     async throws
   {
     let sandbox = try await boundSandbox()
@@ -123,7 +125,9 @@ import Testing
   }
 
   @Test(arguments: [[], ["--account", "default"]])
-  func `an account of a sandbox that has ended is replaced`(account: [String]) async throws {
+  func `a login at the built-in sandbox replaces the account of an earlier built-in sandbox`(
+    account: [String]
+  ) async throws {
     for _ in 0..<2 {
       let login = try await demo.run(["login", "--browser", "sandbox"] + account)
       #expect(login.status == 0, "\(login.errors)")

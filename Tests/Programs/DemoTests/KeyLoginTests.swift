@@ -27,7 +27,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a command without the key's file names it, and login takes another place`()
+  @Test
+  func `if the key's file has moved, commands name its old path, and login stores the new one`()
     async throws
   {
     let sandbox = try await demo.sandbox()
@@ -116,7 +117,9 @@ import Testing
     }
   }
 
-  @Test func `the wrong key is refused by the server before a browser opens`() async throws {
+  @Test func `a login with a key that the server does not accept fails before a browser opens`()
+    async throws
+  {
     let sandbox = try await demo.sandbox()
     try demo.folder.write(try ClientKey().pem(), to: "key.pem")
     let outcome = try await demo.run(
@@ -131,7 +134,8 @@ import Testing
   }
 
   /// The profile refuses another audience, so advice to name one would lead the user in a circle.
-  @Test func `under a profile, the error of a wrong key names the key and no audience`()
+  @Test
+  func `under FAPI 2.0, the error of a wrong key names the key and does not mention an audience`()
     async throws
   {
     let sandbox = try await demo.sandbox(.fapi2)
@@ -147,7 +151,7 @@ import Testing
 
   // MARK: Clients that register themselves
 
-  @Test func `a login without a client registers the key`() async throws {
+  @Test func `a login without a client ID registers a client that uses the key`() async throws {
     let sandbox = try await demo.sandbox()
     func login(_ more: [String]) async throws -> DemoProcess.Outcome {
       try await demo.run(
@@ -171,7 +175,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a program that is registered without a key does not change its client`() async throws
+  @Test func `a login with a key is refused if the program is already registered without one`()
+    async throws
   {
     let sandbox = try await demo.sandbox()
     let login = ["login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString]

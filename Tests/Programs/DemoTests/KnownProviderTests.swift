@@ -83,9 +83,9 @@ import Testing
     ("https://id.example.com/auth/realms/demo", "https://id.example.com/auth"),
     ("http://127.0.0.1:8080/realms/demo", "http://127.0.0.1:8080"),
   ])
-  func `known providers read the realm of Keycloak from the issuer`(issuer: String, base: String)
-    throws
-  {
+  func `the base URL and the realm of Keycloak are read from the issuer`(
+    issuer: String, base: String
+  ) throws {
     let provider = try Self.options(["keycloak", "--issuer", issuer]).configuration?.provider
     #expect(provider == .keycloak(baseURL: base, realm: "demo"))
   }
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: all)
-  func `known providers send the user to their own address`(
+  func `a login at a known provider sends the user to the provider's authorization endpoint`(
     words: [String], provider: Provider, address: String
   ) async throws {
     let demo = try DemoProcess(
@@ -159,7 +159,7 @@ import Testing
     #expect(failure.message.contains(message), "\(failure.message)")
   }
 
-  @Test func `a detail of a provider needs the provider`() throws {
+  @Test func `the option --tenant is rejected without --provider`() throws {
     let failure = try #require(throws: Failure.self) {
       try SignInArguments(
         Arguments(
@@ -173,7 +173,7 @@ import Testing
     ("/home/a/AuthKey_ABC123DEFG.p8", "ABC123DEFG"), ("AuthKey_.p8", nil), ("key.pem", nil),
     ("AuthKey_ABC.pem", nil),
   ])
-  func `a key of Apple has its identifier in the name of its file`(path: String, id: String?) {
+  func `the key ID of an Apple key is read from its file name`(path: String, id: String?) {
     #expect(KeyFile.appleKeyID(in: path) == id)
   }
 
@@ -184,7 +184,7 @@ import Testing
       "neither a handle, such as alice.bsky.social, nor a DID"
     ),
   ])
-  func `known providers reject a sign-in that cannot work before it begins`(
+  func `an Apple login without a key and a Bluesky login with an invalid handle fail at once`(
     words: [String], message: String
   ) async throws {
     let outcome = try await DemoProcess.run(
@@ -193,7 +193,7 @@ import Testing
     #expect(outcome.errors.contains(message), "\(outcome.errors)")
   }
 
-  @Test func `known providers reject a sign-in without a required secret before it begins`()
+  @Test func `a login without the client secret that a known provider requires fails at once`()
     async throws
   {
     let outcome = try await DemoProcess.run(
@@ -210,7 +210,7 @@ import Testing
       .sequencing("https://api.sequencing.com/DataSourceList?all=true")
     ),
   ])
-  func `known providers list files at the address of their API`(
+  func `files are listed at Google's or Sequencing's own API, and Facebook has none`(
     server: String, address: DriveAddress
   ) throws {
     #expect(try DriveAddress(nil, at: server) == address)

@@ -90,7 +90,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `login prints only the code and the reason for a wrong secret`() async throws {
+  @Test func `login prints the error code of a wrong client secret, but not the secret`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let outcome = try await run(
       [
@@ -139,7 +141,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxMisbehaviour.status(401), .error("invalid_grant")])
-  func `login does not suggest another login if the server rejects it`(
+  func `login does not suggest a new login if the token endpoint rejects the current one`(
     _ refusal: SandboxMisbehaviour
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -211,7 +213,7 @@ import Testing
     #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?response_type=code&"))
   }
 
-  @Test func `login signs in at the printed address if no browser opens`() async throws {
+  @Test func `login completes a sign-in at the printed address if no browser opens`() async throws {
     let demo = try DemoProcess(["login"], in: folder)
     try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
     #expect(demo.errors.contains("\nwarning: no browser was opened: there is no display"))
@@ -231,7 +233,7 @@ import Testing
     (["--browser", "print"], "http://127.0.0.1:9"), (["--browser", "false"], "http://localhost:9"),
     (["--browser", "print", "--json"], "https://auth.example"), ([], "https://127.0.0.1.example"),
   ])
-  func `login prints the time limit, and suggests the sandbox's visitor for a local server`(
+  func `login prints the time limit, and suggests --browser sandbox for a local server`(
     words: [String], server: String
   ) async throws {
     let outcome = try await run(
@@ -273,7 +275,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func `login does not ask a person to sign in if the visitor does`() async throws {
+  @Test func `login with --browser sandbox does not ask a person to sign in`() async throws {
     let outcome = try await run(["login", "--browser", "sandbox"])
     #expect(outcome.status == 0 && !outcome.errors.contains("Waiting"), "\(outcome.errors)")
   }
@@ -325,7 +327,7 @@ import Testing
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `login passes the address to a command as its last argument`() async throws {
+  @Test func `login passes the address to the browser command as its last argument`() async throws {
     let seen = folder.file("seen")
     let script = "trap \"\" INT; printf \"%s \" \"$@\" >\(seen); echo end >>\(seen)"
     let outcome = try await interrupted(nowhere + ["--browser", "sh -c '\(script)' sh 'a b'"])
@@ -333,7 +335,7 @@ import Testing
     #expect(folder.read("seen").hasPrefix("a b http://127.0.0.1:9/authorize?response_type=code&"))
   }
 
-  @Test func `login prints the address on standard output`() async throws {
+  @Test func `login with --browser print prints the address on standard output`() async throws {
     let demo = try DemoProcess(nowhere + ["--browser", "print"], in: folder)
     try await eventually("a line is printed") { demo.output.hasSuffix("\n") }
     demo.send(SIGINT)

@@ -37,7 +37,8 @@ struct NetworkFailureTests {
     await sandbox.stop()
   }
 
-  @Test func `a silent server ends a sign-in after its time limit, with one request`() async throws
+  @Test func `a sign-in at a silent server fails after its time limit, with one request`()
+    async throws
   {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .metadata, .delay(.seconds(120)), times: .max)
@@ -51,7 +52,9 @@ struct NetworkFailureTests {
     await sandbox.stop()
   }
 
-  @Test func `an authority that is not the server's leads to the option`() async throws {
+  @Test func `if no given authority signed the server's certificate, the error suggests --cacert`()
+    async throws
+  {
     try await withServer { url in
       for words in [[], ["--cacert", certificates.path("other.pem")]] {
         let outcome = try await token(at: url, words)
@@ -65,7 +68,9 @@ struct NetworkFailureTests {
     }
   }
 
-  @Test func `an expired certificate leads to the clock, and to no option`() async throws {
+  @Test func `the error of an expired certificate suggests a check of the clock and no option`()
+    async throws
+  {
     try await withServer("expired") { url in
       let outcome = try await token(at: url, ["--cacert", certificates.path("ca.pem")])
       #expect(outcome.errors.contains("error: tls_failed: "), "\(outcome.errors)")
@@ -75,7 +80,9 @@ struct NetworkFailureTests {
   }
 
   @Test(arguments: ["/no/such", "/tmp", "/dev/null"])
-  func `an unusable file in SSL_CERT_FILE is named by its variable`(path: String) async throws {
+  func `if SSL_CERT_FILE names an unusable file, the error names the variable`(path: String)
+    async throws
+  {
     try await withServer { url in
       let outcome = try await token(at: url, [], ["SSL_CERT_FILE": path])
       #expect(outcome.status == 1)
@@ -86,7 +93,9 @@ struct NetworkFailureTests {
   }
 
   @Test(arguments: ["--proxy", "https_proxy"])
-  func `a proxy without an address is named by its setting`(setting: String) async throws {
+  func `if the proxy's host cannot be resolved, the error says so and suggests --proxy`(
+    setting: String
+  ) async throws {
     let proxy = "http://user@proxy.invalid:8080"
     let outcome = try await token(
       at: "https://server.example", setting == "--proxy" ? [setting, proxy] : [],
@@ -98,7 +107,7 @@ struct NetworkFailureTests {
     #expect(outcome.errors.contains("In sq-demo, --proxy names another proxy"))
   }
 
-  @Test func `a proxy that does not run is named`() async throws {
+  @Test func `if no proxy runs at the given address, the error names the address`() async throws {
     let closed = try ClosedPort()
     let outcome = try await token(
       at: "https://server.example", ["--proxy", "127.0.0.1:\(closed.number)"])

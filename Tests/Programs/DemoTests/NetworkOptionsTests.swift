@@ -39,7 +39,9 @@ struct `The network's options` {
     try #require(result.status == 0, "\(result.errors)")
   }
 
-  @Test func `the settings of the program are those of the SDK and a name`() throws {
+  @Test func `without options, the program changes only the user agent of the SDK's settings`()
+    throws
+  {
     let network = try network([])
     var expected = HTTPTransportConfiguration()
     expected.userAgent = "sq-demo/\(Release.version) SequencingOAuth/\(Release.version)"
@@ -48,7 +50,9 @@ struct `The network's options` {
   }
 
   @Test(arguments: ["--cacert", "--ca"])
-  func `authorities come from a file, also by the option's former name`(option: String) throws {
+  func `the options --cacert and --ca read certificate authorities from a file`(option: String)
+    throws
+  {
     let path = certificates.path("ca.pem")
     let network = try network([option, path])
     #expect(try network.configuration.additionalAuthorities == certificates.data("ca.pem"))
@@ -64,7 +68,7 @@ struct `The network's options` {
     ("der", "'openssl x509 -inform der -in FILE -out FILE.pem'"),
     ("p12", "'openssl pkcs12 -nodes -in FILE -out FILE.pem'"), ("long", "is longer than"),
   ])
-  func `a file without a certificate is refused with what to do`(
+  func `a file without usable certificates is refused with the reason or with advice`(
     name: String, reason: String
   ) async throws {
     let authority = certificates.path("ca.pem")
@@ -107,7 +111,7 @@ struct `The network's options` {
     #expect(network.words == ["--proxy", text])
   }
 
-  @Test func `the word none means no proxy`() throws {
+  @Test func `the option --proxy none disables the proxy`() throws {
     #expect(try network(["--proxy", "none"]).configuration.proxy == .none)
   }
 
@@ -128,7 +132,7 @@ struct `The network's options` {
     #expect(!message.contains("canary") && !message.contains("ary@"))
   }
 
-  @Test func `a password as an option of its own is refused`() throws {
+  @Test func `the option --proxy-password is refused, and its value is not shown`() throws {
     let message = try message(["--proxy-password", "canary"])
     #expect(message.contains("SQ_PROXY_PASSWORD") && !message.contains("canary"))
   }
@@ -155,7 +159,9 @@ struct `The network's options` {
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
   }
 
-  @Test func `a pair that cannot be used is refused with the file at fault`() async throws {
+  @Test func `an unusable client certificate or key is refused, and the error gives the reason`()
+    async throws
+  {
     for name in ["client.pem", "client.key", "other.key"] { try secure(name) }
     let (chain, key) = (certificates.path("client.pem"), certificates.path("client.key"))
     try await openssl(
@@ -196,12 +202,12 @@ struct `The network's options` {
     "tour", "login", "whoami", "token", "discover", "call", "files", "rpc", "watch", "revoke",
     "logout",
   ])
-  func `each command that talks to a server has the options`(name: String) throws {
+  func `each command that contacts a server has the network options`(name: String) throws {
     let command = try #require(SQDemo.commands.first { $0.name == name })
     for option in NetworkOptions.options { #expect(command.options.contains(option)) }
   }
 
-  @Test func `the commands that stay on this machine have none of them`() throws {
+  @Test func `commands that contact no other machine have no network options`() throws {
     for name in ["accounts", "sandbox", "cookbook", "explain", "completion"] {
       let command = try #require(SQDemo.commands.first { $0.name == name })
       #expect(!NetworkOptions.options.contains { command.options.contains($0) })

@@ -61,7 +61,7 @@ import Testing
   /// If an error called the store damaged, a user would replace it by an older copy, whose refresh
   /// token is already used.
   @Test(arguments: DemoStore.all)
-  func `a store with a bound account is not called damaged, and works again later`(
+  func `if OpenSSL lacks an algorithm, no command changes the store or calls it damaged`(
     store: DemoStore
   ) async throws {
     let sandbox = try await sandbox()
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: Configuration.allCases)
-  func `a sign-in needs only hash functions, and bound tokens name what is missing`(
+  func `a sign-in without signatures works, and the errors of other sign-ins name OPENSSL_CONF`(
     configuration: Configuration
   ) async throws {
     let sandbox = try await sandbox()
@@ -105,7 +105,9 @@ import Testing
   }
 
   @Test(arguments: Configuration.allCases)
-  func `a sandbox that could not sign does not start`(configuration: Configuration) async throws {
+  func `the sandbox does not start if OpenSSL cannot sign`(configuration: Configuration)
+    async throws
+  {
     for words in [["login", "--sandbox"], ["sandbox"]] {
       let outcome = try await DemoProcess.run(
         words, in: folder, environment: ["OPENSSL_CONF": folder.file("\(configuration).cnf")])

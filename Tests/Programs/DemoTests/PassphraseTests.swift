@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test
-  func `a store's passphrase is read from the file before the environment, and no browser gets it`()
+  func `the passphrase file is preferred to the environment, and no browser gets the passphrase`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -160,7 +160,7 @@ import Testing
     ("keyring", .keyring), ("encrypted:x", .encrypted("x")), ("sqlite:x", .sqlite("x")),
     ("encrypted-sqlite:x", .encryptedSQLite("x")),
   ])
-  func `the store option names a store`(text: String, option: StoreOption) throws {
+  func `the store option accepts each kind of store`(text: String, option: StoreOption) throws {
     #expect(try StoreOption(text) == option)
   }
 

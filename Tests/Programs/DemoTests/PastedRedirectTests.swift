@@ -41,11 +41,9 @@ import Testing
   @Test(arguments: [
     ("com.example.app:/callback", false), ("authapp://Default/Authcallback", true),
   ])
-  func `a pasted redirect completes the sign-in, and a weak scheme causes one warning`(
+  func `a pasted redirect completes the sign-in, and a scheme without a domain causes a warning`(
     uri: String, isWeak: Bool
-  )
-    async throws
-  {
+  ) async throws {
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
     try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
@@ -102,7 +100,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a pasted redirect is not looked for without an end`() async throws {
+  @Test func `a sign-in is cancelled after 20 pasted lines that are not the redirect`() async throws
+  {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
@@ -145,7 +144,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a pasted redirect is passed on by the sandbox's visitor`() async throws {
+  @Test func `a pasted redirect is not needed with --browser sandbox`() async throws {
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let outcome = await (try start(at: sandbox, uri, ["--browser", "sandbox"])).outcome()
@@ -154,7 +153,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a pasted redirect is impossible without standard input, and the sign-in ends`()
+  @Test func `a sign-in is cancelled if standard input ends before a redirect is pasted`()
     async throws
   {
     let uri = "com.example.app:/callback"
@@ -166,7 +165,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a pasted redirect also works with the built-in sandbox`() async throws {
+  @Test func `a custom-scheme redirect URI works at the built-in sandbox, with a warning`()
+    async throws
+  {
     let outcome = try await DemoProcess.run(
       ["token", "--sandbox", "--redirect-uri", "authapp://Default/Authcallback"],
       in: folder)

@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(arguments: [4, 5, 6, 8])
-  func `sq-demo reports that it may open too few files`(limit: Int) async throws {
+  func `sq-demo reports that the limit of open files is too low`(limit: Int) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--sandbox"], in: folder,
       starter: ["bash", "-c", #"ulimit -n \#(limit); exec "$@""#, "bash"])
@@ -186,7 +186,7 @@ import Testing
   private static let user = "65432"
 
   @Test(.requires("root's right to be another user", geteuid() == 0), arguments: 1...5)
-  func `sq-demo reports that it may start too few threads`(limit: Int) async throws {
+  func `sq-demo reports that the limit of threads is too low`(limit: Int) async throws {
     let outcome = try await DemoProcess.run(
       ["token", "--store", "memory"], in: folder,
       // The user may not be allowed to enter the program's folder, so root starts the program.
@@ -261,7 +261,9 @@ import Testing
     #expect(outcome.errors.isEmpty)
   }
 
-  @Test func `sq-demo describes its sandbox for a person`() async throws {
+  @Test func `sq-demo sandbox prints its addresses, and commands that work as printed`()
+    async throws
+  {
     let demo = try DemoProcess(["sandbox"], in: folder)
     try await eventually("it is described") { demo.output.contains(#/\n  sq-demo call http.+\n/#) }
     let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)

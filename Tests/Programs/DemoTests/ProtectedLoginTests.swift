@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: Row.all)
-  func `a protected login is remembered by every later command`(row: Row) async throws {
+  func `every later command applies the protections of a protected login`(row: Row) async throws {
     let sandbox = try await server(for: row)
     let login = try await demo.login(
       sandbox, row.options + (row.hasKey ? demo.keyOption : []),
@@ -126,7 +126,9 @@ import Testing
     #expect(used.withLock(\.self) == (hasKey ? demo.key : nil))
   }
 
-  @Test func `a protected login is shown by accounts, and ended by logout`() async throws {
+  @Test func `the accounts command shows a login's protections, and logout removes the account`()
+    async throws
+  {
     let sandbox = try await demo.sandbox(.fapi2)
     let login = try await demo.login(sandbox, ["--profile", "fapi2"] + demo.keyOption)
     #expect(login.status == 0, "\(login.errors)")
@@ -146,7 +148,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch refreshes a bound token with a proof`() async throws {
+  @Test func `watch refreshes a DPoP-bound token with a DPoP proof`() async throws {
     let sandbox = try await demo.sandbox(.fapi2)
     let login = try await demo.login(sandbox, ["--profile", "fapi2"] + demo.keyOption)
     #expect(login.status == 0, "\(login.errors)")
@@ -161,7 +163,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token warns that a bound token is worth nothing without proofs`() async throws {
+  @Test func `token warns that a DPoP-bound token cannot be used without DPoP proofs`() async throws
+  {
     let sandbox = try await demo.sandbox { $0.dpop = SandboxDPoPOptions(.accepted) }
     for (options, isBound) in [(["--dpop"], true), ([], false)] {
       let login = try await demo.login(sandbox, options, client: SandboxClient.app.id)
@@ -174,7 +177,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the tour shows a bound token`() async throws {
+  @Test func `the tour shows that a token is DPoP-bound`() async throws {
     for (options, isBound) in [(["--dpop"], true), (["--profile", "fapi2"], true), ([], false)] {
       let tour = try await DemoProcess.run(["tour"] + options, in: demo.folder)
       #expect(tour.status == 0 && tour.errors.isEmpty, "\(tour.output)\(tour.errors)")
@@ -184,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func `the tour in plain mode shows a bound token`() async throws {
+  @Test func `the tour in plain mode shows that a token is DPoP-bound`() async throws {
     let terminal = try PseudoTerminal()
     let tour = try DemoProcess(
       ["tour", "--plain", "--dpop"], in: demo.folder, input: terminal.handle,

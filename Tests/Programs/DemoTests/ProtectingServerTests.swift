@@ -28,7 +28,9 @@ import Testing
   ]
 
   @Test(arguments: lacking.indices)
-  func `a server that lacks a protection is named, and no browser opens`(index: Int) async throws {
+  func `login names what the server or the client lacks for a protection, and opens no browser`(
+    index: Int
+  ) async throws {
     let row = Self.lacking[index]
     let sandbox = try await demo.sandbox()
     if row.options == ["--par"] {
@@ -59,7 +61,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `login keeps the exceptions for a server when it asks who the user is`() async throws {
+  @Test
+  func `login --without-pkce accepts a server without S256, and still requests the openid scope`()
+    async throws
+  {
     let sandbox = try await demo.sandbox()
     sandbox.misbehave(
       at: .metadata, .member("code_challenge_methods_supported", ["plain"]), times: nil)
@@ -75,7 +80,9 @@ import Testing
   }
 
   @Test(arguments: ["fapi2", "fapi2-signed", "atproto"])
-  func `the login that the command sandbox prints works there`(profile: String) async throws {
+  func `the login command that sq-demo sandbox prints signs in at that sandbox`(profile: String)
+    async throws
+  {
     let server = try DemoProcess(
       ["sandbox", "--profile", profile, "--client-key", demo.keyPath], in: demo.folder)
     try await eventually("it says how to sign in") { server.output.contains("sq-demo rpc http") }
@@ -97,7 +104,8 @@ import Testing
     #expect(await server.outcome().status == 0)
   }
 
-  @Test func `the command sandbox says its profile to programs`() async throws {
+  @Test func `the JSON output of sq-demo sandbox contains its profile and its client`() async throws
+  {
     let server = try DemoProcess(
       ["sandbox", "--json", "--profile", "fapi2", "--client-key", demo.keyPath],
       in: demo.folder)

@@ -84,7 +84,9 @@ import Testing
     }
   }
 
-  @Test func `the rpc command reaches a TLS server with a given authority`() async throws {
+  @Test func `the rpc command reaches a TLS server only if --cacert names the server's authority`()
+    async throws
+  {
     let certificates = try await Certificates()
     try await withServers(certificates: certificates) { sandbox, server in
       try await store.keepExpiredAccount(at: sandbox)
@@ -160,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `the rpc command prints other errors with their gRPC numbers`() async throws {
+  @Test func `the rpc command prints the gRPC status code of an unreachable server`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     let port = try ClosedPort()
@@ -232,7 +234,8 @@ import Testing
     }
   }
 
-  @Test func `the rpc command calls the gRPC server of the built-in sandbox if asked`() async throws
+  @Test func `the rpc command with --sandbox calls the gRPC server of the built-in sandbox`()
+    async throws
   {
     let outcome = try await DemoProcess.run(["rpc", "--sandbox"], in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -326,7 +329,7 @@ import Testing
     #expect(try codec.decode(codec.encode(message)) == message)
   }
 
-  @Test func `messages of the test service can have unknown fields`() throws {
+  @Test func `messages of the test service are decoded without their unknown fields`() throws {
     let unknown: [UInt8] = [
       0x08, 0x96, 0x01, 0x0A, 2, 9, 9, 0x21, 1, 2, 3, 4, 5, 6, 7, 8, 0x2D, 1, 2, 3, 4,
     ]

@@ -60,7 +60,8 @@ import Testing
     #expect(sandbox.requests(to: .registration).count == 1)
   }
 
-  @Test func `a command names the login that registers anew after the server forgot the program`()
+  @Test
+  func `if the server has forgotten the client, the error names a login that registers again`()
     async throws
   {
     let (store, login) = ("encrypted:" + folder.file("tokens"), ["--browser", "sandbox"])
@@ -88,7 +89,7 @@ import Testing
   ]
 
   @Test(arguments: methods.indices)
-  func `a login without a client uses the server's secret if the server requires a secret`(
+  func `a login without a client uses the secret that the server issued if one is required`(
     index: Int
   ) async throws {
     let row = Self.methods[index]
@@ -146,7 +147,8 @@ import Testing
     #expect(asked.status == 1 && asked.errors.contains("error: registration_mismatch"))
   }
 
-  @Test func `a login without a client pushes its request if the server demands it of the client`()
+  @Test
+  func `a login without a client pushes its request if the registration response demands that`()
     async throws
   {
     sandbox.misbehave(
@@ -157,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: [["--dpop"], []])
-  func `a login without a client registers for bound tokens if it binds them`(
+  func `a login without a client registers for DPoP-bound tokens only with --dpop`(
     options: [String]
   ) async throws {
     _ = try await DemoProcess.run(
@@ -167,7 +169,9 @@ import Testing
     #expect(text.contains("dpop_bound_access_tokens") == !options.isEmpty)
   }
 
-  @Test func `a registration that is refused is not sent again unchanged`() async throws {
+  @Test func `a registration whose response has a wrong redirect URI fails and is not repeated`()
+    async throws
+  {
     sandbox.misbehave(
       at: .registration, .member("redirect_uris", ["http://127.0.0.1/other"]), times: nil)
     let outcome = try await DemoProcess.run(
@@ -176,7 +180,7 @@ import Testing
     #expect(sandbox.requests(to: .registration).count == 1)
   }
 
-  @Test func `a login without a client registers for device codes if the user signs in that way`()
+  @Test func `a login without a client registers for the device code grant if --device is given`()
     async throws
   {
     let outcome = try await DemoProcess.run(

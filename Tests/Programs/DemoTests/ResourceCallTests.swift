@@ -36,7 +36,7 @@ import Testing
     try await run(["call", url.absoluteString] + more)
   }
 
-  @Test func `a call finds the server, registers, signs in, and needs none of it again`()
+  @Test func `the first call to a resource registers and signs in, and the second needs neither`()
     async throws
   {
     let sandbox = try await sandbox()
@@ -77,7 +77,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a new name makes another account for the resource`() async throws {
+  @Test func `a call with a new account name stores a second account for the resource`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let me = sandbox.url(.me)
     let alice = try await call(me, "--account", "alice", "--browser", "sandbox")
@@ -110,7 +112,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the other commands know the account of a resource`() async throws {
+  @Test func `accounts, token, whoami and logout accept the account that a call stored`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let resource = sandbox.issuer.absoluteString
     #expect(try await call(sandbox.url(.me), "--browser", "sandbox").status == 0)
@@ -130,7 +134,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a refresh of the account names its resource`() async throws {
+  @Test func `a refresh of the account's token sends the resource parameter`() async throws {
     let sandbox = try await sandbox()
     let resource = sandbox.issuer.absoluteString
     #expect(try await call(sandbox.url(.me), "--browser", "sandbox").status == 0)
@@ -146,7 +150,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a script without a browser gets an error that says what to do`() async throws {
+  @Test func `a call with neither a browser nor a terminal fails and says how to sign in`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let outcome = try await call(sandbox.url(.me))
     #expect(outcome.status == 1 && outcome.output.isEmpty)
@@ -160,7 +166,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a call signs in again when the server demands more`() async throws {
+  @Test func `a call signs in again if the server demands a scope that the token lacks`()
+    async throws
+  {
     let sandbox = try await sandbox { $0.resources.scopes = ["profile"] }
     let first = try await call(sandbox.url(.me), "--browser", "sandbox")
     #expect(first.status == 0, "\(first.errors)")
@@ -179,7 +187,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a call asks for the login that the server demands`() async throws {
+  @Test func `a call signs in again with the acr_values that the server's challenge demands`()
+    async throws
+  {
     let careful = "urn:sandbox:careful"
     let sandbox = try await sandbox {
       $0.resources.stepUps = [.login(acrValues: [careful], at: SandboxEndpoint.me.path)]
@@ -190,7 +200,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a step-up without an end ends`() async throws {
+  @Test func `a call fails after three sign-ins if the server keeps demanding a step-up`()
+    async throws
+  {
     let sandbox = try await sandbox()
     #expect(try await call(sandbox.url(.me), "--browser", "sandbox").status == 0)
     sandbox.misbehave(at: .me, .endlessStepUp, times: nil)
@@ -228,7 +240,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an account that fits the address comes first, and one that does not stays unused`()
+  @Test func `a call uses a stored account only if it fits the URL or if --account names it`()
     async throws
   {
     let sandbox = try await sandbox()
@@ -248,7 +260,9 @@ import Testing
     await other.stop()
   }
 
-  @Test func `the client of a kept account serves other resources of its server`() async throws {
+  @Test func `a call to a new resource uses the client of a stored account at the same server`()
+    async throws
+  {
     let server = try await sandbox()
     let issuer = server.issuer.absoluteString
     let login = [
@@ -269,7 +283,7 @@ import Testing
     await resource.stop()
   }
 
-  @Test func `a server that does not describe itself gets the token of a named account only`()
+  @Test func `a server without resource metadata gets a token only if --account names the account`()
     async throws
   {
     let sandbox = try await sandbox { $0.resources.describesItself = false }
@@ -292,7 +306,7 @@ import Testing
 
   @Test(
     arguments: SandboxResourceFault.allCases.filter { ![.notFound, .unavailable].contains($0) })
-  func `a wrong description ends the call before a sign-in`(
+  func `invalid or redirected resource metadata ends the call before a sign-in`(
     fault: SandboxResourceFault
   ) async throws {
     let sandbox = try await sandbox()
@@ -306,7 +320,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an account whose session has ended signs in again`() async throws {
+  @Test func `after the session's end, login and call sign the account in again`() async throws {
     let sandbox = try await sandbox()
     let resource = sandbox.issuer.absoluteString
     #expect(try await call(sandbox.url(.me), "--browser", "sandbox").status == 0)

@@ -20,7 +20,9 @@ import Testing
     return try await SandboxServer.start(options)
   }
 
-  @Test func `a call can sign in by a code on another device`() async throws {
+  @Test func `a call with --device signs in with a code that the user enters on another device`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let demo = try DemoProcess(
       ["call", sandbox.url(.me).absoluteString, "--device"] + storeOption, in: folder)
@@ -36,7 +38,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `on a terminal without a browser, the code comes by itself`() async throws {
+  @Test func `on a terminal without a browser, a call shows a user code without --device`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 80, rows: 50)
     let demo = try DemoProcess(
@@ -68,7 +72,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a sign-in by a page follows a refused code, unless --device asks for a code`()
+  @Test
+  func `if the server refuses device codes, a call prints an address, unless --device is given`()
     async throws
   {
     let sandbox = try await sandbox()
@@ -89,7 +94,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a code that is not entered ends the call after the time of --timeout`() async throws {
+  @Test func `a call fails after the time of --timeout if nobody enters the code`() async throws {
     let sandbox = try await sandbox()
     let outcome = try await DemoProcess.run(
       ["call", sandbox.url(.me).absoluteString, "--device", "--timeout", "2"] + storeOption,
@@ -102,7 +107,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the sandbox's visitor enters the code, and its failure ends the call`() async throws {
+  @Test
+  func `with --browser sandbox, the code is entered automatically, and an error ends the call`()
+    async throws
+  {
     let sandbox = try await sandbox()
     let words = ["call", sandbox.url(.me).absoluteString, "--device", "--browser", "sandbox"]
     sandbox.misbehave(at: .device, .error("server_error"))

@@ -28,7 +28,7 @@ import Testing
     return command.output.1.split(separator: " ").map(String.init)
   }
 
-  @Test func `the advice for a wider scope also widens the program's own registration`()
+  @Test func `if the scope does not suffice, the error names a login command that can widen it`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -47,7 +47,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the advice of whoami keeps the account's scopes`() async throws {
+  @Test func `the login that whoami advises requests openid and the account's scopes`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     let login = ["login", "--issuer", sandbox.issuer.absoluteString, "--browser", "sandbox"]
     #expect(try await run(login + ["--scope", "demo files"]).status == 0)
@@ -58,7 +59,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a call that cannot accept a server says how a login can`() async throws {
+  @Test
+  func `if the server lacks PKCE with S256, the error names a login command that can accept it`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(
       at: .metadata, .member("code_challenge_methods_supported", ["plain"]), times: nil)
@@ -75,7 +79,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an account of another resource is not offered a list of servers`() async throws {
+  @Test func `the error for an account of a different resource suggests --account, not --resource`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()
     let name = sandbox.issuer.absoluteString
@@ -92,7 +98,9 @@ import Testing
     await other.stop()
   }
 
-  @Test func `a description that is not there is named with its status`() async throws {
+  @Test func `the error for missing resource metadata names the metadata URL and its status`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .resourceMetadata, .status(404), times: nil)
     let url = sandbox.url(.me).absoluteString
@@ -123,7 +131,7 @@ import Testing
   @Test(
     arguments: ["call", "discover"],
     [("127.0.0.1:8990/api", "http"), ("api.example.com/x", "https")])
-  func `an address without a scheme gets one as advice`(
+  func `the error for an address without a scheme suggests the address with a scheme`(
     command: String, typed: (address: String, scheme: String)
   ) async throws {
     let (address, scheme) = typed
@@ -133,7 +141,9 @@ import Testing
       outcome.errors.contains("\nDid you mean \(scheme)://\(address)?\n"), "\(outcome.errors)")
   }
 
-  @Test func `a path without its slash gets the slash as advice`() async throws {
+  @Test func `the error for a path without a leading slash suggests the path with the slash`()
+    async throws
+  {
     let outcome = try await run(["call", "GET", "api/me"])
     #expect(outcome.status == 2 && outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nDid you mean /api/me?\n"), "\(outcome.errors)")

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an account of login is neither used for that resource nor replaced`(
+  func `an account that login named after a resource is neither used for it nor replaced`(
     describesItself: Bool
   ) async throws {
     let server = try await SandboxServer.start()
@@ -81,7 +81,7 @@ import Testing
     await other.stop()
   }
 
-  @Test func `a new account may have the resource's own name, or that of a part of it`()
+  @Test func `a new account may be named after the resource or after a URL within the resource`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -95,7 +95,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an account of a resource stays one after a sign-in at its named server`()
+  @Test func `an account of a resource still belongs to the resource after a login with --issuer`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -28,9 +28,9 @@ import Testing
     ["--par"], ["--profile", "fapi2"], ["--redirect-uri", "http://127.0.0.1:7777/callback"],
     ["--auth", "post"], ["--trust-audience", "other"], ["--without-pkce"],
   ])
-  func `an option that the program's own client cannot follow ends the call`(
-    options: [String]
-  ) async throws {
+  func `without a stored account, a call rejects options that need a provider`(options: [String])
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let outcome = try await call(sandbox, options)
     #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome.errors)")
@@ -42,7 +42,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the client of an account at the server follows the options`() async throws {
+  @Test func `a call with --par pushes the authorization request of a stored account's client`()
+    async throws
+  {
     let server = try await SandboxServer.start()
     let issuer = server.issuer.absoluteString
     let login = ["login", "--issuer", issuer, "--client-id", SandboxClient.app.id]
@@ -62,7 +64,7 @@ import Testing
   @Test(arguments: [
     ["--par"], ["--auth", "post"], ["--redirect-uri", "http://127.0.0.1:7777/callback"],
   ])
-  func `an option that the client of a kept account cannot follow ends the call`(
+  func `a call with the account of an earlier call rejects options that need a provider`(
     options: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -75,7 +77,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a call with the client of a login follows an option, or refuses it`() async throws {
+  @Test
+  func `a call that uses the client of a login obeys --par, and rejects --profile and --auth key`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let login = [
       "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.app.id,
@@ -99,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: [["--dpop"], ["--profile", "fapi2"]], [[], ["--account", "alice"]])
-  func `a call that demands bound tokens refuses an account with others`(
+  func `a call that demands DPoP-bound tokens refuses an account with bearer tokens`(
     options: [String], account: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -112,7 +117,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token goes to a listed server only`() async throws {
+  @Test func `a call sends a token only to servers that --resource lists`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = ["--resource", "https://api.example.com"]
     let new = try await call(sandbox, other)

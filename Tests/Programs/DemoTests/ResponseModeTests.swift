@@ -12,7 +12,9 @@ import Testing
   }
 
   @Test(arguments: [nil, "query", "form_post"])
-  func `a login asks for the answer as the option says`(mode: String?) async throws {
+  func `a login sends the response_mode of the option, and none without the option`(mode: String?)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let words = mode.map { ["--response-mode", $0] } ?? []
     let outcome = try await DemoProcess.run(

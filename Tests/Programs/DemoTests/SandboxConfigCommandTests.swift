@@ -8,7 +8,9 @@ import Testing
 @testable import sq_demo
 
 @Suite(.timeLimit(.minutes(1))) struct `The sandbox with a configuration file` {
-  @Test func `a user of the file signs in at a client of the file`() async throws {
+  @Test func `a user that the file defines signs in with a client that the file defines`()
+    async throws
+  {
     let (folder, guest) = (try TemporaryFolder(), try TemporaryFolder())
     let example = try await DemoProcess.run(["sandbox", "--config-example"], in: guest)
     #expect(example.status == 0 && example.output == SandboxConfig.example + "\n")
@@ -38,7 +40,8 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `the printed login works for a user of the file`() async throws {
+  @Test func `the login command that the sandbox prints works for a user of the file`() async throws
+  {
     let folder = try TemporaryFolder()
     try folder.write(SandboxConfig.example, to: "sandbox.json")
     let demo = try DemoProcess(

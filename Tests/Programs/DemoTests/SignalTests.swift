@@ -48,9 +48,7 @@ import Testing
   }
 
   /// `timeout` sends its signal to the program and to the program's group.
-  @Test func `a command that gets a signal counts two signals at the same moment as one`()
-    async throws
-  {
+  @Test func `a command that gets a signal treats simultaneous signals as one`() async throws {
     let sandbox = try await SandboxServer.start()
     let store = DemoStore.file
     let old = try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
@@ -73,7 +71,7 @@ import Testing
 
   /// The pipe is full, as if its reader had stopped.
   @Test(arguments: [["watch"], ["token"]])
-  func `a command that gets a signal does not wait for a stopped reader`(command: [String])
+  func `a command that gets a signal ends although its output pipe is full`(command: [String])
     async throws
   {
     var options = SandboxOptions()
@@ -127,7 +125,9 @@ import Testing
   }
 
   /// The tokens expire at once, so the timer refreshes them as soon as the sign-in is done.
-  @Test func `login waits for the refresh after its sign-in if a signal arrives`() async throws {
+  @Test func `login stores the latest refresh token if a refresh follows the sign-in at once`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .token, .expiresIn(0))
     sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(5)))

@@ -45,9 +45,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `a signed-out account signs in again by its name alone`(store: DemoStore)
-    async throws
-  {
+  func `a signed-out account can sign in again with only its name`(store: DemoStore) async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(login(sandbox), store).status == 0)
     let kept = store.open(store.path(folder))
@@ -69,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `a signed-out account is stored as privately as the tokens, but without any token`(
+  func `the record of a signed-out account is private and has no token or client secret`(
     store: DemoStore
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -155,9 +153,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a signed-out account is removed by logout, before or after the session's end`(
-    hasEnded: Bool
-  ) async throws {
+  func `logout removes an account before and after the end of its session`(hasEnded: Bool)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try await signIn(sandbox, thenEnding: hasEnded)
     let outcome = try await run(["logout", "--account", "work"])
@@ -173,9 +171,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a signed-out account is removed by revoke, before or after the session's end`(
-    hasEnded: Bool
-  ) async throws {
+  func `revoke removes an account before and after the end of its session`(hasEnded: Bool)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try await signIn(sandbox, thenEnding: hasEnded)
     let outcome = try await run(["revoke", "--account", "work"])
@@ -213,7 +211,7 @@ import Testing
   /// The store has only the record, as if an app with the SDK or an older version of the program
   /// had saved it.
   @Test
-  func `a signed-out account is known by its record if another program signed it in`()
+  func `an account that a different program stored can sign in again after its session's end`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -226,8 +224,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test
-  func `a signed-out account causes a warning but no failed sign-in if it cannot be stored`()
+  @Test func `login succeeds with a warning if the client of the account cannot be stored`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.sealed)
-  func `a stored account without a terminal needs its passphrase from a file or a variable`(
+  func `without a terminal, a store's passphrase must come from a file or a variable`(
     store: DemoStore
   ) async throws {
     guard store.passphrase != nil else { return }

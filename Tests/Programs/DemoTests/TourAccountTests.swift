@@ -137,8 +137,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test
-  func `the login screen says that the account cannot sign in again there`()
+  @Test func `the tour suggests sq-demo login if it cannot receive the redirect of the account`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

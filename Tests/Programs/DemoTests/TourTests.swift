@@ -179,7 +179,7 @@ import Testing
   }
 
   @Test(.requiresGRPCIO)
-  func `the tour shows the challenge of a gRPC server that rejects its sandbox's tokens`()
+  func `the tour shows the challenge of a gRPC server that rejects the built-in sandbox's tokens`()
     async throws
   {
     let other = try await SandboxServer.start()
@@ -253,7 +253,7 @@ import Testing
     #expect(terminal.everything.components(separatedBy: "file: Family history.md").count == 2)
   }
 
-  @Test func `the tour in plain mode ends with its input`() async throws {
+  @Test func `the tour in plain mode ends when its input ends`() async throws {
     let demo = try DemoProcess(["tour", "--plain"], in: folder)
     let outcome = await demo.outcome()
     #expect(outcome.status == 0 && outcome.lines.first == "Please sign in.", "\(outcome.errors)")

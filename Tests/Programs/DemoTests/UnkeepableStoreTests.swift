@@ -62,7 +62,7 @@ import Testing
   @Test(
     .requires("the right to mount a file system", isAllowed),
     arguments: DemoStore.all, Trouble.allCases)
-  func `a store that cannot save stops the refresh, and nobody is signed out`(
+  func `if the store cannot save, no refresh is sent, and the account stays signed in`(
     store: DemoStore, trouble: Trouble
   ) async throws {
     let folder = try TemporaryFolder()
@@ -89,9 +89,9 @@ import Testing
   /// The store's folder, with the space reserved for the new token, is moved away during the
   /// request.
   @Test(arguments: [["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"]])
-  func `a save that fails after the server's answer causes an error with its own status`(
-    command: [String]
-  ) async throws {
+  func `if a refreshed token cannot be saved, the command ends with status 4`(command: [String])
+    async throws
+  {
     let folder = try TemporaryFolder()
     let store = DemoStore.file
     let sandbox = try await SandboxServer.start()
@@ -114,7 +114,7 @@ import Testing
   }
 
   /// A disk may be full for some seconds, or a mount may come back.
-  @Test func `a store that fails for a short time still saves the token`() async throws {
+  @Test func `a refreshed token is saved when a store that failed works again`() async throws {
     let folder = try TemporaryFolder()
     let store = DemoStore.file
     let sandbox = try await SandboxServer.start()

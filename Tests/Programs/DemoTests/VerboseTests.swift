@@ -17,7 +17,9 @@ import Testing
       words + ["--verbose", "--store", "file:" + folder.file("tokens")], in: folder)
   }
 
-  @Test func `each step is a line on standard error, without a secret`() async throws {
+  @Test func `the option --verbose prints each step on standard error, without a secret`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let (me, server) = (sandbox.url(.me).absoluteString, sandbox.issuer.absoluteString)
     let found = try await run("discover", me)
@@ -44,7 +46,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the last event comes before the error`() async throws {
+  @Test func `with --verbose, the last event is printed before the error`() async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .metadata, .unavailable(retryAfter: 60), times: nil)
     let login = try await run("login", "--issuer", sandbox.issuer.absoluteString)
@@ -57,7 +59,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the tour's screen has no room for it`() async throws {
+  @Test func `the tour rejects the option --verbose`() async throws {
     let outcome = try await DemoProcess.run(["tour", "--verbose"], in: folder)
     #expect(outcome.status == 2 && outcome.errors.contains("unknown option --verbose"))
   }

@@ -38,7 +38,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch uses the built-in sandbox for one run if asked`() async throws {
+  @Test func `watch --sandbox uses the built-in sandbox for one run`() async throws {
     let demo = try DemoProcess(["watch", "--sandbox"], in: folder)
     try await eventually("it watches") { demo.errors.contains("Ctrl-C ends this.") }
     demo.send(SIGINT)

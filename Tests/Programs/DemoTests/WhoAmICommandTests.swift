@@ -26,7 +26,10 @@ import Testing
     ]
   }
 
-  @Test func `login greets the user, and whoami shows who that is`() async throws {
+  @Test
+  func `login greets the user, and whoami shows the user's claims, also without the provider`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let login = try await run(["login"] + provider(sandbox))
     #expect(login.status == 0, "\(login.errors)")
@@ -70,7 +73,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an account with manual endpoints has an identity only with the issuer's keys`()
+  @Test func `with manual endpoints, whoami shows a user only if login got --issuer and --jwks`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -94,7 +97,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a login at another server gets the user's identity there`() async throws {
+  @Test func `after a login at a second server, whoami shows the user's identity at that server`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()
     #expect(try await run(["login"] + provider(sandbox)).status == 0)
@@ -119,7 +124,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a logout page that the user must open is not reported as done`()
+  @Test func `a provider logout that needs a browser is reported as shown or opened, not as done`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -153,7 +158,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a logout that the provider partly rejects says that the account is gone`()
+  @Test func `a logout whose revocation fails says that the account is forgotten on this machine`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

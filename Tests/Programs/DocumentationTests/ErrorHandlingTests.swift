@@ -9,7 +9,7 @@ import Testing
 /// Runs each way to distinguish errors that the documentation shows.
 @Suite(.timeLimit(.minutes(1))) struct ErrorHandlingTests {
   @Test(arguments: ErrorClauses.all)
-  func `a clause catches only the errors that it names`(
+  func `a catch clause catches only the errors that it names`(
     clauses: ErrorClauses
   ) async {
     for code in [SQOAuthError.Code.accessDenied, .cancelled] {
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: StatusClauses.all)
-  func `a clause catches only the gRPC errors that it names`(
+  func `a catch clause catches only the gRPC errors that it names`(
     clauses: StatusClauses
   ) async {
     for status in [RPCStatus.unauthenticated, .permissionDenied] {
@@ -32,7 +32,8 @@ import Testing
     }
   }
 
-  @Test func `an error of another type matches no code, and an empty list matches nothing`() {
+  @Test func `an error of another type matches no error code, and an empty list of codes no error`()
+  {
     let error = SQOAuthError(.cancelled, "as asked")
     #expect(!error.is() && !RPCCallError(.ok, "").is())
     let others: [any Error] = [PipeError.failed(error), RPCCallError(.cancelled, "", cause: error)]
@@ -56,7 +57,7 @@ import Testing
     #expect(await shown.first { _ in true } == "not_authorized")
   }
 
-  @Test func `the samples in ErrorSamples are those of the article`() throws {
+  @Test func `the code in ErrorSamples.swift contains the samples of the article`() throws {
     let file = PackageSources.root.appending(
       path: "Tests/Programs/DocumentationTests/ErrorSamples.swift")
     let run = try String(contentsOf: file, encoding: .utf8)

@@ -126,7 +126,8 @@ import Testing
     #expect(quoted == Set(examples.keys))
   }
 
-  @Test func `the examples' package finds each file and library`() async throws {
+  @Test func `the examples' package resolves its dependencies and names each example`() async throws
+  {
     let place = try TemporaryFolder()
     let options = ["--package-path", Example.folder.path, "--scratch-path", place.path]
     let result = try await ChildProcess.run(

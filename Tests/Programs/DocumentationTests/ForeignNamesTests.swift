@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: ["the Sequencing.com pods", "AeroGear", "Heimdall"])
-  func `each library that users come from has a topic`(library: String) throws {
+  func `each library that users migrate from has a documentation topic`(library: String) throws {
     let pages = try Self.pages().map(\.text)
     #expect(pages.contains { $0.contains("\n### Names of \(library)\n") })
   }

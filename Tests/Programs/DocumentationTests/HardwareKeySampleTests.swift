@@ -11,7 +11,10 @@ import Testing
   .requires(ProgramRequirement(programs: ["softhsm2-util", "pkcs11-tool"])),
   .disabled(if: isSanitized, "what is built would be the same"), .timeLimit(.minutes(5)))
 struct HardwareKeySampleTests {
-  @Test func `a program signs its proofs with the key that the commands made`() async throws {
+  @Test
+  func `the article's program signs DPoP proofs with the key that the article's commands create`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     try folder.write("directories.tokendir = \(folder.file(""))\n", to: "conf")
     var environment = ["SOFTHSM2_CONF": folder.file("conf")]

@@ -8,7 +8,7 @@ import Testing
 /// The program in the article "Accounts and stores" that stores its token in the desktop's keyring,
 /// run twice.
 @Suite(.timeLimit(.minutes(5)), .requires(.keyring)) struct KeyringSampleTests {
-  @Test func `the program is signed in after a restart, from the keyring and without a browser`()
+  @Test func `the article's program restores its sign-in from the keyring without a browser`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -9,7 +9,9 @@ import Testing
 /// The test runs the function in a program that prints each line at once, as the article says.
 @Suite(.timeLimit(.minutes(5)), .disabled(if: isSanitized, "what is built would be the same"))
 struct PastedRedirectSampleTests {
-  @Test func `a program continues and ends while its reader still waits for a line`() async throws {
+  @Test func `the article's program continues and ends while its standard input delivers no line`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     // The program's file exists only as long as the builder.
     let builder = try ProgramBuilder()

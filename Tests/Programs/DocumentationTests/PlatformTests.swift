@@ -41,7 +41,7 @@ import Testing
     "Sources/SequencingOAuth/UserAgent/ChildProcess",
   ]
 
-  @Test func `only the listed files differ between systems`() throws {
+  @Test func `only the listed files have code that differs between operating systems`() throws {
     let branches = try Self.sources { text in
       text.contains(#/canImport\((Glibc|Darwin)\)|os\(Linux\)|os\(macOS\)|import (Glibc|Darwin)/#)
     }

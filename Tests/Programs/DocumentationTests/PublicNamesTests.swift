@@ -7,7 +7,9 @@ import Testing
 /// the name of its module.
 @Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "the names would be the same"))
 struct PublicNamesTests {
-  @Test func `no public name of a library is also one of another package`() async throws {
+  @Test func `no public name of the SDK's libraries is also declared by another package`()
+    async throws
+  {
     let modules = try await Self.names()
     try #require(modules["OAuthSandbox"]?.contains("SandboxServer") == true)
     for repository in OtherPackage.repositories {
@@ -24,14 +26,18 @@ struct PublicNamesTests {
     ("RPCError", "grpc/grpc-swift-2"), ("BearerAuthenticator", "vapor/vapor"),
     ("MultipartPart", "vapor/multipart-kit"), ("URLSession", "swiftlang/swift-foundation"),
   ])
-  func `a name of another package is found in its list`(name: String, repository: String) throws {
+  func `a public name of another package is in the stored list of that package`(
+    name: String, repository: String
+  ) throws {
     let package = try OtherPackage(repository)
     #expect(package.declarations(named: [name]).count == 1)
     #expect(package.declarations(named: ["WebRequest"]).isEmpty)
   }
 
   @Test(arguments: OtherPackage.repositories)
-  func `each package has a list with its version and its names`(repository: String) throws {
+  func `each other package has a stored list with its version and its public names`(
+    repository: String
+  ) throws {
     let package = try OtherPackage(repository)
     #expect(package.title.hasPrefix(repository))
     #expect(package.title.contains(#/ \d+\.\d+\.\d+/#))
@@ -39,7 +45,7 @@ struct PublicNamesTests {
     #expect(package.declarations.allSatisfy { $0.contains(#/^\w+\.[^\s.]+$/#) })
   }
 
-  @Test func `each list belongs to a named package`() throws {
+  @Test func `each stored list belongs to one of the other packages`() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: OtherPackage.folder.path)
     #expect(Set(files) == Set(OtherPackage.repositories.map(OtherPackage.file)))
   }
@@ -52,7 +58,7 @@ struct PublicNamesTests {
     #expect(names.isDisjoint(with: modules.keys))
   }
 
-  @Test func `the script that lists the names agrees with the compiler`() async throws {
+  @Test func `the script that lists public names agrees with the compiler`() async throws {
     let modules = try await Self.names()
     let script = PackageSources.root.appending(path: "Scripts/checks/public_names.py").path
     let sources = PackageSources.root.appending(path: "Sources").path

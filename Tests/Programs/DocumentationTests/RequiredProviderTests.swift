@@ -4,7 +4,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RequiredProviderTests {
   /// If Sequencing.com were the default provider, it would receive the users and the client secret
   /// of an app that forgot to name its provider.
-  @Test func `a configuration without a provider does not compile, but the pod's own call does`()
+  @Test
+  func `a configuration without a provider does not compile, but the Sequencing pod's call does`()
     async throws
   {
     let refused = [

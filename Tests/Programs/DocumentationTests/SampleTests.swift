@@ -31,7 +31,10 @@ import Testing
     ),
   ]
 
-  @Test func `each module of another package names its version, and a sample imports it`() throws {
+  @Test
+  func `each stand-in for another package's module names its version and is imported by a sample`()
+    throws
+  {
     let code = try Sample.all().map(\.code).joined()
     let names = try OtherModules.names()
     try #require(names.contains("Hummingbird"))
@@ -42,7 +45,9 @@ import Testing
     }
   }
 
-  @Test func `each do with a conditional catch ends with a general catch`() throws {
+  @Test func `in each sample, a do statement with a conditional catch ends with a general catch`()
+    throws
+  {
     for sample in try Sample.all() {
       #expect(sample.unfinishedCatches == [], "\(sample)")
     }
@@ -51,7 +56,7 @@ import Testing
     #expect(unfinished.unfinishedCatches == ["} catch b {"])
   }
 
-  @Test func `only blocks with an import are samples`() {
+  @Test func `only code blocks with an import are samples`() {
     let text = """
       ```swift
       let theirs = true

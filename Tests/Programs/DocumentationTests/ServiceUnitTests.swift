@@ -36,13 +36,13 @@ import Testing
   /// The scale of systemd ends at 10, the score of a unit without the restrictions.
   ///
   /// The threshold 20 means 2.0.
-  @Test func `the unit restricts its program strongly`() async throws {
+  @Test func `systemd-analyze rates the unit's exposure as at most 2.0`() async throws {
     let result = try await analyze("security", "--offline=yes", "--threshold=20")
     #expect(result.status == 0, "\(result.output)")
   }
 
   /// The table has 100 s for a request, 30 s for the store, and 5 s for leases.
-  @Test func `the stop timeout is at least the sum in the table`() throws {
+  @Test func `the stop timeout is at least the sum of the times in the article's table`() throws {
     let time = try #require(unit.firstMatch(of: /TimeoutStopSec=(\d+)/))
     #expect(try #require(Int(time.output.1)) >= 100 + 30 + 5)
     #expect(unit.contains("Type=exec\n"))

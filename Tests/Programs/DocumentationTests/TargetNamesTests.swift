@@ -15,7 +15,7 @@ struct TargetNamesTests {
   }
 
   @Test(arguments: [("SQBasics", "Basics"), ("SQHTTP2", "HTTP2"), ("CSQZlib", "CZlib")])
-  func `a target of this package with a common name would be rejected`(
+  func `SwiftPM rejects this package if one of its targets has a common name`(
     target: String, name: String
   ) async throws {
     let libraries = try await PackageManifest.read().libraries

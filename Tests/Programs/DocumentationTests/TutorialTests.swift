@@ -7,7 +7,7 @@ import Testing
 /// Follows the tutorial: builds and runs its package, and compares the output with the article.
 @Suite(.timeLimit(.minutes(30)), .disabled(if: isSanitized, "what is built would be the same"))
 struct TutorialTests {
-  @Test func `the tutorial's programs work for a reader, with every library`()
+  @Test func `the tutorial's programs print the described output, also with every library`()
     async throws
   {
     let samples = try Sample.all().filter { $0.document.hasSuffix("/GettingStarted.md") }
@@ -74,7 +74,9 @@ struct TutorialTests {
   ]
 
   @Test(arguments: UnusedLibraries.modules)
-  func `a build that uses a library of another product would fail`(module: String) async throws {
+  func `a module that includes one of the unusable headers does not compile`(module: String)
+    async throws
+  {
     let result = try await UnusedLibraries.compile(module)
     #expect(result.status != 0 && result.errors.contains(UnusedLibraries.complaint))
   }

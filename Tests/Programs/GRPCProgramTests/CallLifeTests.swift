@@ -11,7 +11,7 @@ import Testing
 
 /// Creating, starting, observing and cancelling a call.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct CallLifeTests {
-  @Test func `nothing is sent before the start, and one call after it`() async throws {
+  @Test func `a call is sent once, and only after its start`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       let call = try channel.test("Echo", "made first")
@@ -35,7 +35,7 @@ import Testing
     func values(_ name: String) -> [String] { metadata.filter { $0[0] == name }.map { $0[1] } }
   }
 
-  @Test func `metadata reaches the server in lower case`() async throws {
+  @Test func `request metadata arrives at the server with lower-case names`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("EchoMetadata")
       #expect(call.requestMetadata.isEmpty)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `metadata can be changed until the start`() async throws {
+  @Test func `request metadata can be changed until the call starts`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("EchoMetadata")
       call.requestMetadata["Authorization"] = "Bearer T1"
@@ -116,7 +116,9 @@ import Testing
   }
 
   @Test(arguments: [(5, "plain"), (13, "100% ä\nline"), (16, ""), (1, "by the server")])
-  func `a status has its message and metadata`(code: Int, words: String) async throws {
+  func `the error of a failed call has the server's status message and metadata`(
+    code: Int, words: String
+  ) async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Fail", "\(code) \(words)")
       let error = await rpcFailure(RPCStatus(rawValue: code)) { try await call.response() }
@@ -136,7 +138,7 @@ import Testing
 
   // MARK: The end of a call
 
-  @Test func `cancelling ends a call once, here and at the server`() async throws {
+  @Test func `cancelling ends a call once, in the client and at the server`() async throws {
     try await GRPCServer.running { server in
       let outcomes = Locked<[RPCStatus]>([])
       let (ends, end) = AsyncStream.makeStream(of: Void.self)
@@ -183,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `the time limit ends the call here and at the server`() async throws {
+  @Test func `the time limit ends the call in the client and at the server`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       // The server reports the end only of calls that it has begun.
@@ -217,7 +219,9 @@ import Testing
     }
   }
 
-  @Test func `each of many started and cancelled calls gets one result`() async throws {
+  @Test func `each of many started calls gets one result, and each cancelled call at most one`()
+    async throws
+  {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       let heard = Counts()

@@ -30,7 +30,8 @@ import Testing
     }
   }
 
-  @Test func `many calls with one rejected token refresh it once`() async throws {
+  @Test func `many simultaneous calls with the same rejected token cause one refresh`() async throws
+  {
     try await CallFixture.running { fixture in
       fixture.sandbox.expireAccessTokens()
       try await withThrowingTaskGroup(of: String.self) { group in
@@ -43,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a second rejection is final`() async throws {
+  @Test func `a token that is rejected again after the refresh causes an error`() async throws {
     try await CallFixture.running { fixture in
       let answer = WebResponse.grpc(
         [],
@@ -101,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a stream is not repeated`() async throws {
+  @Test func `a stream whose token is rejected is not repeated`() async throws {
     try await CallFixture.running { fixture in
       fixture.sandbox.expireAccessTokens()
       let call = try fixture.channel.test("Count", "2 10 refuse", kind: .serverStreaming)
@@ -124,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `after a failed refresh nothing is sent again`() async throws {
+  @Test func `after a failed refresh the call is not sent again`() async throws {
     try await CallFixture.running { fixture in
       fixture.sandbox.revokeEverything()
       let error = await rpcFailure(.unauthenticated) { try await fixture.unaryCall().response() }
@@ -202,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func `waiting for a token counts towards the call's time limit`() async throws {
+  @Test func `a call's time limit includes the wait for a token`() async throws {
     try await CallFixture.running { fixture in
       let gate = Gate(isOpen: false)
       fixture.module.environment.transport = WaitingClient(gate: gate)

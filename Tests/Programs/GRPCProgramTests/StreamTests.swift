@@ -26,7 +26,9 @@ import Testing
     }
   }
 
-  @Test func `an error may follow messages`() async throws {
+  @Test func `messages before an error status are delivered, and then the error is thrown`()
+    async throws
+  {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Count", "3 5 fail", kind: .serverStreaming)
       var count = 0
@@ -36,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a waiting reader slows the server down`() async throws {
+  @Test func `a client that does not read slows the server down`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Count", "100000 10000", kind: .serverStreaming)
       var messages = call.messages.makeAsyncIterator()
@@ -56,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `leaving the loop cancels the call`() async throws {
+  @Test func `leaving the loop over the messages cancels the call`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Count", "3 5 hang", kind: .serverStreaming)
       for try await message in call.messages {
@@ -68,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `a stream can have a time limit`() async throws {
+  @Test func `a stream ends at its time limit`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       // The server reports the end only of calls that it has begun.
@@ -80,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `closures get each message and then the end`() async throws {
+  @Test func `closures receive each message and then the end of the stream`() async throws {
     try await GRPCServer.running { server in
       for (request, status) in [("100 5", RPCStatus?.none), ("3 5 fail", .dataLoss)] {
         let heard = Locked<[String]>([])
@@ -105,7 +107,9 @@ import Testing
     }
   }
 
-  @Test func `each kind of call has its own methods for reading and writing`() async throws {
+  @Test func `a method that belongs to another kind of call throws, and nothing is sent`()
+    async throws
+  {
     try await ScriptedServer.answering(.grpc()) { server in
       let unary = try server.channel().test("X")
       await rpcFailure(.failedPrecondition) { try await unary.send(Data()) }
@@ -134,7 +138,7 @@ import Testing
 
 /// Calls that send any number of messages to the server.
 @Suite(.timeLimit(.minutes(1)), .requiresGRPCIO) struct UpstreamTests {
-  @Test func `many messages are sent`() async throws {
+  @Test func `a client streaming call sends many messages`() async throws {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Total", kind: .clientStreaming)
       for index in 0..<500 { try await call.send(Data(count: index * 10)) }
@@ -158,7 +162,9 @@ import Testing
   }
 
   @Test(arguments: ["stop", "fail"])
-  func `a server may end the call while messages remain to be sent`(word: String) async throws {
+  func `a server can end a bidirectional call before the client has finished sending`(word: String)
+    async throws
+  {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Talk", kind: .bidirectional)
       var messages = call.messages.makeAsyncIterator()
@@ -175,7 +181,9 @@ import Testing
   }
 
   @Test(arguments: ["stop", "fail", "fail at once"])
-  func `a server may answer before the last message`(word: String) async throws {
+  func `a server can answer a client streaming call before the client's last message`(word: String)
+    async throws
+  {
     try await GRPCServer.running { server in
       let call = try RPCChannel(server).test("Total", kind: .clientStreaming)
       if word != "fail at once" { try await call.send(Data("a".utf8)) }

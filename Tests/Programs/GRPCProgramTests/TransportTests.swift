@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `the message limits can be raised`() async throws {
+  @Test func `the message limits can be changed`() async throws {
     try await GRPCServer.running { server in
       var options = RPCOptions()
       options.maximumResponseBytes = 20 << 20
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a call to a closed port is unavailable`() async throws {
+  @Test func `a call to a closed port fails with UNAVAILABLE`() async throws {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let channel = try RPCChannel(url: url, configuration: .direct)
@@ -125,7 +125,7 @@ import Testing
     withExtendedLifetime(port) {}
   }
 
-  @Test func `each call to a closed port fails after a delay`() async throws {
+  @Test func `repeated calls to a closed port all fail with UNAVAILABLE`() async throws {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let channel = try RPCChannel(url: url, configuration: .direct)
@@ -133,7 +133,7 @@ import Testing
     withExtendedLifetime(port) {}
   }
 
-  @Test func `a call's time limit also holds after a delay`() async throws {
+  @Test func `after a reconnection, a call still ends at its time limit`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       _ = try await channel.test("Echo").response()
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a server that dies ends its calls`() async throws {
+  @Test func `open calls fail with UNAVAILABLE when the server is killed`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       let unary = try channel.test("Hang", "unary")
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `a replaced server is found again`() async throws {
+  @Test func `calls succeed again after the server is restarted`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       for _ in 0..<3 { _ = try await channel.test("Echo").response() }
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `a server that shuts down ends an open call`() async throws {
+  @Test func `a stream that is open when the server shuts down is completed`() async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       let stream = try channel.test("Count", "2000 1000", kind: .serverStreaming)

@@ -53,7 +53,7 @@ struct ChildProcessTests {
     try await eventually("it is gone") { isGone(process.processID) }
   }
 
-  @Test func `a missing requirement is named`() {
+  @Test func `the missing programs of a requirement are listed`() {
     let requirement = ProgramRequirement(programs: ["sh", "no-such-program"])
     #expect(requirement.missing == ["no-such-program"])
   }

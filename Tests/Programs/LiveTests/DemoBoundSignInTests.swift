@@ -71,7 +71,10 @@ import Testing
     return result.output
   }
 
-  @Test func `an error names the option for the audience that the server wants`() async throws {
+  @Test
+  func `the demo's error names the option for the assertion audience that the server requires`()
+    async throws
+  {
     try await Glewlwyd.running(knowing: key) { server in
       let demo = try ChildProcess(
         [

@@ -66,7 +66,9 @@ import Testing
     }
   }
 
-  @Test func `the address with the code asks the user to compare the code`() async throws {
+  @Test func `the page at verification_uri_complete asks the user to compare the code`()
+    async throws
+  {
     try await withDevice(isAllowed: false) { browser, authorization, _ in
       let complete = try #require(authorization.verificationURIComplete)
       try await browser.go(to: complete.absoluteString)

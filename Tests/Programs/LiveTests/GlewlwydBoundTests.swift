@@ -35,7 +35,9 @@ import Testing
   }
 
   /// With `PROOF_REQUIRED`, the server refuses a pushed request that has only the key's thumbprint.
-  @Test func `a server may demand a proof in a pushed request`() async throws {
+  @Test func `a sign-in succeeds at a server that demands a DPoP proof in pushed requests`()
+    async throws
+  {
     try await Glewlwyd.running(knowing: key, settings: ["PROOF_REQUIRED": "1"]) { server in
       let account = account(try server.keyedClient(key)) { url in
         try await server.visit(url, as: .alice, granting: Glewlwyd.keyedScope, to: .keyed)

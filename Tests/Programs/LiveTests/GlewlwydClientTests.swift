@@ -16,7 +16,7 @@ import Testing
     return try await module.requestAccessTokenAsClient(scope: "read")
   }
 
-  @Test func `every method works except encoded Basic, whose error suggests another`()
+  @Test func `every authentication method works except encoded Basic, whose error suggests others`()
     async throws
   {
     try await Glewlwyd.running { server in

@@ -8,7 +8,7 @@ import Testing
 /// The user's identity at an independent provider.
 @Suite(.requires(.glewlwyd), .timeLimit(.minutes(2))) struct GlewlwydIdentityTests {
   @Test(arguments: [JWSAlgorithm.rs256, .es256])
-  func `alice's name is known after the sign-in, a refresh and a restart`(
+  func `alice's identity is available after the sign-in, a refresh and a restart`(
     algorithm: JWSAlgorithm
   ) async throws {
     try await Glewlwyd.running(settings: ["SIGNING": algorithm.rawValue]) { server in
@@ -36,7 +36,9 @@ import Testing
   }
 
   @Test(arguments: [JWSAlgorithm.rs256, .es256, .edDSA])
-  func `UserInfo is signed for a client that asks for it`(algorithm: JWSAlgorithm) async throws {
+  func `a client that demands signed UserInfo responses accepts them`(algorithm: JWSAlgorithm)
+    async throws
+  {
     try await Glewlwyd.running(settings: ["USERINFO_SIGNING": algorithm.rawValue]) { server in
       let oauth = try server.app(userInfoSignedBy: algorithm)
       let user = try #require(try await oauth.signIn().idToken)
@@ -57,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a signature with another algorithm than the client's is rejected`() async throws {
+  @Test func `an ID token whose algorithm is not the client's is rejected`() async throws {
     try await Glewlwyd.running(settings: ["SIGNING": "ES256"]) { server in
       let oauth = try server.app(signedBy: .rs256)
       await failure(.idTokenAlgorithm) { try await oauth.signIn() }

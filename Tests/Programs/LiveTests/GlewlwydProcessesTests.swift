@@ -10,7 +10,7 @@ import Testing
   private static let rounds = 100
 
   @Test(.timeLimit(.minutes(15)))
-  func `a hundred expiries and random kills lose only sessions with an unsaved answer`()
+  func `random kills during a hundred refreshes lose only sessions with an unsaved response`()
     async throws
   {
     try await Glewlwyd.running(

@@ -12,7 +12,7 @@ import Testing
   private static let life = 5.0
 
   @Test(.timeLimit(.minutes(5)))
-  func `twenty rotations with 64 callers and a watching demo lose no token`()
+  func `twenty refresh token rotations with 64 callers and a second program lose no token`()
     async throws
   {
     let folder = try TemporaryFolder()

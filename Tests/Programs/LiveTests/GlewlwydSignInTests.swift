@@ -103,7 +103,7 @@ struct GlewlwydSignInTests {
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `an error that the server sends through the browser reaches the app`() async throws {
+  func `an error redirect of the server is reported to the app`() async throws {
     try await Glewlwyd.running { server in
       try await Browser.open { browser in
         let screen = Screen()

@@ -9,7 +9,7 @@ import Testing
 /// The page that the browser shows when it returns from the authorization server.
 @Suite(.requires(.chromium), .timeLimit(.minutes(5)))
 struct LandingPageViewTests {
-  @Test func `a forged redirect and a wrong path get other pages than the right redirect`()
+  @Test func `a forged redirect, a wrong path and the right redirect each get their own page`()
     async throws
   {
     try await withSignIn { browser, screen, redirect in
@@ -66,7 +66,7 @@ struct LandingPageViewTests {
     ("vivid", "#7a1fa2", "#fff8e1", "#120016"), ("pale", "#fff176", "#ffffff", "#000000"),
     ("dark", "#0b0b2b", "#cfd8dc", "#263238"),
   ])
-  func `an app's name and colours are readable and load nothing`(
+  func `a landing page with an app's name and colours is readable and loads no resources`(
     name: String, accent: String, background: String, darkBackground: String
   ) async throws {
     let token = #"{"access_token": "t", "token_type": "Bearer", "expires_in": 60}"#

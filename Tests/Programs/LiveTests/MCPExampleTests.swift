@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: MCPServer.Package.allCases)
-  func `it finds the server, signs in once, and calls tools`(
+  func `the MCP client finds the authorization server, signs in once and calls tools`(
     package: MCPServer.Package
   ) async throws {
     let client = try await Client()
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: MCPServer.Package.allCases)
-  func `eight processes at once refresh an expired token once`(
+  func `eight simultaneous processes refresh an expired token only once`(
     package: MCPServer.Package
   ) async throws {
     let client = try await Client()
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `it asks for more when the server demands more`() async throws {
+  @Test func `the MCP client requests more scopes when the server demands them`() async throws {
     let client = try await Client()
     var options = MCPServer.Options()
     options.scopes = ["read"]

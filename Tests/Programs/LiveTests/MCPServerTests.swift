@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: packages, ["/", "/a/b"])
-  func `the answer to a request without a token names the metadata`(
+  func `the challenge for a request without a token names the protected resource metadata`(
     package: MCPServer.Package, path: String
   ) async throws {
     try await running(package, change: { $0.path = path }) { server in
@@ -65,7 +65,9 @@ import Testing
   }
 
   @Test(arguments: packages)
-  func `the metadata lead to the authorization server`(package: MCPServer.Package) async throws {
+  func `the protected resource metadata name the authorization server`(package: MCPServer.Package)
+    async throws
+  {
     try await running(package) { server in
       let resource = try await get("\(server.origin)/.well-known/oauth-protected-resource/mcp")
       // The package fastmcp ends the address of an origin with a slash.
@@ -85,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: packages)
-  func `a client registers, signs in, and learns from a refusal which scopes it lacks`(
+  func `a client registers, signs in and gets a challenge for insufficient scope`(
     package: MCPServer.Package
   ) async throws {
     try await running(package) { server in

@@ -34,7 +34,8 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a folder's list is chunked JSON`(way: NginxFixture.Way) async throws {
+  func `a chunked JSON list of a folder is received completely`(way: NginxFixture.Way) async throws
+  {
     try await NginxFixture.running { fixture in
       for index in 0..<200 { try fixture.write(Data(count: index), "files/\(index)-é.bin") }
       let response = try await fixture.module.send(fixture.request("GET", "/files", way))
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect is returned, and the token is not sent elsewhere`() async throws {
+  @Test func `a redirect is returned and not followed with the token`() async throws {
     try await NginxFixture.running { fixture in
       try FileManager.default.createDirectory(
         at: fixture.nginx.file("files/d"), withIntermediateDirectories: false)

@@ -10,7 +10,7 @@ import Testing
   private static let content = pattern(5_000_003)
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `the methods of WebDAV have their effects`(way: NginxFixture.Way) async throws {
+  func `WebDAV requests create, copy, move and delete files`(way: NginxFixture.Way) async throws {
     try await NginxFixture.running { fixture in
       func send(
         _ method: String, _ path: String, to destination: String? = nil,
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: Source.allCases, NginxFixture.Way.allCases)
-  func `a body arrives complete, at once and again after a rejection`(
+  func `a request body arrives complete, also when it is sent again after a 401`(
     source: Source, way: NginxFixture.Way
   ) async throws {
     let folder = try TemporaryFolder()
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: Source.allCases)
-  func `a body is sent completely twice if nginx checks the token after it`(
+  func `a request body is sent completely twice if nginx checks the token only after the body`(
     source: Source
   ) async throws {
     let folder = try TemporaryFolder()

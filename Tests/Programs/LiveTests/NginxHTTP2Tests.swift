@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "POST"])
-  func `requests survive connections that end after fifty requests`(
+  func `all requests succeed although connections end after fifty requests`(
     method: String
   ) async throws {
     try await NginxFixture.running(requestsPerConnection: 50) { fixture in

@@ -111,7 +111,9 @@ import Testing
     }
   }
 
-  @Test func `after all tokens were revoked the next operation asks for access`() async throws {
+  @Test func `after all tokens are revoked, one operation fails and the next signs the user in`()
+    async throws
+  {
     try await NginxFixture.running { fixture in
       let pipe = try fixture.pipe("files")
       fixture.sandbox.revokeEverything()
@@ -145,7 +147,7 @@ import Testing
     return nil
   }
 
-  @Test func `each error answer of nginx is reported once`() async throws {
+  @Test func `each error response of nginx is returned without a second request`() async throws {
     try await NginxFixture.running { fixture in
       let (files, busy) = (try fixture.pipe("files"), try fixture.pipe("busy"))
       let missing = await refusal { () async throws(PipeError) in try await files.read(id: "no") }

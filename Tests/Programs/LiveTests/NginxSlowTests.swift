@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a broken download is an error, and its parts make up the whole file`(
+  func `each broken download is an error, and range requests complete the file`(
     way: NginxFixture.Way
   ) async throws {
     let folder = try TemporaryFolder()

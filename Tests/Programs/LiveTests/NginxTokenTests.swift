@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `the sandbox behind a proxy accepts the token too`() async throws {
+  @Test func `the sandbox accepts the token behind an nginx proxy`() async throws {
     try await NginxFixture.running { fixture in
       let response = try await fixture.module.send(fixture.request("GET", "/sandbox/api/me"))
       #expect(response.status == 200)

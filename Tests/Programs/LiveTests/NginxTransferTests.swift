@@ -40,7 +40,7 @@ import Testing
   // MARK: Uploads
 
   @Test(arguments: ["files", "buffered"], NginxFixture.Way.allCases)
-  func `an upload is repeated after an early or late rejection`(
+  func `an upload is repeated after an early or late rejection of the token`(
     name: String, way: NginxFixture.Way
   ) async throws {
     let content = pattern(8_000_000)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `a token that is revoked between two parts is refreshed`() async throws {
+  @Test func `a token that is revoked between two parts of a download is refreshed`() async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Self.content, "files/a.bin")
       let isRevoked = Locked(false)
@@ -134,7 +134,7 @@ import Testing
   enum Change: CaseIterable, Sendable { case none, content, removal }
 
   @Test(arguments: Change.allCases)
-  func `a later call continues what a cancelled one left`(
+  func `after a cancelled download, the next call resumes it, or restarts it if the file changed`(
     change: Change
   ) async throws {
     try await NginxFixture.running { fixture in

@@ -22,7 +22,7 @@ struct SandboxOpenIDPageTests {
     return url.absoluteString
   }
 
-  @Test func `a form is posted to the app, and the account and sign-out pages look good`()
+  @Test func `a form is posted to the app, and the account and sign-out pages are readable`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -37,7 +37,7 @@ struct SandboxPageTests {
 
   /// A page that is enlarged to 200 %, or above a telephone's keyboard, shows little at once.
   @Test(arguments: [(640, 360), (320, 400)])
-  func `in a small window the field has the focus, and its error or heading is visible`(
+  func `in a small window a login field has the focus, and the error or heading is visible`(
     width: Int, height: Int
   ) async throws {
     try await withSignIn { browser, _, oauth in
@@ -73,7 +73,7 @@ struct SandboxPageTests {
 
   /// The test uses w3m, a terminal browser without style sheets.
   @Test(.requires(.textBrowser))
-  func `without a style sheet each field has its own line, and no letter is alone`()
+  func `without a style sheet each field has its own line, and no line has only one letter`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -125,7 +125,7 @@ struct SandboxPageTests {
     }
   }
 
-  @Test func `another user can replace the first on the consent page`() async throws {
+  @Test func `on the consent page the user can switch to another account`() async throws {
     try await withSignIn { browser, screen, _ in
       try await browser.logInToSandbox(as: .alice)
       try await browser.decide("switch")
@@ -142,7 +142,7 @@ struct SandboxPageTests {
     }
   }
 
-  @Test func `going back and allowing again changes nothing`() async throws {
+  @Test func `going back and allowing again shows that the sign-in is over`() async throws {
     try await withSignIn { browser, screen, _ in
       try await browser.logInToSandbox(as: .alice)
       try await browser.decide("allow")
@@ -157,7 +157,7 @@ struct SandboxPageTests {
     }
   }
 
-  @Test func `the pages for developers look as good as those for users`() async throws {
+  @Test func `the pages for developers pass the same checks as those for users`() async throws {
     let sandbox = try await SandboxServer.start()
     let authorize = sandbox.authorizationEndpoint.absoluteString
     let pages = [

@@ -14,7 +14,8 @@ struct SignInButtonViewTests {
     "تسجيل الدخول",
   ]
 
-  @Test func `a title fits beside the key and is the button's name`() async throws {
+  @Test func `the title fits beside the button's key icon and is its accessible name`() async throws
+  {
     try await Browser.open { browser in
       for (index, title) in Self.titles.enumerated() {
         for appearance in SignInButton.Appearance.allCases {

@@ -53,7 +53,9 @@ struct TextBrowserTests {
     }
   }
 
-  @Test func `the tour hides its screen for the browser and shows it again`() async throws {
+  @Test func `the interactive demo hides its screen for the browser and shows it again afterwards`()
+    async throws
+  {
     try await withTerminal { terminal in
       try await terminal.type("BROWSER=w3m sq-demo; echo status $?")
       try await terminal.press("Enter")

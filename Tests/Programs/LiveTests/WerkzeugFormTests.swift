@@ -102,7 +102,7 @@ struct WerkzeugFormTests {
       ])
   }
 
-  @Test func `names are sent as a browser would send them`() async throws {
+  @Test func `field names and file names are encoded as a browser encodes them`() async throws {
     let (found, _) = try await send([
       .data(#"a"b\c"#, Data(), filename: "x\"y\r\nz; filename=evil"),
       .field("x\"; filename=\"evil", "field"),
@@ -115,7 +115,7 @@ struct WerkzeugFormTests {
     #expect(found.fields == [["x\(quote); filename=\(quote)evil", "field"]])
   }
 
-  @Test func `a form of unknown length is sent in chunks, also the second time`() async throws {
+  @Test func `a form of unknown length is sent in chunks and can be sent again`() async throws {
     let pieces = (0..<10).map { Data(repeating: UInt8($0), count: 30_000) }
     let (found, request) = try await send(
       [.stream("live", filename: "l", makeChunks: chunks(pieces)), .field("a", "b")], times: 2)

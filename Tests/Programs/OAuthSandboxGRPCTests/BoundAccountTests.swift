@@ -40,7 +40,7 @@ import Testing
     #expect(count == 20)
   }
 
-  @Test func `an observer learns of each attempt of a call, and its fields are sent`()
+  @Test func `an observer receives an event for each attempt of a call, and its fields are sent`()
     async throws
   {
     let events = Locked<[ClientEvent]>([])
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a call is repeated with the server's nonce, and the next ones have it`()
+  @Test func `a call is repeated with the server's DPoP nonce, and later calls have the nonce`()
     async throws
   {
     try await running { bound, server, channel in
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a nonce that changes with a good answer is in the next call`() async throws {
+  @Test func `a new nonce in a successful response is used in the next call`() async throws {
     let change = { (options: inout SandboxDPoPOptions) in
       options.offersNonceInEveryAnswer = true
       options.renewsNonceAfterSuccess = true
@@ -98,14 +98,18 @@ import Testing
     }
   }
 
-  @Test func `a nonce that changes without notice is learned from the refusal`() async throws {
+  @Test func `after the nonce changes without notice, the call is repeated with the error's nonce`()
+    async throws
+  {
     try await running({ $0.renewsNonceAfterSuccess = true }) { _, server, channel in
       try await ask(channel, times: 3)
       #expect(server.calls.count == 6)
     }
   }
 
-  @Test func `a stream that is asked for a nonce fails, and the next one has it`() async throws {
+  @Test func `a stream without the required nonce fails, and the next stream has the nonce`()
+    async throws
+  {
     try await running { _, server, channel in
       try await rpcFailure(.unauthenticated) { try await listen(channel) }
       #expect(server.calls.count == 1)
@@ -114,7 +118,9 @@ import Testing
   }
 
   @Test(arguments: [-1000, 1000])
-  func `a client with a wrong clock learns the time from the refusal`(seconds: Int) async throws {
+  func `a client with a wrong clock uses the server's time after a rejected proof`(seconds: Int)
+    async throws
+  {
     try await running { bound, server, channel in
       try await ask(channel)
       let before = server.calls.count
@@ -124,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `a token that has ended is refreshed with a proof`() async throws {
+  @Test func `an expired token is refreshed with a proof`() async throws {
     try await running { bound, server, channel in
       try await ask(channel)
       bound.sandbox.expireAccessTokens()
@@ -134,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `a bound token sent by an app itself, without a proof, is refused`() async throws {
+  @Test func `a bound token that an app sends without a proof is rejected`() async throws {
     try await running { bound, server, _ in
       let token = try await bound.module.token().accessToken
       let fixture = Fixture(sandbox: bound.sandbox, server: server)

@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `a stream is no faster than its reader`() async throws {
+  @Test func `the server sends a stream no faster than the client reads it`() async throws {
     try await Fixture.running { fixture in
       let responses = Array(repeating: (size: 100_000, microseconds: 0), count: 1000)
       let call = try fixture.authorizedChannel().call(
@@ -158,7 +158,9 @@ import Testing
     }
   }
 
-  @Test func `a message can have exactly 4 MiB`() async throws {
+  @Test func `a message of exactly 4 MiB is accepted, and a larger message is rejected`()
+    async throws
+  {
     try await Fixture.running { fixture in
       var options = RPCOptions()
       options.maximumRequestBytes = 8 << 20

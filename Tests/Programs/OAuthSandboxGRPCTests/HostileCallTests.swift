@@ -70,7 +70,7 @@ import Testing
     Row("a longer path", method: Method.unaryCall + "/", frame([]), 12),
     Row("an odd method", method: "/grpc.testing.TestService/%00\u{e9}", frame([]), 12),
   ])
-  func `an unusual call gets its gRPC status`(row: Row) async throws {
+  func `a malformed or unusual call gets the expected gRPC status`(row: Row) async throws {
     try await Fixture.running { fixture in
       let client = try RawHTTP2Client(port: fixture.port)
       let token = fixture.sandbox.issueTokens().accessToken
@@ -97,7 +97,7 @@ import Testing
     ("POST", "text/plain", "415"), ("POST", "application/grpc-web", "415"),
     ("POST", "application/grpcx", "415"), ("POST", "", "415"), ("POST", "application/json", "415"),
   ])
-  func `a request that is not gRPC gets an HTTP status`(
+  func `a request that is not gRPC gets HTTP status 405 or 415`(
     method: String, type: String, status: String
   ) async throws {
     try await Fixture.running { fixture in

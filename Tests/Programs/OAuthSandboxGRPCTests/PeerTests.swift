@@ -88,7 +88,9 @@ import Testing
     }
   }
 
-  @Test(.requiresGRPCIO) func `grpcio makes many calls at the same time`() async throws {
+  @Test(.requiresGRPCIO) func `simultaneous calls of a grpcio client to the sandbox all succeed`()
+    async throws
+  {
     try await Fixture.running { fixture in
       let token = fixture.sandbox.issueTokens().accessToken
       let outcomes = try await ask(
@@ -102,7 +104,7 @@ import Testing
     }
   }
 
-  @Test(.requiresGRPCIO) func `grpcio gets the status and the challenge of each failure`()
+  @Test(.requiresGRPCIO) func `a grpcio client gets the status and the challenge of each failure`()
     async throws
   {
     try await Fixture.running(scope: "demo") { fixture in
@@ -144,7 +146,8 @@ import Testing
   }
 
   @Test(.requires(ProgramRequirement(programs: ["curl"])))
-  func `curl makes a call and gets an error for a request that is not one`() async throws {
+  func `curl makes a gRPC call and gets an HTTP error for a request that is not gRPC`() async throws
+  {
     try await Fixture.running { fixture in
       let folder = try TemporaryFolder()
       try Data([0, 0, 0, 0, 4, 0x20, 1, 0x28, 1]).write(
@@ -170,7 +173,7 @@ import Testing
   }
 
   @Test(.requires(ProgramRequirement(programs: ["nghttp"])))
-  func `nghttp makes many calls on one connection`() async throws {
+  func `fifty calls of nghttp on one connection all succeed`() async throws {
     try await Fixture.running { fixture in
       let folder = try TemporaryFolder()
       try Data([0, 0, 0, 0, 2, 0x20, 1]).write(to: URL(filePath: folder.file("request")))

@@ -21,7 +21,7 @@ import Testing
 
   // MARK: Which proofs are right
 
-  @Test func `a bound token is accepted with a proof of its key, in any scheme spelling`()
+  @Test func `a bound token is accepted with a proof of its key, for the scheme DPoP and dpop`()
     async throws
   {
     try await running { fixture, client in
@@ -84,7 +84,9 @@ import Testing
     }
   }
 
-  @Test func `a proof is accepted once, at this server and at the API`() async throws {
+  @Test func `a proof that the gRPC server has accepted is rejected when it is used again`()
+    async throws
+  {
     try await running { fixture, client in
       let token = fixture.token(of: client)
       let proof = fixture.proof(of: client, token)
@@ -97,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `two proofs are refused`() async throws {
+  @Test func `a call with two proofs is rejected`() async throws {
     try await running { fixture, client in
       let token = fixture.token(of: client)
       let fields =
@@ -116,7 +118,7 @@ import Testing
     (":authority", "LOCALHOST", true), ("host", "localhost", true),
     (":authority", "other.example", false), ("host", "other.example", false),
   ])
-  func `a proof names this server, whatever name the client gives it`(
+  func `a proof's URL may have any loopback name of the server, but no other host`(
     field: String, host: String, isRight: Bool
   ) async throws {
     try await running { fixture, client in
@@ -137,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a token without the server's scope is rejected in the scheme of its proof`()
+  @Test func `a bound token without the server's scope is rejected with a DPoP challenge`()
     async throws
   {
     try await running { fixture, client in
@@ -160,7 +162,7 @@ import Testing
       (.accepted, #"Bearer realm="sandbox", DPoP algs="ES256 PS256 EdDSA""#, true),
       (.required, #"DPoP realm="sandbox", algs="ES256 PS256 EdDSA""#, false),
     ] as [(SandboxDPoPOptions.Policy, String, Bool)])
-  func `the policy says which tokens a call may have`(
+  func `the sandbox's DPoP policy decides whether bearer and bound tokens are accepted`(
     policy: SandboxDPoPOptions.Policy, challenge: String, takesBearer: Bool
   ) async throws {
     try await running({ $0.policy = policy }) { fixture, client in
@@ -182,7 +184,7 @@ import Testing
   // MARK: Nonces
 
   @Test(arguments: [SandboxDPoPOptions.NonceForm.plain, .punctuated])
-  func `a call without the API's nonce is asked for it`(
+  func `a call without the API's nonce is rejected with an error that has the nonce`(
     form: SandboxDPoPOptions.NonceForm
   ) async throws {
     let change = { (options: inout SandboxDPoPOptions) in
@@ -211,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func `a nonce can come with every answer, and be another after each success`()
+  @Test func `the server can be set to send a new nonce in each successful response`()
     async throws
   {
     let change = { (options: inout SandboxDPoPOptions) in
@@ -243,7 +245,8 @@ import Testing
 
   // MARK: Streams
 
-  @Test func `one proof is enough for a stream, which ends with its token`() async throws {
+  @Test func `one proof is enough for a stream, which ends when its token is revoked`() async throws
+  {
     try await running { fixture, client in
       let token = fixture.token(of: client)
       let proof = fixture.proof(of: client, token, Method.stream)
@@ -266,7 +269,7 @@ import Testing
     }
   }
 
-  @Test func `answers have the date on the sandbox's clock`() async throws {
+  @Test func `responses have the date of the sandbox's clock`() async throws {
     try await running { fixture, client in
       let token = fixture.token(of: client)
       let right = try fixture.call("DPoP", token, fixture.proof(of: client, token))

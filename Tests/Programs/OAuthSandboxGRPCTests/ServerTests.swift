@@ -9,7 +9,7 @@ import Testing
 
 /// How the server starts and stops, and what it records.
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
-  @Test func `every call is recorded with any answer`() async throws {
+  @Test func `every call is recorded, whatever its status`() async throws {
     let sandbox = try await SandboxServer.start()
     let server = try SandboxGRPCServer(of: sandbox)
     let fixture = Fixture(sandbox: sandbox, server: server)

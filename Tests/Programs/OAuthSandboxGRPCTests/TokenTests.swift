@@ -107,8 +107,9 @@ import Testing
   }
 
   @Test(arguments: ["expires", "is revoked"])
-  func `a stream ends when its token ends, after the messages sent before`(how: String) async throws
-  {
+  func `a stream ends when its token expires or is revoked, after the messages already sent`(
+    how: String
+  ) async throws {
     try await Fixture.running { fixture in
       let call = try fixture.authorizedChannel().call(
         Method.stream, request: streamRequest(Array(repeating: (7, 20_000), count: 500)),

@@ -71,7 +71,7 @@ struct ClientKeyPeerTests {
     failure(.invalidConfiguration) { try ClientKey(pem: text) }
   }
 
-  @Test func `a public key is named in the error`() async throws {
+  @Test func `the error for a public key in place of a private key says so`() async throws {
     let key = try ClientKey(generating: .es256)
     let text = try await openssl("pkey -pubout", input: try key.pem())
     let error = failure(.invalidConfiguration) { try ClientKey(pem: text) }
@@ -82,7 +82,7 @@ struct ClientKeyPeerTests {
     .requires("python3-jwt and python3-cryptography; run Scripts/install test") {
       try await ChildProcess.run(["/usr/bin/python3", "-c", "import jwt, cryptography"]).status == 0
     }, arguments: MadeKeys.algorithms)
-  func `another implementation verifies a key's signatures`(algorithm: JWSAlgorithm) async throws {
+  func `PyJWT verifies the signatures of a client key`(algorithm: JWSAlgorithm) async throws {
     let key = try MadeKeys.key(for: algorithm)
     let text = try await key.sign(["aud": "a", "sub": "me", "exp": 4_000_000_000])
     let question: JSONValue = [

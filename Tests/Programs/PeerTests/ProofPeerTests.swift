@@ -34,7 +34,7 @@ struct ProofPeerTests {
   }
 
   @Test(arguments: [JWSAlgorithm.es256, .es384, .es512, .edDSA, .ps256])
-  func `both libraries verify a proof`(algorithm: JWSAlgorithm) async throws {
+  func `PyJWT and Authlib verify a DPoP proof`(algorithm: JWSAlgorithm) async throws {
     let app = algorithm == .ps256 ? try MadeKeys.key(for: algorithm) : nil
     let binding = app.map { TokenBinding.dpopKey($0) } ?? .dpop(algorithm: algorithm)
     let prover = try Prover(
@@ -51,7 +51,7 @@ struct ProofPeerTests {
     }
   }
 
-  @Test func `both libraries verify an assertion and a request object`() async throws {
+  @Test func `PyJWT and Authlib verify a client assertion and a request object`() async throws {
     let key = try ClientKey(generating: .es256)
     let client = RegisteredClient(
       configuration: try ClientConfiguration(

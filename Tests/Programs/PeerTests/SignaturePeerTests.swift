@@ -52,7 +52,7 @@ struct SignaturePeerTests {
   }
 
   @Test(arguments: SandboxSigningAlgorithm.allCases)
-  func `another implementation verifies every kind of token, even after a rotation`(
+  func `PyJWT verifies every kind of signed token, even after a rotation of the keys`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     let sandbox = try await start(algorithm)
@@ -79,7 +79,7 @@ struct SignaturePeerTests {
       (.malformedBase64, "DecodeError"), (.twoParts, "DecodeError"), (.weakKey, nil),
       (.issuedTooLongAgo, nil), (.doubledSubject, nil),
     ] as [(SandboxIDTokenFault, String?)])
-  func `another implementation rejects the faults that its rules cover`(
+  func `PyJWT rejects the sandbox's faulty ID tokens that its rules cover`(
     fault: SandboxIDTokenFault, reason: String?
   ) async throws {
     let sandbox = try await start(.rs256)

@@ -57,7 +57,7 @@ import Testing
   }
 
   /// Old and new versions run at the same time, so the name must never change.
-  @Test func `the name of a lock file does not change`() {
+  @Test func `an account's lock file has the same name in every version`() {
     #expect(AccountLocks.name(of: "alice") == "2bd806c97f0e00af1a1fc3328fa763a9.lock")
   }
 
@@ -106,7 +106,7 @@ import Testing
   }
 
   /// The kernel does not yet count an open(2) that is in progress when the file is removed.
-  @Test func `a file's lock is kept for a moment after its removal`() async throws {
+  @Test func `a lock file's lock is held for a moment after the file is removed`() async throws {
     let removed = folder.file(AccountLocks.name(of: "a")) + " (deleted)"
     func isKept() throws -> Bool {
       let files = FileManager.default
@@ -123,7 +123,8 @@ import Testing
     try await eventually("they are let go") { try !isKept() }
   }
 
-  @Test func `an older version's lock excludes this version, and the file is removed later`()
+  @Test
+  func `a lock that an older version holds excludes this version, and its file is removed later`()
     async throws
   {
     let path = folder.file(AccountLocks.name(of: "a"))
@@ -155,7 +156,7 @@ import Testing
   /// A process has a kernel lease for a moment when it removes a lock file.
   ///
   /// A file server may keep a kernel lease longer.
-  @Test func `a lock file with another program's kernel lease is not free`() throws {
+  @Test func `a lock file on which another program holds a kernel lease cannot be locked`() throws {
     let path = folder.file("lock")
     let leased = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     // 10 and 1024 are F_SETSIG and F_SETLEASE, which Swift does not import. The default signal,
@@ -166,7 +167,7 @@ import Testing
     try #require(try FileLock.ifFree(path)).remove()
   }
 
-  @Test func `a lock file that was deleted while locked no longer protects its path`() throws {
+  @Test func `the holder of a deleted lock file does not remove the next holder's file`() throws {
     let lock = try #require(try FileLock.ifFree(folder.file("lock")))
     try FileManager.default.removeItem(atPath: folder.file("lock"))
     let next = try #require(try FileLock.ifFree(folder.file("lock")))
@@ -177,7 +178,7 @@ import Testing
   }
 
   @Test(.requires("root", PermissionTests.isRoot))
-  func `a lock file without permissions, created under a umask, is used only by its owner`()
+  func `a lock file of mode 000 can be locked by its owner but not by another user`()
     async throws
   {
     let store = folder.file("tokens.json")

@@ -27,7 +27,7 @@ import Testing
 
   private var file: DesktopTokenStore.Place { .encryptedFile(path: folder.file("tokens.sealed")) }
 
-  @Test func `accounts go into an unlocked keyring`() async throws {
+  @Test func `accounts are saved in an unlocked keyring`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     #expect(try await store.place == .keyring)
@@ -61,7 +61,8 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `accounts in the file stay there when a keyring appears`() async throws {
+  @Test func `accounts in the encrypted file stay there when a keyring appears later`() async throws
+  {
     let desktop = try await PrivateDesktop()
     try await store(desktop).save(record("a"))
     #expect(try await store(desktop).place == file)
@@ -80,7 +81,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a file without a stored choice is used`() async throws {
+  @Test func `an existing encrypted file is used even without a stored choice of place`()
+    async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     let before = EncryptedFileTokenStore(
       path: folder.file("tokens.sealed"), key: .file(folder.file("tokens.key")))
@@ -90,7 +93,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `only a save chooses the place, so a keyring may appear before the first save`()
+  @Test func `the store chooses between keyring and file only at the first save`()
     async throws
   {
     let desktop = try await PrivateDesktop()
@@ -114,7 +117,8 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `after the keyring rejects the first save, the place is not chosen yet`() async throws
+  @Test func `a first save that the keyring rejects does not choose between keyring and file`()
+    async throws
   {
     let desktop = try await PrivateDesktop()
     try await desktop.startKeyring(unlocked: false)
@@ -128,7 +132,9 @@ import Testing
   }
 
   /// The stored choice may be lost with the state folder while the keyring still has the accounts.
-  @Test func `a locked keyring with accounts is used without a stored choice`() async throws {
+  @Test func `a locked keyring that has accounts is used even if the stored choice is lost`()
+    async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     try await store(desktop).save(record("a"))
     try FileManager.default.removeItem(atPath: folder.file("tokens.place"))
@@ -142,7 +148,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a choice that this version cannot read is not changed`() async throws {
+  @Test func `a stored choice of a newer version is rejected and not changed`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     try folder.write("vault\n", to: "tokens.place")
     let store = store(desktop)
@@ -152,7 +158,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `processes that choose at the same time choose the same place`() async throws {
+  @Test func `processes that save at the same time choose the same place, keyring or file`()
+    async throws
+  {
     let desktop = try await PrivateDesktop()
     let probes = try (0..<4).map { number in
       try ChildProcess(
@@ -170,7 +178,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a lease excludes other processes before and after the choice of a place`()
+  @Test func `an account's lease excludes other stores before and after the keyring is chosen`()
     async throws
   {
     let desktop = try await PrivateDesktop(keyring: true)

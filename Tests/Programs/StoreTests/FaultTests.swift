@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing, Fault.allCases)
-  func `a failed refresh leaves the old record, or the new record after it was written`(
+  func `a failed refresh leaves the old record, or the new record if it was already written`(
     kind: StoreKind, fault: Fault
   ) async throws {
     try await breakEachCall(
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted])
-  func `disk space is reserved before a request, and the answer is synced before its use`(
+  func `disk space is reserved before a refresh request, and the answer is synced before its use`(
     kind: StoreKind
   ) async throws {
     let calls = try await calls(of: ["next"], kind)

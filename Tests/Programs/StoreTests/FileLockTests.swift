@@ -32,7 +32,7 @@ import Testing
     try FileLock.wait(for: path, limit: .seconds(30)).release()
   }
 
-  @Test func `a lock is taken when its holder releases it`() async throws {
+  @Test func `a waiting call gets the lock when its holder is killed`() async throws {
     let holder = try await hold()
     async let lock = FileLock.wait(for: path, limit: .seconds(60))
     holder.signal(SIGKILL)
@@ -51,7 +51,7 @@ import Testing
     try file.lock(limit: .zero).release()
   }
 
-  @Test func `a free or missing file has no holder`() throws {
+  @Test func `a lock file that is missing or free has no holder`() throws {
     #expect(FileLock.holder(of: path) == nil)
     let lock = try #require(try FileLock.ifFree(path))
     #expect(FileLock.holder(of: path)?.hasPrefix("process \(getpid()) ") == true)
@@ -76,7 +76,7 @@ import Testing
   ]
 
   @Test(arguments: locks)
-  func `the kernel's list gives the process that holds a lock`(
+  func `the process that holds a lock is found in the kernel's list of locks`(
     _ row: (line: String, process: Int32?)
   ) {
     #expect(LockHolder.process(in: row.line, device: 0xfe01, inode: 77) == row.process)
@@ -85,7 +85,9 @@ import Testing
   @Test(arguments: [
     (0xfe01, "fe:01"), (0x0005, "00:05"), (0x1000_0200_0003, "1000:2003"),
   ])
-  func `a device number is written as in the kernel's list`(packed: UInt64, device: String) {
+  func `a device number is compared in the form of the kernel's list of locks`(
+    packed: UInt64, device: String
+  ) {
     let line = "1: FLOCK  ADVISORY  WRITE 12 \(device):5 0 EOF"
     #expect(LockHolder.process(in: line, device: packed, inode: 5) == 12)
   }

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `a key on a read-only disk may keep the mode that its administrator chose`() throws {
+  @Test func `a key file on a read-only disk may be readable but not writable by others`() throws {
     let status = FileStatus(owner: Self.me, mode: 0o644)
     #expect(try FileTrust.key.needsMending(status, user: Self.me, isReadOnly: true))
     #expect(throws: FileFailure.self) {
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `root does not accept other users' files, and uses its own key unchanged`()
+  @Test func `root rejects other users' files and accepts its own key file with an unchanged mode`()
     throws
   {
     #expect(throws: FileFailure.self) {
@@ -113,7 +113,8 @@ import Testing
     try await expectRefused(kind, folder, "pipe")
   }
 
-  @Test func `a device is rejected and not read to its end`() async throws {
+  @Test func `a device file in place of a store is rejected and not read to its end`() async throws
+  {
     let store = FileTokenStore(path: "/dev/zero")
     let error = await failure(.storeFailed) { try await store.load("a") }
     #expect(error?.message.contains("/dev/zero") == true)

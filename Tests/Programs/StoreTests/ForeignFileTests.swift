@@ -52,7 +52,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an own file is closed to others, also if it is damaged`(isDamaged: Bool) async throws {
+  func `a store's own file that others can read gets mode 0600, even if it is damaged`(
+    isDamaged: Bool
+  ) async throws {
     _ = try await KeyManager.makeKeyFile(at: folder.file("key"))
     for (name, _) in try stores("") {
       let path = folder.file(name)

@@ -45,7 +45,7 @@ struct FullDiskTests {
 
   /// The disk is full when the answer arrives, and then the server accepts only the new token.
   @Test(arguments: StoreKind.landing)
-  func `a disk that fills up during a refresh loses nothing`(kind: StoreKind) async throws {
+  func `no token is lost if the disk fills up during a refresh`(kind: StoreKind) async throws {
     let (folder, input) = (try TemporaryFolder(), try TemporaryFolder())
     let old = record("a", token: SQToken(accessToken: "old"))
     let new = record("a", token: SQToken(accessToken: "new"))

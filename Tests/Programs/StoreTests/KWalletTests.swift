@@ -50,7 +50,7 @@ import Testing
 
   /// KWallet reports a wallet opened by the login as locked until a program has asked for it.
   @Test(arguments: [KWallet.Start.openWallet, .closedWallet, .noWallet])
-  func `without a display, the file is chosen if KWallet might have to prompt`(
+  func `without a display, accounts are stored in a file if KWallet might have to prompt`(
     start: KWallet.Start
   ) async throws {
     let desktop = try await PrivateDesktop()
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// KWallet rejects a public key that begins with a zero byte, which is one in 256.
-  @Test func `no session fails because of its public key`() async throws {
+  @Test func `KWallet rejects no session because of its public key`() async throws {
     let desktop = try await PrivateDesktop()
     let kWallet = try await KWallet(on: desktop)
     var refused = 0

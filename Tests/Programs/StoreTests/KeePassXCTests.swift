@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: [KeePassXC.Start.lockedDatabase, .noDatabase])
-  func `without a display, the file is chosen if KeePassXC would have to prompt`(
+  func `without a display, accounts are stored in a file if KeePassXC would have to prompt`(
     start: KeePassXC.Start
   ) async throws {
     let desktop = try await PrivateDesktop()

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `each record has the user's identity`(kind: StoreKind) async throws {
+  func `a loaded record has the claims of its validated ID token`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let saved = try record()
     try await kind.open(folder).save(saved)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a memory store also returns the identity`() async throws {
+  @Test func `a memory store returns records with the claims of their ID tokens`() async throws {
     let store = MemoryTokenStore()
     await store.save(try record())
     #expect(try await store.all().map { $0.token.idToken?.name } == ["Alice"])

@@ -57,7 +57,9 @@ import Testing
     #expect(try await store("new").load("a") == record("a"))
   }
 
-  @Test func `an open store with the old key gets an error`() async throws {
+  @Test func `after a change, a store that is still open with the old key gets an error`()
+    async throws
+  {
     let (changing, open) = (store("old"), store("old"))
     try await changing.save(record("a"))
     #expect(try await open.load("a") == record("a"))

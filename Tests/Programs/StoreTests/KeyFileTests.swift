@@ -40,7 +40,7 @@ import Testing
     #expect(try folder.bytes("other.key") != first)
   }
 
-  @Test func `the client's keys have separate names`() throws {
+  @Test func `a client key and a store key can have the same name`() throws {
     let keys = KeyManager()
     let key = try ClientKey(generating: .es256)
     try keys.add(.testKey, named: "a")
@@ -80,7 +80,7 @@ import Testing
     #expect(try folder.bytes("keys/client.pem") == Data(text.utf8), "the file stays")
   }
 
-  @Test func `a file that is not a client's key is not changed`() async throws {
+  @Test func `a file that is not a client key is rejected and not changed`() async throws {
     let path = folder.file("client.pem")
     try folder.write("not a key", to: "client.pem")
     await failure(.invalidConfiguration) { try await KeyManager.makeClientKeyFile(at: path) }
@@ -182,7 +182,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `any change to an encrypted key file is damage`() async throws {
+  @Test func `any change to an encrypted key file is detected`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path, passphrase: "p")
     let whole = try folder.bytes("keys/store.key")
     // Key derivation makes each attempt slow, so the sealed part is changed only at a few places.

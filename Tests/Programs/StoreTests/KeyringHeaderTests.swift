@@ -9,7 +9,7 @@ import Testing
   private static let theirs = "#include <libsecret/secret.h>\n"
   private static let ours = "#include <stddef.h>\n#include \"secret-types.h\"\n"
 
-  @Test func `every function has the parameters of its library's header`() async throws {
+  @Test func `each declared C function has the signature of its library's header`() async throws {
     let functions = try String(contentsOfFile: Self.module + "/functions.h", encoding: .utf8)
     let names = functions.matches(of: /\bSQ_FUNCTION\([^,]+, (\w+),/).map(\.1)
     #expect(names.count > 60)
@@ -24,7 +24,8 @@ import Testing
     #expect(wrong.status != 0 && wrong.errors.contains("conflicting types for 'g_free'"))
   }
 
-  @Test func `every type and number equals that of its library's header`() async throws {
+  @Test func `each declared C type and constant equals that of its library's header`() async throws
+  {
     let theirs = try await Self.layout(Self.theirs)
     #expect(theirs.contains("sizeof(SecretServiceClass) = "))
     #expect(try await Self.layout(Self.ours) == theirs)

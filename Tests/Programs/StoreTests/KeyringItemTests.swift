@@ -36,7 +36,8 @@ import Testing
     ["oauth-service": "app", "oauth-account": digest, "oauth-format": "1"]
   }
 
-  @Test func `services are separate, and other programs' items are not accounts`() async throws {
+  @Test func `services have separate accounts, and other programs' items are ignored`() async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     let (app, other) = (store(desktop), store(desktop, service: "other"))
     try await app.save(record("a"))
@@ -112,7 +113,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a record under another account's digest is damaged`() async throws {
+  @Test func `a record under another account's digest is reported as damaged`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let json = String(decoding: try JSONEncoder().encode(record("b")), as: UTF8.self)
     try await put(json, attributes, in: desktop)
@@ -120,7 +121,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a newer format is distinguished from damage and not changed`() async throws {
+  @Test func `an item of a newer format is rejected with its own error and not changed`()
+    async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     try await put("new", attributes.merging(["oauth-format": "2"]) { $1 }, in: desktop)
     let store = store(desktop)

@@ -59,7 +59,7 @@ struct KeyringLibraryTests {
   }
 
   @Test(arguments: ["g_free", "g_task_new", "secret_value_unref"])
-  func `a library without a function is an error that names the function`(
+  func `a library that lacks a function causes an error that names the function`(
     missing: String
   ) async throws {
     try await buildLibrary(without: missing)
@@ -82,7 +82,7 @@ struct KeyringLibraryTests {
     #expect(try await store.load("a") == record("a"))
   }
 
-  @Test func `accounts in a keyring are not ignored if the library is missing`() async throws {
+  @Test func `a missing library is an error if the accounts are in the keyring`() async throws {
     try folder.write("keyring\n", to: "tokens.place")
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: noBus, hasDisplay: true, library: library)
@@ -101,7 +101,7 @@ struct KeyringLibraryTests {
     #expect(after?.message.contains("D-Bus session") == true)
   }
 
-  @Test func `simultaneous first calls all get the library`() async throws {
+  @Test func `simultaneous first calls can all use the library`() async throws {
     try await buildRealLibrary()
     let messages = await withTaskGroup(of: String?.self) { group in
       for _ in 0..<32 {

@@ -23,7 +23,7 @@ import Testing
       retryTime: retryTime, whenWaiting: whenWaiting)
   }
 
-  @Test func `without a bus the error says what to do`() async throws {
+  @Test func `without a D-Bus session, every call fails with an error that says so`() async throws {
     let store = SecretServiceTokenStore(service: "app", folder: folder.path, bus: noBus)
     for error in [
       await failure(.storeFailed) { try await store.load("a") },
@@ -37,7 +37,9 @@ import Testing
     #expect(await !SecretServiceTokenStore.isAvailable(bus: noBus))
   }
 
-  @Test func `a bus without a keyring has another error than a missing bus`() async throws {
+  @Test func `a D-Bus session without a keyring and a missing session cause different errors`()
+    async throws
+  {
     let desktop = try await PrivateDesktop()
     let error = await failure(.storeFailed) { try await store(desktop).list() }
     #expect(error?.message.contains("no program on the D-Bus session") == true)
@@ -86,7 +88,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a keyring without a collection for an item is an error`() async throws {
+  @Test func `a save to a keyring without a collection is an error`() async throws {
     let desktop = try await PrivateDesktop()
     try await desktop.startKeyring(unlocked: false)
     let store = store(desktop)
@@ -161,7 +163,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a hanging keyring ends the call at the time limit`() async throws {
+  @Test func `a call to a hanging keyring fails at the time limit`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop, limit: .milliseconds(500))
     try await desktop.freezeKeyring()
@@ -203,7 +205,7 @@ import Testing
 
   /// When the keyring becomes unavailable, the server has already replaced the refresh token.
   @Test(arguments: Trouble.allCases)
-  func `a new token waits for an unavailable keyring`(
+  func `the save of a new token waits until an unavailable keyring is back`(
     trouble: Trouble
   ) async throws {
     let desktop = try await PrivateDesktop(keyring: true)
@@ -233,7 +235,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a new token does not wait forever`() async throws {
+  @Test func `the save of a new token waits only a limited time for the keyring`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop, retryTime: .milliseconds(500))
     try await store.save(record("a"))
@@ -244,7 +246,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a session continues after a restart of the bus and the keyring`() async throws {
+  @Test func `a store works again after a restart of the D-Bus session and the keyring`()
+    async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     try await store.save(record("a"))
@@ -258,7 +262,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `the end of the bus does not end the program`() async throws {
+  @Test func `the end of the D-Bus session does not end the program`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop)
     try await store.save(record("a"))
@@ -290,7 +294,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `the environment's bus and state folder are used`() async throws {
+  @Test func `the D-Bus address and the state folder of the environment variables are used`()
+    async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     let probe = { (command: [String], changes: [String: String?]) in
       try await ChildProcess.run(

@@ -106,7 +106,7 @@ import Testing
 
   /// Steps at which a kill loses nothing: before the request, or when its answer is stored.
   @Test(arguments: StoreKind.shared)
-  func `a process killed outside the request loses nothing`(
+  func `a process that is killed before or after a refresh request loses no token`(
     kind: StoreKind
   ) async throws {
     let fixture = try await SharedAccount(kind)
@@ -130,7 +130,7 @@ import Testing
 
   /// Once the answer is in the write-ahead copy it is safe, and the next process finds it.
   @Test(arguments: StoreKind.landing, ["landed 1", "save 1"])
-  func `a process killed before it saved its write-ahead copy loses nothing`(
+  func `a process killed between its write-ahead copy and its save loses no token`(
     kind: StoreKind, step: String
   ) async throws {
     let fixture = try await SharedAccount(kind)
@@ -190,7 +190,7 @@ import Testing
   /// A keyring has no file for that first write, so there the time lasts until the save. If the
   /// process is killed in that time, the session is lost: the user must sign in again.
   @Test(arguments: StoreKind.shared)
-  func `a process killed with an unsaved answer loses the session`(
+  func `a process killed with an unsaved token response loses the session`(
     kind: StoreKind
   ) async throws {
     let fixture = try await SharedAccount(kind)

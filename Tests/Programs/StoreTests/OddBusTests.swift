@@ -21,7 +21,9 @@ import Testing
   }
 
   @Test(arguments: OddBus.Habit.allCases)
-  func `a peer that is not a bus is an error about the bus`(habit: OddBus.Habit) async throws {
+  func `a peer that is not a D-Bus session causes an error about the session`(habit: OddBus.Habit)
+    async throws
+  {
     let bus = try OddBus(habit, in: folder)
     let error = await failure(.storeFailed) {
       try await store(bus, limit: .milliseconds(500)).load("a")
@@ -33,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [.silent, .silentAfterHandshake] as [OddBus.Habit])
-  func `a silent bus ends the call after ten seconds, before the limit of a prompt`(
+  func `a call to a silent bus fails after ten seconds, before the limit of a prompt`(
     habit: OddBus.Habit
   ) async throws {
     let bus = try OddBus(habit, in: folder)
@@ -43,7 +45,9 @@ import Testing
   }
 
   @Test(arguments: OddBus.Habit.allCases)
-  func `a desktop without a display uses the file`(habit: OddBus.Habit) async throws {
+  func `without a display and a working bus, accounts are stored in the encrypted file`(
+    habit: OddBus.Habit
+  ) async throws {
     let bus = try OddBus(habit, in: folder)
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: bus.address, hasDisplay: false,
@@ -62,7 +66,7 @@ import Testing
   ]
 
   @Test(arguments: [.silent, .silentAfterHandshake] as [OddBus.Habit])
-  func `a cancelled call ends at once`(habit: OddBus.Habit) async throws {
+  func `a cancelled call to a silent bus ends at once`(habit: OddBus.Habit) async throws {
     let bus = try OddBus(habit, in: folder)
     let desktop = DesktopTokenStore(
       service: "app", folder: folder.path, bus: bus.address, hasDisplay: true)

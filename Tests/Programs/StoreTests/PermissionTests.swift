@@ -51,7 +51,7 @@ import Testing
 
   /// Root may write everywhere, so a process of root first becomes another user.
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
-  func `an unwritable folder is a typed error and gets no file`(
+  func `a save in an unwritable folder throws a typed error and creates no file`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(.requires("root", isRoot), arguments: StoreKind.onDisk)
-  func `another user's store is a typed error, not an empty store, and is not changed`(
+  func `another user's store causes a typed error, does not appear empty and is not changed`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `an account added or erased between two pages does not affect others`(
+  func `an account added or erased between two pages does not affect the other accounts`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

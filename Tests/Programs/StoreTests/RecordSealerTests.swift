@@ -12,14 +12,17 @@ import Testing
   static let keys: [StoreKey] = [raw, .quickPassphrase("correct horse")]
 
   @Test(arguments: keys)
-  func `a record opens with the same key and the stored header`(key: StoreKey) throws {
+  func `an encrypted record is decrypted with the same key and the stored header`(key: StoreKey)
+    throws
+  {
     let sealer = try RecordSealer.make(key)
     let box = try sealer.seal(record("a"))
     #expect(try sealer.open(box, id: "a") == record("a"))
     #expect(try RecordSealer(key, header: sealer.header).open(box, id: "a") == record("a"))
   }
 
-  @Test func `an encrypted record does not open for another account or another store`() throws {
+  @Test func `an encrypted record cannot be decrypted for another account or another store`() throws
+  {
     let sealer = try RecordSealer.make(Self.raw)
     let box = try sealer.seal(record("a"))
     failure(.storeDamaged) { try sealer.open(box, id: "b") }
@@ -52,7 +55,7 @@ import Testing
   }
 
   /// Damage at any place is distinguished from a wrong passphrase.
-  @Test func `a changed byte of the header is damage`() throws {
+  @Test func `a changed byte of the header is detected`() throws {
     let header = try RecordSealer.make(Self.raw).header
     for index in header.indices {
       for mask: UInt8 in [1, 0x20, 0x80] {
@@ -95,13 +98,15 @@ import Testing
     .scrypt(cost: 1 << 15, blockSize: 0, parallelism: 0, salt: Data(count: 32)),
     .hkdf(salt: Data(count: 15)),
   ])
-  func `a header with unreasonable parameters is damaged`(derivation: KeyDerivation) throws {
+  func `a header with unreasonable key derivation parameters is rejected as damaged`(
+    derivation: KeyDerivation
+  ) throws {
     let header = try SealHeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()
     failure(.storeDamaged) { try RecordSealer(.passphrase("p"), header: header) }
     failure(.storeDamaged) { try RecordSealer(Self.raw, header: header) }
   }
 
-  @Test func `a header at the bounds is accepted`() throws {
+  @Test func `a header with key derivation parameters at the lower bounds is accepted`() throws {
     let derivation = KeyDerivation.scrypt(
       cost: 1 << 14, blockSize: 8, parallelism: 1, salt: Data(count: 16))
     let header = try SealHeaderFields(derivation, verifier: Data(count: 32), version: 1).encoded()

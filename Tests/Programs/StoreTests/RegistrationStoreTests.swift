@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: RegistrationStoreKind.all)
-  func `registrations survive the process, one for each server`(
+  func `each server's registration can be loaded after the store is opened again`(
     kind: RegistrationStoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -158,7 +158,9 @@ import Testing
     }
   }
 
-  @Test func `another key, a damaged file and a link are rejected and not changed`() async throws {
+  @Test func `a file with another key, a damaged file and a symbolic link are rejected`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let path = folder.file("clients")
     let registration = try await registrations(1)[0]

@@ -18,7 +18,9 @@ import Testing
   ]
 
   @Test(arguments: StoreKind.onDisk)
-  func `the check leaves no file and does not change the store`(kind: StoreKind) async throws {
+  func `the check before a sign-in leaves no file and does not change the store`(kind: StoreKind)
+    async throws
+  {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)
     try await store.reservation("a", replacing: nil).release()
@@ -49,7 +51,7 @@ import Testing
 
   /// The longest allowed name must leave enough length for the additional files.
   @Test(arguments: kinds.indices)
-  func `a name too long for the store's additional files is rejected at once`(
+  func `a file name too long for the store's additional files is rejected before a sign-in`(
     kind: Int
   ) async throws {
     let folder = try TemporaryFolder()
@@ -72,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a key that cannot be created is rejected at once`() async throws {
+  @Test func `a key file that cannot be created is an error before a sign-in`() async throws {
     let folder = try TemporaryFolder()
     try Data().write(to: URL(filePath: folder.file("file")))
     let key = StoreKey.file(folder.file("file/key"))
@@ -90,7 +92,7 @@ import Testing
   @Test(
     .requires(FaultLibrary.requirement), arguments: [StoreKind.file, .encrypted],
     ["EIO", "EEXIST", "kept"])
-  func `a file system without working renames is rejected at once`(
+  func `a file system without working renames is rejected before a sign-in`(
     kind: StoreKind, how: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -132,7 +134,7 @@ import Testing
 
   /// SQLite opens a database on a full disk, but could not write to it.
   @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
-  func `a database without space for a record is rejected at once`() async throws {
+  func `a database without space for a record is rejected before a sign-in`() async throws {
     let folder = try TemporaryFolder()
     let kind = StoreKind.sqlite
     try await kind.open(folder).save(record("a"))

@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `an unused reservation leaves no file and does not affect the account's other files`(
+  func `an unused reservation of disk space leaves no file and keeps other reservations`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -72,7 +72,8 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `a save merges the write-ahead copy, and an erasure removes it`(kind: StoreKind) async throws
+  func `a save and an erasure of the account remove the write-ahead copy`(kind: StoreKind)
+    async throws
   {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
@@ -133,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
-  func `a reservation in a store that another program keeps locked fails and names the program`(
+  func `reserving space in a store that another program keeps locked fails and names the program`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -200,7 +201,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `a later version's write-ahead copy stops a refresh`(kind: StoreKind) async throws {
+  func `a write-ahead copy of a later version causes an error`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     let path = try #require(try writeAheadCopies(folder).first)

@@ -5,7 +5,8 @@ import Testing
 @Suite struct ContentMeterTests {
   private static let second: UInt64 = 1_000_000_000
 
-  @Test func `content reduces the excess of earlier bytes, not of later bytes`() {
+  @Test
+  func `content lowers the count of overhead bytes that arrived before it, not of later ones`() {
     var meter = ContentMeter()
     meter.arrived(1000, at: 0)
     #expect(meter.excess == 1000)
@@ -17,7 +18,7 @@ import Testing
     #expect(meter.excess == 500)
   }
 
-  @Test func `expected bytes that arrive later do not count as excess`() {
+  @Test func `overhead bytes that are announced before they arrive are not counted`() {
     var meter = ContentMeter()
     meter.expect(1000)
     meter.carried(10)
@@ -26,7 +27,9 @@ import Testing
   }
 
   @Test(arguments: [1, 10, 1000, 100_000])
-  func `each second allows 4096 bytes, no matter how often the meter counts`(counts: UInt64) {
+  func `the count of overhead bytes falls by 4096 per second, however often it is updated`(
+    counts: UInt64
+  ) {
     var meter = ContentMeter()
     let start = 5_000 * Self.second
     meter.arrived(0, at: start)
@@ -35,7 +38,7 @@ import Testing
     #expect(abs(meter.excess - (1_000_000 - 10 * 4096)) <= 2)
   }
 
-  @Test func `a clock that stands still or goes back does not reduce the excess`() {
+  @Test func `a clock that stands still or goes back does not lower the count of overhead bytes`() {
     var meter = ContentMeter()
     meter.arrived(0, at: 100 * Self.second)
     meter.arrived(1000, at: 100 * Self.second)

@@ -3,7 +3,7 @@ import Testing
 @testable import SQBasics
 
 @Suite(.timeLimit(.minutes(1))) struct OneShotTests {
-  @Test func `the first value wins and reaches early and late waiters`() async {
+  @Test func `the first of several values is returned to all earlier and later waiters`() async {
     let shot = OneShot<Int>()
     #expect(shot.current == nil)
     let values = await withTaskGroup(of: Int?.self) { group in
@@ -32,7 +32,9 @@ import Testing
     }
   }
 
-  @Test func `a wait with a deadline returns an earlier value, and otherwise nil`() async {
+  @Test func `a wait with a deadline returns a value that arrives in time, and otherwise nil`()
+    async
+  {
     let shot = OneShot<Int>()
     #expect(await shot.wait(until: .now) == nil)
     let cancelled = Task { await shot.wait(until: .now + .seconds(3600)) }
@@ -44,7 +46,7 @@ import Testing
     #expect(await shot.wait(until: .now) == 1)
   }
 
-  @Test func `a wait that ignores cancellation returns a value that comes at the same moment`()
+  @Test func `a wait that ignores cancellation returns the value although its task is cancelled`()
     async
   {
     for count in 0..<2000 {

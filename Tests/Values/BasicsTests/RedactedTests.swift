@@ -4,20 +4,21 @@ import Testing
 /// How Swift prints a type that stores a secret.
 @Suite struct RedactedTests {
   @Test(arguments: [Silent(), Silent.Choice.one("s3cr3t")] as [any Redacted & Sendable])
-  func `a type without a description prints its name`(value: any Redacted & Sendable) {
+  func `a redacted type without a description prints only its name`(value: any Redacted & Sendable)
+  {
     let name = "\(type(of: value))"
     #expect(Self.texts(of: value) == [name, name, name, "- \(name)\n", "\(name)\n"])
     #expect(Mirror(reflecting: value).children.isEmpty)
   }
 
-  @Test func `a class prints its name`() {
+  @Test func `a redacted class prints only its name`() {
     #expect(
       Self.texts(of: Silent.Keeper()) == [
         "Keeper", "Keeper", "Keeper", "- Keeper #0\n", "Keeper\n",
       ])
   }
 
-  @Test func `a type with a description prints the description`() {
+  @Test func `a redacted type with a description prints only the description`() {
     #expect(
       Self.texts(of: Named()) == ["client c", "client c", "client c", "- client c\n", "client c\n"])
   }

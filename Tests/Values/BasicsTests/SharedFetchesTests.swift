@@ -25,7 +25,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a fetch is cancelled when its last caller leaves`(isDetached: Bool) async throws {
+  func `a fetch is cancelled when its last waiting caller is cancelled`(isDetached: Bool)
+    async throws
+  {
     let fetches = Fetches()
     let end = OneShot<Int>()
     let task = await waiter(of: fetches, endingWith: end)
@@ -36,7 +38,7 @@ import Testing
   }
 
   @Test
-  func `a detached fetch returns its value to its callers, and a newer fetch's value is kept`()
+  func `after a call of detach, the old fetch returns its value, but a newer value is cached`()
     async throws
   {
     let fetches = Fetches()
@@ -49,7 +51,9 @@ import Testing
     #expect(fetches.known("key") == 2)
   }
 
-  @Test func `a caller that leaves does not end the fetch of another caller`() async throws {
+  @Test func `a cancelled caller does not end a fetch for which a second caller waits`()
+    async throws
+  {
     let fetches = Fetches()
     let end = OneShot<Int>()
     let staying = await waiter(of: fetches, endingWith: end)

@@ -31,7 +31,9 @@ struct LogScaleTests {
   }
 
   @Test(arguments: [[10], [3, 3], [100, 100, 100]] as [[Double]])
-  func `a scale for one value has two ends`(values: [Double]) throws {
+  func `a scale for equal values has two different ends and contains the values`(values: [Double])
+    throws
+  {
     let scale = LogScale(values, atLeast: 2)
     #expect(scale.first <= values[0] && values[0] <= scale.last && scale.first < scale.last)
     #expect((0...1).contains(scale.position(values[0])))

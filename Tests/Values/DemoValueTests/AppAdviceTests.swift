@@ -97,7 +97,8 @@ import Testing
     }
   }
 
-  @Test func `each message that names a setting leads to an option or a command of the demo`()
+  @Test
+  func `each SDK message that names a setting gets advice with an option or command of the demo`()
     throws
   {
     let messages = try Self.messages()
@@ -116,14 +117,14 @@ import Testing
     }
   }
 
-  @Test func `each exception is for a message that exists`() throws {
+  @Test func `each message that is exempt from advice still exists in the SDK`() throws {
     let messages = try Self.messages()
     for exception in Self.exceptions {
       #expect(messages.contains { $0.text.contains(exception.part) }, "\(exception.part)")
     }
   }
 
-  @Test func `each advice is for a message that exists`() throws {
+  @Test func `each message for which the demo has advice still exists in the SDK`() throws {
     let texts = try Self.libraries.flatMap { library in
       let folder = PackageSources.root.appending(path: "Sources/\(library)")
       return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
@@ -143,7 +144,7 @@ import Testing
     (.connectionFailed, "check the proxy setting, the variable https_proxy", "--proxy none"),
     (.invalidConfiguration, "the HTTP client's clientCertificate cannot be used", "--client-cert "),
   ])
-  func `a line of a screen has the message and the option`(
+  func `a message with advice is shown with the option, and other messages are not changed`(
     code: SQOAuthError.Code, message: String, option: String
   ) {
     let failure = Failure(SQOAuthError(code, message))

@@ -109,7 +109,7 @@ import Testing
       ([], nil, []), (["get", "a"], "get", ["a"]), (["get", "get"], "get", ["get"]),
       (["rename", "-o", "x", "a", "b"], "rename", ["a", "b"]), (["-o=x"], nil, []),
     ] as [([String], String?, [String])])
-  func `the first word selects the form`(
+  func `the first word selects the action and its operands`(
     words: [String], action: String?, operands: [String]
   ) throws {
     let arguments = try parse(words)
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(arguments: [["-o", "a"], ["-o=a"], ["--output", "a"]])
-  func `an option also works by its letter`(words: [String]) throws {
+  func `an option can also be given by its short name`(words: [String]) throws {
     #expect(try parse(words)[Self.output] == "a")
   }
 }

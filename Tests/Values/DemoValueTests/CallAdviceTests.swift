@@ -11,14 +11,18 @@ import Testing
       .failure(error, signIn: signIn, login: "sq-demo login --account NAME")
   }
 
-  @Test func `too few scopes lead to the command for the account that the call has kept`() throws {
+  @Test
+  func `the hint for insufficient_scope names the account's login command and a wider --scope`()
+    throws
+  {
     let command = "sq-demo login --account https://api.example.com --issuer https://id.example.com"
     let error = SQOAuthError(.insufficientScope, "more")
     let hint = try #require(try failure(error, signIn: command).hint)
     #expect(hint.contains("'\(command)' and a wider --scope"))
   }
 
-  @Test func `a login that does not suffice leads to no other scope`() throws {
+  @Test func `the hint for insufficient_user_authentication suggests a login and no scope`() throws
+  {
     let error = SQOAuthError(.insufficientUserAuthentication, "stronger")
     let hint = try #require(try failure(error, signIn: "sq-demo login").hint)
     #expect(!hint.contains("scope") && hint.contains("Log in"))

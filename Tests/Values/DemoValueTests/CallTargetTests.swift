@@ -27,7 +27,7 @@ import Testing
     ),
     ("https://id.example.com", "https://api.example.com", "https://id.example.com/me", false),
   ])
-  func `an account fits the servers that its user meant`(
+  func `an account is used for its listed servers, or else for the origin of its issuer`(
     issuer: String, listed: String?, url: String, fits: Bool
   ) throws {
     let attributes = listed.map { ["resource_origins": $0] } ?? [:]
@@ -89,7 +89,7 @@ import Testing
     #expect(http.method == method)
   }
 
-  @Test func `a method alone lacks its URL`() throws {
+  @Test func `a call with a method and no URL is rejected`() throws {
     let arguments = try Arguments(["GET"], forms: Call.forms, options: Call.options)
     #expect(throws: Failure.usage("URL is missing")) { try CallRequest(arguments) }
     #expect(throws: Failure.usage("URL is missing")) {

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [0o602, 0o620, 0o622])
-  func `a key that others can change is refused, whoever runs the program`(mode: mode_t) throws {
+  func `a key file that other users can write to is refused`(mode: mode_t) throws {
     try folder.write(KeyPair.p256.privatePEM, to: "key")
     #expect(chmod(folder.file("key"), mode) == 0)
     let failure = try #require(throws: Failure.self) {
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(.requires("root", geteuid() == 0))
-  func `a key of another user than root is refused`() throws {
+  func `if root runs the program, a key file of a different user is refused`() throws {
     try folder.write(KeyPair.p256.privatePEM, to: "key")
     #expect(chown(folder.file("key"), 65534, 65534) == 0)
     let failure = try #require(throws: Failure.self) {
@@ -61,7 +61,7 @@ import Testing
     (KeyPair.rsa, SecurityProfile.standard, JWSAlgorithm.rs256), (.rsa, .fapi2, .ps256),
     (.rsa, .fapi2MessageSigning, .ps256), (.p256, .fapi2, .es256), (.ed25519, .fapi2, .edDSA),
   ])
-  func `an RSA key signs with an algorithm that the profile allows`(
+  func `a key signs with an algorithm that the profile allows`(
     pair: KeyPair, profile: SecurityProfile, algorithm: JWSAlgorithm
   ) throws {
     #expect(try file(pair.privatePEM).clientKey(for: profile).algorithm == algorithm)
@@ -78,7 +78,9 @@ import Testing
     #expect(key.algorithm == .edDSA && key.keyID == "mine")
   }
 
-  @Test func `the passphrase of an encrypted key is used only for such a key`() throws {
+  @Test func `a key passphrase opens an encrypted key and is ignored for an unencrypted key`()
+    throws
+  {
     let sealed = try ClientKey(pem: KeyPair.p256.privatePEM).pem(passphrase: "open sesame")
     let key = try file(sealed, passphrase: "open sesame")
     #expect(!key.isLocked)
@@ -90,7 +92,8 @@ import Testing
     #expect(failure.message.contains(folder.file("key")))
   }
 
-  @Test func `an encrypted key without a terminal says where its passphrase belongs`() async throws
+  @Test func `without a terminal, the error of an encrypted key names SQ_KEY_PASSPHRASE`()
+    async throws
   {
     let sealed = try ClientKey(pem: KeyPair.p256.privatePEM).pem(passphrase: "open sesame")
     let locked = try file(sealed)
@@ -107,7 +110,7 @@ import Testing
     (String(KeyPair.p256.privatePEM.dropLast(40)), "not a complete"),
     (String(repeating: "a", count: 65537), "longer than 65536 bytes"),
   ])
-  func `a file without a usable private key is rejected by name, and not quoted`(
+  func `the error of a file without a usable private key names the file and quotes no key`(
     text: String, reason: String
   ) throws {
     let failure = try #require(throws: Failure.self) { try file(text) }

@@ -38,7 +38,9 @@ import Testing
   }
 
   @Test(arguments: [(nil, nil), ("/x", nil)] as [(String?, String?)])
-  func `an address without a known provider is rejected`(option: String?, server: String?) {
+  func `a relative or missing address is rejected if no provider is known`(
+    option: String?, server: String?
+  ) {
     #expect(throws: Failure.self) { try DriveAddress(option, at: server) }
   }
 }
@@ -68,7 +70,9 @@ import Testing
     (String(repeating: "ä", count: 200) + ".tar", String(repeating: "ä", count: 98) + ".tar"),
     ("x." + String(repeating: "y", count: 300), "x." + String(repeating: "y", count: 198)),
   ])
-  func `the local name of a file stays in the folder`(title: String, name: String) {
+  func `a file's title becomes a local name that stays inside the folder`(
+    title: String, name: String
+  ) {
     let file = DriveFile(id: "id", title: title, size: nil, modified: nil, type: nil)
     #expect(file.localName == name)
   }

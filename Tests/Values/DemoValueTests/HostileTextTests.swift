@@ -25,7 +25,7 @@ import Testing
     #expect(try JSONDecoder().decode(Report.self, from: Data(json.utf8)) == Report())
   }
 
-  @Test func `the claims of a user and their names are escaped`() throws {
+  @Test func `the names and values of a user's claims are escaped in JSON`() throws {
     let claims: JSONValue = .object([Self.text: .array([.string(Self.text)])])
     let json = try oneLineOfJSON(claims)
     #expect(isHarmless(json))
@@ -41,7 +41,7 @@ import Testing
     #expect("a\n\u{9B}b\n".linesOnScreen == "a\n?b\n")
   }
 
-  @Test func `a message shortens long words that it repeats`() {
+  @Test func `long words in a message are shortened`() {
     let long = String(repeating: "é", count: 100_000)
     let shown = "no \"\(long)\"; did you mean x?".abbreviated
     #expect(shown.count < 600 && shown.hasPrefix("no \"éé") && shown.contains("…"))

@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: sizes)
-  func `files that do not fit are counted`(columns: Int, rows: Int) throws {
+  func `the number of files that do not fit is shown`(columns: Int, rows: Int) throws {
     let shown = text(columns, rows, Self.main { $0.news = Self.refreshed }.page)
     let count = Self.files.count { shown.contains($0.title) }
     guard shown.contains("\nfiles ") else { return #expect(count == 0 && rows < 10) }
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a main screen of 40 columns and 15 rows shows both news and files`() {
+  @Test func `a main screen of 40 columns and 15 rows shows both notifications and files`() {
     let view = Self.main {
       $0.isOverAtServer = true
       $0.news = Self.refreshed
@@ -114,7 +114,7 @@ import Testing
         """)
   }
 
-  @Test func `an answer of a call that does not fit ends in an ellipsis`() {
+  @Test func `a long answer of a call leaves room for the reason of a failed refresh`() {
     let view = Self.main {
       $0.call = .failed(message: "Invalid credentials.\n" + String(repeating: "Much. ", count: 60))
       $0.news = [Self.failed]
@@ -124,7 +124,8 @@ import Testing
     #expect(shown.contains("! Refresh failed  1 min 0 s ago\n  the server at"))
   }
 
-  @Test func `a session that cannot be refreshed also shows that it has ended`() {
+  @Test
+  func `the screen of a session without a refresh token also says that the session has ended`() {
     let view = Self.main {
       $0.token = SQToken(accessToken: "a")
       $0.isOverAtServer = true
@@ -148,7 +149,8 @@ import Testing
     #expect(shown.contains("q quit"))
   }
 
-  @Test func `a smaller screen drops the reason and the progress before the login`() {
+  @Test
+  func `a small screen omits the reason and the progress rather than the address and the login`() {
     let shown = text(40, 12, Self.waiting(Self.address).page)
     #expect(shown.hasPrefix(Self.address + "\nuser      alice\npassword  wonderland\n"))
     #expect(text(40, 11, Self.waiting(Self.address).page).contains(Self.address))

@@ -44,7 +44,7 @@ import Testing
       (["--dpop"], false, true, .standard), (["--profile", "fapi2"], false, false, .fapi2),
       (["--profile", "fapi2-signed", "--dpop", "--par"], true, true, .fapi2MessageSigning),
     ] as [([String], Bool, Bool, SecurityProfile)])
-  func `protections are part of the client, and stay with the account`(
+  func `protection options configure the client and are restored from the stored account`(
     words: [String], pushes: Bool, binds: Bool, profile: SecurityProfile
   ) throws {
     let given = try options(Self.provider + words + ["--key", path])
@@ -71,7 +71,7 @@ import Testing
     #expect(names.allSatisfy { all[$0] != nil })
   }
 
-  @Test func `of a key the account keeps only the path`() throws {
+  @Test func `an account stores only the path of a client key`() throws {
     let attributes = try record(options(Self.provider + ["--key", path])).attributes
     #expect(attributes["client_key_file"] == path)
     let secret = KeyPair.p256.privatePEM.split(separator: "\n")[1]
@@ -93,7 +93,7 @@ import Testing
     #expect(changed.key?.path == folder.file("other.pem"))
   }
 
-  @Test func `another client than the account's gets neither its key nor its protections`() throws {
+  @Test func `an account's key and protections are not used for a different client`() throws {
     let record = try record(options(Self.provider + ["--par", "--dpop", "--key", path]))
     let other = try options(["--issuer", Self.issuer, "--client-id", "other"])
       .completed(by: record)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "nonsense"])
-  func `an account whose key cannot be read says which file and what to do`(
+  func `the error for an account whose key cannot be read names the file and a login command`(
     content: String?
   ) throws {
     let record = try record(options(Self.provider + ["--key", path]))
@@ -119,7 +119,7 @@ import Testing
     #expect(try moved.completed(by: record).configuration?.clientKey != nil)
   }
 
-  @Test func `a key takes the place of a secret that was not stored`() throws {
+  @Test func `a client key can replace a client secret that was not stored`() throws {
     let record = AccountRecord(
       id: "work", clientID: "app", issuer: Self.issuer, token: SQToken(accessToken: ""),
       attributes: ["issuer": Self.issuer, "needs_client_secret": "true"])
@@ -128,7 +128,8 @@ import Testing
     #expect(client.configuration?.clientKey != nil)
   }
 
-  @Test func `an encrypted key waits for its passphrase, and the client for its key`() async throws
+  @Test func `a client with an encrypted key has no key until the passphrase is given`()
+    async throws
   {
     let sealed = try ClientKey(pem: KeyPair.p256.privatePEM).pem(passphrase: "open sesame")
     try folder.write(sealed, to: "key.pem")
@@ -148,7 +149,7 @@ import Testing
     #expect(failure.code == "wrong_passphrase" && failure.message.contains(path))
   }
 
-  @Test func `another scope changes nothing else of the client`() throws {
+  @Test func `a request for a different scope changes no other setting of the client`() throws {
     let words = [
       "--without-pkce", "--id-token-alg", "ES256", "--trust-audience", "api", "--dpop", "--par",
       "--profile", "fapi2", "--key", path, "--resource", "https://api.example.com",

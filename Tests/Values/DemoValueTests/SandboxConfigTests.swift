@@ -21,7 +21,7 @@ import Testing
     return try Sandbox(Arguments(words, options: Sandbox.options)).options()
   }
 
-  @Test func `the printed example sets each member`() throws {
+  @Test func `every setting of the printed example is applied`() throws {
     let options = try sandbox(SandboxConfig.example)
     #expect(options.port == 8989)
     #expect(options.clients.map(\.id) == ["shop-app", "shop-web", "shop-service"])
@@ -57,7 +57,7 @@ import Testing
     #expect(options.accessTokenLifetime == plain.accessTokenLifetime)
   }
 
-  @Test func `options of the command line count more than the file`() throws {
+  @Test func `command-line options override the file`() throws {
     let file = #"{"port": 8989, "lifetimes": {"access_token": 300}}"#
     let options = try sandbox(file, ["--port", "0", "--lifetime", "77", "--jwt"])
     #expect(options.port == 0 && options.accessTokenLifetime == .seconds(77))
@@ -176,21 +176,21 @@ import Testing
     #expect(error?.message.hasSuffix("not written in UTF-8") == true)
   }
 
-  @Test func `the two servers need two ports`() throws {
+  @Test func `the sandbox and its gRPC server cannot use the same port`() throws {
     let error = #expect(throws: Failure.self) {
       try sandbox("{}", ["--port", "19400", "--rpc-port", "19400"])
     }
     #expect(error?.message.contains("--rpc-port 19400 is the sandbox's own port") == true)
   }
 
-  @Test func `a file that cannot be read is named`() throws {
+  @Test func `the error for a missing file says that the file does not exist`() throws {
     let error = #expect(throws: Failure.self) {
       try Sandbox(Arguments(["--config", folder.file("no")], options: Sandbox.options))
     }
     #expect(error?.message.contains("No such file") == true)
   }
 
-  @Test func `a secret in the file is in no error and in no description`() throws {
+  @Test func `no error shows a secret of the file`() throws {
     let error = #expect(throws: Failure.self) {
       try sandbox(
         #"{"clients": [{"client_id": "a", "client_secret": ["hush-hush"]}], "users": "hush-hush"}"#)

@@ -330,7 +330,7 @@ import Testing
         """)
   }
 
-  @Test func `a long address takes the place of the lines above it, but not of the keys`() {
+  @Test func `a long address replaces the lines above it, but not the key commands`() {
     let address = Self.usualAddress + String(repeating: "x", count: 150)
     let waiting = Coordinator.Waiting(player: .browser, address: address, showsAddress: true)
     let page = Self.login(.waiting(waiting), at: Self.provider)

@@ -36,7 +36,7 @@ import Testing
     #expect(options.timeout == .seconds(7) && options.answerLimit == .seconds(7))
   }
 
-  @Test func `every wait has a limit`() throws {
+  @Test func `by default, a sign-in waits at most 300 s and a request at most 60 s`() throws {
     let options = try options([])
     #expect(options.timeout == .seconds(300) && options.answerLimit == .seconds(60))
   }
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: ["EdDSA", "Ed25519"])
-  func `both names of an algorithm are accepted`(name: String) throws {
+  func `the ID token algorithm may be named EdDSA or Ed25519`(name: String) throws {
     let client = try options(Self.provider + ["--id-token-alg", name]).configuration
     #expect(client?.idTokenAlgorithm == .edDSA)
   }
@@ -77,7 +77,7 @@ import Testing
     #expect(PastedRedirects.redirect(in: line) == line)
   }
 
-  @Test func `exceptions for a server are accepted and stay with the account`() throws {
+  @Test func `options that adapt the client to a server are stored with the account`() throws {
     let words = [
       "--quirk", "missing-token-type", "--quirk", "form-encoded", "--trust-audience", "api",
       "--trust-audience", "b", "--id-token-alg", "ES256", "--without-pkce",
@@ -107,7 +107,7 @@ import Testing
     ("issuer", AssertionAudience.issuer), ("token-endpoint", .tokenEndpoint),
     ("endpoint", .requestedEndpoint), ("https://id.example/x", .other("https://id.example/x")),
   ])
-  func `the server's name in assertions stays with the account`(
+  func `the audience of assertions is stored with the account unless it is the default`(
     word: String, audience: AssertionAudience
   ) throws {
     for (server, usual) in [
@@ -269,7 +269,7 @@ import Testing
     #expect(KeptClient(record).server == server, "an account keeps all of them")
   }
 
-  @Test func `a revocation endpoint belongs to the client`() throws {
+  @Test func `the option --revocation sets the client's revocation endpoint`() throws {
     let options = try options([
       "--authorize=https://a.example/x", "--token=https://a.example/y", "--client-id=app",
       "--revocation=https://a.example/z",

@@ -5,7 +5,7 @@ import Testing
 
 /// What `sq-demo whoami` says of a user.
 @Suite struct SignedInUserTests {
-  @Test func `only claims about a user may be newer than the ID token`() {
+  @Test func `UserInfo replaces claims about the user, but not protocol claims of the ID token`() {
     let verified: [String: JSONValue] = [
       "iss": "https://id.example", "aud": "app", "exp": 1, "tid": "t1", "email": "old@example.com",
     ]

@@ -30,14 +30,16 @@ import Testing
 
   // MARK: The article
 
-  @Test func `the article has one section for each error code, and none for any other`() throws {
+  @Test func `the troubleshooting article has exactly one section for each public error code`()
+    throws
+  {
     let article = Article(try String(contentsOf: Self.file, encoding: .utf8))
     let codes = try PublicErrorCodes.all().map(\.code.rawValue)
     try #require(codes.count > 80)
     #expect(article.codes.sorted() == codes.sorted())
   }
 
-  @Test func `each section of the article has a text`() throws {
+  @Test func `each section of the article has two to eight sentences`() throws {
     let article = Article(try String(contentsOf: Self.file, encoding: .utf8))
     for code in article.codes {
       let text = try #require(article.explanation(of: code)).text(width: .max)
@@ -74,14 +76,15 @@ import Testing
 
   // MARK: The reader of the article
 
-  @Test func `only a heading that is a code is one`() {
+  @Test func `a heading is read as an error code only if it has the form of one`() {
     #expect(Self.small.codes == ["store_failed"])
     #expect(Self.small.explanation(of: "The clock is wrong") == nil)
     #expect(Self.small.explanation(of: "store_damaged") == nil)
     #expect(Article("").codes.isEmpty)
   }
 
-  @Test func `a section ends at the next heading, fits the width and names other articles`() {
+  @Test func `a section's text ends at the next heading, fits the width and names linked articles`()
+  {
     let words = Array(repeating: "word", count: 7).joined(separator: " ")
     #expect(
       Self.small.explanation(of: "store_failed")?.text(width: 40) == """
@@ -114,7 +117,8 @@ import Testing
       })
   }
 
-  @Test func `each code of the program itself has an explanation, and no other has one`() throws {
+  @Test func `the demo explains each of its own error codes, and no error code of the SDK`() throws
+  {
     let codes = try Self.codesOfProgram()
     try #require(codes.count > 20)
     let ofSDK = Set(Article.troubleshooting.codes)
@@ -153,7 +157,9 @@ import Testing
     Failure.interrupted, .usage("as asked"), Failure("http_503", "x", status: .notAuthorized),
     Failure(SQOAuthError(.init(rawValue: "of_a_server"), "x")),
   ])
-  func `an error without a section, and an interruption, end without that line`(failure: Failure) {
+  func `an interruption, and an error that no section explains, do not name the explain command`(
+    failure: Failure
+  ) {
     #expect(!failure.lines.contains { $0.contains("explain") })
   }
 }

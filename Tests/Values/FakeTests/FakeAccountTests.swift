@@ -26,12 +26,13 @@ import Testing
     try await account.send(request).status
   }
 
-  @Test func `an account of the app's own takes the place of the SDK's`() async throws {
+  @Test func `an app can pass its own OAuthAccount where an SDK account is expected`() async throws
+  {
     #expect(try await orders(of: OwnAccount()) == 204)
     #expect(try await OwnAccount().userInfo().subject == "carol")
   }
 
-  @Test func `the SDK's accounts are accounts of this kind`() async throws {
+  @Test func `SQOAuth can be passed as an OAuthAccount`() async throws {
     let accounts: [any OAuthAccount] = [SQOAuth()]
     let error = await #expect(throws: SQOAuthError.self) {
       for account in accounts { _ = try await account.token() }
@@ -39,7 +40,7 @@ import Testing
     #expect(error?.code == .notAuthorized)
   }
 
-  @Test func `a fake account answers, and records what was asked`() async throws {
+  @Test func `a fake account returns the test's answer, and records the request`() async throws {
     let account = FakeAccount()
     account.answers { request in
       WebResponse(status: request.method == "GET" ? 200 : 405)
@@ -50,12 +51,15 @@ import Testing
     #expect(account.requests.first?.headers["Authorization"] == nil)
   }
 
-  @Test func `a request without an answer fails and names the request`() async throws {
+  @Test func `a request for which the test set no answer fails, and the error names the request`()
+    async throws
+  {
     let error = await #expect(throws: SQOAuthError.self) { try await orders(of: FakeAccount()) }
     #expect(error?.code == .connectionFailed && error?.message.contains("/orders") == true)
   }
 
-  @Test func `a signed-out account demands a sign-in, and then has the test's token`() async throws
+  @Test func `a signed-out fake account demands a sign-in, which returns the test's next token`()
+    async throws
   {
     let account = FakeAccount(token: nil)
     account.brings(.fake("first"), .fake("second"))
@@ -69,7 +73,7 @@ import Testing
     #expect(account.calls == [.send, .signIn, .requestAccess, .signOut, .requestAccess])
   }
 
-  @Test func `errors come once each, in order`() async throws {
+  @Test func `a fake account throws each error of the test once, in order`() async throws {
     let account = FakeAccount()
     account.fails(.token, SQOAuthError(.serverError, "one"), SQOAuthError(.timedOut, "two"))
     for code in [SQOAuthError.Code.serverError, .timedOut] {
@@ -79,7 +83,9 @@ import Testing
     #expect(try await account.token().accessToken == "fake-access-token")
   }
 
-  @Test func `an answer that refuses the token is an error, after one refresh`() async throws {
+  @Test func `a fake account refreshes once after status 401, and throws if it is refused again`()
+    async throws
+  {
     let account = FakeAccount(token: .fake("old"))
     account.answers { _ in WebResponse(status: 401) }
     let url = try WebRequest(url: "https://api.example.com/orders")
@@ -99,7 +105,7 @@ import Testing
     #expect(try await account.send(url).status == 403)
   }
 
-  @Test func `a token goes only to https, as with any account`() async throws {
+  @Test func `a fake account refuses to send a token to an http URL`() async throws {
     let account = FakeAccount()
     account.answers { _ in WebResponse(status: 200) }
     let request = try WebRequest(url: "http://api.example.com/x")
@@ -120,7 +126,7 @@ import Testing
     #expect(error?.code == .notAuthorized)
   }
 
-  @Test func `a fake account knows the user that the test gives it`() async throws {
+  @Test func `a fake account returns the user information that the test gives it`() async throws {
     let account = FakeAccount(
       token: .fake(idToken: try .fake("u-1")), user: .fake("u-1", claims: ["name": "Alice"]))
     #expect(try await account.token().idToken?.subject == "u-1")

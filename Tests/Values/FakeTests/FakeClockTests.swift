@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct FakeClockTests {
   private let clock = FakeClock(now: Date(timeIntervalSince1970: 1_750_000_000))
 
-  @Test func `the clock stands still until the test moves it`() {
+  @Test func `the clock moves only when the test advances it, and never back`() {
     clock.advance(by: .seconds(90))
     clock.advance(by: .seconds(-30))
     #expect(clock.now == Date(timeIntervalSince1970: 1_750_000_090))

@@ -6,7 +6,7 @@ import Testing
 
 /// The values that an app's tests make without a server.
 @Suite struct FakeValueTests {
-  @Test func `a fake ID token has the claims of its arguments and of the test`() throws {
+  @Test func `a fake ID token has the claims that its arguments name`() throws {
     let issued = Date(timeIntervalSince1970: 1_750_000_000)
     let token = try IDToken.fake(
       "u-1", claims: ["name": "Alice Liddell", "amr": ["pwd"], "sid": "s"], issuedAt: issued,
@@ -31,14 +31,14 @@ import Testing
     #expect(String(decoding: header, as: UTF8.self) == #"{"alg":"none"}"#)
   }
 
-  @Test func `a claim replaces an argument, and null removes it`() throws {
+  @Test func `a claim overrides an argument, and a null claim removes it`() throws {
     let token = try IDToken.fake("alice", claims: ["sub": "bob", "azp": "app"])
     #expect(token.subject == "bob" && token.authorizedParty == "app")
     let error = #expect(throws: SQOAuthError.self) { try IDToken.fake(claims: ["sub": .null]) }
     #expect(error?.code == .idTokenIncomplete)
   }
 
-  @Test func `claims that no ID token can have are an error`() {
+  @Test func `a fake ID token with a claim of a wrong type throws an error`() {
     let error = #expect(throws: SQOAuthError.self) { try IDToken.fake(claims: ["sub": 7]) }
     #expect(error?.code == .idTokenMalformed)
     #expect(error?.message.contains("\"sub\"") == true)
@@ -50,13 +50,15 @@ import Testing
     #expect(try IDToken.fake("a", issuedAt: date) != .fake("b", issuedAt: date))
   }
 
-  @Test func `fake user information is about its subject`() {
+  @Test func `fake user information keeps its subject even if the claims name a different one`() {
     let info = UserInfo.fake("u-1", claims: ["email": "a@example.com", "sub": "other"])
     #expect(info.subject == "u-1" && info.claims["sub"] == "u-1")
     #expect(info.email == "a@example.com")
   }
 
-  @Test func `fake claims of an access token pass their own requirements only`() throws {
+  @Test func `fake access token claims meet the requirements that they state, and no others`()
+    throws
+  {
     let claims = try AccessTokenClaims.fake(
       scopes: ["orders.read", "orders.write"], claims: ["acr": "high"])
     try claims.require(scopes: "orders.read")
@@ -69,7 +71,7 @@ import Testing
     try bound.requireBound()
   }
 
-  @Test func `fake claims of an access token that no server can send are an error`() {
+  @Test func `fake access token claims with a value of a wrong type throw an error`() {
     let error = #expect(throws: SQOAuthError.self) {
       try AccessTokenClaims.fake(claims: ["exp": "tomorrow"])
     }
@@ -82,14 +84,14 @@ import Testing
     #expect(SQToken.fake(lifetime: nil).expirationDate == nil)
   }
 
-  @Test func `a fake token knows its user`() throws {
+  @Test func `a fake token contains the given ID token and scopes`() throws {
     let idToken = try IDToken.fake("u-1")
     let token = SQToken.fake(scope: "openid demo", idToken: idToken)
     #expect(token.idToken == idToken && token.scopes == ["openid", "demo"])
     #expect(token.additionalFields["id_token"] == .string(idToken.compactForm))
   }
 
-  @Test func `lifetimes and dates of any size make values`() throws {
+  @Test func `fake values with extreme lifetimes and dates do not crash`() throws {
     for lifetime in [Duration.seconds(Int64.max), .seconds(Int64.min)] {
       _ = SQToken.fake(lifetime: lifetime)
       _ = try? IDToken.fake(lifetime: lifetime)

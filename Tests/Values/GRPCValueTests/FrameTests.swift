@@ -67,7 +67,7 @@ extension FrameParser {
   }
 
   @Test(arguments: [[UInt8(0), 0, 0, 1, 45], [1, 255, 255, 255, 255]])
-  func `a message that is too long is rejected by its length`(bytes: [UInt8]) {
+  func `a message whose length prefix exceeds the limit is rejected`(bytes: [UInt8]) {
     var parser = FrameParser(limit: 300)
     rpcFailure(.resourceExhausted) { try parser.take(Data(bytes)) }
   }

@@ -26,7 +26,7 @@ import Testing
     #expect(metadata == expected)
   }
 
-  @Test func `names that end in -bin take bytes, and other names take text`() throws {
+  @Test func `names that end in -bin accept only bytes, and other names accept only text`() throws {
     var metadata = RPCMetadata()
     let bytes = Data([0, 255, 10])
     try metadata.append(bytes, for: "X-Trace-Bin")
@@ -75,7 +75,7 @@ import Testing
     #expect(metadata.isEmpty)
   }
 
-  @Test func `fields are read from their wire format`() {
+  @Test func `metadata is read from header fields, without the fields that gRPC reserves`() {
     let metadata = RPCMetadata(fields: [
       "Content-Type": "application/grpc", "grpc-status": "0", "X-A": "1", "x-a": "2",
       "x-bin": "AAH/", "Y-Bin": "AA", "y-bin": "AA==", "z-bin": "AA,AQ==,,!", "grpc-detail": "d",

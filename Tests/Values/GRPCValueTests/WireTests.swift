@@ -38,7 +38,9 @@ import Testing
       (6, .internal), (7, .unavailable), (8, .cancelled), (9, .internal), (10, .internal),
       (11, .resourceExhausted), (12, .permissionDenied),
     ] as [(UInt32, RPCStatus)])
-  func `a stream reset becomes a status`(code: UInt32, status: RPCStatus) {
+  func `the error code of a stream reset is mapped to a gRPC status`(
+    code: UInt32, status: RPCStatus
+  ) {
     #expect(HTTPMapping.status(ofReset: HTTP2ErrorCode(rawValue: code)) == status)
   }
 

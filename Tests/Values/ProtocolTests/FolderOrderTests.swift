@@ -59,7 +59,7 @@ import Testing
     return rooms.compactMapValues { $0.count == 1 ? $0.first : nil }
   }
 
-  @Test func `each folder uses only folders below it`() throws {
+  @Test func `a source folder uses only folders below it in the Design article's table`() throws {
     let (code, table) = (try code(), try table())
     let rooms = declarations(code)
     #expect(rooms.count > 200 && rooms["SessionState"] == "Session")

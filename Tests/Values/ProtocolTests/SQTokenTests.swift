@@ -16,14 +16,15 @@ import Testing
     }
   }
 
-  @Test func `missing parts of a token stay missing`() throws {
+  @Test func `properties that a token lacks are still missing after encoding and decoding`() throws
+  {
     let json = try JSONEncoder().encode(SQToken(accessToken: "a"))
     let token = try JSONDecoder().decode(SQToken.self, from: json)
     #expect(token.expirationDate == nil && token.refreshToken == nil && token.issueDate == nil)
     #expect(token.scope == nil && token.additionalFields.isEmpty)
   }
 
-  @Test func `a token that an older program stored can be read`() throws {
+  @Test func `a token that an older version of the library stored can be read`() throws {
     let token = try JSONDecoder().decode(
       SQToken.self, from: Data(#"{"access_token":"a","token_type":"Bearer"}"#.utf8))
     #expect(token == SQToken(accessToken: "a"))

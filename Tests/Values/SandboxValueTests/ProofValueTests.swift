@@ -12,7 +12,7 @@ import Testing
     + "i8vc2VydmVyLmV4YW1wbGUuY29tL3Rva2VuIiwiaWF0IjoxNTYyMjYyNjE2fQ.2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiM"
     + "LvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg"
 
-  @Test func `the RFC's proof is read and its signature is right`() throws {
+  @Test func `the DPoP proof in RFC 9449 is read and its signature is valid`() throws {
     let proof = try #require(SandboxProof(Self.example))
     #expect(proof.type == "dpop+jwt" && proof.algorithm == "ES256")
     #expect(proof.id == "-BwC3ESc6acc2lTc" && proof.method == "POST")
@@ -28,7 +28,7 @@ import Testing
     #expect(!key.hasSigned(damaged.jwt))
   }
 
-  @Test func `a thumbprint needs only the required parameters`() {
+  @Test func `a JWK thumbprint is computed from the required members only`() {
     // RFC 7638, section 3.1.
     let modulus =
       "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZ"
@@ -43,7 +43,7 @@ import Testing
     #expect(ProofKey.thumbprint(of: ["kty": "oct", "k": "AQAB"]) == nil)
   }
 
-  @Test func `the hash of a token is the RFC's`() {
+  @Test func `the hash of an access token equals the example in RFC 9449`() {
     // RFC 9449, section 7.1.
     #expect(
       Crypto.digest(of: "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU")
@@ -83,7 +83,7 @@ import Testing
     #expect(ProofURL("https://a.example/%c3%a9") == ProofURL("https://a.example/%C3%A9"))
   }
 
-  @Test func `used identifiers are remembered until their end, in bounded memory`() {
+  @Test func `used proof identifiers are remembered until they expire, in bounded memory`() {
     var used = UsedIdentifiers()
     var fresh = [
       used.note("a", until: 10, now: 0), used.note("a", until: 20, now: 10),

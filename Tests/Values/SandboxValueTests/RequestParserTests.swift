@@ -128,7 +128,7 @@ import Testing
     #expect(status(head + body) == expected)
   }
 
-  @Test func `all chunks together count against the limit of a body`() {
+  @Test func `a chunked body is rejected if all chunks together exceed the body limit`() {
     var limits = LoopbackLimits()
     limits.bodyBytes = 10
     let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `text beyond ASCII in a value is accepted`() throws {
+  @Test func `a header value with characters beyond ASCII is accepted`() throws {
     // Another program on this host may have set any cookie; the browser sends it to every port.
     let request = try request("GET / HTTP/1.1\r\nHost: a\r\nCookie: a=\u{E9}\r\n\r\n")
     #expect(request.header("cookie") == "a=\u{E9}")
@@ -260,7 +260,9 @@ import Testing
     ("http://example.test:80/a?b=/c?d", "/a?b=/c?d"), ("HTTP://Example.TEST:80/a", "/a"),
     ("http://example.test:80", "/"), ("http://example.test:80?a=b", "/?a=b"),
   ])
-  func `the whole URL of the server is the same target`(target: String, path: String) throws {
+  func `a target in absolute form is read as its path and query`(target: String, path: String)
+    throws
+  {
     let request = try request("GET \(target) HTTP/1.1\r\nHost: example.test:80\r\n\r\n")
     #expect(request.pathAndQuery == path && request.target == target)
   }
@@ -269,12 +271,12 @@ import Testing
     "http://other.test:80/a", "http://example.test/a", "http://a@example.test:80/a",
     "https://example.test:80/a", "http:/a", "example.test:443", "*",
   ])
-  func `a target for another server, or in another form, stays as it is`(target: String) throws {
+  func `a target that is not an absolute URL of this server is not changed`(target: String) throws {
     let request = try request("GET \(target) HTTP/1.1\r\nHost: example.test:80\r\n\r\n")
     #expect(request.pathAndQuery == target && request.target == target)
   }
 
-  @Test func `after a rejection, every request is rejected`() {
+  @Test func `after a rejection, every later request on the connection is rejected`() {
     var parser = RequestParser()
     for text in ["GET\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"] {
       Array(text.utf8).withUnsafeBytes { parser.append($0) }

@@ -41,7 +41,7 @@ import Testing
     return request
   }
 
-  @Test func `the copy has the token and all of the original, and the original is unchanged`()
+  @Test func `authenticate copies a request with the token, and leaves the original unchanged`()
     async throws
   {
     let original = try request()
@@ -54,7 +54,7 @@ import Testing
     #expect(original.value(forHTTPHeaderField: "Authorization") == "Basic old")
   }
 
-  @Test func `an authorization is put on a request, and a refusal renews it only if it can`()
+  @Test func `an authorization sets the header, and is not renewed without a refresh token`()
     async throws
   {
     let module = try await module()
@@ -76,7 +76,7 @@ import Testing
     #expect(try await authorization.renewed(after: refusal) == nil, "there is no refresh token")
   }
 
-  @Test func `SQOAuth authenticates a request with its module`() async throws {
+  @Test func `SQOAuth authenticates a request with the stored token`() async throws {
     let oauth = SQOAuth(environment: try await module().environment)
     oauth.register(
       try ClientConfiguration(
@@ -85,7 +85,7 @@ import Testing
     #expect(copy.value(forHTTPHeaderField: "Authorization") == "Bearer T")
   }
 
-  @Test func `a completion handler gets the async form's result, on its actor`() async throws {
+  @Test func `a completion handler gets the async form's result, on the main actor`() async throws {
     let oauth = SQOAuth(environment: try await module().environment)
     let request = try request()
     oauth.register(

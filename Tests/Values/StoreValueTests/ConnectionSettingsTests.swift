@@ -78,7 +78,7 @@ import Testing
     "postgresql://%2Frun%2Fpostgresql/app", "postgres://[::1]:5433",
     "postgresql://?host=/run/x@y",
   ])
-  func `names with special characters are accepted`(connection: String) throws {
+  func `connection strings with special characters are accepted`(connection: String) throws {
     _ = try values(connection)
   }
 
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: ["", "pg_own", String(repeating: "x", count: 64), "a\u{0}b"])
-  func `a schema name that the server cannot have is rejected`(name: String) throws {
+  func `a schema name that PostgreSQL does not allow is rejected`(name: String) throws {
     let error = try #require(throws: SQOAuthError.self) { try DatabaseSchema(name) }
     #expect(error.code == .invalidConfiguration)
   }

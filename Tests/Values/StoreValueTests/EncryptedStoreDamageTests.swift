@@ -58,7 +58,8 @@ import Testing
     return [error?.code, await failure { try await store.load("a") }?.code]
   }
 
-  @Test func `encrypted records that are moved, removed, doubled or foreign are damage`()
+  @Test
+  func `encrypted records that are moved, removed, doubled or foreign are reported as damage`()
     async throws
   {
     try await fill()

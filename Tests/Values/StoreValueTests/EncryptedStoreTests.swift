@@ -82,7 +82,7 @@ import Testing
     let verifier: String
   }
 
-  @Test func `two stores with one passphrase have different salts and keys, at full cost`()
+  @Test func `two stores with one passphrase have different salts and keys, at full scrypt cost`()
     async throws
   {
     var headers: [Header] = []
@@ -136,7 +136,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `a service has its own file and its own key`() throws {
+  @Test func `the stores of two services have different files`() throws {
     let one = try EncryptedFileTokenStore(service: "one")
     #expect(one.path.hasSuffix("/one/tokens.sealed"))
     #expect(try EncryptedFileTokenStore(service: "two").path != one.path)

@@ -21,7 +21,10 @@ import Testing
     #expect(try EncryptionService(key: bytes).open(box) == Self.text)
   }
 
-  @Test func `raw bytes and a raw store key make the same service`() throws {
+  @Test
+  func `an encryption service with a raw store key opens a text sealed with the same raw bytes`()
+    throws
+  {
     let bytes = Data(repeating: 7, count: 32)
     let box = try EncryptionService(key: bytes).seal(Self.text)
     #expect(try EncryptionService(key: .raw(bytes)).open(box) == Self.text)

@@ -18,7 +18,7 @@ struct KeepingChoiceTests {
       .refreshed(token, attributes: [:], usedAt: usedAt)
   }
 
-  @Test func `the choice of all accounts renews every account at once`() {
+  @Test func `with the choice of all accounts, each account is renewed without a delay`() {
     #expect(KeepingChoice.all.delay(record(issued: nil), at: now) == .zero)
     #expect(KeepingChoice.all.delay(record(issued: 1e9), at: now) == .zero)
   }
@@ -40,7 +40,8 @@ struct KeepingChoiceTests {
     #expect(choice.delay(record(issued: nil), at: now) == .zero)
   }
 
-  @Test func `the server's own lifetime of a refresh token takes precedence`() {
+  @Test
+  func `the lifetime that the server states for a refresh token overrides the configured one`() {
     let choice = KeepingChoice.lapsing(after: .seconds(1000))
     for fields: [String: JSONValue] in [
       ["refresh_expires_in": .integer(100)], ["refresh_token_expires_in": .string("100")],

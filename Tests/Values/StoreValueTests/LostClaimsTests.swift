@@ -8,7 +8,7 @@ import Testing
 
   private static func at(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-  @Test func `a claim without an answer is looked for until it expires`() {
+  @Test func `a store searches the database for an unanswered claim until the claim expires`() {
     var claims = LostClaims()
     claims.lose(7, for: .seconds(120), at: Self.at(0))
     claims.lose(3, for: .seconds(120), at: Self.at(60))
@@ -17,7 +17,8 @@ import Testing
     #expect(claims.marks(at: Self.at(182)).lost == [])
   }
 
-  @Test func `a claim is looked for 10 more seconds after the database answers again`() {
+  @Test func `a store searches for an unanswered claim for 10 s after the database answers again`()
+  {
     var claims = LostClaims()
     claims.lose(7, for: .seconds(120), at: Self.at(0))
     claims.answered(at: Self.at(50))
@@ -26,7 +27,7 @@ import Testing
     #expect(claims.marks(at: Self.at(60)).lost == [])
   }
 
-  @Test func `a claim's number fits into the microseconds of a date`() {
+  @Test func `the random mark of a claim is a number of microseconds below one second`() {
     var claims = LostClaims()
     let marks = (1...1000).map { _ in claims.marks(at: Self.at(0)).own }
     #expect(marks.allSatisfy { (0..<1_000_000).contains($0) })

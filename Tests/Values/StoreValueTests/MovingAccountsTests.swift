@@ -38,7 +38,7 @@ import Testing
     #expect(try await old.list().isEmpty)
   }
 
-  @Test func `a move does not replace another sign-in in the new store`() async throws {
+  @Test func `a move fails if the new store has a different token for the account`() async throws {
     try await old.save(record("a"))
     try await new.save(record("a", "other"))
     await failure(.accountChanged) { try await old.moveAccounts(to: new) }
@@ -46,7 +46,7 @@ import Testing
     #expect(try await new.load("a") == record("a", "other"))
   }
 
-  @Test func `a move leaves an account that is in use`() async throws {
+  @Test func `a move fails while the account is in use, and succeeds afterwards`() async throws {
     try await old.save(record("a"))
     let lease = try #require(try await old.lease("a"))
     await failure(.accountInUse) { try await old.moveAccounts(to: new) }

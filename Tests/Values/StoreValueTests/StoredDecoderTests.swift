@@ -45,7 +45,7 @@ import Testing
   ]
 
   @Test(arguments: changes)
-  func `a changed record is read, or damaged, as by JSONDecoder`(
+  func `a changed record is read or rejected exactly as by JSONDecoder`(
     name: String, value: JSONValue?
   ) throws {
     var members = Self.record
@@ -59,11 +59,11 @@ import Testing
     "", "{", "[]", "null", "{}x", #"{"a":1}"#, #"{"id":"a","id":"a"}"#, "\u{FEFF}{}",
     String(repeating: "[", count: 600),
   ])
-  func `a text that is no record is damaged`(text: String) throws {
+  func `a text that is not a record decodes to nil`(text: String) throws {
     #expect(try StoredDecoder.value(AccountRecord.self, from: Data(text.utf8)) == nil)
   }
 
-  @Test func `a byte that is no UTF-8 is damage`() throws {
+  @Test func `a record that is not UTF-8 decodes to nil`() throws {
     var json = try Self.json(Self.record)
     let place = try #require(json.range(of: Data("alice".utf8))?.lowerBound)
     json[place] = 0xFF

@@ -18,7 +18,7 @@ import Testing
     [], ["a"], ["b", "a"], ["é", "e\u{301}"], ["a\u{0}2", "a"], ["\"quoted\"", "back\\slash", ""],
     ["a\nb", "\u{7F}", "🔑"],
   ])
-  func `each account has a line, and all come back`(ids: [String]) throws {
+  func `each account is written on one line and read back unchanged`(ids: [String]) throws {
     let text = format.encode(try document(ids))
     let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
     #expect(lines.count == ids.count + 6)
@@ -29,7 +29,7 @@ import Testing
     #expect(format.encode(read) == text)
   }
 
-  @Test func `a change of one account leaves the lines of the others as they are`() throws {
+  @Test func `a change of one account changes only its line and the digest`() throws {
     let before = format.encode(try document(["a", "b", "c"]))
     var document = try format.decode(before)
     try document.save(record("b", token: SQToken(accessToken: "new")))
@@ -40,7 +40,8 @@ import Testing
     #expect(lines(format.encode(document)).count == lines(before).count - 1)
   }
 
-  @Test func `blanks around a record are not kept`() throws {
+  @Test func `a file with spaces around its records has the same text after each rewriting`() throws
+  {
     let text =
       #"{"version":1,"accounts":{ "a" : {"client_id":"c","id":"a","token":"#
       + #"{"access_token":"x","additional_fields":{},"token_type":"Bearer"}}  \#n  } }"#
@@ -56,11 +57,11 @@ import Testing
     #"{"version":"1","accounts":{}}"#, #"{"version":0,"accounts":{}}"#, "{", "[]", "",
     #"{"version":1,"accounts":{}}x"#,
   ])
-  func `a file that cannot be read is damaged`(text: String) {
+  func `a malformed file is reported as damage`(text: String) {
     failure(.storeDamaged) { try format.decode(Data(text.utf8)) }
   }
 
-  @Test func `an account under another's name is damaged`() throws {
+  @Test func `a record under the name of a different account is reported as damage`() throws {
     let text = String(decoding: format.encode(try document(["a"])), as: UTF8.self)
     let moved = text.replacing(#""a" : {"#, with: #""b" : {"#)
       .replacing(#/,\n  "sha256" : "[0-9a-f]+"/#, with: "")

@@ -48,19 +48,21 @@ struct ATProtocolUserTests {
   }
 
   @Test(arguments: ["alice.bsky.social", "@Alice.Bsky.Social"])
-  func `a handle leads to the user's servers`(name: String) async throws {
+  func `a search by handle returns the user's DID, server and issuer`(name: String) async throws {
     let user = try await find(name)
     #expect(user.did == Self.did && user.handle == "alice.bsky.social")
     #expect(user.server == "https://pds.example.com" && user.issuer == "https://bsky.social")
   }
 
-  @Test func `a DID leads there too, without a handle`() async throws {
+  @Test func `a search by DID returns the user's issuer and no handle`() async throws {
     let user = try await find(Self.did)
     #expect(user.handle == nil && user.issuer == "https://bsky.social")
     #expect(http.requests.count == 2)
   }
 
-  @Test func `a domain that does not answer is looked up by the resolver`() async throws {
+  @Test func `a handle whose domain does not answer is looked up at the handle resolver`()
+    async throws
+  {
     let changes: [String: String?] = [
       "https://alice.bsky.social/.well-known/atproto-did": nil,
       "https://r.example.com/xrpc/com.atproto.identity.resolveHandle?handle=alice.bsky.social":
@@ -72,7 +74,7 @@ struct ATProtocolUserTests {
     await failure(.resourceMetadataInvalid) { try await find("alice.bsky.social", changes) }
   }
 
-  @Test func `a DID of the domain's own document works`() async throws {
+  @Test func `a did:web DID is resolved by the document at its domain`() async throws {
     let did = "did:web:alice.example.com"
     let user = try await find(
       did, ["https://alice.example.com/.well-known/did.json": Self.document(did)])
@@ -103,7 +105,7 @@ struct ATProtocolUserTests {
   ]
 
   @Test(arguments: frauds.indices)
-  func `documents that disagree lead nowhere`(index: Int) async throws {
+  func `a contradictory or unusable identity document is refused`(index: Int) async throws {
     await failure(.resourceMetadataInvalid) {
       try await find("alice.bsky.social", Self.frauds[index])
     }
@@ -114,7 +116,9 @@ struct ATProtocolUserTests {
     "alice.bsky.social/x", "al\u{E9}.social", "did:plc:short", "did:web:127.0.0.1",
     "did:web:a.example.com:443", "did:key:z6Mk", "did:web:../x", "https://alice.bsky.social",
   ])
-  func `a text that is no handle is sent to no server`(name: String) async throws {
+  func `a text that is neither a handle nor a supported DID is rejected without a request`(
+    name: String
+  ) async throws {
     await failure(.invalidConfiguration) { try await find(name) }
     #expect(http.requests.isEmpty)
   }
@@ -122,9 +126,9 @@ struct ATProtocolUserTests {
   @Test(arguments: [
     "did:key:z6Mk", "did:web:alice.example.com%3A8443", "did:plc:short", "did:web:localhost",
   ])
-  func `a domain's DID that cannot be used is named, and the resolver is not asked`(
-    did: String
-  ) async throws {
+  func `the error names a domain's unusable DID, and the handle resolver is not asked`(did: String)
+    async throws
+  {
     let error = await failure(.resourceMetadataInvalid) {
       try await find(
         "alice.bsky.social", ["https://alice.bsky.social/.well-known/atproto-did": did],
@@ -139,14 +143,16 @@ struct ATProtocolUserTests {
     #"{"id":"\#(did)","alsoKnownAs":["at://alice.bsky.social"],"alsoKnownAs":["at://eve.social"]}"#,
     #"{"id":"\#(did)","id":"\#(otherDID)"}"#,
   ])
-  func `a document with two members of one name leads nowhere`(text: String) async throws {
+  func `a DID document with duplicate members is refused`(text: String) async throws {
     await failure(.resourceMetadataInvalid) {
       try await find("alice.bsky.social", ["https://plc.directory/\(Self.did)": text])
     }
   }
 
   @Test(arguments: [false, true])
-  func `an observer learns the handle only if it may`(namesAccounts: Bool) async throws {
+  func `an observer gets the handle only if it asks for account names`(namesAccounts: Bool)
+    async throws
+  {
     let texts = Locked<[String]>([])
     let observer = ClientObserver(namesAccounts: namesAccounts) { event in
       texts.withLock { $0.append(event.description) }
@@ -163,7 +169,7 @@ struct ATProtocolUserTests {
     ("pushed_authorization_request_endpoint", "https://localhost:9/t"),
     ("jwks_uri", "https://127.1/keys"),
   ])
-  func `a user's server names no endpoint on this computer`(
+  func `a user's server whose metadata names an endpoint on this computer is refused`(
     name: String, address: String
   ) async throws {
     let user = try await find("alice.bsky.social")
@@ -188,7 +194,7 @@ struct ATProtocolUserTests {
     #expect(http.requests.count == before + 1, "nothing is sent there")
   }
 
-  @Test func `the configuration follows the protocol's rules`() async throws {
+  @Test func `the configuration for a user follows the rules of AT Protocol`() async throws {
     let user = try await find("alice.bsky.social")
     let configuration = try user.configuration(
       clientID: "https://app.example.com/client.json", redirectURI: "http://127.0.0.1/callback")
@@ -205,7 +211,7 @@ struct ATProtocolUserTests {
     }
   }
 
-  @Test func `a client for development describes itself in its identifier`() {
+  @Test func `the loopback client ID contains the redirect URI and the scope`() {
     #expect(
       ATProtocolUser.loopbackClientID()
         == "http://localhost?redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback&scope=atproto")

@@ -20,7 +20,8 @@ import Testing
 
   // MARK: Restarts
 
-  @Test func `after a restart nothing is searched, and the right server refreshes`() async throws {
+  @Test func `after a restart the stored token is used, and its issuer refreshes it`() async throws
+  {
     party.resource.change { $0.challenge = #"scope="a""# }
     try await party.works()
     let before = party.journal.visits.count
@@ -43,7 +44,9 @@ import Testing
     #expect(party.authorized.count == 1)
   }
 
-  @Test func `after a restart a step-up asks for the old scopes too`() async throws {
+  @Test func `after a restart a step-up requests the old scopes together with the new one`()
+    async throws
+  {
     party.resource.change {
       $0.challenge = #"scope="a""#
       $0.demand = { visit in
@@ -58,7 +61,7 @@ import Testing
     party.expectNoFaults()
   }
 
-  @Test func `an account's id of the app is used for its record`() async throws {
+  @Test func `an account ID that the app sets is the ID of the stored account`() async throws {
     let client = try party.client { $0.accountID = "someone" }
     try await party.works(client)
     let other = try party.client { $0.accountID = "another" }
@@ -74,7 +77,9 @@ import Testing
   }
 
   /// The client must not send an account's token to a resource for which the token was not issued.
-  @Test func `an account of another resource is not used, and stays`() async throws {
+  @Test func `an account ID of another resource is refused, and its account stays usable`()
+    async throws
+  {
     let other = try Party()
     let client = try party.client { $0.accountID = "someone" }
     try await party.works(client)
@@ -92,7 +97,9 @@ import Testing
 
   /// The refresh must name the same resource as the sign-in, not the address of the requests.
   @Test(arguments: [nil, "someone"])
-  func `an account of the whole server stays one of the whole server`(id: String?) async throws {
+  func `after a restart, a token for the whole origin is refreshed for the same origin`(id: String?)
+    async throws
+  {
     party.resource.change { [party] in
       $0.metadataPath = "/.well-known/oauth-protected-resource"
       $0.identifier = party.resource.origin
@@ -127,7 +134,7 @@ import Testing
     #expect(party.journal.visits.count == count)
   }
 
-  @Test func `without interaction the user is not asked`() async throws {
+  @Test func `without interaction, a request that needs a sign-in fails`() async throws {
     let client = try party.client { $0.interaction = .none }
     await failure(.notAuthorized) { try await client.send(party.request()) }
     #expect(party.paths(at: "resource") == ["/mcp"] && party.visits(at: "first").isEmpty)
@@ -135,7 +142,8 @@ import Testing
     try await party.works(client)
   }
 
-  @Test func `a resource without authorization is simply used`() async throws {
+  @Test func `a resource that needs no authorization is requested without a sign-in`() async throws
+  {
     party.resource.change { $0.replies["/mcp"] = { _ in .text("open", type: "text/plain") } }
     let response = try await party.client().send(party.request())
     #expect(response.body == Data("open".utf8))
@@ -151,7 +159,7 @@ import Testing
     return request
   }
 
-  @Test func `a body that can be read once is sent only with a token`() async throws {
+  @Test func `a body that can be read only once is sent only with a token`() async throws {
     let client = try party.client()
     #expect(try await client.send(stream()).status == 200)
     #expect(party.visits("/mcp").map { $0.token != nil } == [true])

@@ -25,7 +25,9 @@ import Testing
       accounts: AccountManager(store: MemoryTokenStore()), options: options)
   }
 
-  @Test func `a request shows a code, and is sent when the user has entered it`() async throws {
+  @Test func `a request shows a device code and is sent after the user has entered it`()
+    async throws
+  {
     var options = SandboxOptions()
     options.deviceInterval = .seconds(1)
     let sandbox = try await SandboxServer.start(options)
@@ -42,7 +44,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a screen that fails ends the request, and nothing is kept`() async throws {
+  @Test func `if the code screen throws, the request fails and no token is stored`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = try client(of: sandbox) { _ in throw Broken() }
     let error = await failure(.cancelled) {

@@ -35,7 +35,7 @@ import Testing
   }
 
   /// The clients of one manager share its account, so the user is asked once.
-  @Test func `eight clients of one manager that start at once sign in once`() async throws {
+  @Test func `eight clients of one account manager that start at once sign in once`() async throws {
     let clients = try (0..<8).map { _ in try party.client() }
     try await startAtOnce(clients)
     #expect(try await party.store.all().count == 1 && party.registered.count == 1)
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// If each waiting program asked again, a user who says no would see one sign-in per program.
-  @Test func `a program that waited for a sign-in without a token does not ask the user again`()
+  @Test func `a program that waited for another program's failed sign-in does not open a browser`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -96,7 +96,9 @@ import Testing
   ///
   /// Each process signs in with a different port, and three ports are registered; another program
   /// may use one of the ports.
-  @Test func `modules that share the stores use one registration`() async throws {
+  @Test func `clients with separate account managers and the same stores use one registration`()
+    async throws
+  {
     let clients = try (0..<2).map { _ in
       try party.client(manager: Party.manager(party.store, party.browser))
     }
@@ -116,7 +118,7 @@ import Testing
   }
 
   /// Otherwise the server would keep a registered client whose identifier the program has lost.
-  @Test func `a cancelled caller does not lose a registration under way`() async throws {
+  @Test func `a registration under way is stored even if its caller is cancelled`() async throws {
     let gate = Gate(isOpen: false)
     party.first.change {
       $0.replies["/register"] = { _ in
@@ -137,7 +139,7 @@ import Testing
     #expect(party.registered.count == 1)
   }
 
-  @Test func `a cancelled caller leaves the sign-in to the others`() async throws {
+  @Test func `a sign-in continues for another caller if one caller is cancelled`() async throws {
     party.browser.gate.close()
     let client = try party.client()
     let request = try party.request()

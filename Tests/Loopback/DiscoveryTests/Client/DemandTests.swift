@@ -16,7 +16,9 @@ import Testing
 
   // MARK: Scopes
 
-  @Test func `a sign-in after a refused token keeps the scopes`() async throws {
+  @Test func `a sign-in after a refused token requests the earlier scope and the new one`()
+    async throws
+  {
     party.resource.change { $0.challenge = #"scope="a""# }
     let client = try await party.works()
     party.first.revoke(try #require(party.visits("/mcp").last?.token))
@@ -26,7 +28,9 @@ import Testing
   }
 
   /// A response without a scope means the scope that was asked for (RFC 6749, section 5.1).
-  @Test func `scopes that the server did not repeat are kept`() async throws {
+  @Test func `after a token response without a scope, a step-up keeps the requested scope`()
+    async throws
+  {
     party.first.change { $0.tellsScope = false }
     party.resource.change {
       $0.challenge = #"scope="a""#
@@ -37,7 +41,9 @@ import Testing
   }
 
   /// Some servers say only in their metadata which scopes they need.
-  @Test func `a demand without scopes is read from the metadata`() async throws {
+  @Test func `after insufficient_scope without a scope, the scopes of the metadata are requested`()
+    async throws
+  {
     party.resource.change {
       $0.challenge = #"scope="a""#
       $0.members["scopes_supported"] = ["a", "b"]
@@ -49,7 +55,7 @@ import Testing
 
   /// Some servers issue a refresh token only for `offline_access`, and do not say that they granted
   /// this scope.
-  @Test func `the scope for a refresh token is asked for again with more scopes`() async throws {
+  @Test func `a step-up requests offline_access again together with the new scope`() async throws {
     party.first.change {
       $0.members["scopes_supported"] = ["a", "b", "offline_access"]
       $0.grantedScope = "a b"
@@ -67,7 +73,7 @@ import Testing
   /// Otherwise the server would refuse the whole authorization request.
   ///
   /// - SeeAlso: RFC 7591, section 2
-  @Test func `a scope that the server did not register is not asked for`() async throws {
+  @Test func `a scope that the registration response left out is not requested`() async throws {
     party.first.change {
       $0.members["scopes_supported"] = ["a", "b", "offline_access"]
       $0.registration["scope"] = "a"
@@ -82,7 +88,9 @@ import Testing
     #expect(party.asked.last == ["a", "b"], "the app's own word counts")
   }
 
-  @Test func `a demand without anything new is the error itself`() async throws {
+  @Test func `insufficient_scope without a new scope is thrown without another sign-in`()
+    async throws
+  {
     party.resource.change {
       $0.challenge = #"scope="a""#
       $0.members["scopes_supported"] = ["a"]
@@ -92,7 +100,8 @@ import Testing
     #expect(party.asked == [["a"]])
   }
 
-  @Test func `without permission to step up, the app gets the demand`() async throws {
+  @Test func `if the client may not step up, insufficient_scope is thrown to the app`() async throws
+  {
     party.resource.change {
       $0.demand = { _ in (["b"], #"error="insufficient_scope", scope="b""#) }
     }
@@ -101,13 +110,13 @@ import Testing
     #expect(error?.challenge?.scope == "b" && party.authorized.count == 1)
   }
 
-  @Test func `the app's scopes replace those of the resource`() async throws {
+  @Test func `scopes that the app sets replace those of the resource`() async throws {
     party.resource.change { $0.challenge = #"scope="a""# }
     try await party.works(party.client { $0.scope = "own" })
     #expect(party.asked == [["own"]])
   }
 
-  @Test func `a machine steps up without a browser`() async throws {
+  @Test func `a client with client credentials steps up without a browser`() async throws {
     party.first.change { $0.methods = ["client_secret_basic"] }
     party.first.know("machine", .init(secret: "s", method: "client_secret_basic"))
     party.resource.change {
@@ -139,7 +148,9 @@ import Testing
     }
   }
 
-  @Test func `a stronger login is asked for once`() async throws {
+  @Test func `insufficient_user_authentication causes one sign-in with acr_values and max_age`()
+    async throws
+  {
     party.resource.change { $0.challenge = #"scope="a""# }
     demandsLogin(until: 2)
     try await party.works()
@@ -150,7 +161,7 @@ import Testing
     #expect(party.redeemed.allSatisfy { $0.value("grant_type") == "authorization_code" })
   }
 
-  @Test func `a login that is never strong enough ends`() async throws {
+  @Test func `if no login is strong enough, the request fails after three sign-ins`() async throws {
     demandsLogin(until: .max)
     await failure(.insufficientUserAuthentication) {
       try await party.client().send(party.request())
@@ -161,7 +172,9 @@ import Testing
 
   /// `acr_values` and `max_age` are optional in the challenge (RFC 9470, section 3).
   @Test(arguments: ["", #", max_age="soon""#])
-  func `a demand that names no login asks for a new one`(parameters: String) async throws {
+  func `a demand for a login without valid parameters causes a sign-in with max_age=0`(
+    parameters: String
+  ) async throws {
     party.resource.change { [first = party.first] in
       $0.replies["/mcp"] = { visit in
         guard let token = visit.token, first.grant(of: token) != nil,
@@ -179,7 +192,8 @@ import Testing
 
   /// A challenge names the metadata's address if the metadata may have changed (RFC 9728, section
   /// 5.2).
-  @Test func `a demand of a resource that has moved goes to its new server`() async throws {
+  @Test func `a step-up goes to the new authorization server that the metadata names`() async throws
+  {
     party.resource.change { $0.challenge = #"scope="a""# }
     let client = try await party.works()
     party.resource.change { [party] in
@@ -196,7 +210,7 @@ import Testing
     party.expectNoFaults()
   }
 
-  @Test func `a server that is gone gives way to the resource's new server`()
+  @Test func `after an authorization server is gone, the new one in the metadata is used`()
     async throws
   {
     party.first.change { $0.issuesRefreshTokens = true }
@@ -210,7 +224,9 @@ import Testing
     #expect(party.authorized.map(\.server) == ["first", "second"])
   }
 
-  @Test func `without interaction, a server that is gone is the error`() async throws {
+  @Test func `without interaction, a request fails if its authorization server is gone`()
+    async throws
+  {
     party.first.change { $0.issuesRefreshTokens = true }
     let client = try party.client { $0.interaction = .none }
     try await client.signIn()
@@ -225,7 +241,9 @@ import Testing
   // MARK: Bound tokens
 
   /// No sign-in can correct a proof that the resource refuses.
-  @Test func `a proof that is refused for ever ends without another sign-in`() async throws {
+  @Test func `a request whose proofs are always refused fails without another sign-in`()
+    async throws
+  {
     party.first.change { $0.bindsTokens = true }
     party.resource.change { $0.demandsProof = true }
     let client = try await party.works()
@@ -243,7 +261,9 @@ import Testing
     #expect(party.authorized.count == 1)
   }
 
-  @Test func `a resource's metadata alone makes the client request bound tokens`() async throws {
+  @Test func `the client requests bound tokens if the resource's metadata requires them`()
+    async throws
+  {
     party.first.change { $0.bindsTokens = true }
     party.resource.change { $0.members["dpop_bound_access_tokens_required"] = true }
     try await party.works()
@@ -251,7 +271,7 @@ import Testing
     #expect(party.visits("/mcp").last?.scheme == "dpop")
   }
 
-  @Test func `a resource that accepts both gets plain tokens`() async throws {
+  @Test func `a resource that accepts DPoP and Bearer gets Bearer tokens`() async throws {
     party.first.change { $0.bindsTokens = true }
     let metadata = party.resource.metadataAddress
     party.resource.change {
@@ -265,7 +285,9 @@ import Testing
     #expect(party.redeemed.allSatisfy { $0.proof == nil })
   }
 
-  @Test func `no common algorithm stops before the browser`() async throws {
+  @Test func `without a common DPoP algorithm, the request fails before the browser opens`()
+    async throws
+  {
     party.resource.change {
       $0.demandsProof = true
       $0.members["dpop_signing_alg_values_supported"] = ["HS256", "none", "RS256"]
@@ -279,7 +301,7 @@ import Testing
 
   // MARK: Separate discovery, and a resource at the root
 
-  @Test func `discover finds the servers without a sign-in`() async throws {
+  @Test func `discover(after:) returns the resource's servers without a sign-in`() async throws {
     let client = try party.client()
     #expect(try await client.account() == nil)
     #expect(party.journal.visits.isEmpty)
@@ -293,7 +315,8 @@ import Testing
     #expect(party.visits(at: "first").isEmpty)
   }
 
-  @Test func `a resource at the root of its server works`() async throws {
+  @Test func `a token can be requested for a resource at the root path of its server`() async throws
+  {
     party.resource.change { [party] in
       $0.path = "/"
       $0.metadataPath = "/.well-known/oauth-protected-resource"

@@ -24,7 +24,9 @@ import Testing
     for server in servers { server.change { $0.documents = [Self.address: [Party.redirect]] } }
   }
 
-  @Test func `a document goes to any server that accepts documents`() async throws {
+  @Test func `a client ID metadata document is used at each server that accepts documents`()
+    async throws
+  {
     acceptsDocuments(party.first, party.second)
     let client = try await party.works(party.client(documented))
     party.resource.change { [party] in $0.servers = [party.second] }
@@ -34,7 +36,9 @@ import Testing
     #expect(party.registered.isEmpty)
   }
 
-  @Test func `a server that does not accept documents registers the program`() async throws {
+  @Test func `at a server that accepts no client ID documents, the client registers itself`()
+    async throws
+  {
     try await party.works(party.client(documented))
     #expect(party.registered.count == 1)
     #expect(party.authorized.allSatisfy { $0.value("client_id") != Self.address })
@@ -52,7 +56,7 @@ import Testing
     #expect(party.authorized.map { $0.value("client_id") } == ["by-hand"])
   }
 
-  @Test func `a client registered by hand is for its exact issuer`() async throws {
+  @Test func `a client registered by hand is used only at its exact issuer`() async throws {
     party.first.know("by-hand", .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))
     var identity = party.registering
     identity.clients = [
@@ -68,7 +72,9 @@ import Testing
     #expect(party.authorized.allSatisfy { $0.value("client_id") != "by-hand" })
   }
 
-  @Test func `a document with a key authenticates with it`() async throws {
+  @Test func `a client with a client ID document and a key authenticates with private_key_jwt`()
+    async throws
+  {
     let key = try ClientKey(generating: .es256)
     acceptsDocuments(party.first)
     party.first.change { $0.methods = ["none", "private_key_jwt"] }
@@ -83,7 +89,9 @@ import Testing
   }
 
   @Test(arguments: ["http://app.example/c", "https://app.example", "https://app.example/../c", ""])
-  func `an unusable address of a document stops before the browser`(address: String) async throws {
+  func `an unusable client ID document URL fails the request before the browser opens`(
+    address: String
+  ) async throws {
     acceptsDocuments(party.first)
     var identity = party.registering
     identity.documentAddress = address
@@ -91,7 +99,7 @@ import Testing
     #expect(party.browser.opened == [] && party.registered.isEmpty)
   }
 
-  @Test func `an identity prints no secret`() throws {
+  @Test func `the description of a client identity contains no secret`() throws {
     var identity = documented
     identity.clients = [
       try ClientConfiguration(
@@ -118,7 +126,7 @@ import Testing
       manager: Party.manager(MemoryTokenStore(), party.browser), change: change)
   }
 
-  @Test func `a kept client that the server has forgotten is registered again at once`()
+  @Test func `a stored registration that the server has forgotten is replaced by a new one`()
     async throws
   {
     let client = try await afterLogout()
@@ -131,7 +139,7 @@ import Testing
   }
 
   /// The server shows the user a page about the unknown client, and sends no redirect.
-  @Test func `a sign-in that ends without a redirect finds out that its client is unknown`()
+  @Test func `after a sign-in times out, the registration is removed if its client is unknown`()
     async throws
   {
     let client = try await afterLogout { $0.signInTimeout = .milliseconds(200) }
@@ -163,7 +171,9 @@ import Testing
 
   /// The scope `mail` belongs to an account that the user made for something else, so it must not
   /// be added to the scopes for the resource.
-  @Test func `the scopes of a client by hand are not those of the resource`() async throws {
+  @Test func `the scopes of a client registered by hand are not requested for the resource`()
+    async throws
+  {
     party.first.know("by-hand", .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))
     let byHand = try ClientConfiguration(
       clientID: "by-hand", redirectURI: Party.redirect, scope: "mail",

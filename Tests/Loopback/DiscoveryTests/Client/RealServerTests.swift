@@ -23,14 +23,16 @@ import Testing
   }
 
   /// The slash counts: the listed issuer and the metadata's must be the same text.
-  @Test func `an issuer with a slash is another one than without`() async throws {
+  @Test func `issuers that differ only in a final slash do not match`() async throws {
     let issuer = party.first.origin + "/"
     party.resource.change { $0.issuers = [issuer] }
     await failure(.issuerMismatch) { try await party.client().send(party.request()) }
     #expect(party.registered.isEmpty && party.browser.opened == [])
   }
 
-  @Test func `a server may call a missing token an invalid one`() async throws {
+  @Test func `invalid_token in the response to a request without a token causes a sign-in`()
+    async throws
+  {
     party.resource.change {
       $0.challenge = #"error="invalid_token", error_description="Authentication required""#
     }
@@ -45,7 +47,7 @@ import Testing
   }
 
   /// One of the packages answers a refused refresh with 401 instead of 400.
-  @Test func `a refused refresh leads to one sign-in`() async throws {
+  @Test func `a refused refresh causes one sign-in`() async throws {
     party.first.change {
       $0.issuesRefreshTokens = true
       $0.replies["/token"] = { visit in
@@ -62,7 +64,7 @@ import Testing
       ])
   }
 
-  @Test func `the query of the authorization endpoint stays`() async throws {
+  @Test func `the query of the authorization endpoint's URL is kept`() async throws {
     let endpoint = party.first.origin + "/authorize?tenant=a%20b"
     party.first.change { $0.members["authorization_endpoint"] = .string(endpoint) }
     try await party.works()
@@ -71,7 +73,8 @@ import Testing
 
   /// The resource would refuse the token of another sign-in, too.
   @Test(arguments: [true, false])
-  func `a resource that refuses each token leads to one sign-in`(hasAccount: Bool) async throws {
+  func `a resource that refuses every token causes only one sign-in`(hasAccount: Bool) async throws
+  {
     let client = try party.client()
     if hasAccount { try await party.works(client) }
     let before = party.authorized.count
@@ -88,7 +91,9 @@ import Testing
     ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
     ("/register", "/register"), ("/token", "/token"),
   ])
-  func `no redirect of an endpoint is followed`(path: String, last: String) async throws {
+  func `no redirect of an authorization server's endpoint is followed`(path: String, last: String)
+    async throws
+  {
     let target = party.second.origin + path
     party.first.change { $0.replies[path] = { _ in .status(307, [("Location", target)]) } }
     await failure { try await party.client().send(party.request()) }
@@ -96,7 +101,7 @@ import Testing
     #expect(party.visits(at: "second").isEmpty)
   }
 
-  @Test func `a redirect of the resource gets no token`() async throws {
+  @Test func `a redirect of the resource is returned and not followed`() async throws {
     let target = party.second.origin + "/mcp"
     let client = try await party.works()
     party.resource.change {

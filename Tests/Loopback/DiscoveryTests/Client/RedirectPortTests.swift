@@ -46,14 +46,18 @@ import Testing
     #expect(uris.contains(party.authorized.last?.value("redirect_uri") ?? ""))
   }
 
-  @Test(arguments: [1, 2]) func `a taken port gives way to the next one`(taken: Int) async throws {
+  @Test(arguments: [1, 2]) func `if a registered port is in use, the next one is used`(taken: Int)
+    async throws
+  {
     let uris = try await register()
     try await taking(uris.prefix(taken)) { try await party.works($0) }
     #expect(party.registered.count == 1)
     #expect(uris.dropFirst(taken).contains(party.authorized.last?.value("redirect_uri") ?? ""))
   }
 
-  @Test func `taken ports stop the sign-in before the browser`() async throws {
+  @Test func `if all registered ports are in use, the sign-in fails before the browser opens`()
+    async throws
+  {
     try await taking(await register()) { client in
       await failure(.portInUse) { try await client.send(party.request()) }
     }
@@ -61,7 +65,8 @@ import Testing
   }
 
   /// Clients of four resources of one server share three ports.
-  @Test func `a sign-in waits for a port that another one uses`() async throws {
+  @Test func `if all registered ports are in use, a sign-in can wait for one of them`() async throws
+  {
     let uris = try await register()
     let known = party.paths(at: "first").count
     var waiting: Task<Int, any Error>?

@@ -70,7 +70,8 @@ struct ResourceAddressTests {
       ]),
   ]
 
-  @Test(arguments: rows) func `metadata is asked at the resource's addresses`(row: Row) throws {
+  @Test(arguments: rows)
+  func `the metadata URLs and identifiers are derived from the resource's URL`(row: Row) throws {
     let candidates = try ResourceAddress(row.address).candidates()
     #expect(candidates.map(\.url.absoluteString) == row.candidates.map(\.url))
     for (found, expected) in zip(candidates, row.candidates) {
@@ -78,7 +79,7 @@ struct ResourceAddressTests {
     }
   }
 
-  @Test func `a query may belong to the identifier`() throws {
+  @Test func `a resource's identifier may have the query of its URL or none`() throws {
     let address = try ResourceAddress("https://api.example/mcp?tenant=a")
     #expect(
       address.identifiers == [
@@ -90,7 +91,7 @@ struct ResourceAddressTests {
       Set(first.identifiers) == ["https://api.example/mcp?tenant=a", "https://api.example/mcp"])
   }
 
-  @Test func `a query stays behind the well-known address`() throws {
+  @Test func `the well-known URL keeps the query of the resource's URL`() throws {
     let addresses = try ResourceAddress("https://api.example/mcp?tenant=a").candidates()
       .map(\.url.absoluteString)
     #expect(addresses.first == "https://api.example\(Self.wellKnown)/mcp?tenant=a")
@@ -100,13 +101,14 @@ struct ResourceAddressTests {
     "http://api.example/mcp", "ftp://api.example", "api.example", "", "https://",
     "https://u:p@api.example/mcp", "https://api.example/a b", "http://127.0.0.1.example/mcp",
   ])
-  func `an unusable address is refused`(text: String) {
+  func `a resource URL that is insecure or malformed is refused`(text: String) {
     failure { try ResourceAddress(text) }
   }
 
   // MARK: The address in a challenge
 
-  @Test func `an address at the same server may name the resource only`() throws {
+  @Test func `metadata at another URL of the same server may name only the resource itself`() throws
+  {
     let address = try ResourceAddress("https://api.example/mcp")
     let candidate = try address.candidate(named: "https://api.example/custom")
     #expect(candidate.identifiers.allSatisfy { $0 == "https://api.example/mcp" })
@@ -122,7 +124,9 @@ struct ResourceAddressTests {
     "https://api.example.evil.example/x", "https://api.example@evil.example/x", "/x", "",
     "https://api.example/x#y", "javascript:alert(1)",
   ])
-  func `an address elsewhere is refused with its name`(text: String) throws {
+  func `a resource_metadata URL that is malformed or at another origin is refused`(text: String)
+    throws
+  {
     let address = try ResourceAddress("https://api.example/mcp")
     let error = failure(.resourceMetadataInvalid) { try address.candidate(named: text) }
     #expect(error?.message.contains("resource_metadata") == true)

@@ -32,7 +32,9 @@ struct ResourceDiscoveryTests {
     "https://127.1", "https://2130706433", "https://0x7f000001", "https://0.0.0.0",
     "https://[::ffff:127.0.0.1]", "https://[::]", "https://id.example\",\"https://127.0.0.1",
   ])
-  func `a remote resource cannot name a server on this computer`(issuer: String) async throws {
+  func `a remote resource cannot name an authorization server on this computer`(issuer: String)
+    async throws
+  {
     let error = await failure(.resourceMetadataInvalid) { try await find([issuer]) }
     #expect(error?.message.contains("on this computer") == true, "\(error?.message ?? "")")
     #expect(
@@ -41,18 +43,22 @@ struct ResourceDiscoveryTests {
     #expect(http.requests.count == 1)
   }
 
-  @Test func `a resource on this computer may have its server here`() async throws {
+  @Test func `a resource on this computer may name an authorization server on this computer`()
+    async throws
+  {
     let found = try await find(["http://127.0.0.1:8080"], at: "http://127.0.0.1:9000/mcp")
     #expect(found.metadata.authorizationServers == ["http://127.0.0.1:8080"])
   }
 
   @Test(arguments: ["http://id.example", "https://id.example#a", "id.example", "ftp://id.example"])
-  func `a server that is no https URL is refused`(issuer: String) async throws {
+  func `an authorization server whose issuer is no https URL is refused`(issuer: String)
+    async throws
+  {
     let error = await failure(.resourceMetadataInvalid) { try await find([issuer]) }
     #expect(error?.message.contains("no https URL") == true)
   }
 
-  @Test func `the steps say what was asked`() async throws {
+  @Test func `the steps of a discovery have the requested URLs and their results`() async throws {
     let answer = ScriptedTransport.json(
       #"{"resource":"https://api.example","authorization_servers":["https://id.example"]}"#)
     http.answer { request in
@@ -72,7 +78,7 @@ struct ResourceDiscoveryTests {
     #expect(found.steps[1].finding.contains("https://api.example"))
   }
 
-  @Test func `requests for metadata are bounded and carry nothing`() async throws {
+  @Test func `a metadata request has a size limit, a time limit and no credentials`() async throws {
     _ = try await find(["https://id.example"])
     let request = try #require(http.requests.first)
     #expect(request.maximumResponseBytes == 256 * 1024 && request.timeout == .seconds(10))

@@ -46,7 +46,9 @@ import Testing
     "/tools/mcp/", "/Tools/mcp", "/tools/mcp?a=b", "/tools/mcp#x", "/tools/%6dcp", "/tools/./mcp",
     "/", "",
   ])
-  func `metadata of another resource of the server stops the search`(path: String) async throws {
+  func `metadata of another resource of the same server ends the discovery`(path: String)
+    async throws
+  {
     party.resource.change { [party] in
       $0.path = "/tools/mcp"
       $0.metadataPath = "/.well-known/oauth-protected-resource/tools/mcp"
@@ -57,7 +59,7 @@ import Testing
       "RFC 9728, section 3.3")
   }
 
-  @Test func `metadata of another server stops the search`() async throws {
+  @Test func `metadata of a resource at another server ends the discovery`() async throws {
     let own = try #require(URL(string: party.resource.origin)?.port)
     for origin in [
       "http://127.0.0.1:\(own == 65_535 ? 1 : own + 1)", "http://127.0.0.1",
@@ -75,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `metadata at the root may not be that of one resource`() async throws {
+  @Test func `metadata at the root well-known URL must be that of the origin`() async throws {
     party.resource.change {
       $0.namesMetadata = false
       $0.metadataPath = "/.well-known/oauth-protected-resource"
@@ -96,7 +98,7 @@ import Testing
     "/.well-known/oauth-protected-resource/mcp", "metadata", "file:///etc/passwd",
     "http://u:p@127.0.0.1/metadata",
   ])
-  func `an address of metadata at another server gets no request`(address: String) async throws {
+  func `a resource_metadata URL at another server is not requested`(address: String) async throws {
     party.resource.change {
       $0.namesMetadata = false
       $0.challenge = #"resource_metadata="\#(address)""#
@@ -104,7 +106,7 @@ import Testing
     try await stops("resource_metadata", party.resource.origin, asked: [])
   }
 
-  @Test func `an authorization server gets no request for the resource's metadata`() async throws {
+  @Test func `a resource_metadata URL at the authorization server is not requested`() async throws {
     party.resource.change { [party] in
       $0.namesMetadata = false
       $0.challenge = #"resource_metadata="\#(party.first.origin)/metadata""#
@@ -112,7 +114,9 @@ import Testing
     try await stops("another server", party.first.origin, asked: [])
   }
 
-  @Test func `a challenge with two addresses of metadata counts as one without`() async throws {
+  @Test func `if a challenge has two resource_metadata URLs, the well-known URLs are used`()
+    async throws
+  {
     let own = party.resource.metadataAddress
     party.resource.change { [party] in
       $0.namesMetadata = false
@@ -172,7 +176,7 @@ import Testing
   ]
 
   @Test(arguments: bodies.indices)
-  func `an unusable document stops the search`(index: Int) async throws {
+  func `malformed or unusable metadata ends the discovery`(index: Int) async throws {
     let (body, type, rule) = Self.bodies[index]
     let path = party.resource.rules.metadataPath
     let text = body.replacing(#""R""#, with: "\"\(party.resource.address)\"")
@@ -183,7 +187,7 @@ import Testing
     try await stops(party.resource.metadataAddress, rule)
   }
 
-  @Test func `a hundred authorization servers are too many to try`() async throws {
+  @Test func `metadata that names a hundred authorization servers is refused`() async throws {
     party.resource.change { [party] in
       $0.issuers = (0..<100).map { "\(party.first.origin)/\($0)" }
     }
@@ -191,9 +195,9 @@ import Testing
   }
 
   @Test(arguments: [400, 401, 403, 404, 410])
-  func `if no address has metadata, the search fails and the error names every address`(
-    status: Int
-  ) async throws {
+  func `if no URL has metadata, the discovery fails and the error names every URL`(status: Int)
+    async throws
+  {
     party.resource.change {
       $0.namesMetadata = false
       for path in ["/mcp", ""] {
@@ -210,9 +214,9 @@ import Testing
   }
 
   @Test(arguments: [404, 410])
-  func `an address in the challenge without metadata leads to the resource's own addresses`(
-    status: Int
-  ) async throws {
+  func `if the resource_metadata URL does not exist, the well-known URLs are requested`(status: Int)
+    async throws
+  {
     party.resource.change { [party] in
       $0.namesMetadata = false
       $0.challenge = #"resource_metadata="\#(party.resource.origin)/elsewhere""#
@@ -225,7 +229,7 @@ import Testing
       ])
   }
 
-  @Test func `a web page at an own address is no metadata, and the next address is asked`()
+  @Test func `if a well-known URL returns a web page, the next well-known URL is requested`()
     async throws
   {
     party.resource.change { [party] in
@@ -244,7 +248,7 @@ import Testing
       ])
   }
 
-  @Test func `web pages at all addresses stop the search`() async throws {
+  @Test func `if all well-known URLs return web pages, the discovery fails`() async throws {
     party.resource.change {
       $0.namesMetadata = false
       for path in ["/mcp", ""] {
@@ -262,7 +266,9 @@ import Testing
   }
 
   @Test(arguments: [500, 503, 429])
-  func `a server in trouble ends the search without another address`(status: Int) async throws {
+  func `a 429, 500 or 503 response ends the discovery without a request to another URL`(status: Int)
+    async throws
+  {
     party.resource.change {
       $0.namesMetadata = false
       $0.replies["/.well-known/oauth-protected-resource/mcp"] = { _ in .status(status) }

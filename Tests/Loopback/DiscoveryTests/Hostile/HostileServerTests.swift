@@ -16,7 +16,7 @@ import Testing
   // MARK: Demands
 
   /// The client skips a field of this length as a whole, because the field could hide anything.
-  @Test func `a challenge of ten kilobytes is not believed`() async throws {
+  @Test func `the scopes in a challenge of ten kilobytes are ignored`() async throws {
     let scope = (0..<1_000).map { "scope:\($0)" }.joined(separator: " ")
     #expect(scope.utf8.count > 9_000)
     party.resource.change {
@@ -27,7 +27,7 @@ import Testing
     #expect(party.authorized.map { $0.value("scope") } == ["a"])
   }
 
-  @Test func `a step-up without end is bounded, and the token stays`() async throws {
+  @Test func `a request causes at most three step-ups, and the token is kept`() async throws {
     party.resource.change {
       $0.challenge = #"scope="a""#
       $0.demand = { [journal = party.journal] visit in
@@ -44,7 +44,7 @@ import Testing
     party.expectNoFaults()
   }
 
-  @Test func `a user who says no keeps the token`() async throws {
+  @Test func `if the user refuses a step-up, the token is kept`() async throws {
     party.resource.change {
       $0.demand = { visit in
         visit.request.method == "DELETE"
@@ -60,7 +60,9 @@ import Testing
   }
 
   @Test(arguments: [403, 401])
-  func `a refusal without a demand is no step-up`(status: Int) async throws {
+  func `a 403 without a challenge causes no sign-in, and a 401 without one causes only one`(
+    status: Int
+  ) async throws {
     party.resource.change {
       $0.replies["/mcp"] = { visit in
         guard visit.token != nil, visit.request.method == "DELETE" else { return nil }
@@ -82,7 +84,8 @@ import Testing
   // MARK: Another authorization server
 
   /// ``PartyAudit`` looks for names that the first server made in requests to the second server.
-  @Test func `a changed authorization server gets nothing of the old one`() async throws {
+  @Test func `a new authorization server gets no credential or scope of the old one`() async throws
+  {
     for server in [party.first, party.second] {
       server.change {
         $0.issuesRefreshTokens = true
@@ -105,7 +108,7 @@ import Testing
     #expect(record?.clientID.hasPrefix("second-") == true)
   }
 
-  @Test func `a client registered by hand is not shown to another server`() async throws {
+  @Test func `a client registered by hand is not used at another server`() async throws {
     party.first.know(
       "first-client-by-hand",
       .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))
@@ -134,7 +137,7 @@ import Testing
     #expect(party.visits(at: "first").isEmpty)
   }
 
-  @Test func `a server that cannot be used gives way to the next one`() async throws {
+  @Test func `if the first server registers no clients, the next one is used`() async throws {
     party.first.change { $0.registers = false }
     party.resource.change { [party] in $0.servers = [party.first, party.second] }
     try await party.works()
@@ -152,7 +155,8 @@ import Testing
   ]
 
   @Test(arguments: unusableServers.indices)
-  func `a server where no user can sign in gives way before a registration`(index: Int) async throws
+  func `a server where no user can sign in is skipped before a registration`(index: Int)
+    async throws
   {
     party.first.change { $0.members = Self.unusableServers[index] }
     party.resource.change { [party] in $0.servers = [party.first, party.second] }
@@ -161,7 +165,9 @@ import Testing
     #expect(party.authorized.map(\.server) == ["second"])
   }
 
-  @Test func `a silent server leaves time for the next one`() async throws {
+  @Test func `if the first server does not answer, the next one is used within the time limit`()
+    async throws
+  {
     let hold = Gate(isOpen: false)
     party.first.change {
       $0.replies["/.well-known/oauth-authorization-server"] = { _ in
@@ -192,7 +198,8 @@ import Testing
     hold.open()
   }
 
-  @Test func `the program chooses among the servers`() async throws {
+  @Test func `the app chooses one of the listed servers, and any other choice fails`() async throws
+  {
     party.resource.change { [party] in $0.servers = [party.first, party.second] }
     let client = try party.client { $0.choosesServer = { $0.last } }
     try await party.works(client)
@@ -210,7 +217,7 @@ import Testing
 
   /// A missing `token_endpoint_auth_method` means Basic authentication (RFC 7591, section 2).
   @Test(arguments: ["none", "client_secret_basic", "client_secret_post"])
-  func `a registration without the authentication's name works with its secret`(
+  func `a registration response without an authentication method means client_secret_basic`(
     listed: String
   ) async throws {
     party.first.actLikeTheSuite()
@@ -234,7 +241,9 @@ import Testing
   ]
 
   @Test(arguments: unusable.indices)
-  func `an unusable registration stops before the browser`(index: Int) async throws {
+  func `an unusable registration response fails the request before the browser opens`(index: Int)
+    async throws
+  {
     let (change, code) = Self.unusable[index]
     party.first.change { $0.registration = change }
     await failure(code) { try await party.client().send(party.request()) }
@@ -243,7 +252,9 @@ import Testing
   }
 
   /// A client asks for what the server lists, and for the scopes that its first sign-in needs.
-  @Test func `a registration asks for what the server and the resource list`() async throws {
+  @Test func `a registration requests the valid scopes and the grant types that are listed`()
+    async throws
+  {
     party.first.change { $0.members["scopes_supported"] = ["openid", "\u{202E}x", "two words"] }
     party.resource.change { $0.members["scopes_supported"] = ["a", "\"x", "nl\nx", "b"] }
     var app = Party.app
@@ -256,7 +267,9 @@ import Testing
     #expect(party.asked == [["a", "b"]])
   }
 
-  @Test func `a program that cannot be a client says what the server would accept`() async throws {
+  @Test func `the error for a program without a usable identity says what the server accepts`()
+    async throws
+  {
     party.first.change { $0.documents = ["https://other.example/client": []] }
     let error = await failure(.clientUnknown) {
       try await party.client(ClientIdentity()).send(party.request())

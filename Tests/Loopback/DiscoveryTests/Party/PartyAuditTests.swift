@@ -55,12 +55,12 @@ struct PartyAuditTests {
       rule: "a bound token without a proof"),
   ]
 
-  @Test(arguments: rows) func `a request that breaks a rule is found`(row: Row) {
+  @Test(arguments: rows) func `the audit finds a request that breaks a rule`(row: Row) {
     let faults = PartyAudit([row.visit]).faults
     #expect(faults.contains { $0.hasPrefix("\(row.rule): ") }, "\(faults)")
   }
 
-  @Test func `usual requests break no rule`() {
+  @Test func `the audit finds no fault in valid requests`() {
     let visits = [
       Row(server: "resource", target: "/mcp", fields: Self.bearer, rule: ""),
       Row(

@@ -39,7 +39,7 @@ import Testing
   ]
 
   @Test(arguments: foreign, [false, true])
-  func `a server that does not speak HTTP/2 is recognized`(
+  func `a call to a server that does not speak HTTP/2 fails with an error that says so`(
     server: Foreign, isSlow: Bool
   ) async throws {
     let step = isSlow ? Step.trickle(Array(server.bytes.prefix(200))) : .send(server.bytes)
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `a server that sends one byte at a time works`() async throws {
+  @Test func `a response that arrives one byte at a time is accepted`() async throws {
     let steps: [Step] = [
       .preface, .trickle(Bytes.settings((3, 100))), .wait(.headers),
       .trickle(Bytes.headers([":status": "103"]) + Bytes.ping + Bytes.answer([1, 2, 3])), .serve,
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `a server that never acknowledges the settings works`() async throws {
+  @Test func `calls succeed at a server that never acknowledges SETTINGS`() async throws {
     let steps: [Step] = [.preface, .send(Bytes.settings())]
     let answers: [Step] = (0..<5).flatMap { index -> [Step] in
       let stream = UInt32(2 * index + 1)

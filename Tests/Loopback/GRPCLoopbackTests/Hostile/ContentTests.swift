@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `an endless page is not read to its end`() async throws {
+  @Test func `a call with an endless HTML response is reset`() async throws {
     let head = Bytes.headers([":status": "200", "content-type": "text/html"])
     let part: [Step] = [
       .flood(Bytes.data([UInt8](repeating: 0x20, count: 16_384)), times: 9),
@@ -97,7 +97,9 @@ import Testing
   }
 
   @Test(arguments: [100, 199, 200, 204, 302, 400, 401, 403, 404, 429, 500, 503, 600, 999])
-  func `an answer without content gives the call a status`(status: Int) async throws {
+  func `the HTTP status of a response without content decides the call's gRPC status`(status: Int)
+    async throws
+  {
     let bytes = Bytes.headers([":status": "\(status)"], [.endHeaders, .endStream])
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let channel = try server.channel()

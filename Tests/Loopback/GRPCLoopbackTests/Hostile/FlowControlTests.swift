@@ -66,7 +66,7 @@ import Testing
         .joined())
   }
 
-  @Test func `a server that exceeds the window fails its call`() async throws {
+  @Test func `a call fails if the server exceeds the flow-control window`() async throws {
     let bytes = Bytes.head() + Self.messages(400)
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let channel = try server.channel()
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `padding counts as read and reopens the window`() async throws {
+  @Test func `padding is treated as read and reopens the flow-control window`() async throws {
     // Each frame has one byte of content and 255 of padding: a megabyte in all for one message.
     let message = Bytes.message([UInt8](repeating: 7, count: 4000))
     let padding = [UInt8](repeating: 0, count: 255)
@@ -147,7 +147,8 @@ import Testing
     }
   }
 
-  @Test func `the client leaves at once when a server that does not read breaks a rule`()
+  @Test
+  func `if a server that does not read breaks a rule, the client closes the connection at once`()
     async throws
   {
     let (gate, hold) = (Gate(isOpen: false), Gate(isOpen: false))

@@ -190,7 +190,9 @@ import Testing
   ]
 
   @Test(arguments: ignored)
-  func `a frame without a meaning is ignored`(name: String, bytes: [UInt8]) async throws {
+  func `a frame that RFC 9113 tells receivers to ignore has no effect`(name: String, bytes: [UInt8])
+    async throws
+  {
     try await HostileServer.once(.afterRequest(.send(bytes + Bytes.answer()))) { server in
       let channel = try server.channel()
       #expect(try await channel.test("Call").response().isEmpty)
@@ -200,7 +202,9 @@ import Testing
   }
 
   /// The client's settings apply only after the server has acknowledged them.
-  @Test func `a promise sent before the settings are acknowledged is ignored`() async throws {
+  @Test func `a PUSH_PROMISE that is sent before SETTINGS are acknowledged is ignored`()
+    async throws
+  {
     let bytes =
       Bytes.frame(.pushPromise, .endHeaders, stream: 1, Self.promise)
       + Bytes.head(stream: 2) + Bytes.data([1, 2, 3], stream: 2) + Bytes.reset(8, stream: 2)

@@ -9,7 +9,7 @@ import Testing
 /// Servers that announce the end of a connection, correctly or not (RFC 9113, section 6.8).
 @Suite(.timeLimit(.minutes(1))) struct GoAwayTests {
   @Test(arguments: [0, 2, 7, 11] as [UInt32])
-  func `a call that the server has not started moves to the next connection`(
+  func `after GOAWAY, a call that the server has not started is sent on a new connection`(
     code: UInt32
   ) async throws {
     let bytes = Bytes.goAway(last: 0, code: code)
@@ -30,7 +30,9 @@ import Testing
   ]
 
   @Test(arguments: announcements)
-  func `a call that the server has started can finish`(name: String, bytes: [UInt8]) async throws {
+  func `after GOAWAY, a call that the server has started can finish`(name: String, bytes: [UInt8])
+    async throws
+  {
     try await HostileServer.once(.afterRequest(.send(bytes + Bytes.answer()))) { server in
       let channel = try server.channel()
       #expect(try await channel.test("X").response().isEmpty)
@@ -51,7 +53,9 @@ import Testing
     try await offence.check()
   }
 
-  @Test func `a silent server after GOAWAY delays only its own call`() async throws {
+  @Test func `a server that is silent after GOAWAY delays only the call on that connection`()
+    async throws
+  {
     try await HostileServer.once(.afterRequest(.send(Bytes.goAway(last: 1)))) { server in
       let channel = try server.channel()
       let call = try channel.test("X")
@@ -83,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `after GOAWAY the server finishes some calls, and a new connection makes the rest`()
+  @Test func `after GOAWAY, the calls above its last stream are made on a new connection`()
     async throws
   {
     let answers = stride(from: 1, to: 64, by: 2).flatMap { Bytes.answer([1], stream: $0) }
@@ -121,8 +125,7 @@ import Testing
     }
   }
 
-  @Test func `a server that sends GOAWAY at once is given up after five connections`() async throws
-  {
+  @Test func `a call fails after five connections that begin with GOAWAY`() async throws {
     let bytes = Bytes.settings() + Bytes.goAway(last: 0)
     try await HostileServer.running({ _ in [.preface, .send(bytes)] }) { server in
       let channel = try server.channel()
@@ -133,7 +136,9 @@ import Testing
     }
   }
 
-  @Test func `a request too long to be kept is not sent again`() async throws {
+  @Test func `after GOAWAY, a request that is too large to be buffered is not sent again`()
+    async throws
+  {
     let windows = Bytes.settings((4, 1 << 20)) + Bytes.windowUpdate(1 << 20)
     let reading = [Step](repeating: .wait(.data), count: 18)
     let steps = [.preface, .send(windows)] + reading + [.send(Bytes.goAway(last: 0))]

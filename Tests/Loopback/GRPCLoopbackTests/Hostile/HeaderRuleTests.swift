@@ -124,7 +124,7 @@ import Testing
     try await offence.check()
   }
 
-  @Test func `a table size above the announced size ends the connection`() async throws {
+  @Test func `an HPACK table size above the announced size ends the connection`() async throws {
     try await Offence(
       "", .connection, .compressionError,
       Bytes.frame(
@@ -170,7 +170,9 @@ import Testing
     }
   }
 
-  @Test func `a field repeated many times by its index fails only its call`() async throws {
+  @Test func `a header field that is repeated many times by its index fails only its call`()
+    async throws
+  {
     try await HostileServer.once(.afterRequest(.send(Bytes.repeatedField))) { server in
       let channel = try server.channel()
       let error = await rpcFailure(.resourceExhausted) { try await channel.test("X").response() }
@@ -181,7 +183,7 @@ import Testing
   }
 
   @Test(arguments: [300, 3000])
-  func `too many fields fail only their call`(count: Int) async throws {
+  func `too many header fields fail only their call`(count: Int) async throws {
     let fields = [UInt8](repeatElement(Bytes.block(["x": ""]), count: count).joined())
     let bytes = Bytes.frame(.headers, .endHeaders, stream: 1, [0x88] + fields)
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in

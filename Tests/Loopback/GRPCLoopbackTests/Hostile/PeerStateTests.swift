@@ -32,15 +32,16 @@ import Testing
     ) { _ in }
   }
 
-  @Test func `when the pause after a failed connection is over and no call waits, nothing is due`()
-  {
+  @Test func `after a failed connection, no new connection is scheduled if no call waits`() {
     var state = RPCPeer.State()
     state.opening.failed(nil, at: 0)
     state.check(at: Monotonic.now())
     #expect(state.nextCheck == .max && state.isIdle)
   }
 
-  @Test func `a call's time limit also holds after a pause`() async throws {
+  @Test func `a call's time limit applies after the pause that follows a failed connection`()
+    async throws
+  {
     // The first connection fails, so the second starts after a pause and then gets no answer.
     try await HostileServer.running({ $0 == 0 ? [.close] : [.preface] }) { server in
       let channel = try server.channel()
@@ -65,7 +66,7 @@ import Testing
     #expect(state.current == nil && state.pingInterval == 2 * before)
   }
 
-  @Test func `a waiting call fails after five connections that take no call`() throws {
+  @Test func `a waiting call fails after five connections that begin with GOAWAY`() throws {
     var state = RPCPeer.State()
     let stream = Self.stream()
     for index in 1...5 {
@@ -106,7 +107,8 @@ import Testing
     #expect(error?.status == .unavailable)
   }
 
-  @Test func `a broken rule ends a connection even if the network accepts no bytes`() throws {
+  @Test func `a protocol error of the server ends a connection even if nothing can be sent`() throws
+  {
     let bytes = Bytes.start + Bytes.reset(8, stream: 0)
     let connection = try Self.connection(bytes, refusing: .wait)
     connection.flush()

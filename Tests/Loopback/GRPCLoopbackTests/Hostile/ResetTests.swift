@@ -22,7 +22,7 @@ import Testing
   ]
 
   @Test(arguments: codes, [[], Bytes.head(), Bytes.head() + Bytes.data(Bytes.message())])
-  func `each reset code gives the call its status`(
+  func `each RST_STREAM code gives the call the matching gRPC status`(
     row: (code: UInt32, name: String, status: RPCStatus), before: [UInt8]
   ) async throws {
     let bytes = before + Bytes.reset(row.code)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a refused call is sent again`() async throws {
+  @Test func `a call that is reset with REFUSED_STREAM is sent again`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers, stream: 1), .send(Bytes.reset(7)),
       .wait(.headers, stream: 3), .send(Bytes.reset(7, stream: 3)), .serve,
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a call that is refused every time fails`() async throws {
+  @Test func `a call that is reset with REFUSED_STREAM five times fails`() async throws {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .answer { Bytes.reset(7, stream: $0) },
     ]
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `frames after the end of an answer are harmless`() async throws {
+  @Test func `frames after the end of a response do not change the response`() async throws {
     let after =
       Bytes.data(Bytes.message()) + Bytes.head() + Bytes.trailers()
       + Bytes.windowUpdate(1, stream: 1) + Bytes.reset(2) + Bytes.reset(2)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `resets of closed streams use no memory`() throws {
+  @Test func `resets of closed streams are not kept in memory`() throws {
     let owner = SilentOwner()
     let session = try #require(HTTP2Session(isServer: false, owner: owner))
     try session.receive(all: Bytes.settings())

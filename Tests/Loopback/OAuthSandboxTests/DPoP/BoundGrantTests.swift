@@ -19,7 +19,9 @@ import Testing
     return json["cnf"]?["jkt"]?.string
   }
 
-  @Test func `a client's own token and an exchanged one are bound`() async throws {
+  @Test func `tokens from client credentials and token exchange are bound to the proof's key`()
+    async throws
+  {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let own = [("grant_type", "client_credentials")] + Self.service
@@ -37,7 +39,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a device's tokens are bound`() async throws {
+  @Test func `the tokens of a device are bound to the key of its proof`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let app = ("client_id", "sandbox-app")
@@ -56,7 +58,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an assertion that names its client gets a bound token`() async throws {
+  @Test func `a JWT bearer assertion that is sent with a proof gets a bound token`() async throws {
     let signer = SigningKey(generating: .es256)
     let sandbox = try await ProvingPeer.start {
       $0.clients.append(SandboxClient(id: "signer", key: signer.json(namesKey: true)))
@@ -77,7 +79,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `tokens without a sign-in can be bound`() async throws {
+  @Test func `tokens that a test issues without a sign-in can be bound to a key`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let app = sandbox.issueTokens(boundTo: client.thumbprint)
@@ -89,7 +91,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `another server that takes the sandbox's tokens checks their proofs`() async throws {
+  @Test func `a second server that accepts the sandbox's tokens can check their proofs`()
+    async throws
+  {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let bound = sandbox.issueTokens(boundTo: client.thumbprint).accessToken

@@ -9,7 +9,7 @@ import Testing
   /// The form of a pushed request.
   static let signIn = SandboxPeer.signInForm + [("scope", "demo")]
 
-  @Test func `the API accepts a bound token only with its key`() async throws {
+  @Test func `the API accepts a bound token only with a proof by its key`() async throws {
     let sandbox = try await ProvingPeer.start()
     let (client, thief) = (ProvingPeer(sandbox), ProvingPeer(sandbox))
     let code = try await client.peer.code()
@@ -38,7 +38,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a Bearer token works as before and not with the scheme DPoP`() async throws {
+  @Test func `the API accepts a Bearer token with the scheme Bearer but not with DPoP`()
+    async throws
+  {
     let sandbox = try await ProvingPeer.start { $0.resources.describesItself = false }
     let client = ProvingPeer(sandbox)
     let tokens = try await client.post(ProvingPeer.passwordForm).tokens()
@@ -71,7 +73,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an upload uses its proof up once, although it is checked twice`() async throws {
+  @Test func `an upload with a proof succeeds, and a second upload with the same proof is refused`()
+    async throws
+  {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let token = sandbox.issueTokens(boundTo: client.thumbprint).accessToken
@@ -128,7 +132,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the sandbox can require the key of each sign-in`() async throws {
+  @Test func `the sandbox can require each sign-in to name a DPoP key`() async throws {
     let sandbox = try await ProvingPeer.start { $0.dpop.requiresKeyOfSignIn = true }
     let client = ProvingPeer(sandbox)
     #expect(try await client.peer.redirect().value("error") == "invalid_request")
@@ -209,7 +213,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a sandbox without the option ignores proofs`() async throws {
+  @Test func `a sandbox with DPoP off ignores proofs`() async throws {
     let sandbox = try await ProvingPeer.start { $0.dpop.policy = .off }
     let client = ProvingPeer(sandbox)
     let tokens = try await client.post(ProvingPeer.passwordForm, "not a proof").tokens()
@@ -233,7 +237,9 @@ import Testing
 
   // MARK: What tokens say
 
-  @Test func `JWT tokens and introspection name the key`() async throws {
+  @Test func `JWT access tokens and introspection responses contain the key's thumbprint`()
+    async throws
+  {
     let sandbox = try await ProvingPeer.start { $0.accessTokenFormat = .jwt(.es256) }
     let client = ProvingPeer(sandbox)
     func introspect(_ token: String) async throws -> SandboxJSON {

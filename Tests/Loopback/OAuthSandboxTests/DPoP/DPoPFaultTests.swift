@@ -11,7 +11,7 @@ import Testing
       (.nonceLoop, 1), (.nonceMissing, 0), (.nonceDoubled, 2), (.nonceEmpty, 1),
       (.nonceMalformed, 1), (.nonceTooLong, 1),
     ] as [(SandboxDPoPFault, Int)])
-  func `the sandbox asks for a nonce wrongly, without effect`(
+  func `the sandbox can send a faulty nonce challenge, and the refused request has no effect`(
     fault: SandboxDPoPFault, count: Int
   ) async throws {
     let sandbox = try await ProvingPeer.start()
@@ -45,7 +45,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a nonce can come with a success only`() async throws {
+  @Test func `the sandbox can offer a nonce in a success response only`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     sandbox.misbehave(at: .token, .dpop(.nonceInSuccess))
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxEndpoint.pushedAuthorization, .driveUpload, .userInfo, .driveFiles])
-  func `every endpoint that checks proofs can ask for a nonce wrongly`(
+  func `every endpoint that checks proofs can send a faulty nonce challenge`(
     endpoint: SandboxEndpoint
   ) async throws {
     let sandbox = try await ProvingPeer.start()
@@ -74,7 +74,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a right proof can be refused`() async throws {
+  @Test func `the sandbox can be set to refuse a valid proof`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     sandbox.misbehave(at: .token, .dpop(.proofRefused))
@@ -83,7 +83,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token can be bound to another key`() async throws {
+  @Test func `the sandbox can be set to bind a token to a key other than the proof's`() async throws
+  {
     let sandbox = try await ProvingPeer.start { $0.accessTokenFormat = .jwt(.es256) }
     let client = ProvingPeer(sandbox)
     sandbox.misbehave(at: .token, .dpop(.otherKey))
@@ -96,7 +97,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a request with a proof can get a Bearer token`() async throws {
+  @Test func `the sandbox can be set to answer a request with a proof with a Bearer token`()
+    async throws
+  {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let code = try await client.peer.code(["dpop_jkt": client.thumbprint])
@@ -107,7 +110,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the log shows each request's proof`() async throws {
+  @Test func `the request log contains each request's proof`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let token = sandbox.issueTokens(boundTo: client.thumbprint).accessToken

@@ -21,7 +21,9 @@ import Testing
   }
 
   @Test(arguments: [nil, "", "guessed"])
-  func `the token endpoint asks for its nonce`(nonce: String?) async throws {
+  func `the token endpoint refuses a proof without its current nonce and offers the nonce`(
+    nonce: String?
+  ) async throws {
     let (sandbox, client) = try await start()
     let refused = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: nonce))
     #expect(refused.status == 400 && refused.error == "use_dpop_nonce")
@@ -33,7 +35,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the API asks for its nonce with a challenge`() async throws {
+  @Test func `the API answers a proof without its own nonce with a challenge and the nonce`()
+    async throws
+  {
     let (sandbox, client) = try await start { $0.apiHasOwnNonces = true }
     let token = sandbox.issueTokens(boundTo: client.thumbprint).accessToken
     let server = sandbox.proofNonce(of: .authorizationServer)
@@ -52,7 +56,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a nonce changes and is accepted for one more period`() async throws {
+  @Test func `a nonce is accepted for one more period after it is replaced`() async throws {
     let (sandbox, client) = try await start()
     let first = sandbox.proofNonce(of: .authorizationServer)
     #expect(first == sandbox.proofNonce(of: .api), "both have the same nonces")
@@ -65,7 +69,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a nonce can come with every answer`() async throws {
+  @Test func `the sandbox can offer a nonce in every answer of the token endpoint`() async throws {
     let (sandbox, client) = try await start { options in
       options.offersNonceInEveryAnswer = true
       options.noncesRequiredBy = [.authorizationServer]
@@ -82,7 +86,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a nonce can have all the punctuation that is allowed`() async throws {
+  @Test func `a nonce can contain all punctuation that RFC 9449 allows`() async throws {
     let (sandbox, client) = try await start { $0.nonceForm = .punctuated }
     let refused = try await client.post(ProvingPeer.passwordForm, client.proof())
     let nonce = try #require(refused.header("dpop-nonce"))
@@ -96,7 +100,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a nonce can change without notice after each success`() async throws {
+  @Test func `the sandbox can replace its nonce after each success without offering the new one`()
+    async throws
+  {
     let (sandbox, client) = try await start {
       $0.renewsNonceAfterSuccess = true
       $0.apiHasOwnNonces = true
@@ -117,7 +123,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a nonce that is offered after a success is the changed one`() async throws {
+  @Test func `if the nonce is replaced after each success, the answer offers the new nonce`()
+    async throws
+  {
     let (sandbox, client) = try await start {
       $0.renewsNonceAfterSuccess = true
       $0.offersNonceInEveryAnswer = true
@@ -132,7 +140,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxDPoPOptions.Policy.accepted, .required])
-  func `a challenge can be bare and spell its scheme in another way`(
+  func `a DPoP challenge can lack a body and algs and have an unusual case of its scheme`(
     policy: SandboxDPoPOptions.Policy
   ) async throws {
     let (sandbox, client) = try await start {
@@ -154,7 +162,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a request without the right nonce uses up neither code nor proof`() async throws {
+  @Test func `a request that is refused for its nonce does not invalidate its code`() async throws {
     let (sandbox, client) = try await start()
     let code = try await client.peer.code()
     let refused = try await client.peer.redeem(code, headers: [("DPoP", client.proof())])

@@ -39,14 +39,14 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "a.b.c", "e30.e30.*", "e30.e30"])
-  func `a field that is not a JWT is refused`(text: String) async throws {
+  func `a DPoP field that is not a JWT is refused`(text: String) async throws {
     let sandbox = try await ProvingPeer.start()
     let answer = try await ProvingPeer(sandbox).post(ProvingPeer.passwordForm, text)
     #expect(answer.error == "invalid_dpop_proof")
     await sandbox.stop()
   }
 
-  @Test func `two proofs are refused`() async throws {
+  @Test func `a request with two proofs is refused`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let answer = try await client.post(ProvingPeer.passwordForm, client.proof(), client.proof())
@@ -54,7 +54,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a proof is accepted only once, and only in its time`() async throws {
+  @Test func `a proof is accepted only once, and another key cannot reuse its jti`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let proof = client.proof()
@@ -70,7 +70,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test(arguments: [-60, 10]) func `the clocks may differ a little`(seconds: Int) async throws {
+  @Test(arguments: [-60, 10])
+  func `a proof with an iat slightly in the past or in the future is accepted`(seconds: Int)
+    async throws
+  {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let proof = client.proof { $0.move("iat", by: seconds) }
@@ -79,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: ["/token?a=b", "/token#part", "/%74oken", "/x/../token", "/./token"])
-  func `equal addresses may be spelled differently`(path: String) async throws {
+  func `an htu that equals the URL after normalization is accepted`(path: String) async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let answer = try await client.post(ProvingPeer.passwordForm, client.proof("POST", path))
@@ -88,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxSigningAlgorithm.es256, .ps256, .edDSA, .rs256, .es384])
-  func `a proof needs an algorithm that the sandbox allows`(
+  func `a proof is accepted only with an algorithm that the sandbox allows`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     for allowed in [SandboxDPoPOptions().algorithms, [algorithm], [.es512]] {
@@ -115,7 +118,7 @@ import Testing
 
   /// With leading zeros, one key would have several thumbprints.
   @Test(arguments: ["n", "e"])
-  func `the numbers of a key have no leading zeros`(name: String) async throws {
+  func `an RSA key with leading zeros in its numbers is refused`(name: String) async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox, .ps256)
     let number = try #require(client.jwk[name]?.string.flatMap { Data(base64URL: $0) })
@@ -127,7 +130,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `only the API checks the hash of the token`() async throws {
+  @Test func `the API checks the ath of a proof, and the token endpoint ignores it`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let odd = client.proof(token: "another")

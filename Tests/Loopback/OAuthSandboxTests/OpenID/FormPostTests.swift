@@ -52,7 +52,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a misbehaviour of the redirect also alters the form`() async throws {
+  @Test func `a fault that a test sets for the redirect also alters the posted form`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .authorization, .state(.missing))
     let url = try SandboxPeer(sandbox: sandbox).authorizationURL(["response_mode": "form_post"])

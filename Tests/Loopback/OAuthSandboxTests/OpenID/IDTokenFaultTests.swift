@@ -159,7 +159,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an ID token fault with a count also applies to the ID tokens of refreshes`()
+  @Test func `an ID token fault that is set for two ID tokens also applies to refreshes`()
     async throws
   {
     let sandbox = try await start()
@@ -177,7 +177,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a test can change the header and claims itself`() async throws {
+  @Test func `a test can change the header and claims of an ID token`() async throws {
     let sandbox = try await start()
     sandbox.misbehave(
       at: .token,

@@ -102,7 +102,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `several audiences come with the authorized party`() async throws {
+  @Test func `an ID token with several audiences names the authorized party`() async throws {
     var options = SandboxOptions()
     options.clients[0].additionalAudiences = ["https://api.example"]
     options.openID.tellsCodeHash = true
@@ -127,7 +127,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `requested claims are present unless the user's value is not among those requested`()
+  @Test func `a requested claim is omitted if the user's value differs from the requested values`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

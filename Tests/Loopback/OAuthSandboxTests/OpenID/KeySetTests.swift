@@ -13,7 +13,10 @@ import Testing
     return options
   }
 
-  @Test func `the key set has the clients' keys before the first token`() async throws {
+  @Test
+  func `the key set has the keys for the clients' algorithms before the first token is issued`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start(Self.algorithm(.es256))
     let client = SandboxPeer(sandbox: sandbox)
     let answer = try await client.get("/jwks")
@@ -45,7 +48,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `decoy keys can repeat the ID of a signing key or omit it`() async throws {
+  @Test func `decoy keys can repeat the signing key's ID, and the signing key can have no ID`()
+    async throws
+  {
     var options = Self.algorithm(.es384)
     options.openID.decoyKeys = .repeatedIDs
     let repeating = try await SandboxServer.start(options)
@@ -64,7 +69,9 @@ import Testing
     await plain.stop()
   }
 
-  @Test func `sandboxes start with the same keys until one rotates its own`() async throws {
+  @Test func `sandboxes share the same initial keys, and a rotation changes only its own sandbox`()
+    async throws
+  {
     var ids: [SandboxJSON?] = []
     for rotates in [false, true, false] {
       let sandbox = try await SandboxServer.start(Self.algorithm(.rs256))
@@ -76,7 +83,9 @@ import Testing
     #expect(ids[0] != nil && ids[0] == ids[2] && ids[0] != ids[1])
   }
 
-  @Test func `new keys sign after a rotation, and the old ones are kept or removed`() async throws {
+  @Test func `after a rotation a new key signs, and the old keys are kept or removed as requested`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start(Self.algorithm(.edDSA))
     let client = SandboxPeer(sandbox: sandbox)
     var ids: [String] = []
@@ -95,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: SandboxKeySetFault.allCases.filter { $0 != .silent })
-  func `a key set can be wrong once`(fault: SandboxKeySetFault) async throws {
+  func `the sandbox can send one faulty key set`(fault: SandboxKeySetFault) async throws {
     let sandbox = try await SandboxServer.start(Self.algorithm(.es256))
     let client = SandboxPeer(sandbox: sandbox)
     let right = try #require(try await client.keys().last)
@@ -120,7 +129,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a key set can stop after its headers`() async throws {
+  @Test func `the sandbox can send the headers of a key set without its body`() async throws {
     let sandbox = try await SandboxServer.start(Self.algorithm(.es256))
     sandbox.misbehave(at: .keys, .keySet(.silent))
     let connection = try await LoopbackConnection(port: UInt16(try #require(sandbox.issuer.port)))

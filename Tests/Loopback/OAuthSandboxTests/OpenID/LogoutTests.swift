@@ -34,7 +34,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a logout without an ID token asks the user`() async throws {
+  @Test func `a logout without an ID token asks the user to confirm`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -52,7 +52,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a logout needs the user's own answer on the page`() async throws {
+  @Test func `a logout form signs the user out only if its token is valid and the user confirms`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let first = try await client.get(try client.authorizationURL())
@@ -72,7 +74,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `another session's ID token does not end this session without asking`() async throws {
+  @Test func `an ID token of another session does not end this session without asking the user`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -117,7 +121,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a logout hint for another client is rejected`() async throws {
+  @Test func `an ID token hint that was issued to another client is rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     let hint = try #require(sandbox.issueTokens(scopes: ["openid"]).idToken)
     let url = try logoutURL([("id_token_hint", hint), ("client_id", "sandbox-service")], sandbox)
@@ -129,7 +133,7 @@ import Testing
     arguments: [
       (.state(.missing), []), (.state(.wrong), ["right1"]), (.state(.value("x")), ["x"]),
     ] as [(SandboxMisbehaviour, [String])])
-  func `the state of the logout redirect can be wrong`(
+  func `the sandbox can send a logout redirect with a wrong state or without a state`(
     misbehaviour: SandboxMisbehaviour, values: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -146,7 +150,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a logout redirect must match the registered port, even if registered later`()
+  @Test func `a logout redirect to a loopback port is refused until that port is registered`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

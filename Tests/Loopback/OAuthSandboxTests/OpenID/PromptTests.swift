@@ -23,7 +23,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `prompt=none with another context returns interaction_required`() async throws {
+  @Test func `prompt=none with a stronger essential acr returns interaction_required`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let visitor = SandboxVisitor()
@@ -57,7 +58,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `acr_values choose the context, and unknown values are ignored`() async throws {
+  @Test func `acr_values determine the acr, and unknown values are ignored`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let known = try await client.signIn(["acr_values": "urn:x urn:sandbox:careful"]).idToken()

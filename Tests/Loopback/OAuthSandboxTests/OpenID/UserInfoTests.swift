@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: SandboxUserInfoFault.allCases, [nil, SandboxSigningAlgorithm.es256])
-  func `a UserInfo response can be wrong once`(
+  func `the sandbox can send one faulty UserInfo response`(
     fault: SandboxUserInfoFault, algorithm: SandboxSigningAlgorithm?
   ) async throws {
     var options = SandboxOptions()

@@ -32,7 +32,8 @@ import Testing
     try await peer.get(try peer.authorizationURL(["client_id": id]))
   }
 
-  @Test func `a described client signs its user in and refreshes, without a registration`()
+  @Test
+  func `a client with a metadata document signs its user in and refreshes without registration`()
     async throws
   {
     let (sandbox, peer) = try await start(.init(json: Self.document))
@@ -48,7 +49,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a pushed sign-in reads the document too`() async throws {
+  @Test func `for a pushed request the sandbox also reads the client's metadata document`()
+    async throws
+  {
     let (sandbox, peer) = try await start(.init(json: Self.document))
     let form = SandboxPeer.signInForm.map { $0.0 == "client_id" ? ($0.0, Self.id) : $0 }
     let pushed = try await peer.post("/par", form)
@@ -56,7 +59,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `without the option, an address is an unknown client`() async throws {
+  @Test func `without the option for client metadata documents, a URL is an unknown client_id`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let peer = SandboxPeer(sandbox: sandbox)
     #expect(try await page(Self.id, peer).status == 400)
@@ -89,7 +94,7 @@ import Testing
   ]
 
   @Test(arguments: faults.indices)
-  func `a wrong document makes the client unknown, and the page says why`(
+  func `a client with a wrong metadata document is unknown, and the page says why`(
     index: Int
   ) async throws {
     let (answer, reason) = Self.faults[index]
@@ -109,7 +114,9 @@ import Testing
     ("https://me@app.example.com/client.json", "a fragment or a user"),
     ("http://127.0.0.1:1/client.json", "not an https URL"),
   ])
-  func `an address that may be no identifier is not asked`(id: String, reason: String)
+  func `a client_id that is no valid URL of a metadata document is refused without a request`(
+    id: String, reason: String
+  )
     async throws
   {
     var options = SandboxOptions()
@@ -124,7 +131,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a change of the document counts at the next sign-in`() async throws {
+  @Test func `a changed metadata document is used at the next sign-in`() async throws {
     let document = Locked(Self.document)
     var options = SandboxOptions()
     options.clientDocuments = SandboxClientDocuments { _ in .init(json: document.withLock(\.self)) }
@@ -138,7 +145,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a loopback server is asked only if the options allow it`(isAllowed: Bool) async throws {
+  func `a metadata document is fetched from a loopback server only if the options allow it`(
+    isAllowed: Bool
+  ) async throws {
     let served = try await SandboxServer.start()
     let id = served.url(.me).absoluteString
     let document = Self.document.setting("client_id", to: .string(id))

@@ -71,7 +71,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token for no resource is for the server, and names itself at introspection`()
+  @Test func `a token without a resource is for the issuer, and introspection shows its audience`()
     async throws
   {
     let (sandbox, peer) = try await start()
@@ -93,7 +93,9 @@ import Testing
   @Test(arguments: [
     "https://three.example.com/", "https://one.example.com/api#part", "api", "//one.example.com",
   ])
-  func `a resource that is unknown or no URI is refused everywhere`(name: String) async throws {
+  func `every endpoint refuses a resource that is unknown or not a valid URI`(name: String)
+    async throws
+  {
     let (sandbox, peer) = try await start()
     let redirect = try await signIn(for: [Self.one, name], peer)
     #expect(redirect.value("error") == "invalid_target" && redirect.value("code") == nil)
@@ -112,7 +114,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a pushed sign-in and a device keep their resources`() async throws {
+  @Test func `tokens of pushed and device sign-ins are for the resources in their requests`()
+    async throws
+  {
     let (sandbox, peer) = try await start()
     let pushed = try await peer.post(
       "/par", SandboxPeer.signInForm + [("state", "s")] + resources([Self.one, Self.two])
@@ -144,7 +148,7 @@ import Testing
     (SandboxResourceOptions.AudienceRule.any, [200, 200, 200]),
     (.notForOthers, [200, 401, 200]), (.named, [401, 401, 200]),
   ])
-  func `the API accepts tokens by its rule`(
+  func `the audience rule in the options determines which tokens the API accepts`(
     rule: SandboxResourceOptions.AudienceRule, statuses: [Int]
   ) async throws {
     let (sandbox, peer) = try await start { $0.resources.audienceRule = rule }

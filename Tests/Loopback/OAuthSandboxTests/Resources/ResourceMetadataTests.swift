@@ -18,7 +18,7 @@ import Testing
     return (sandbox, SandboxPeer(sandbox: sandbox))
   }
 
-  @Test func `the origin describes itself, and each challenge of the API names the description`()
+  @Test func `the origin has resource metadata, and each challenge of the API names its address`()
     async throws
   {
     let (sandbox, peer) = try await start()
@@ -45,7 +45,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `each path of the API can describe itself`() async throws {
+  @Test func `each path of the API can have its own resource metadata`() async throws {
     let (sandbox, peer) = try await start { $0.resources.extent = .path }
     let origin = sandbox.issuer.absoluteString
     let address = "\(origin)\(Self.wellKnown)/api/me"
@@ -60,7 +60,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token of too small a scope gets the address of the description too`() async throws {
+  @Test func `an insufficient_scope challenge also names the address of the resource metadata`()
+    async throws
+  {
     let (sandbox, peer) = try await start()
     let token = sandbox.issueTokens(scopes: ["profile"]).accessToken
     let answer = try await peer.api("/api/DataSourceList", token: token)
@@ -74,7 +76,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a server can be silent about itself`() async throws {
+  @Test func `the sandbox can omit resource metadata and its address in challenges`() async throws {
     let (sandbox, peer) = try await start { $0.resources.describesItself = false }
     #expect(try await peer.get(Self.wellKnown).status == 404)
     let challenge = try await peer.get("/api/me").header("www-authenticate")
@@ -84,7 +86,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the description names the servers, the scopes and the proofs of the options`()
+  @Test func `the resource metadata has the servers, scopes and DPoP settings of the options`()
     async throws
   {
     let (sandbox, peer) = try await start { options in
@@ -103,7 +105,8 @@ import Testing
   }
 
   @Test(arguments: SandboxResourceFault.allCases)
-  func `each fault spoils one description`(fault: SandboxResourceFault) async throws {
+  func `each fault changes one resource metadata response`(fault: SandboxResourceFault) async throws
+  {
     let (sandbox, peer) = try await start()
     sandbox.misbehave(at: .resourceMetadata, .resourceMetadata(fault))
     let answer = try await peer.get(Self.wellKnown)

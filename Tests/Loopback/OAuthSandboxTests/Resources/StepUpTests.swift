@@ -19,7 +19,7 @@ import Testing
     return (sandbox, SandboxPeer(sandbox: sandbox))
   }
 
-  @Test func `a path can demand more scopes than its token has`() async throws {
+  @Test func `a path can demand more scopes than the token has`() async throws {
     let (sandbox, peer) = try await start([.scopes(["demo", "files"], at: "/api/me")])
     let small = sandbox.issueTokens(scopes: ["profile", "demo"]).accessToken
     let refusal = try await peer.api("/api/me", token: small)
@@ -81,7 +81,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the API can demand logins without an end`() async throws {
+  @Test func `the API can be set to demand a different login in every answer`() async throws {
     let (sandbox, peer) = try await start([])
     let token = sandbox.issueTokens().accessToken
     sandbox.misbehave(at: .me, .endlessStepUp, times: 3)

@@ -108,7 +108,7 @@ import Testing
     _ = try await validator.validate(server.token())
   }
 
-  @Test func `a token expires at its end plus the clock tolerance`() async throws {
+  @Test func `a token is accepted until its exp plus the clock tolerance`() async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     let token = server.token()
@@ -155,7 +155,7 @@ import Testing
     await failure(.accessTokenInvalid) { try await server.validator(.anyJWT).validate(other) }
   }
 
-  @Test func `the server's new keys are fetched after a change`() async throws {
+  @Test func `after a key rotation, the validator fetches the new keys`() async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     _ = try await validator.validate(server.token())

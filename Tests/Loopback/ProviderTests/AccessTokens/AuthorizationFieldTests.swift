@@ -21,8 +21,9 @@ import Testing
   }
 
   @Test(arguments: Checker.allCases, ["Bearer ", "bearer ", "BEARER   "])
-  func `a Bearer token in the only field is checked`(checker: Checker, scheme: String) async throws
-  {
+  func `a valid Bearer token in a single Authorization field is accepted`(
+    checker: Checker, scheme: String
+  ) async throws {
     let server = try await ResourceServerFixture()
     let claims = try await check(checker, at: server)([scheme + server.token()])
     #expect(claims.subject == SandboxUser.alice.subject)
@@ -40,7 +41,7 @@ import Testing
       (["Bearer a", "Bearer a"], .authorizationMalformed),
       (["Basic abc", "Bearer a"], .authorizationMalformed),
     ] as [([String], SQOAuthError.Code)])
-  func `any other request is refused, and causes no request`(
+  func `a request without exactly one well-formed Bearer token is refused without a network call`(
     checker: Checker, fields: ([String], SQOAuthError.Code)
   ) async throws {
     let server = try await ResourceServerFixture()
@@ -51,7 +52,9 @@ import Testing
   }
 
   @Test(arguments: Checker.allCases)
-  func `a wrong token is invalid`(checker: Checker) async throws {
+  func `an unknown token or a token for another audience is refused with status 401`(
+    checker: Checker
+  ) async throws {
     let server = try await ResourceServerFixture()
     let check = try check(checker, at: server)
     let foreign = server.token(audiences: ["https://other.example"])

@@ -59,7 +59,7 @@ import Testing
     #expect(server.questions == 4, "other tokens are still known")
   }
 
-  @Test func `a cached answer is not used after the token's end`() async throws {
+  @Test func `a cached answer is not used after the token expires`() async throws {
     let server = try await ResourceServerFixture(nil) { $0.accessTokenLifetime = .seconds(10) }
     let introspector = try server.introspector(cacheTime: .seconds(3600))
     let token = server.token()
@@ -82,7 +82,7 @@ import Testing
     #expect(try await introspector.claims(of: server.token()) == nil)
   }
 
-  @Test func `a full cache evicts old answers but keeps used answers`() async throws {
+  @Test func `a full cache evicts old answers but keeps recently used ones`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector(cacheLimit: 20)
     let used = server.token()

@@ -33,7 +33,9 @@ import Testing
     #expect(server.questions == 2)
   }
 
-  @Test func `an unreachable server gets no request for a second, then works again`() async throws {
+  @Test func `an unreachable server gets no request for a second, and then requests succeed again`()
+    async throws
+  {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     server.sandbox.misbehave(at: .introspection, .cut(.beforeProcessing), times: .max)

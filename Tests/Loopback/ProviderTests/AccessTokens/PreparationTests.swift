@@ -7,7 +7,7 @@ import Testing
 
 /// What a service fetches at its start, and in its readiness checks.
 @Suite(.timeLimit(.minutes(1))) struct PreparationTests {
-  @Test func `a prepared validator needs no request for a token`() async throws {
+  @Test func `a prepared validator validates a token without a further request`() async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     for _ in 0..<3 { try await validator.prepare() }
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxEndpoint.metadata, .keys])
-  func `a server that cannot be asked is an error, with one request each second`(
+  func `if the server fails, prepare throws and sends its next request only after a second`(
     endpoint: SandboxEndpoint
   ) async throws {
     let server = try await ResourceServerFixture()
@@ -33,7 +33,9 @@ import Testing
     try await validator.prepare()
   }
 
-  @Test func `known keys are enough while the server is down`() async throws {
+  @Test func `while the server is down, prepare succeeds until the cached keys are too old`()
+    async throws
+  {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     try await validator.prepare()
@@ -45,7 +47,9 @@ import Testing
     await failure(.temporarilyUnavailable) { try await validator.prepare() }
   }
 
-  @Test func `an issuer without a fitting key is an error until it has one`() async throws {
+  @Test func `prepare throws until the key set contains a key for the expected algorithm`()
+    async throws
+  {
     let server = try await ResourceServerFixture()
     server.sandbox.misbehave(at: .keys, .keySet(.empty), times: 2)
     let validator = try server.validator()
@@ -55,7 +59,9 @@ import Testing
     try await validator.prepare()
   }
 
-  @Test func `a prepared introspector has found its endpoint`() async throws {
+  @Test func `preparing an introspector fetches metadata and requires an introspection endpoint`()
+    async throws
+  {
     let server = try await ResourceServerFixture(.es256)
     try await server.introspector().prepare()
     #expect(server.sandbox.requests.compactMap(\.endpoint) == [.metadata])
@@ -67,7 +73,9 @@ import Testing
     #expect(other.questions == 0)
   }
 
-  @Test func `an introspector with an empty audience never works`() async throws {
+  @Test func `every call of an introspector with an empty audience throws without a request`()
+    async throws
+  {
     let server = try await ResourceServerFixture()
     let introspector = try server.introspector(audience: "")
     await failure(.invalidConfiguration) { try await introspector.prepare() }

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `an answer about another token is rejected`() async throws {
+  @Test func `an answer with the jti of another token is rejected`() async throws {
     let server = try await ResourceServerFixture()
     let introspector = try server.introspector(
       cacheTime: .zero, signatureAlgorithms: [.rs256])

@@ -10,7 +10,9 @@ import Testing
 /// A resource server that asks the authorization server about tokens (RFC 7662 and RFC 9701).
 @Suite(.timeLimit(.minutes(2))) struct TokenIntrospectorTests {
   @Test(arguments: [nil, SandboxSigningAlgorithm.es256])
-  func `an active token returns its claims`(algorithm: SandboxSigningAlgorithm?) async throws {
+  func `introspection returns the claims of an active token`(algorithm: SandboxSigningAlgorithm?)
+    async throws
+  {
     let server = try await ResourceServerFixture(algorithm)
     let introspector = try server.introspector()
     let claims = try #require(try await introspector.claims(of: server.token()))
@@ -90,7 +92,7 @@ import Testing
       ("token_use", "access_token"), ("token_use", "access"), ("token_use", .null),
       ("typ", "Bearer"),
     ] as [(String, SandboxJSON?)])
-  func `every server's name for an access token is accepted`(
+  func `an answer with any common access token type, or with none, is accepted`(
     name: String, value: SandboxJSON?
   ) async throws {
     let server = try await ResourceServerFixture(nil)
@@ -98,7 +100,9 @@ import Testing
     #expect(try await server.introspector().claims(of: server.token()) != nil)
   }
 
-  @Test func `a service can require the type of a token`() async throws {
+  @Test func `a resource server can require the introspection answer to contain a token type`()
+    async throws
+  {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector(requiresTokenType: true)
     let token = server.token()

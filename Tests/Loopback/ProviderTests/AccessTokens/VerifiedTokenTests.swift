@@ -8,7 +8,7 @@ import Testing
 
 /// Tests what a resource server may remember of a token that it has verified.
 @Suite struct VerifiedTokenTests {
-  @Test func `a valid token is remembered, and further checks have the same claims`()
+  @Test func `a valid token is remembered, and later validations return the same claims`()
     async throws
   {
     let server = try await ResourceServerFixture()
@@ -35,7 +35,7 @@ import Testing
     #expect(validator.verified.count == 0)
   }
 
-  @Test func `a change of one byte is a token of its own`() async throws {
+  @Test func `a remembered token with one changed byte is rejected`() async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     let token = server.token()
@@ -58,7 +58,7 @@ import Testing
     #expect(validator.verified.count == 0)
   }
 
-  @Test func `a remembered token ends at its end, and is not valid before its beginning`()
+  @Test func `a remembered token is rejected after it expires and before it was issued`()
     async throws
   {
     let server = try await ResourceServerFixture()
@@ -74,7 +74,7 @@ import Testing
     await failure(.accessTokenInvalid) { try await validator.validate(token) }
   }
 
-  @Test func `a remembered token ends when its key is withdrawn`() async throws {
+  @Test func `a remembered token is rejected after its signing key is withdrawn`() async throws {
     let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(864_000) }
     let validator = try server.validator()
     let token = server.token()
@@ -99,7 +99,9 @@ import Testing
     await failure(.accessTokenInvalid) { try await validator.validate(token) }
   }
 
-  @Test func `a remembered token survives a new fetch of the same keys`() async throws {
+  @Test func `a remembered token stays valid if the newly fetched keys still contain its key`()
+    async throws
+  {
     let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(864_000) }
     let validator = try server.validator()
     let token = server.token()
@@ -113,7 +115,10 @@ import Testing
     #expect(server.sandbox.requests(to: .keys).count > before)
   }
 
-  @Test func `a validator with another audience remembers nothing of this one`() async throws {
+  @Test
+  func `a token that one validator remembers is rejected by a validator with another audience`()
+    async throws
+  {
     let server = try await ResourceServerFixture()
     let token = server.token()
     _ = try await server.validator().validate(token)

@@ -25,26 +25,30 @@ import Testing
     return try party.audit.findings
   }
 
-  @Test func `the requests of a right client have no finding`() async throws {
+  @Test func `the audit finds no fault in the requests of a conforming client`() async throws {
     #expect(try await findings(nil) == [])
     #expect(try await findings(nil, .fapi2MessageSigning) == [])
   }
 
   @Test(arguments: FAPI2Faults.signed.indices)
-  func `every fault of a signed request is found`(index: Int) async throws {
+  func `the audit finds every fault of a signed request`(index: Int) async throws {
     let fault = FAPI2Faults.signed[index]
     let found = try await findings(fault, .fapi2MessageSigning)
     #expect(found.contains { $0.hasPrefix("\(fault.what): ") }, "\(fault.what): \(found)")
   }
 
   @Test(arguments: FAPI2Faults.all.indices)
-  func `every fault is found`(index: Int) async throws {
+  func `the audit finds every fault in proofs, client authentication and sign-in requests`(
+    index: Int
+  ) async throws {
     let fault = FAPI2Faults.all[index]
     let found = try await findings(fault)
     #expect(found.contains { $0.hasPrefix("\(fault.what): ") }, "\(fault.what): \(found)")
   }
 
-  @Test func `what must be new in each request is not sent twice`() async throws {
+  @Test func `the audit reports a jti, assertion, state or code verifier that is sent twice`()
+    async throws
+  {
     let party = try await FAPI2Party()
     try await party.oauth.signIn()
     let replay = try Replay(

@@ -84,7 +84,7 @@ import Testing
 
   /// The metadata lists the only allowed algorithm, as it does for ID tokens.
   @Test(arguments: FAPI2Party.Variant.signed)
-  func `a response that another key of the set signed with another algorithm is refused`(
+  func `a response that a published key signed with an unlisted algorithm is refused`(
     variant: FAPI2Party.Variant
   ) async throws {
     try await stops(variant, .jwt(.otherAlgorithm))
@@ -92,7 +92,9 @@ import Testing
 
   /// An attacker who can change the redirect must not be able to avoid the signature.
   @Test(arguments: FAPI2Party.Variant.signed)
-  func `a response without its signature is refused`(variant: FAPI2Party.Variant) async throws {
+  func `a response with plain parameters in place of or beside the JWT is refused`(
+    variant: FAPI2Party.Variant
+  ) async throws {
     try await stops(variant, .signedResponse(.plain))
     try await stops(variant, .signedResponse(.plainToo))
   }
@@ -100,7 +102,9 @@ import Testing
   /// The metadata promises `iss` beside the code, but a signed response has `iss` only inside the
   /// JWT.
   @Test(arguments: FAPI2Party.Variant.signed)
-  func `a signed response has no other parameter`(variant: FAPI2Party.Variant) async throws {
+  func `a redirect with a signed response has only the parameter response`(
+    variant: FAPI2Party.Variant
+  ) async throws {
     let party = try await FAPI2Party(variant)
     try await party.goesOn()
     try await eventually { !party.bound.fixture.visited.isEmpty }

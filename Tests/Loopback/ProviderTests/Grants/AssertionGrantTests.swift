@@ -8,7 +8,7 @@ import Testing
 
 /// Tokens for an assertion that the client's platform signs (RFC 7523, section 2.1), at a sandbox.
 @Suite(.timeLimit(.minutes(2))) struct AssertionGrantTests {
-  @Test func `a workload gets a token, and another with a new assertion when it expires`()
+  @Test func `a workload gets a token and renews it with a new assertion when it expires`()
     async throws
   {
     let client = try await PlatformFixture()
@@ -29,7 +29,7 @@ import Testing
     #expect(client.asked.audiences == requests.map { _ in client.sandbox.issuer.absoluteString })
   }
 
-  @Test func `another process with the same store renews the token with its own source`()
+  @Test func `a second process with the same store renews the token with its own assertion source`()
     async throws
   {
     var client = try await PlatformFixture()
@@ -50,7 +50,7 @@ import Testing
     #expect(client.sandbox.requests(to: .token).last?.form("grant_type") == JWTAssertion.grantType)
   }
 
-  @Test func `a refusal is final, and ends the session without another grant`() async throws {
+  @Test func `a refused assertion ends the session, and no other grant is tried`() async throws {
     let client = try await PlatformFixture()
     let workload = Locked(PlatformFixture.workload)
     let source = AssertionSource { [client] audience in
@@ -68,7 +68,9 @@ import Testing
     await failure(.invalidGrant) { try await account.requestAccessTokenByAssertion() }
   }
 
-  @Test func `a source that fails leaves the session, which works later`() async throws {
+  @Test func `a failing assertion source does not end the session, and a later renewal succeeds`()
+    async throws
+  {
     let client = try await PlatformFixture()
     let account = try client.exchanging(client.source)
     let token = try await account.requestAccessTokenByAssertion()
@@ -91,7 +93,10 @@ import Testing
     #expect(proof != nil && grant != nil && proof != grant)
   }
 
-  @Test func `without a source nothing is sent, and the error names the setting`() async throws {
+  @Test
+  func `without an assertion source nothing is sent, and the error names the missing setting`()
+    async throws
+  {
     let client = try await PlatformFixture()
     let error = await failure(.invalidConfiguration) {
       try await client.exchanging(nil).requestAccessTokenByAssertion()
@@ -103,7 +108,7 @@ import Testing
     #expect(client.sandbox.requests(to: .token).isEmpty)
   }
 
-  @Test func `the completion form gets the token too`() async throws {
+  @Test func `the completion handler receives the token`() async throws {
     let client = try await PlatformFixture()
     let account = try client.exchanging(client.source)
     let token = await withCheckedContinuation { continuation in

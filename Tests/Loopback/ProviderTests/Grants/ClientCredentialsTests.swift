@@ -48,7 +48,8 @@ import Testing
     return fixture
   }
 
-  @Test func `with usesClientCredentials, a call gets its token without another call`() async throws
+  @Test func `with usesClientCredentials, an API call fetches the token that it needs`()
+    async throws
   {
     let fixture = try ownFixture()
     #expect(try await fixture.module.token().accessToken == "T1")
@@ -76,7 +77,7 @@ import Testing
     #expect(fixture.requests == ["client_credentials"])
   }
 
-  @Test func `a rejected client is not retried for a second, for all callers`() async throws {
+  @Test func `after invalid_client no caller sends a token request for a second`() async throws {
     let fixture = try ownFixture()
     fixture.server.next(ScriptedTransport.json(#"{"error":"invalid_client"}"#, status: 401))
     for _ in 0..<3 { await failure(.invalidClient) { try await fixture.module.token() } }
@@ -134,7 +135,9 @@ import Testing
     #expect(fixture.requests.count == 2)
   }
 
-  @Test func `the timer fetches the next token`() async throws {
+  @Test func `with automatic refresh, a timer fetches the next token before the old one expires`()
+    async throws
+  {
     let fixture = try fixture()
     fixture.module.refreshesAutomatically = true
     try await fixture.module.requestAccessTokenAsClient()
@@ -192,7 +195,7 @@ import Testing
     #expect(fixture.requests == ["client_credentials"])
   }
 
-  @Test func `the sandbox accepts the tokens of a client`() async throws {
+  @Test func `the sandbox's API accepts tokens from client credentials`() async throws {
     let fixture = try await SandboxFixture().register(
       clientID: "sandbox-service", secret: "sandbox-secret", byHand: true)
     let module = fixture.oauth.module

@@ -40,7 +40,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a wrong secret and another method are refused`() async throws {
+  @Test func `a wrong secret and the method client_secret_post are refused`() async throws {
     let sandbox = try await sandbox()
     let wrong = try module(sandbox, secret: Self.secret + "!")
     await failure(.invalidClient) { try await wrong.requestAccessTokenAsClient() }

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["authorization_code", "refresh_token", "password", "client_credentials", ""])
-  func `a grant type with its own method is rejected`(type: String) async throws {
+  func `a grant type for which there is a dedicated method is rejected`(type: String) async throws {
     let fixture = try SessionFixture()
     await failure(.invalidConfiguration) {
       try await fixture.module.requestAccessToken(

@@ -67,7 +67,7 @@ import Testing
     var grants: [SandboxRequest] { chat.requests(to: .token) }
   }
 
-  @Test func `a user of the identity provider gets a token of the other server`() async throws {
+  @Test func `a user of an identity provider gets a token of a second server`() async throws {
     let world = try await World()
     let account = try world.account()
     let token = try await account.requestAccessTokenByAssertion(scope: "demo")
@@ -91,7 +91,7 @@ import Testing
       "the token is the user's")
   }
 
-  @Test func `each new token has a new grant, also after a restart, and no refresh token`()
+  @Test func `each renewal uses a new ID-JAG, even after a restart, and no refresh token is kept`()
     async throws
   {
     let world = try await World()
@@ -110,7 +110,7 @@ import Testing
     #expect(!text.contains("eyJ") && text.contains("jwt-bearer"))
   }
 
-  @Test func `an ID token that has expired is refreshed first`() async throws {
+  @Test func `an expired ID token is refreshed before it is exchanged`() async throws {
     let world = try await World()
     let account = try world.account()
     try await account.requestAccessTokenByAssertion(scope: "demo")
@@ -121,7 +121,7 @@ import Testing
     #expect(subjects.last == (try await world.user.idToken()).compactForm)
   }
 
-  @Test func `without a new ID token the error says what to do, and nothing is exchanged`()
+  @Test func `without a valid ID token nothing is exchanged, and the error says to sign in again`()
     async throws
   {
     let world = try await World { $0.openID.issuesIDTokenOnRefresh = false }
@@ -139,7 +139,9 @@ import Testing
     #expect(world.exchanges.last?.form("subject_token") == world.user.currentToken?.refreshToken)
   }
 
-  @Test func `another token of the account is no proof, and nothing is sent`() async throws {
+  @Test func `an access token is rejected as the subject of the exchange, and nothing is sent`()
+    async throws
+  {
     let world = try await World()
     let error = await failure(.clientKeyFailed) {
       try await world.account(.accessToken).requestAccessTokenByAssertion()
@@ -177,14 +179,14 @@ import Testing
   }
 
   @Test(arguments: ["Bearer", "bearer", "n_a"])
-  func `the type of an ID-JAG for requests does not matter`(type: SandboxJSON) async throws {
+  func `the token_type in the response with an ID-JAG is ignored`(type: SandboxJSON) async throws {
     let world = try await World()
     world.provider.misbehave(at: .token, .member("token_type", type))
     try await world.account().requestAccessTokenByAssertion(scope: "demo")
     #expect(world.grants.count == 1)
   }
 
-  @Test func `the other server's refusal is final`() async throws {
+  @Test func `a refusal by the second server is not retried`() async throws {
     let world = try await World()
     world.chat.misbehave(at: .token, .error("invalid_grant"))
     await failure(.invalidGrant) {
@@ -193,7 +195,8 @@ import Testing
     #expect(world.grants.count == 1)
   }
 
-  @Test func `a grant is worth nothing to another client of the other server`() async throws {
+  @Test func `the second server refuses an ID-JAG that was issued to another client`() async throws
+  {
     let world = try await World()
     let user = world.user
     var thief = try ClientConfiguration(
@@ -209,7 +212,7 @@ import Testing
     #expect(error?.message.contains("another client") == true)
   }
 
-  @Test func `the provider exchanges only a user's valid identity, and only for another server`()
+  @Test func `the identity provider exchanges only a valid ID token, and only for a second server`()
     async throws
   {
     let world = try await World()

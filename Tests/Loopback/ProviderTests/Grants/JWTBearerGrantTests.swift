@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [1e300, -1e300, 7200])
-  func `a lifetime too long for a duration is limited`(seconds: Double) throws {
+  func `a decoded lifetime is limited to between 0 and 3600 seconds`(seconds: Double) throws {
     let assertion = try JSONDecoder().decode(
       JWTAssertion.self, from: Data("{\"lifetime\":\(seconds)}".utf8))
     #expect(assertion.lifetime == .seconds(seconds < 0 ? 0 : 3600))
@@ -49,7 +49,9 @@ import Testing
     if let error { #expect(!everyText(of: error).contains(sent)) }
   }
 
-  @Test func `another process with the same store renews the token in the same way`() async throws {
+  @Test func `a second process with the same store renews the token with the same claims`()
+    async throws
+  {
     var client = try await KeyedClientFixture { $0.issuesRefreshTokens = false }
     let folder = try TemporaryFolder()
     let store = FileTokenStore(path: folder.file("tokens"))
@@ -71,7 +73,7 @@ import Testing
     #expect(claims[1]["exp"]?.integer.map { $0 - (claims[1]["iat"]?.integer ?? 0) } == 70)
   }
 
-  @Test func `a public client sends only the assertion`() async throws {
+  @Test func `a public client sends the assertion without client authentication`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account(client.configuration(authentication: .publicClient))
     try await account.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
@@ -120,7 +122,9 @@ import Testing
     #expect(error?.message.contains("used before") == true)
   }
 
-  @Test func `the shared SQOAuth offers the grant, also with a completion handler`() async throws {
+  @Test func `SQOAuth has async and completion handler methods for this grant and token exchange`()
+    async throws
+  {
     let client = try await KeyedClientFixture()
     let oauth = SQOAuth()
     oauth.environment = client.environment

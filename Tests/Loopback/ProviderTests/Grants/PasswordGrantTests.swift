@@ -35,7 +35,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an account that is not loaded keeps its attributes`(isUser: Bool) async throws {
+  func `a new token for an account that was not loaded keeps its stored attributes`(isUser: Bool)
+    async throws
+  {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
     fixture.module.attributes = ["name": "Alice"]
     try await fixture.module.requestAccessToken(username: "u", password: "p")
@@ -57,7 +59,7 @@ import Testing
     ("invalid", #"{"error":"invalid_grant","error_description":"It is not so."}"#, true),
     ("hunter2", #"{"error":"invalid_grant","error_description":"It is not hunter2"}"#, true),
   ])
-  func `a password that is a common word does not damage the server's message`(
+  func `the server's message never reveals the password, even if it is a common word`(
     password: String, body: String, hasDescription: Bool
   ) async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
@@ -100,7 +102,7 @@ import Testing
     #expect(fixture.store.saves.isEmpty && !fixture.store.calls.contains("erase"))
   }
 
-  @Test func `a missing required scope fails the request`() async throws {
+  @Test func `the request fails if a required scope is not granted`() async throws {
     let fixture = try SessionFixture(change: {
       $0.allowsPasswordGrant = true
       $0.requiredScopes = ["files"]
@@ -148,7 +150,7 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  @Test func `a password with special characters reaches the server unchanged`() async throws {
+  @Test func `a password with special characters is sent to the server unchanged`() async throws {
     var options = SandboxOptions()
     options.users = [SandboxUser(name: "ü ser+", password: Self.password, displayName: "U")]
     let fixture = try await SandboxFixture(options).register(byHand: true) {

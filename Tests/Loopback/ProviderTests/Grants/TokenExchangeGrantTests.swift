@@ -74,7 +74,7 @@ import Testing
     #expect(claims?.audience.count == 2)
   }
 
-  @Test func `the audience of the exchange replaces the one of the configuration`() async throws {
+  @Test func `the audience of an exchange overrides the configured audience`() async throws {
     let server = try await ResourceServerFixture()
     let account = AuthorizationModule(
       configuration: try ClientConfiguration(
@@ -90,7 +90,7 @@ import Testing
     #expect(try last(server).form("audience") == "default")
   }
 
-  @Test func `an exchanged JWT that is no access token has its own type`() async throws {
+  @Test func `an exchanged JWT that is no access token has no Authorization field`() async throws {
     let server = try await ResourceServerFixture(nil)
     let account = try service(server)
     let exchange = TokenExchange(

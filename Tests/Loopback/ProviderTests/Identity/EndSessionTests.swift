@@ -47,7 +47,9 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `the error says that the provider has no logout endpoint`() async throws {
+  @Test func `without a logout endpoint, ending the session throws but removes the local tokens`()
+    async throws
+  {
     let party = try await OpenIDFixture()
     try await party.signIn()
     let sandbox = party.sandbox
@@ -78,7 +80,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `a browser that does not open causes an error with its reason and no secret`()
+  @Test func `if the browser does not open, the error gives the reason without the ID token`()
     async throws
   {
     let party = try await OpenIDFixture()
@@ -92,7 +94,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `a user agent that cancels ends the wait`() async throws {
+  @Test func `a user agent that cancels ends the wait for the redirect`() async throws {
     let party = try await OpenIDFixture()
     try await party.signIn()
     party.oauth.environment.userAgent = CustomUserAgent { _, _ in throw CancellationError() }
@@ -100,7 +102,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `a cancelled task ends the wait`() async throws {
+  @Test func `a cancelled task ends the wait for the redirect`() async throws {
     let party = try await OpenIDFixture()
     party.oauth.refreshesAutomatically = false
     try await party.signIn()
@@ -115,7 +117,9 @@ import Testing
 
   /// The refresh token still exists, which is worse than a session at the provider.
   @Test(arguments: [true, false])
-  func `a store that cannot erase the tokens is the reported error`(reachesProvider: Bool)
+  func `if the store cannot erase the tokens, ending the session throws the store's error`(
+    reachesProvider: Bool
+  )
     async throws
   {
     let party = try await OpenIDFixture()

@@ -47,7 +47,7 @@ import Testing
     #expect(!party.oauth.isAuthorized)
   }
 
-  @Test func `a listed symmetric algorithm is rejected unless the app chose it`() async throws {
+  @Test func `a listed symmetric algorithm is not used to verify an ID token`() async throws {
     let party = try await party(.hs256, listed: ["HS256", "RS256"])
     await failure(.idTokenAlgorithm) { try await party.signIn() }
     let other = try await self.party(.hs256, listed: ["HS256", "none", "ES256K"])
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [(SandboxSigningAlgorithm.rs256, true), (.es256, false)])
-  func `without a list only RS256 is accepted`(
+  func `with an empty list only RS256 is accepted`(
     algorithm: SandboxSigningAlgorithm, isAccepted: Bool
   ) async throws {
     let party = try await party(algorithm, listed: [])

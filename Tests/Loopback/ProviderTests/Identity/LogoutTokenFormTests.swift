@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LogoutTokenFormTests {
   private func form(_ text: String) -> Data { Data(text.utf8) }
 
-  @Test func `the token in the form ends the session`() async throws {
+  @Test func `a logout token in a posted form ends the session`() async throws {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let token = try party.logoutToken()
@@ -20,7 +20,9 @@ import Testing
     #expect(outcome.endedSession && party.oauth.currentToken == nil)
   }
 
-  @Test func `the token in the form ends the accounts of a manager`() async throws {
+  @Test func `a logout token in a posted form ends the matching accounts of an account manager`()
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let store = MemoryTokenStore()
@@ -38,7 +40,8 @@ import Testing
     "", "logout_token", "logout_token=", "token=T", "logout_token=T&logout_token=T", "T",
     "logout_token=%FF", "{\"logout_token\":\"T\"}",
   ])
-  func `a body without one token ends no session, and causes no request`(body: String) async throws
+  func `a body without exactly one logout token ends no session and causes no request`(body: String)
+    async throws
   {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
@@ -50,7 +53,7 @@ import Testing
     #expect(party.oauth.isAuthorized && party.sandbox.requests.count == requests)
   }
 
-  @Test func `the answer is 200, or 400 for any error, and no cache keeps it`() {
+  @Test func `the answer has status 200, or 400 for any error, and Cache-Control no-store`() {
     #expect(LogoutTokenResponse().status == 200)
     #expect(LogoutTokenResponse(SQOAuthError(.logoutTokenInvalid, "no")).status == 400)
     #expect(LogoutTokenResponse(CancellationError()).status == 400)

@@ -11,7 +11,9 @@ import Testing
 /// A provider's notification that a user has logged out.
 @Suite("Logout tokens", .timeLimit(.minutes(2))) struct LogoutTokenTests {
   @Test(arguments: [(true, true), (true, false), (false, true)])
-  func `the named session ends, and its events give the reason`(user: Bool, session: Bool)
+  func `a logout token ends the session that it names, and an event gives the reason`(
+    user: Bool, session: Bool
+  )
     async throws
   {
     let party = try await OpenIDFixture(.es256)
@@ -44,7 +46,9 @@ import Testing
     ("logout+jwt", true), ("JWT", true), ("application/logout+jwt", true), ("secevent+jwt", true),
     ("at+jwt", false), ("dpop+jwt", false), ("application/at+jwt", false), ("x", false),
   ])
-  func `a logout token has no other text's type`(type: String, isAllowed: Bool) throws {
+  func `a logout token is rejected if its typ names another kind of token`(
+    type: String, isAllowed: Bool
+  ) throws {
     let header = Data(#"{"alg":"ES256","typ":"\#(type)"}"#.utf8)
     let text = "\(header.base64EncodedString().filter { $0 != "=" }).e30.AAAA"
     if isAllowed {
@@ -94,7 +98,10 @@ import Testing
     #expect(party.oauth.isAuthorized)
   }
 
-  @Test func `a manager ends the named accounts in memory and in the store`() async throws {
+  @Test
+  func `an account manager ends the accounts that the token names, in memory and in the store`()
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let store = MemoryTokenStore()
@@ -166,7 +173,9 @@ import Testing
   }
 
   @Test(arguments: [SQOAuthError.Code.storeDamaged, .storeTooNew, .wrongPassphrase])
-  func `a record that cannot be read does not prevent the other logouts`(code: SQOAuthError.Code)
+  func `a record that cannot be read does not prevent the logout of other accounts`(
+    code: SQOAuthError.Code
+  )
     async throws
   {
     let party = try await OpenIDFixture(.es256)
@@ -210,7 +219,9 @@ import Testing
     #expect(try await manager.store.list() == ["two"])
   }
 
-  @Test func `a logout token works only once with a minimal OneTimeValues`() async throws {
+  @Test func `a logout token works only once if OneTimeValues has only its required method`()
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     party.oauth.environment.oneTimeValues = NotingOnly()
     let text = try party.logoutToken()

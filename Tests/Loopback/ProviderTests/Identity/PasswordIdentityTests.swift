@@ -41,7 +41,7 @@ import Testing
     #expect(party.sandbox.requests(to: .userInfo).isEmpty)
   }
 
-  @Test func `a wrong ID token fails the sign-in`() async throws {
+  @Test func `the sign-in fails if the ID token has a wrong signature`() async throws {
     let party = try await party()
     party.sandbox.misbehave(at: .token, .idToken(.wrongSignature))
     await failure(.idTokenSignature) { try await logIn(party, scope: "openid") }
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `without the issuer or its keys the user is signed in without an identity`(
+  func `if the issuer or its keys are unknown, the user is signed in without an identity`(
     knowsIssuer: Bool
   ) async throws {
     let party = try await party()

@@ -78,7 +78,7 @@ import Testing
       (.audienceWrong, .idTokenAudience), (.wrongSignature, .idTokenSignature),
       (.accessTokenHashWrong, .idTokenAccessToken),
     ] as [(SandboxIDTokenFault, SQOAuthError.Code)])
-  func `a rejected ID token prevents the new access token but keeps the sign-in`(
+  func `if a new ID token is rejected, the user stays signed in with the old access token`(
     fault: SandboxIDTokenFault, code: SQOAuthError.Code
   ) async throws {
     let party = try await party()
@@ -125,7 +125,9 @@ import Testing
     #expect(try await party.oauth.refresh().idToken?.subject == before.idToken?.subject)
   }
 
-  @Test func `if the keys cannot be fetched, the access token waits for them`() async throws {
+  @Test func `the new access token is used only after the keys for its ID token are fetched`()
+    async throws
+  {
     let party = try await party()
     let before = try #require(party.oauth.currentToken)
     party.sandbox.rotateSigningKeys(keepingOld: false)
@@ -141,7 +143,9 @@ import Testing
     #expect(try await stored().token.accessToken == after.accessToken)
   }
 
-  @Test func `a process that ends before the check leaves it to the next process`() async throws {
+  @Test func `if a process ends before it verifies the ID token, the next process verifies it`()
+    async throws
+  {
     let party = try await party()
     party.sandbox.rotateSigningKeys(keepingOld: false)
     party.sandbox.misbehave(at: .keys, .keySet(.serverError))
@@ -163,7 +167,9 @@ import Testing
     #expect(token.accessToken == record.unverifiedToken?.accessToken)
   }
 
-  @Test func `the error about a wrong clock says how far it is off`() async throws {
+  @Test func `if the local clock is ahead, the error about the expired ID token says so`()
+    async throws
+  {
     let party = try await party()
     party.fixture.clock.advance(by: 7200)
     let events = RefreshRecorder.listening(to: party.oauth.module.events())

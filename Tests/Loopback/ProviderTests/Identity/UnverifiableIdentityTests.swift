@@ -10,7 +10,7 @@ import Testing
 /// Sign-ins with the scope `openid` at a provider whose ID tokens the client cannot verify.
 @Suite(.timeLimit(.minutes(1))) struct UnverifiableIdentityTests {
   @Test(arguments: [true, false])
-  func `a sign-in succeeds without an identity, and its error gives the reason`(
+  func `a sign-in succeeds without an identity, and reading the ID token throws the reason`(
     knowsIssuer: Bool
   ) async throws {
     let fixture = try await SandboxFixture()
@@ -42,7 +42,8 @@ import Testing
     #expect(sandbox.requests(to: .userInfo).isEmpty)
   }
 
-  @Test func `a provider without jwks_uri counts as unverifiable`() async throws {
+  @Test func `a sign-in at a provider without jwks_uri succeeds without an identity`() async throws
+  {
     let fixture = try await SandboxFixture()
     fixture.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil), times: 2)
     try fixture.register(scope: "openid")
@@ -76,7 +77,10 @@ import Testing
     #expect(try await fixture.oauth.idToken() == token.idToken)
   }
 
-  @Test func `a missing ID token of a verifiable provider has a different error`() async throws {
+  @Test
+  func `without the openid scope the ID token is missing, and the error says to add the scope`()
+    async throws
+  {
     let fixture = try await SandboxFixture()
     try fixture.register(scope: "profile")
     await failure(.notAuthorized) { try await fixture.oauth.idToken() }

@@ -46,7 +46,9 @@ import Testing
   }
 
   @Test(arguments: SandboxIDTokenFault.allCases)
-  func `each fault is rejected with the code of its rule`(fault: SandboxIDTokenFault) async throws {
+  func `an invalid ID token is rejected with the error code for its fault`(
+    fault: SandboxIDTokenFault
+  ) async throws {
     // `azp` is missing beside an audience that the client trusts.
     let trusted: Set = fault == .authorizedPartyMissing ? ["another-client"] : []
     let party = try await OpenIDFixture(
@@ -73,7 +75,9 @@ import Testing
   }
 
   @Test(arguments: SandboxKeySetFault.allCases)
-  func `unusable keys fail the sign-in`(fault: SandboxKeySetFault) async throws {
+  func `the sign-in fails if the provider's keys are unusable`(fault: SandboxKeySetFault)
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     party.sandbox.misbehave(at: .keys, .keySet(fault), times: 10)
     let outlasting = fault == .silent ? party.fixture.outlastRequests(to: .keys) : nil
@@ -106,7 +110,7 @@ import Testing
     try await party.signIn()
   }
 
-  @Test func `a secret that is too short for its algorithm fails before the user sees a page`()
+  @Test func `the sign-in fails if the client secret is too short for the ID token's algorithm`()
     async throws
   {
     let party = try await OpenIDFixture(.hs512) { _ in
@@ -122,7 +126,7 @@ import Testing
   @Test(arguments: [
     (nil, "application/json, application/jwt"), (SandboxSigningAlgorithm.es256, "application/jwt"),
   ])
-  func `a client that expects a signed UserInfo response accepts no other type`(
+  func `a client that expects a signed UserInfo response requests only a JWT`(
     algorithm: SandboxSigningAlgorithm?, accepted: String
   ) async throws {
     let party = try await OpenIDFixture(.es256) { options in
@@ -149,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: SandboxUserInfoFault.allCases, [nil, SandboxSigningAlgorithm.es256])
-  func `a wrong UserInfo response returns no claims`(
+  func `a wrong UserInfo response is rejected`(
     fault: SandboxUserInfoFault, algorithm: SandboxSigningAlgorithm?
   ) async throws {
     let party = try await OpenIDFixture(.es256) { options in

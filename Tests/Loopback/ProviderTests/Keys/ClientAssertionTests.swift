@@ -28,7 +28,7 @@ import Testing
     #expect(claims["jti"]?.string?.utf8.count == 43)
   }
 
-  @Test func `each request of a user's sign-in has a new assertion`() async throws {
+  @Test func `each authenticated request of a signed-in client has a new assertion`() async throws {
     let client = try await KeyedClientFixture()
     let account = try client.account(
       client.configuration(scope: "openid demo", redirectURI: "http://127.0.0.1/callback"))
@@ -62,7 +62,7 @@ import Testing
     (.requestedEndpoint, "ISSUER/token"),
     (.other("https://as.example"), "https://as.example"),
   ])
-  func `the assertion names the server as its provider expects`(
+  func `the assertion's audience is the one that the provider is configured with`(
     audience: AssertionAudience, expected: String
   ) async throws {
     let client = try await KeyedClientFixture()
@@ -80,7 +80,7 @@ import Testing
         == expected.replacing("ISSUER", with: issuer))
   }
 
-  @Test func `for Google the assertion names the token endpoint`() {
+  @Test func `for Google the assertion's audience is the token endpoint`() {
     #expect(Provider.google.assertionAudience == .tokenEndpoint)
     #expect(Provider.issuer("https://accounts.google.com").assertionAudience == .tokenEndpoint)
     #expect(Provider.issuer("https://id.example").assertionAudience == .issuer)
@@ -88,7 +88,7 @@ import Testing
 
   // MARK: What the server rejects
 
-  @Test func `a wrong key or a wrong client is rejected`() async throws {
+  @Test func `an assertion with a wrong key or a wrong client ID is rejected`() async throws {
     let client = try await KeyedClientFixture()
     let wrong = try client.account(client.configuration(try ClientKey(generating: .es256)))
     let error = await failure(.invalidClient) { try await wrong.requestAccessTokenAsClient() }
@@ -103,7 +103,7 @@ import Testing
     await failure(.invalidClient) { try await other.requestAccessTokenAsClient() }
   }
 
-  @Test func `a clock that is off by minutes is corrected by the server's date, by days is not`()
+  @Test func `the server's date corrects a clock error of minutes but not one of a day`()
     async throws
   {
     let client = try await KeyedClientFixture()
@@ -134,7 +134,7 @@ import Testing
 
   // MARK: Configuration
 
-  @Test func `an assertion method without a key is rejected`() throws {
+  @Test func `a configuration with private_key_jwt but without a key is rejected`() throws {
     let provider = Provider.issuer("https://id.example")
     failure(.invalidConfiguration) {
       try ClientConfiguration(
@@ -168,7 +168,9 @@ import Testing
     #expect(client.sandbox.requests(to: .token).isEmpty)
   }
 
-  @Test func `a client signs at each endpoint, for any list of methods`() async throws {
+  @Test func `a client uses private_key_jwt even at endpoints whose metadata does not list it`()
+    async throws
+  {
     let client = try await KeyedClientFixture()
     client.sandbox.misbehave(
       at: .metadata,
@@ -188,7 +190,9 @@ import Testing
 
   // MARK: A key that fails
 
-  @Test func `a refresh with a failing key keeps its tokens and works later`() async throws {
+  @Test func `if the key fails, a refresh keeps the tokens, and a later refresh succeeds`()
+    async throws
+  {
     let client = try await KeyedClientFixture()
     let isBroken = Locked(false)
     let own = client.key

@@ -48,7 +48,7 @@ import Testing
       client.requests(with: parameter).compactMap(\.endpoint) == [.deviceAuthorization, .token])
   }
 
-  @Test func `a second attempt with a new proof has a new assertion too`() async throws {
+  @Test func `a request that is repeated with a DPoP nonce has a new assertion`() async throws {
     let client = try await PlatformFixture {
       $0.dpop = SandboxDPoPOptions(.required)
       $0.dpop.noncesRequiredBy = [.authorizationServer]
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a provider with another audience gets it, and no assertion for a third one`()
+  @Test func `the source is asked for the provider's audience, and other assertions are not sent`()
     async throws
   {
     let client = try await PlatformFixture()
@@ -92,7 +92,7 @@ import Testing
     #expect(client.sandbox.requests(to: .token).count == 1, "only the first was sent")
   }
 
-  @Test func `a refusal is final, and no error shows the assertion`() async throws {
+  @Test func `a refused assertion is not retried, and the error does not show it`() async throws {
     let client = try await PlatformFixture()
     let source = AssertionSource { [client] in try await client.token(for: $0, workload: "other") }
     let error = await failure(.invalidClient) {
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: ["sandbox-service", "unknown"])
-  func `an assertion with the name of another client is refused`(id: String) async throws {
+  func `an assertion that is sent with another client's ID is refused`(id: String) async throws {
     let client = try await PlatformFixture()
     let account = client.account(
       try ClientConfiguration(
@@ -133,7 +133,9 @@ import Testing
     #expect(client.sandbox.requests(to: .token).count == 1)
   }
 
-  @Test func `the source authenticates, although the client also has a key`() async throws {
+  @Test func `a client with an assertion source and a key authenticates with the source`()
+    async throws
+  {
     let client = try await PlatformFixture()
     let account = client.account(
       try ClientConfiguration(
@@ -143,7 +145,10 @@ import Testing
     #expect(client.asked.audiences.count == 1)
   }
 
-  @Test func `a refresh whose source fails keeps its tokens and works later`() async throws {
+  @Test
+  func `if the assertion source fails, a refresh keeps the tokens, and a later refresh succeeds`()
+    async throws
+  {
     let client = try await PlatformFixture()
     let account = try client.authenticated(redirectURI: "http://127.0.0.1/callback")
     try await account.signIn()
@@ -156,7 +161,10 @@ import Testing
     #expect(try await account.refresh().accessToken != "")
   }
 
-  @Test func `a daemon without a secret gets its first token by itself`() async throws {
+  @Test
+  func `with usesClientCredentials, a daemon without a secret fetches its first token itself`()
+    async throws
+  {
     let client = try await PlatformFixture()
     let idle = try client.authenticated()
     let error = await failure(.notAuthorized) { try await idle.token() }

@@ -20,7 +20,10 @@ import Testing
     return fixture
   }
 
-  @Test func `a client of the profile signs in, refreshes, and calls the API`() async throws {
+  @Test
+  func `a client with the FAPI 2.0 Message Signing profile signs in, refreshes and calls an API`()
+    async throws
+  {
     let fixture = try await fixture()
     let token = try await fixture.oauth.signIn()
     #expect(token.isBound && token.idToken != nil)
@@ -45,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: SandboxSignedResponseFault.allCases)
-  func `a response that is not the server's is refused before its code is used`(
+  func `a faulty signed response is refused before its code is redeemed`(
     fault: SandboxSignedResponseFault
   ) async throws {
     let fixture = try await fixture()
@@ -60,7 +63,7 @@ import Testing
     #expect(error?.message.hasPrefix("the redirect is not signed, although") == true)
   }
 
-  @Test func `an error that is not signed is not taken for the server's error`() async throws {
+  @Test func `an unsigned error response is not reported as the server's error`() async throws {
     let fixture = try await fixture()
     fixture.oauth.environment.userAgent = CustomUserAgent { url, signIn in
       let redirect = try await SandboxVisitor().visit(url).redirect
@@ -74,7 +77,7 @@ import Testing
     #expect(fixture.tokenRequests.isEmpty)
   }
 
-  @Test func `an error in a signed response is the server's error`() async throws {
+  @Test func `an error in a signed response is reported as the server's error`() async throws {
     var fixture = try await ProfileFixture(.fapi2MessageSigning) { _, client in
       client.authorizationResponseAlgorithm = .es256
     }
@@ -87,7 +90,9 @@ import Testing
     #expect(fixture.tokenRequests.isEmpty)
   }
 
-  @Test func `a signed request in the browser's URL, and a posted signed response`() async throws {
+  @Test func `a sign-in can use a signed request in the URL and a signed response in a form post`()
+    async throws
+  {
     var fixture = try await ProfileFixture(
       redirectURI: "http://127.0.0.1/callback"
     ) { options, client in
@@ -108,7 +113,8 @@ import Testing
     #expect(fixture.base.visited.map { $0.form.map(\.name) } == [[], ["response"]])
   }
 
-  @Test func `a signed request has the JSON types of its parameters`() async throws {
+  @Test func `numbers, objects and arrays keep their JSON types in a signed request`() async throws
+  {
     var fixture = try await ProfileFixture { options, _ in
       options.requestObjectAlgorithms = [.es256]
       options.requiresPushedAuthorizationRequests = true
@@ -165,7 +171,8 @@ import Testing
     }
   }
 
-  @Test func `a forged response does not use up a web application's sign-in`() async throws {
+  @Test func `after a forged response a web application can still finish the sign-in`() async throws
+  {
     let fixture = try await fixture()
     let manager = AccountManager(
       store: MemoryTokenStore(), environment: fixture.oauth.environment)
@@ -179,7 +186,9 @@ import Testing
     _ = try await manager.finishSignIn(begun, redirect: redirect, fixture.configuration)
   }
 
-  @Test func `a web application finds the sign-in of a signed response`() async throws {
+  @Test func `a web application can identify the sign-in that a signed response belongs to`()
+    async throws
+  {
     let fixture = try await fixture()
     let environment = fixture.oauth.environment
     let manager = AccountManager(store: MemoryTokenStore(), environment: environment)
@@ -193,7 +202,9 @@ import Testing
     #expect(account.currentToken?.isBound == true)
   }
 
-  @Test func `a client without a key cannot sign a request`() async throws {
+  @Test func `if the server requires signed requests, a client without a key cannot sign in`()
+    async throws
+  {
     var fixture = try await ProfileFixture { options, client in
       options.requestObjectAlgorithms = [.es256]
       options.requiresSignedRequests = true

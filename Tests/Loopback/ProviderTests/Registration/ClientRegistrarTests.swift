@@ -65,7 +65,9 @@ import Testing
     #expect((token.form("client_secret") == nil) == (authentication != .post))
   }
 
-  @Test func `a client follows what the server demands of it`() async throws {
+  @Test func `a client uses pushed requests or DPoP if its registration response demands it`()
+    async throws
+  {
     sandbox.misbehave(
       at: .registration, .member("require_pushed_authorization_requests", true))
     let pushing = try await registrar.register(app).configuration()
@@ -76,7 +78,9 @@ import Testing
   }
 
   @Test(arguments: [true, false, nil])
-  func `a client says whether it wants bound tokens`(value: Bool?) async throws {
+  func `a registration request has dpop_bound_access_tokens only if the app sets it`(value: Bool?)
+    async throws
+  {
     var metadata = app
     metadata.bindsAccessTokens = value
     _ = try await registrar.register(metadata)
@@ -110,7 +114,7 @@ import Testing
     failure(.invalidConfiguration) { try registration.configuration() }
   }
 
-  @Test func `a key without a public key cannot be registered`() async throws {
+  @Test func `a client key whose public key is unknown cannot be registered`() async throws {
     var metadata = service
     metadata.clientAuthentication = .privateKeyJWT
     metadata.keys = [try ClientKey(algorithm: .es256, keyID: nil) { $0 }]
@@ -118,7 +122,7 @@ import Testing
     #expect(requests().isEmpty)
   }
 
-  @Test func `a registration with another key is rejected and deleted`() async throws {
+  @Test func `a registration without the client's key is rejected and deleted`() async throws {
     var metadata = service
     metadata.clientAuthentication = .privateKeyJWT
     metadata.keys = [try ClientKey(generating: .es256)]
@@ -136,7 +140,7 @@ import Testing
   ]
 
   @Test(arguments: lists)
-  func `a client asks for a listed method and signs in with the registered one`(
+  func `a client requests a listed authentication method and signs in with the registered one`(
     list: SandboxJSON?, method: ClientAuthentication
   ) async throws {
     sandbox.misbehave(
@@ -159,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: [("none", nil), ("client_secret_post", "s"), ("client_secret_basic", "s")])
-  func `if the app does not choose a method, the server's answer decides`(
+  func `if the app chooses no authentication method, the server's answer determines it`(
     method: String, secret: String?
   ) async throws {
     for list: SandboxJSON? in [nil, ["none"], ["client_secret_post"]] {
@@ -280,7 +284,7 @@ import Testing
     .member("redirect_uris", "http://127.0.0.1/callback"),
     .member("client_secret_expires_at", "never"),
   ])
-  func `a client whose answer cannot be read is deleted`(
+  func `a client whose registration response cannot be read is deleted`(
     misbehaviour: SandboxMisbehaviour
   ) async throws {
     sandbox.misbehave(at: .registration, misbehaviour)
@@ -306,7 +310,8 @@ import Testing
     #expect(requests().map(\.method) == ["POST"] && victim.requests.isEmpty)
   }
 
-  @Test func `a relative management address belongs to the server`() async throws {
+  @Test func `a relative management address is resolved against the server's address`() async throws
+  {
     let registration = try await registrar.register(app)
     let path = try #require(requests().last).path
     #expect(!path.isEmpty && registration.isManageable)

@@ -130,7 +130,7 @@ import Testing
     #expect(methods() == ["POST", "GET", "PUT"])
   }
 
-  @Test func `an answer that omits values keeps the old ones`() async throws {
+  @Test func `the client keeps registered values that an answer omits`() async throws {
     let first = try await registration()
     let names = [
       "client_secret", "client_secret_expires_at", "token_endpoint_auth_method", "redirect_uris",

@@ -58,7 +58,8 @@ import Testing
     #expect(registration.clientSecret == "secret")
   }
 
-  @Test func `from several authentication methods a client takes a strong enough one`() async throws
+  @Test func `of several registered authentication methods the client uses a strong enough one`()
+    async throws
   {
     let list: SandboxJSON = ["none", "private_key_jwt", "client_secret_post"]
     #expect(try await answer(to: .basic, list, secret: "s").clientAuthentication == .post)
@@ -88,7 +89,7 @@ import Testing
     #expect(sandbox.requests(to: .registration).count == 1)
   }
 
-  @Test func `an update returns what the server registered, and a check finds the differences`()
+  @Test func `an update returns what the server registered, and check throws if that differs`()
     async throws
   {
     let registration = try await registrar.register(app)
@@ -106,7 +107,8 @@ import Testing
     failure(.registrationMismatch) { try registration.check(against: other) }
   }
 
-  @Test func `an update names the client and its secret, and has no member of the server's`()
+  @Test
+  func `an update request has the client ID and secret but no member that only the server sets`()
     async throws
   {
     var metadata = app
@@ -130,7 +132,7 @@ import Testing
     #expect(forbidden.isDisjoint(with: sent.keys))
   }
 
-  @Test func `a client that gives up its secret removes it`() async throws {
+  @Test func `an update to a public client removes the client secret`() async throws {
     var metadata = app
     metadata.clientAuthentication = .basic
     let registration = try await registrar.register(metadata)

@@ -40,7 +40,9 @@ import Testing
   }
 
   /// Programs that share a client ask for different scopes.
-  @Test func `a scope that is added updates the client, and none is lost`() async throws {
+  @Test func `adding a scope updates the registered client and keeps its other scopes`()
+    async throws
+  {
     var mail = app
     mail.scope = "profile"
     let first = try await registrar.registration(of: mail, in: store)
@@ -55,7 +57,7 @@ import Testing
     #expect(methods() == ["POST", "PUT"])
   }
 
-  @Test func `a grant that is added updates the client`() async throws {
+  @Test func `adding a grant type updates the registered client`() async throws {
     let first = try await registrar.registration(of: app, in: store)
     var device = app
     device.grantTypes.append(DeviceAuthorization.grantType)
@@ -66,7 +68,7 @@ import Testing
   }
 
   /// The client must not ask for the grant again at each start.
-  @Test func `a grant that the server does not allow is asked for once`() async throws {
+  @Test func `a grant type that the server does not allow is requested only once`() async throws {
     var device = app
     device.grantTypes.append(DeviceAuthorization.grantType)
     sandbox.misbehave(
@@ -77,7 +79,10 @@ import Testing
     #expect(methods() == ["POST"])
   }
 
-  @Test func `a program asks the server if it still knows the client`() async throws {
+  @Test
+  func `with the option verifies, a client that the server no longer accepts registers again`()
+    async throws
+  {
     var options = RegistrationOptions()
     options.verifies = true
     let first = try await registrar.registration(of: app, in: store, options)
@@ -91,7 +96,7 @@ import Testing
   /// A server that does not let a client read its record still knows the client (RFC 7592, section
   /// 2.1).
   @Test(arguments: [400, 403, 404, 405, 429, 500, 501])
-  func `a client that the server does not show stays`(status: Int) async throws {
+  func `a client is kept if the server does not return its registration`(status: Int) async throws {
     var options = RegistrationOptions()
     options.verifies = true
     let first = try await registrar.registration(of: app, in: store, options)
@@ -102,7 +107,7 @@ import Testing
 
   /// A new client would make the accounts of the old one unusable.
   @Test(arguments: [400, 403, 404, 405, 500])
-  func `a client that may not get another scope stays without it`(status: Int) async throws {
+  func `a client is kept without a new scope if the update fails`(status: Int) async throws {
     var options = RegistrationOptions()
     (options.verifies, options.keepsScopes) = (true, true)
     var narrow = app
@@ -117,7 +122,7 @@ import Testing
 
   /// RFC 8252, section 7.3: the port of a loopback redirect does not count.
   @Test(arguments: [true, false])
-  func `a server may keep some of the redirect URIs that differ in their ports`(
+  func `a server may register only some of the redirect URIs that differ in their ports`(
     keepsPortless: Bool
   ) async throws {
     let portless = "http://127.0.0.1/callback"
@@ -154,7 +159,9 @@ import Testing
   }
 
   /// Programs that fix their ports and programs that use any port share the client.
-  @Test func `a registration with ports serves programs that use any port`() async throws {
+  @Test func `programs with fixed loopback ports and programs with any port share a registration`()
+    async throws
+  {
     var plain = app
     plain.redirectURIs = ["http://127.0.0.1/callback"]
     var options = RegistrationOptions()
@@ -198,7 +205,9 @@ import Testing
   }
 
   /// With different clients, the accounts of one host would fail on the other.
-  @Test func `hosts that start together use one client and delete the other`() async throws {
+  @Test func `two hosts that register at the same time use one client and delete the other`()
+    async throws
+  {
     // No host gets an answer before both have found the store empty.
     sandbox.misbehave(
       at: .registration,
@@ -298,7 +307,8 @@ import Testing
     func eraseRegistration(at issuer: String) { registrations.eraseRegistration(at: issuer) }
   }
 
-  @Test func `two programs with different metadata do not replace each other endlessly`()
+  @Test
+  func `a call fails if another program always stores a registration with different metadata`()
     async throws
   {
     let other = ClientMetadata(redirectURIs: ["com.example.other:/callback"])
@@ -343,7 +353,7 @@ import Testing
 
   // MARK: Other metadata
 
-  @Test func `a client with other redirect URIs keeps its identifier`() async throws {
+  @Test func `a client that changes its redirect URIs keeps its client ID`() async throws {
     let first = try await registrar.registration(of: app, in: store)
     var changed = app
     changed.redirectURIs = ["com.example.app:/other"]
@@ -352,7 +362,7 @@ import Testing
     #expect(methods() == ["POST", "PUT"] && kept() == second)
   }
 
-  @Test func `a client with another key keeps its identifier and signs with that key`()
+  @Test func `a client that changes its key keeps its client ID and signs with the new key`()
     async throws
   {
     var service = ClientMetadata(
@@ -375,7 +385,7 @@ import Testing
 
   /// A server may answer that a client no longer exists or must not change itself.
   @Test(arguments: [401, 403, 404, 405])
-  func `a client that cannot be changed registers again, and other hosts keep the old one`(
+  func `if an update is refused, the client registers again and the old client is not deleted`(
     status: Int
   ) async throws {
     let first = try await registrar.registration(of: app, in: store)
@@ -388,7 +398,7 @@ import Testing
     #expect(try await registrar.read(first).clientID == first.clientID)
   }
 
-  @Test func `a failing server changes no registration`() async throws {
+  @Test func `if an update fails, the stored registration does not change`() async throws {
     let first = try await registrar.registration(of: app, in: store)
     sandbox.misbehave(at: .clientConfiguration, .status(503))
     var changed = app
@@ -404,7 +414,8 @@ import Testing
     #expect(kept() == first)
   }
 
-  @Test func `values that the server replaced are saved even if others differ from the request`()
+  @Test
+  func `a replaced management token is saved even if the redirect URIs differ from the request`()
     async throws
   {
     let first = try await registrar.registration(of: app, in: store)

@@ -20,7 +20,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the saved value carries the key from one host to the next`(pushes: Bool) async throws {
+  func `a sign-in that is begun and finished on different hosts uses one DPoP key`(pushes: Bool)
+    async throws
+  {
     let fixture = try await fixture(pushes: pushes)
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let kept = try JSONDecoder().decode(WebSignIn.self, from: JSONEncoder().encode(signIn))
@@ -43,7 +45,7 @@ import Testing
     try ProofAudit(fixture.sandbox).expectNothing()
   }
 
-  @Test func `two users' sign-ins have two keys`() async throws {
+  @Test func `the sign-ins of two users use different DPoP keys`() async throws {
     let fixture = try await fixture(pushes: true)
     var redirects: [(WebSignIn, String)] = []
     for user in [SandboxUser.alice, .bob] {

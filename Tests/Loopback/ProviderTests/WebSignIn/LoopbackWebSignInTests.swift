@@ -79,7 +79,10 @@ private final class LoopbackWebApp: Sendable {
     )
   }
 
-  @Test func `the visitor leaves the redirect to the client that has the cookie`() async throws {
+  @Test
+  func `a simulated user can leave the redirect to the HTTP client that has the session cookie`()
+    async throws
+  {
     let app = try LoopbackWebApp(at: try await sandbox())
     let (url, cookie) = try await begin(app)
     let visit = try await SandboxVisitor(followsRedirects: false).visit(url)
@@ -90,7 +93,7 @@ private final class LoopbackWebApp: Sendable {
     #expect(answer.status == 200 && String(decoding: answer.body, as: UTF8.self) == "alice")
   }
 
-  @Test func `a visitor that follows the redirect has not the cookie and is refused`()
+  @Test func `a simulated user who follows the redirect without the session cookie is refused`()
     async throws
   {
     let app = try LoopbackWebApp(at: try await sandbox())
@@ -98,7 +101,9 @@ private final class LoopbackWebApp: Sendable {
     #expect(visit.pages.last?.status == 403)
   }
 
-  @Test func `the visitor leaves a form to the client that has the cookie`() async throws {
+  @Test func `a simulated user can leave the form post to the HTTP client with the session cookie`()
+    async throws
+  {
     let app = try LoopbackWebApp(at: try await sandbox(), responseMode: .formPost)
     let (url, cookie) = try await begin(app)
     let visit = try await SandboxVisitor(followsRedirects: false).visit(url)

@@ -52,7 +52,7 @@ import Testing
     #expect(fixture.tokenRequests == 1)
   }
 
-  @Test func `a token that the store never accepts is an error`() async throws {
+  @Test func `if the store never accepts the token, finishing the sign-in throws`() async throws {
     let (signIn, redirect) = try await answered()
     var finish = WebSignInFinish(
       manager: fixture.host(store), signIn: signIn, configuration: configuration)
@@ -64,7 +64,7 @@ import Testing
     await failure(.storeFailed) { try await finish.store(token, from: client, id: nil) }
   }
 
-  @Test func `a cancelled caller still gets its token saved`() async throws {
+  @Test func `the token is saved even if the caller is cancelled`() async throws {
     let (signIn, redirect) = try await answered()
     let finished = Task {
       while !Task.isCancelled { await Task.yield() }
@@ -76,7 +76,7 @@ import Testing
     #expect(await store.content(account.accountID) != nil)
   }
 
-  @Test func `another sign-in of a user keeps the account's attributes`() async throws {
+  @Test func `a second sign-in of the same user keeps the account's attributes`() async throws {
     let first = try await answered()
     let account = try await fixture.host()
       .finishSignIn(first.signIn, redirect: first.redirect, configuration)
@@ -91,7 +91,9 @@ import Testing
     #expect(record?.token.accessToken == again.currentToken?.accessToken)
   }
 
-  @Test func `after a change of the client's settings the new settings are used`() async throws {
+  @Test func `an account loaded with old client settings uses the new settings after a sign-in`()
+    async throws
+  {
     let (signIn, redirect) = try await answered()
     let host = fixture.host()
     // The account was loaded with the same client's earlier secret.
@@ -105,7 +107,9 @@ import Testing
     #expect(try await account.refresh().accessToken != "")
   }
 
-  @Test func `an account of another client is not changed`() async throws {
+  @Test func `a sign-in with the ID of another client's account throws and changes nothing`()
+    async throws
+  {
     let (signIn, redirect) = try await answered()
     let host = fixture.host()
     let other = try ClientConfiguration(

@@ -9,7 +9,7 @@ import Testing
 
 /// Complete sign-ins of a web application's users, each begun and finished on different hosts.
 @Suite(.timeLimit(.minutes(5))) struct WebSignInTests {
-  @Test func `one host begins a sign-in, and another host finishes it with only the saved value`()
+  @Test func `one host begins a sign-in, and another host finishes it from the stored WebSignIn`()
     async throws
   {
     let fixture = try await WebFixture()
@@ -30,7 +30,7 @@ import Testing
     #expect(try await third.token().accessToken == token.accessToken)
   }
 
-  @Test func `a web application pushes its requests`() async throws {
+  @Test func `a web application can push its authorization requests`() async throws {
     let fixture = try await WebFixture { $0.pushesAuthorizationRequests = true }
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let query = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems)
@@ -41,7 +41,7 @@ import Testing
     #expect(fixture.sandbox.requests(to: .pushedAuthorization).count == 1)
   }
 
-  @Test func `two users at the same time get their own accounts`() async throws {
+  @Test func `two users who sign in at the same time get their own accounts`() async throws {
     let fixture = try await WebFixture()
     let (host, configuration) = (fixture.host(), fixture.configuration)
     let (first, alice) = try await host.beginSignIn(configuration)
@@ -58,7 +58,8 @@ import Testing
     #expect(await fixture.store.list().count == 2 && fixture.tokenRequests == 2)
   }
 
-  @Test func `a redirect finds its own sign-in, and an invented redirect finds none`() async throws
+  @Test func `a redirect identifies the sign-in that it belongs to, and an invented redirect none`()
+    async throws
   {
     let fixture = try await WebFixture()
     let host = fixture.host()
@@ -89,7 +90,7 @@ import Testing
     #expect(fixture.tokenRequests == 2)
   }
 
-  @Test func `an answer may be posted as a form`() async throws {
+  @Test func `an authorization response can be posted as a form`() async throws {
     let fixture = try await WebFixture()
     var options = SignInOptions()
     options.responseMode = .formPost
@@ -112,7 +113,7 @@ import Testing
     #expect(account.isAuthorized)
   }
 
-  @Test func `the host that finishes checks the sign-in options`() async throws {
+  @Test func `the host that finishes a sign-in enforces the max_age of its request`() async throws {
     let fixture = try await WebFixture()
     var options = SignInOptions()
     options.maxAge = .seconds(60)
@@ -126,7 +127,7 @@ import Testing
     #expect(await fixture.store.list().isEmpty)
   }
 
-  @Test func `an app chooses the account's id, also without an ID token`() async throws {
+  @Test func `the app can choose the account ID, even without an ID token`() async throws {
     let fixture = try await WebFixture(scope: "demo")
     let host = fixture.host()
     let (url, signIn) = try await host.beginSignIn(fixture.configuration)
@@ -160,7 +161,9 @@ import Testing
     #expect(stored?.token.redirectParameters["realmId"] == "1234")
   }
 
-  @Test func `an error without a state fails but does not end the sign-in`() async throws {
+  @Test func `a redirect with an error but no state is rejected and does not end the sign-in`()
+    async throws
+  {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let error = await failure(.stateMismatch) {
@@ -174,7 +177,7 @@ import Testing
     #expect(account.isAuthorized)
   }
 
-  @Test func `a user without a verifiable ID token needs an id from the app`() async throws {
+  @Test func `without a verifiable ID token the app must choose the account ID`() async throws {
     let fixture = try await WebFixture()
     fixture.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil), times: 10)
     let host = fixture.host()
@@ -189,7 +192,9 @@ import Testing
     #expect(account.isAuthorized && account.currentToken?.idToken == nil)
   }
 
-  @Test func `ten thousand sign-ins can be in progress without memory in the SDK`() async throws {
+  @Test func `ten thousand sign-ins can be in progress, and finished accounts are released`()
+    async throws
+  {
     let fixture = try await WebFixture()
     let (host, configuration) = (fixture.host(), fixture.configuration)
     let begun = try await withThrowingTaskGroup(of: [(url: URL, signIn: WebSignIn)].self) { group in
@@ -238,7 +243,7 @@ import Testing
     #expect(error?.isCancellation == true && fixture.tokenRequests == 0)
   }
 
-  @Test func `a sign-in works only once, on any host`() async throws {
+  @Test func `a sign-in can be finished only once across all hosts`() async throws {
     let fixture = try await WebFixture()
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let redirect = try await fixture.visit(url)
@@ -249,7 +254,9 @@ import Testing
     #expect(fixture.tokenRequests == 1)
   }
 
-  @Test func `a repeated redirect during the request gets the same account`() async throws {
+  @Test func `a redirect that is repeated during the code exchange gets the same account`()
+    async throws
+  {
     let fixture = try await WebFixture()
     let host = fixture.host()
     let (url, signIn) = try await host.beginSignIn(fixture.configuration)
@@ -277,7 +284,7 @@ import Testing
     }
   }
 
-  @Test func `simultaneous redirects get the same error`() async throws {
+  @Test func `simultaneous calls with the same redirect throw the same error`() async throws {
     let fixture = try await WebFixture()
     let host = fixture.host()
     let (url, signIn) = try await host.beginSignIn(fixture.configuration)
@@ -300,7 +307,7 @@ import Testing
     #expect(fixture.tokenRequests == 1 && host.webSignIns.callers.isEmpty)
   }
 
-  @Test func `a sign-in expires`() async throws {
+  @Test func `a sign-in cannot be finished after its timeout`() async throws {
     let fixture = try await WebFixture { $0.signInTimeout = .seconds(100) }
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     #expect(abs(signIn.expirationDate.timeIntervalSince(fixture.clock.now) - 100) <= 1)
@@ -337,7 +344,8 @@ import Testing
     "/callback?code=c&state=s", "https://other.example.com/callback?code=c",
     "https://app.example.com/callback2?code=c", "",
   ])
-  func `a redirect to another address is rejected`(redirect: String) async throws {
+  func `a redirect that does not match the redirect URI is rejected`(redirect: String) async throws
+  {
     let fixture = try await WebFixture()
     let (_, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     await failure(.invalidAuthorizationResponse) {

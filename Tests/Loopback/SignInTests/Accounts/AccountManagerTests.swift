@@ -100,7 +100,9 @@ import Testing
     #expect(sandbox.requests(to: .revocation).count == 2)
   }
 
-  @Test func `an id belongs to one module and one client`() async throws {
+  @Test func `an account id returns the same account each time and is refused to another client`()
+    async throws
+  {
     let manager = manager()
     let module = try await manager.account(try configuration(), id: "a")
     #expect(try await manager.account(try configuration(), id: "a") === module)
@@ -113,7 +115,7 @@ import Testing
     #expect(try await manager.account(other, id: "a") !== module)
   }
 
-  @Test func `a record of another client or server is not used`() async throws {
+  @Test func `a stored account of another client or server is not used`() async throws {
     _ = try await signIn(.alice, id: "a")
     let manager = manager()
     let stranger = try ClientConfiguration(
@@ -127,7 +129,7 @@ import Testing
   }
 
   /// A server without an issuer is identified by its token endpoint.
-  @Test func `a token is not sent to another server with a client of the same name`() async throws {
+  @Test func `a token is not sent to another server that uses the same client ID`() async throws {
     func byHand(_ port: UInt16) throws -> ClientConfiguration {
       try ClientConfiguration(
         clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",

@@ -16,7 +16,9 @@ import Testing
     continuation.finish()
   }
 
-  @Test func `the end of the sign-in ends the screen, and the call waits for that`() async throws {
+  @Test func `the end of the sign-in cancels the code screen, and the call waits until it returns`()
+    async throws
+  {
     let fixture = try await DeviceFixture()
     let shown = Locked<DeviceAuthorization?>(nil)
     let hasEnded = Locked(false)
@@ -38,7 +40,9 @@ import Testing
     #expect(hasEnded.withLock(\.self) && fixture.sandbox.isActive(token.accessToken))
   }
 
-  @Test func `a screen that fails ends the sign-in with its error`() async throws {
+  @Test func `if the code screen throws, the sign-in is cancelled with that error as the cause`()
+    async throws
+  {
     let fixture = try await DeviceFixture()
     let error = await failure(.cancelled) {
       try await fixture.oauth.signInWithDeviceCode(showing: { _ in throw Broken() })
@@ -47,7 +51,7 @@ import Testing
     #expect(!fixture.oauth.isSigningIn && fixture.polls.isEmpty)
   }
 
-  @Test func `a screen that returns at once leaves the sign-in alone`() async throws {
+  @Test func `the sign-in continues after a code screen that returns at once`() async throws {
     let fixture = try await DeviceFixture()
     let shown = Locked<DeviceAuthorization?>(nil)
     let signIn = Task { () async throws in
@@ -62,7 +66,7 @@ import Testing
     #expect(error?.cause == nil)
   }
 
-  @Test func `the cancellation of the call ends the screen`() async throws {
+  @Test func `cancelling the sign-in cancels the code screen`() async throws {
     let fixture = try await DeviceFixture()
     let isShown = Locked(false)
     let signIn = Task { () async throws in

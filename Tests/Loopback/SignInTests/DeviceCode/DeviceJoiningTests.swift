@@ -8,7 +8,7 @@ import Testing
 
 /// Several callers, a delegate, and both ways to sign in at the same time.
 @Suite(.timeLimit(.minutes(1))) struct DeviceJoiningTests {
-  @Test func `a second call joins the sign-in and shows the code too`() async throws {
+  @Test func `a second call joins the sign-in and shows the same code`() async throws {
     let fixture = try await DeviceFixture()
     let (first, authorization) = try await fixture.begin()
     let (second, again) = try await fixture.begin()

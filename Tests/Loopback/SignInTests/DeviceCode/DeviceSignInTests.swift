@@ -105,7 +105,9 @@ import Testing
     #expect(fixture.polls.count == (serverKnowsFirst ? 1 : 2))
   }
 
-  @Test func `the error for an expired code says that the server was out of order`() async throws {
+  @Test func `the error for an expired code says that the server failed at the last poll`()
+    async throws
+  {
     let fixture = try await DeviceFixture { $0.deviceCodeLifetime = .seconds(12) }
     fixture.sandbox.misbehave(at: .token, .status(500))
     let (signIn, _) = try await fixture.begin()
@@ -122,7 +124,9 @@ import Testing
     SandboxMisbehaviour.error("invalid_grant"), .error("invalid_client", status: 401), .html,
     .member("access_token", nil),
   ])
-  func `any other error ends the sign-in at once`(_ answer: SandboxMisbehaviour) async throws {
+  func `invalid_grant, invalid_client or a malformed response ends the sign-in at once`(
+    _ answer: SandboxMisbehaviour
+  ) async throws {
     let fixture = try await DeviceFixture()
     let (signIn, authorization) = try await fixture.begin()
     try await fixture.user(enters: authorization)
@@ -235,7 +239,9 @@ import Testing
     await failure(.invalidConfiguration) { try await fixture.signIn(with: options) }
   }
 
-  @Test func `a server without a device endpoint fails before a code is shown`() async throws {
+  @Test func `at a server without a device endpoint, the sign-in fails before a code is shown`()
+    async throws
+  {
     let fixture = try await DeviceFixture()
     fixture.sandbox.misbehave(at: .metadata, .member("device_authorization_endpoint", nil))
     await failure(.deviceAuthorizationUnsupported) { try await fixture.signIn() }

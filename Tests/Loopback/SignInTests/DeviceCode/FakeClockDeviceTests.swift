@@ -6,7 +6,9 @@ import Testing
 
 /// A sign-in on another device in an app's test, without waiting for the server's polling interval.
 @Suite(.timeLimit(.minutes(1))) struct FakeClockDeviceTests {
-  @Test func `a fake clock spares a device sign-in the interval of five seconds`() async throws {
+  @Test func `with a fake clock, a device sign-in does not wait for the five-second interval`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let clock = FakeClock()
     var environment = ClientEnvironment()

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the user sees what is asked for, and the token says what was granted`(
+  func `the consent page shows the authorization details, and the token has the granted ones`(
     pushes: Bool
   ) async throws {
     let fixture = try await fixture(pushes: pushes)
@@ -51,7 +51,9 @@ import Testing
     #expect(try await fixture.oauth.signIn().authorizationDetails.isEmpty)
   }
 
-  @Test func `a token names the permissions that it lacks`() async throws {
+  @Test func `authorization details that the server did not grant are reported as missing`()
+    async throws
+  {
     let fixture = try await fixture(pushes: true)
     fixture.sandbox.misbehave(at: .token, .fewerAuthorizationDetails)
     let token = try await fixture.oauth.signIn(with: asking())
@@ -59,7 +61,9 @@ import Testing
     #expect(token.authorizationDetailsMissing(from: [Self.payment, Self.file]) == [Self.file])
   }
 
-  @Test func `none of the permissions is in a token with others`() async throws {
+  @Test func `if the server grants other details, all requested ones are reported as missing`()
+    async throws
+  {
     let fixture = try await fixture(pushes: true)
     fixture.sandbox.misbehave(at: .token, .otherAuthorizationDetails)
     let token = try await fixture.oauth.signIn(with: asking())
@@ -69,7 +73,7 @@ import Testing
         == [Self.payment, Self.file])
   }
 
-  @Test func `more permissions than asked for are granted`() async throws {
+  @Test func `a token with more authorization details than requested is accepted`() async throws {
     let fixture = try await fixture(pushes: true)
     fixture.sandbox.misbehave(at: .token, .moreAuthorizationDetails)
     let token = try await fixture.oauth.signIn(with: asking())
@@ -77,7 +81,9 @@ import Testing
     #expect(token.authorizationDetailsMissing(from: [Self.payment, Self.file]).isEmpty)
   }
 
-  @Test func `a permission with fewer actions is missing, and one with more is not`() async throws {
+  @Test func `a detail with fewer actions is reported as missing, and one with more is not`()
+    async throws
+  {
     let fixture = try await fixture(pushes: true)
     for (actions, isMissing) in [(["read"], true), (["delete", "read", "share"], false)] {
       let granted = SandboxJSON.array(actions.map(SandboxJSON.string))
@@ -95,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a token without a word about permissions has none`() async throws {
+  @Test func `a token response without authorization details grants none`() async throws {
     let fixture = try await fixture(pushes: true)
     fixture.sandbox.misbehave(at: .token, .authorizationDetails { _ in [] })
     let token = try await fixture.oauth.signIn(with: asking())
@@ -109,7 +115,7 @@ import Testing
   ]
 
   @Test(arguments: wrong)
-  func `wrong permissions end a pushed sign-in before the browser opens`(
+  func `invalid authorization details in a pushed request fail before the browser opens`(
     detail: AuthorizationDetail
   ) async throws {
     let fixture = try await fixture(pushes: true)
@@ -124,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: wrong)
-  func `wrong permissions in the browser's address come back as an error`(
+  func `invalid authorization details in the authorization URL fail the sign-in`(
     detail: AuthorizationDetail
   ) async throws {
     let fixture = try await fixture(pushes: false)
@@ -134,7 +140,7 @@ import Testing
     #expect(fixture.tokenRequests.isEmpty && fixture.oauth.result.token == nil)
   }
 
-  @Test func `a server that knows no permissions grants none`() async throws {
+  @Test func `a server without support for authorization details grants none`() async throws {
     let fixture = try await SandboxFixture().register()
     let token = try await fixture.oauth.signIn(with: asking())
     #expect(token.authorizationDetails.isEmpty)

@@ -128,9 +128,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an adopted token is current before its completion is called`(
-    isModule: Bool
-  ) async throws {
+  func `an adopted token is the current token before the completion is called`(isModule: Bool)
+    async throws
+  {
     let fixture = try await SandboxFixture().register()
     let acts = acts(fixture.oauth, isModule: isModule)
     let tokens = fixture.sandbox.issueTokens(for: "alice")
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `without a client no token is adopted, and the completion gets the reason`(
+  func `without a registered client no token is adopted, and the completion gets the error`(
     isModule: Bool
   ) async throws {
     let oauth = SQOAuth()
@@ -160,7 +160,9 @@ import Testing
     #expect(oauth.currentToken == nil)
   }
 
-  @Test func `a stored token is refreshed, and the completion gets the new token`() async throws {
+  @Test func `a token that the app passes is refreshed, and the completion gets the new token`()
+    async throws
+  {
     let fixture = try await SandboxFixture().register()
     let tokens = fixture.sandbox.issueTokens(for: "alice")
     let kept = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
@@ -169,7 +171,7 @@ import Testing
     #expect(fixture.sandbox.isActive(fresh.accessToken))
   }
 
-  @Test func `a main-actor completion is called on the main actor, with any queue`()
+  @Test func `a main-actor completion is called on the main actor, whatever the callback queue is`()
     async throws
   {
     let fixture = try await SandboxFixture().register()

@@ -22,7 +22,7 @@ import Testing
       ("sandbox-app", nil, ClientAuthentication.publicClient),
       ("sandbox-service", "sandbox-secret", .basic), ("sandbox-service", "sandbox-secret", .post),
     ] as [(String, String?, ClientAuthentication)])
-  func `revoking ends the refresh token, the access token and the session in order`(
+  func `revoke() revokes the refresh token, then the access token, and ends the session`(
     clientID: String, secret: String?, authentication: ClientAuthentication
   ) async throws {
     let fixture = try await SandboxFixture()
@@ -50,7 +50,7 @@ import Testing
     #expect(fixture.endpoints.filter { $0 == .authorization }.count == 2)
   }
 
-  @Test func `an account that stays in the store after its revocation is an error that says so`()
+  @Test func `if the store fails after a revocation, the error says that the tokens are revoked`()
     async throws
   {
     let fixture = try await SandboxFixture()
@@ -73,7 +73,7 @@ import Testing
     #expect(fixture.sandbox.requests(to: .revocation).isEmpty)
   }
 
-  @Test func `a token that is only in the store is revoked too`() async throws {
+  @Test func `a token that is stored but not yet loaded is revoked`() async throws {
     let fixture = try await SandboxFixture()
     let token = try await signedIn(fixture)
     let other = SQOAuth(environment: fixture.oauth.environment)
@@ -107,7 +107,8 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  @Test func `a provider without a revocation endpoint has its own error and keeps the tokens`()
+  @Test
+  func `without a revocation endpoint, revoke() fails with its own error and keeps the tokens`()
     async throws
   {
     let fixture = try await SandboxFixture()
@@ -117,7 +118,9 @@ import Testing
     #expect(fixture.oauth.result.token == token)
   }
 
-  @Test func `tokens that the server does not know count as revoked`() async throws {
+  @Test func `revoking tokens that the server has already revoked succeeds and ends the session`()
+    async throws
+  {
     let fixture = try await SandboxFixture()
     _ = try await signedIn(fixture)
     fixture.sandbox.revokeEverything()
@@ -140,7 +143,7 @@ import Testing
     #expect(fixture.tokenRequests.count == 1, "the sign-in's own")
   }
 
-  @Test func `a sign-out during a refresh is final`() async throws {
+  @Test func `after a sign-out during a refresh, no token is stored`() async throws {
     let fixture = try await SandboxFixture()
     _ = try await signedIn(fixture)
     let gate = Gate(isOpen: false)
@@ -156,7 +159,7 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
-  @Test func `a sign-out sends no request and stops the timer`() async throws {
+  @Test func `a sign-out sends no request and stops the refresh timer`() async throws {
     let fixture = try await SandboxFixture()
     _ = try await signedIn(fixture)
     fixture.oauth.userDidSignOut()

@@ -71,7 +71,7 @@ import Testing
   }
 
   /// A daemon that runs for months must notice that an endpoint has moved.
-  @Test func `a moved endpoint is found without a restart`() async throws {
+  @Test func `a moved token endpoint is found after an hour without a restart`() async throws {
     let sandbox = try await SandboxServer.start()
     let clock = ManualClock(now: Date())
     var environment = ClientEnvironment()

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: ["http://127.0.0.1/callback", "com.example.sandbox:/callback"])
-  func `a user signs in, and the browser's address tells nothing`(
+  func `a user signs in, and the browser's URL has only client_id and request_uri`(
     redirectURI: String
   ) async throws {
     let fixture = try await fixture().register(redirectURI: redirectURI)
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["http://127.0.0.1/callback", "com.example.sandbox:/callback"])
-  func `a server that has lost the request gets it again`(redirectURI: String) async throws {
+  func `after invalid_request_uri, the request is pushed again`(redirectURI: String) async throws {
     let fixture = try await fixture().register(redirectURI: redirectURI)
     fixture.sandbox.misbehave(at: .authorization, .errorRedirect("invalid_request_uri"))
     let token = try await fixture.oauth.signIn()
@@ -50,14 +50,16 @@ import Testing
     #expect(fixture.tokenRequests.count == 1)
   }
 
-  @Test func `a client that sends a plain request is not served`() async throws {
+  @Test func `a server that requires PAR refuses a plain authorization request`() async throws {
     let fixture = try await fixture().register(byHand: true)
     await #expect(throws: (any Error).self) { try await fixture.oauth.signIn() }
     #expect(fixture.sandbox.requests(to: .authorization).count == 1)
     #expect(fixture.tokenRequests.isEmpty)
   }
 
-  @Test func `a reference is valid once, for its client and for its lifetime`() async throws {
+  @Test func `a request_uri is refused if it was used, is expired or has a further parameter`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     func push() async throws -> URL {
       var request = WebRequest(

@@ -49,7 +49,7 @@ import Testing
       ends: alteration == .doubled ? .invalidAuthorizationResponse : .issuerMismatch)
   }
 
-  @Test func `a denial without the promised issuer is still a denial`() async throws {
+  @Test func `a denial without the promised issuer is reported as a denial`() async throws {
     for alteration in [SandboxMisbehaviour.Alteration.missing, .wrong] {
       let fixture = try await SandboxFixture(decision: .deny).register()
       fixture.sandbox.misbehave(at: .authorization, .issuer(alteration))
@@ -79,7 +79,9 @@ import Testing
   }
 
   @Test(arguments: [SandboxMisbehaviour.Alteration.missing, .empty, .doubled])
-  func `an altered code is invalid`(alteration: SandboxMisbehaviour.Alteration) async throws {
+  func `a missing, empty or repeated code is rejected`(alteration: SandboxMisbehaviour.Alteration)
+    async throws
+  {
     try await expect(.code(alteration), ends: .invalidAuthorizationResponse)
   }
 

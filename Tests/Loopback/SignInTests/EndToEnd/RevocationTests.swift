@@ -38,8 +38,9 @@ import Testing
   }
 
   @Test(arguments: [("sandbox-app", nil), ("sandbox-service", "sandbox-secret")])
-  func `both tokens are revoked for every kind of client`(id: String, secret: String?) async throws
-  {
+  func `the access and refresh tokens of public and confidential clients are revoked`(
+    id: String, secret: String?
+  ) async throws {
     let fixture = try await RevokingClient(id, secret: secret)
     let tokens = fixture.sandbox.issueTokens(to: id)
     try await fixture.revoke(fixture.token(tokens))

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-in that an API demands is refused to another user, whose tokens are revoked`()
+  @Test func `a step-up sign-in by another user is refused, and that user's tokens are revoked`()
     async throws
   {
     let fixture = try await signedIn()

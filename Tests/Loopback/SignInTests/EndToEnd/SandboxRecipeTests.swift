@@ -54,9 +54,9 @@ import Testing
   }
 
   @Test(arguments: Mistake.all)
-  func `a sign-in that ends on a page fails at once with the page's text`(
-    mistake: Mistake
-  ) async throws {
+  func `a sign-in that ends on an error page fails at once with the page's text`(mistake: Mistake)
+    async throws
+  {
     let sandbox = try await start()
     let account = try makeAccount(
       at: sandbox, clientID: mistake.clientID, redirectURI: mistake.redirectURI,
@@ -74,7 +74,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a visitor on another computer has a different error`() async throws {
+  @Test func `a sign-in page that is not at a loopback address fails with browserUnavailable`()
+    async throws
+  {
     let sandbox = try await start()
     var environment = ClientEnvironment()
     environment.userAgent = CustomUserAgent { url in

@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [ClientAuthentication.basic, .post])
-  func `a confidential client authenticates with each method`(
+  func `a confidential client authenticates with client_secret_basic or client_secret_post`(
     method: ClientAuthentication
   ) async throws {
     var options = SandboxOptions()
@@ -93,9 +93,9 @@ import Testing
   }
 
   @Test(arguments: [SandboxVisitor.Decision.deny, .cancel])
-  func `a user who denies or cancels sends no token request`(
-    decision: SandboxVisitor.Decision
-  ) async throws {
+  func `if the user denies or cancels, no token request is sent`(decision: SandboxVisitor.Decision)
+    async throws
+  {
     let fixture = try await SandboxFixture(decision: decision).register()
     await failure(.accessDenied) { try await fixture.oauth.signIn() }
     #expect(await fixture.delegate.events(1) == [.cancelled])
@@ -145,7 +145,7 @@ import Testing
   }
 
   /// An attacker's server sends the user to the honest server and waits for the code.
-  @Test func `a server mix-up fails before the code is sent`() async throws {
+  @Test func `in a mix-up attack, the sign-in fails before the code is sent`() async throws {
     let honest = try await SandboxFixture()
     let attacker = try await SandboxFixture()
     attacker.sandbox.misbehave(

@@ -95,7 +95,9 @@ import Testing
 
   // MARK: The form post
 
-  @Test func `a provider can post its answer to the SDK's receiver`() async throws {
+  @Test func `with response_mode form_post, the provider posts the code to the SDK's receiver`()
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     var options = SignInOptions()
     options.responseMode = .formPost
@@ -105,7 +107,7 @@ import Testing
     #expect(request.query("response_mode") == "form_post")
   }
 
-  @Test func `an app that receives the post itself passes the form on`() async throws {
+  @Test func `an app that receives the form post itself passes the form to the SDK`() async throws {
     let party = try await OpenIDFixture(.es256)
     try party.fixture.register(
       clientID: "relying-party", secret: OpenIDFixture.secret,

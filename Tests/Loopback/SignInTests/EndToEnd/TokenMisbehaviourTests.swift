@@ -51,7 +51,9 @@ struct TokenMisbehaviourTests {
       "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
       "unsupported_grant_type", "invalid_scope", "own_code",
     ], [200, 400, 401, 500])
-  func `an OAuth error is an error with any status`(code: String, status: Int) async throws {
+  func `an OAuth error response is reported whatever its HTTP status is`(code: String, status: Int)
+    async throws
+  {
     try await expect(.error(code, status: status), ends: [.init(rawValue: code)])
   }
 
@@ -86,7 +88,9 @@ struct TokenMisbehaviourTests {
     }
   }
 
-  @Test func `a body is read only up to its limit`() async throws {
+  @Test func `a token response of up to 1 MiB is accepted, and a larger one is rejected`()
+    async throws
+  {
     try await expect(.oversize((1 << 20) + 1), ends: [.responseTooLarge])
     try await expect(.endless, ends: [.responseTooLarge])
     let fixture = try await SandboxFixture().register()
@@ -101,7 +105,7 @@ struct TokenMisbehaviourTests {
       .drip(every: .milliseconds(200)), ends: [.requestTimedOut], outlasted: true)
   }
 
-  @Test func `a response without a required member is rejected`() async throws {
+  @Test func `a response with a missing or malformed member is rejected`() async throws {
     try await expect(.missingTokenType, ends: [.invalidResponse])
     for type: SandboxJSON in ["DPoP", "", .null, 1] {
       try await expect(.member("token_type", type), ends: [.invalidResponse])

@@ -21,7 +21,9 @@ import Testing
     return fixture
   }
 
-  @Test func `an observer that does not return stops nothing`() async throws {
+  @Test func `an observer that blocks stops no request, and its lost events are counted`()
+    async throws
+  {
     let (held, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let received = Locked<[ClientEvent]>([])
     let observer = ClientObserver(limit: 5) { event in
@@ -72,7 +74,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `the observer's fields are in each request, and change no field of the SDK's`()
+  @Test func `the observer's header fields are in each request and replace no existing field`()
     async throws
   {
     let recorder = EventRecorder()
@@ -101,7 +103,7 @@ import Testing
 
   /// The test looks for the users' names, the codes and the tokens that went over the wire.
   @Test(arguments: [false, true])
-  func `no event has a secret, an address of a user, or a part of a URL`(isBound: Bool)
+  func `no event contains a secret, a user's name, or the path or query of a URL`(isBound: Bool)
     async throws
   {
     let recorder = EventRecorder()
@@ -143,9 +145,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `an operation that runs while the timer is due is not the timer's parent`()
-    async throws
-  {
+  @Test func `a refresh that the timer starts has no parent operation`() async throws {
     let recorder = EventRecorder()
     let observer = recorder.observer()
     let fixture = try await signedIn(observer)

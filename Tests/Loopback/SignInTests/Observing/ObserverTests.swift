@@ -62,7 +62,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `a redirect that is refused is told with the reason`() async throws {
+  @Test func `an observer is told why a redirect was refused`() async throws {
     let fixture = try await SandboxFixture()
     fixture.oauth.environment.observer = observer
     fixture.oauth.environment.userAgent = CustomUserAgent { url, signIn in
@@ -81,7 +81,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `a request for a resource tells the life of its token, and each attempt`()
+  @Test func `the events of an API request have the token's lifetime and each attempt`()
     async throws
   {
     let fixture = try await fixture()
@@ -106,7 +106,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `a refresh tells how many callers waited for it`() async throws {
+  @Test func `the event of a refresh has the number of its waiting callers`() async throws {
     let fixture = try await fixture()
     try await fixture.oauth.signIn()
     fixture.clock.advance(by: 4000)
@@ -126,7 +126,9 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `a failed refresh tells of the pause, and of the end of the session`() async throws {
+  @Test func `events report the pause after a failed refresh and the end of a refused session`()
+    async throws
+  {
     let fixture = try await fixture()
     try await fixture.oauth.signIn()
     fixture.clock.advance(by: 4000)
@@ -144,7 +146,9 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `a nonce that the server asks for is another attempt`() async throws {
+  @Test func `a request that is repeated with the server's nonce is reported as attempt 2`()
+    async throws
+  {
     var options = SandboxOptions()
     options.dpop = SandboxDPoPOptions(.required)
     options.dpop.noncesRequiredBy = [.authorizationServer, .api]
@@ -161,7 +165,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `grants without a browser are sign-ins too`() async throws {
+  @Test func `a password grant is reported as a sign-in`() async throws {
     let fixture = try await fixture { $0.allowsPasswordGrant = true }
     let alice = SandboxUser.alice
     try await fixture.oauth.module.requestAccessToken(

@@ -26,7 +26,9 @@ struct ATProtocolTests {
   }
 
   @Test(arguments: [BoundFixture.Kind.public, .key])
-  func `a user signs in`(kind: BoundFixture.Kind) async throws {
+  func `a user signs in, and each server asks once for its nonce`(kind: BoundFixture.Kind)
+    async throws
+  {
     let bound = try await signedIn(kind)
     #expect(try await bound.send().status == 200)
     // Every answer has a nonce, so only the first request of each server is repeated.
@@ -43,9 +45,9 @@ struct ATProtocolTests {
   }
 
   @Test(arguments: [BoundFixture.Kind.public, .key])
-  func `requests every minute follow the nonces without a repetition`(
-    kind: BoundFixture.Kind
-  ) async throws {
+  func `a request every minute uses the newest nonce and is never repeated`(kind: BoundFixture.Kind)
+    async throws
+  {
     let bound = try await signedIn(kind)
     _ = try await bound.send()
     bound.sandbox.forgetRequests()
@@ -59,7 +61,7 @@ struct ATProtocolTests {
   }
 
   @Test(arguments: [BoundFixture.Kind.public, .key])
-  func `two days of refreshes and a restart keep the sign-in and its key`(
+  func `after two days of refreshes and a restart, the account has the same key`(
     kind: BoundFixture.Kind
   ) async throws {
     let bound = try await signedIn(kind)
@@ -110,7 +112,7 @@ struct ATProtocolTests {
     #expect(await bound.record == nil)
   }
 
-  @Test func `the token of a refresh that names another user is not used`() async throws {
+  @Test func `a refreshed token that names another user is not used`() async throws {
     let bound = try await BoundFixture(
       .public, SandboxOptions(.atProtocol), scope: "demo",
       change: { $0.expectedSubject = "did:plc:me" })

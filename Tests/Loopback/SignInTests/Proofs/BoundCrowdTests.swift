@@ -57,7 +57,9 @@ struct BoundCrowdTests {
     }
   }
 
-  @Test func `a thousand callers that meet a new nonce repeat one request each`() async throws {
+  @Test func `after a nonce change, a thousand callers repeat at most one request each`()
+    async throws
+  {
     let bound = try await signedIn()
     _ = try await bound.send()
     bound.outdateNonces()

@@ -31,7 +31,9 @@ import Testing
   }
 
   @Test(arguments: [BoundFixture.Kind.secret, .key])
-  func `client credentials`(kind: BoundFixture.Kind) async throws {
+  func `a client credentials token is bound, and its refreshes use the same key`(
+    kind: BoundFixture.Kind
+  ) async throws {
     let bound = try await BoundFixture(kind)
     try await bound.oauth.requestAccessTokenAsClient()
     try await expectUsable(bound)
@@ -42,14 +44,18 @@ import Testing
   }
 
   @Test(arguments: BoundFixture.Kind.allCases)
-  func `a user's name and password`(kind: BoundFixture.Kind) async throws {
+  func `a password grant's token is bound, and its refreshes use the same key`(
+    kind: BoundFixture.Kind
+  ) async throws {
     let bound = try await BoundFixture(kind, change: { $0.allowsPasswordGrant = true })
     try await bound.oauth.requestAccessToken(username: "alice", password: "alice-password")
     try await expectUsable(bound)
   }
 
   @Test(arguments: BoundFixture.Kind.allCases)
-  func `a sign-in on another device`(kind: BoundFixture.Kind) async throws {
+  func `a device code's token is bound, and its refreshes use the same key`(kind: BoundFixture.Kind)
+    async throws
+  {
     let bound = try await BoundFixture(kind)
     try await bound.module.signInWithDeviceCode(enteredBy: SandboxVisitor(), bound.clock)
     let polls = bound.sandbox.requests(to: .token)
@@ -60,7 +66,9 @@ import Testing
   }
 
   /// The refused request may have used up its assertion, so the next request has a new one.
-  @Test func `a statement that the client signs`() async throws {
+  @Test func `a JWT assertion's token is bound, and a repeated request has a new assertion`()
+    async throws
+  {
     let bound = try await BoundFixture(.key)
     try await bound.oauth.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
     let requests = bound.sandbox.requests(to: .token)
@@ -69,7 +77,9 @@ import Testing
     try await expectUsable(bound)
   }
 
-  @Test func `a grant that only the server knows`() async throws {
+  @Test func `an extension grant's token is bound, and its refreshes use the same key`()
+    async throws
+  {
     var options = BoundFixture.strict
     options.extensionGrants["urn:example:grant"] = { _ in "alice" }
     let bound = try await BoundFixture(.secret, options)
@@ -116,14 +126,14 @@ import Testing
     #expect(bound.sandbox.requests(to: .me).isEmpty)
   }
 
-  @Test func `a server that exchanges for a Bearer token is refused`() async throws {
+  @Test func `a Bearer token from a token exchange is refused`() async throws {
     let bound = try await BoundFixture(.secret)
     try await bound.oauth.requestAccessTokenAsClient()
     bound.sandbox.misbehave(at: .token, .dpop(.bearerToken))
     await failure(.tokenNotBound) { try await bound.oauth.exchangeToken(TokenExchange()) }
   }
 
-  @Test func `accounts that a service keeps fresh have their own keys and share the nonces`()
+  @Test func `refreshed accounts of a service have their own keys and share the nonces`()
     async throws
   {
     let bound = try await BoundFixture(.secret, change: { $0.allowsPasswordGrant = true })

@@ -9,7 +9,7 @@ import Testing
 /// The keys of bound tokens, and clocks that differ, at a server that checks them.
 @Suite("End to end: keys of bound tokens", .timeLimit(.minutes(1))) struct BoundKeyTests {
   @Test(arguments: [SandboxSigningAlgorithm.es256, .ps256, .edDSA])
-  func `the server's list decides the algorithm of the key`(
+  func `the key of the proofs has the algorithm that the server lists`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     var options = BoundFixture.strict
@@ -22,7 +22,8 @@ import Testing
     try bound.audit()
   }
 
-  @Test func `a server that lists no suitable algorithm ends the sign-in before the browser opens`()
+  @Test
+  func `if the server lists no suitable algorithm, the sign-in fails before the browser opens`()
     async throws
   {
     var options = BoundFixture.strict
@@ -33,9 +34,9 @@ import Testing
   }
 
   @Test(arguments: BoundFixture.Kind.allCases)
-  func `a key of the app's own signs all proofs, and the store does not have it`(
-    kind: BoundFixture.Kind
-  ) async throws {
+  func `a key that the app passes signs all proofs and is not stored`(kind: BoundFixture.Kind)
+    async throws
+  {
     let key = try ClientKey(generating: .es256)
     let bound = try await BoundFixture(kind, change: { $0.tokenBinding = .dpopKey(key) }).signedIn()
     #expect(try await bound.send().status == 200)
@@ -48,7 +49,9 @@ import Testing
     try bound.audit()
   }
 
-  @Test func `each sign-in has a key of its own, and old tokens do not go with it`() async throws {
+  @Test func `each sign-in has a new key, and the server refuses the old tokens with it`()
+    async throws
+  {
     let bound = try await BoundFixture().signedIn()
     let old = try #require(await bound.record)
     try await bound.signedIn()
@@ -69,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [BoundFixture.Kind.public, .secret], [-600, 600])
-  func `a clock that is off by minutes costs one more request at each server`(
+  func `a clock that is ten minutes off causes one repeated request at each server`(
     kind: BoundFixture.Kind, seconds: Int
   ) async throws {
     var options = BoundFixture.strict
@@ -89,9 +92,9 @@ import Testing
 
   /// The answer that asks for the nonce also has the server's time.
   @Test(arguments: [-600, 600])
-  func `a clock that is off and a nonce are corrected by one more request`(
-    seconds: Int
-  ) async throws {
+  func `one repeated request corrects both a wrong clock and a missing nonce`(seconds: Int)
+    async throws
+  {
     let bound = try await BoundFixture()
     bound.sandbox.advance(by: .seconds(seconds))
     try await bound.signedIn()
@@ -102,9 +105,9 @@ import Testing
   }
 
   @Test(arguments: [-600, 600])
-  func `a client that authenticates with a key may have a wrong clock too`(
-    seconds: Int
-  ) async throws {
+  func `a client with private_key_jwt signs in even if its clock is ten minutes off`(seconds: Int)
+    async throws
+  {
     var options = BoundFixture.strict
     options.dpop.noncesRequiredBy = []
     let bound = try await BoundFixture(.key, options)

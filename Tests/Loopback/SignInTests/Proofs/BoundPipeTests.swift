@@ -102,7 +102,7 @@ import Testing
     try drive.bound.audit()
   }
 
-  @Test func `a content that can be sent once is not sent again, but the next one succeeds`()
+  @Test func `a body that can be sent only once is not repeated, but the next upload succeeds`()
     async throws
   {
     let drive = try await Drive()
@@ -119,7 +119,9 @@ import Testing
     #expect(drive.sandbox.requests(to: .token).isEmpty)
   }
 
-  @Test func `a download goes on after each cut, with a new nonce for each range`() async throws {
+  @Test func `a download continues after each broken connection with a new nonce for each range`()
+    async throws
+  {
     let drive = try await Drive()
     let folder = try TemporaryFolder()
     let destination = URL(filePath: folder.file("f"))
@@ -143,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: [Paging.linkHeader, .body(next: "nextLink")])
-  func `every page of a list has its own nonce`(paging: Paging) async throws {
+  func `each page of a list is requested with its own nonce`(paging: Paging) async throws {
     var configuration = PipeConfiguration()
     configuration.paging = paging
     let drive = try await Drive(configuration)

@@ -34,9 +34,9 @@ import Testing
   }
 
   @Test(arguments: BoundFixture.Kind.allCases)
-  func `after its nonce changes, a refresh or an API call takes one more request`(
-    kind: BoundFixture.Kind
-  ) async throws {
+  func `after a nonce change, a refresh or an API call is repeated once`(kind: BoundFixture.Kind)
+    async throws
+  {
     let bound = try await BoundFixture(kind, scope: "openid demo").signedIn()
     let key = try #require(await bound.record?.proofKey)
     _ = try await bound.send()
@@ -55,7 +55,7 @@ import Testing
     try bound.audit()
   }
 
-  @Test func `a nonce that comes with every answer costs no request`() async throws {
+  @Test func `if every response has a nonce, no request is repeated`() async throws {
     var options = BoundFixture.strict
     options.dpop.offersNonceInEveryAnswer = true
     let bound = try await BoundFixture(.public, options).signedIn()
@@ -96,9 +96,9 @@ import Testing
   }
 
   @Test(arguments: BoundFixture.Kind.allCases)
-  func `a revocation ends the account, without a proof because the server asks for none`(
-    kind: BoundFixture.Kind
-  ) async throws {
+  func `the revocation requests have no proof, and the account is removed`(kind: BoundFixture.Kind)
+    async throws
+  {
     let bound = try await BoundFixture(kind).signedIn()
     let record = try #require(await bound.record)
     bound.outdateNonces()

@@ -49,7 +49,7 @@ struct ProofMisbehaviourTests {
   }
 
   /// Every fault is in a test of this suite.
-  @Test func `no fault is forgotten`() {
+  @Test func `every DPoP fault of the sandbox is in a test of this suite`() {
     let others: Set<SandboxDPoPFault> = [.nonceInSuccess, .otherKey, .bearerToken]
     #expect(
       Set(Self.refusals.map(\.fault)).union(others) == Set(SandboxDPoPFault.allCases))
@@ -71,7 +71,7 @@ struct ProofMisbehaviourTests {
   }
 
   @Test(arguments: refusals)
-  func `a code whose proof is refused brings no account`(refusal: Refusal) async throws {
+  func `a code exchange whose proof is refused stores no account`(refusal: Refusal) async throws {
     let bound = try await bound()
     bound.sandbox.misbehave(at: .token, .dpop(refusal.fault), times: nil)
     await failure(refusal.code) { try await bound.oauth.signIn() }
@@ -102,7 +102,7 @@ struct ProofMisbehaviourTests {
   }
 
   @Test(arguments: refusals, [SandboxEndpoint.me, .userInfo])
-  func `a request whose proof is refused causes no refresh and keeps the account`(
+  func `an API request whose proof is refused causes no refresh and keeps the account`(
     refusal: Refusal, endpoint: SandboxEndpoint
   ) async throws {
     let bound = try await BoundFixture(.public, Self.options, scope: "openid demo").signedIn()
@@ -128,7 +128,7 @@ struct ProofMisbehaviourTests {
     try bound.audit()
   }
 
-  @Test func `a nonce that comes with a success is used from then on`() async throws {
+  @Test func `a nonce in a successful response is used in the next request`() async throws {
     let bound = try await bound()
     bound.sandbox.misbehave(at: .token, .dpop(.nonceInSuccess))
     bound.sandbox.misbehave(at: .me, .dpop(.nonceInSuccess))
@@ -154,7 +154,7 @@ struct ProofMisbehaviourTests {
   }
 
   @Test(arguments: BoundFixture.Kind.allCases)
-  func `a Bearer token from a refresh is not used, and the account goes on with the next refresh`(
+  func `a Bearer token from a refresh is not used, and the next refresh succeeds`(
     kind: BoundFixture.Kind
   ) async throws {
     let bound = try await bound(kind).signedIn()
@@ -176,7 +176,7 @@ struct ProofMisbehaviourTests {
   /// The client cannot see the key of a token.
   ///
   /// The API refuses the token, and then the server refuses the refresh token.
-  @Test func `tokens for another key end a public client's account`() async throws {
+  @Test func `tokens that are bound to another key end a public client's session`() async throws {
     let bound = try await bound()
     bound.sandbox.misbehave(at: .token, .dpop(.otherKey))
     try await bound.signedIn()
@@ -188,7 +188,7 @@ struct ProofMisbehaviourTests {
   }
 
   @Test(arguments: [BoundFixture.Kind.secret, .key])
-  func `a confidential client replaces a token for another key by a refresh`(
+  func `a confidential client refreshes a token that is bound to another key`(
     kind: BoundFixture.Kind
   ) async throws {
     let bound = try await bound(kind)

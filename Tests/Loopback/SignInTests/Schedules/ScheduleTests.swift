@@ -25,7 +25,9 @@ import Testing
   }()
 
   @Test(arguments: blocks)
-  func `500 random schedules break no rule`(seeds: ClosedRange<UInt64>) async throws {
+  func `in 500 random schedules, no session is lost and no caller waits for ever`(
+    seeds: ClosedRange<UInt64>
+  ) async throws {
     for seed in seeds { try await Self.run(Schedule(seed: seed)) }
   }
 

@@ -45,7 +45,9 @@ import Testing
 
   // MARK: Getting a narrowed token
 
-  @Test func `it is for one resource, and the account keeps its token`() async throws {
+  @Test func `a narrowed token is for one resource, and the account keeps its access token`()
+    async throws
+  {
     let fixture = try await signedIn()
     let before = try #require(fixture.oauth.currentToken)
     let narrowed = try await fixture.oauth.narrowedToken(for: [Self.two])
@@ -61,7 +63,7 @@ import Testing
     #expect(fixture.sandbox.isActive(try #require(after.refreshToken)))
   }
 
-  @Test func `it can have a part of the scope`() async throws {
+  @Test func `a narrowed token can have a part of the account's scope`() async throws {
     let fixture = try await signedIn()
     let narrowed = try await fixture.oauth.narrowedToken(scope: "demo")
     #expect(narrowed.token.scopes == ["demo"])
@@ -71,12 +73,13 @@ import Testing
   }
 
   /// A required scope must be in the account's own token, not in a narrowed one.
-  @Test func `it may lack a scope that the app requires of the account`() async throws {
+  @Test func `a narrowed token may lack a scope that the app requires of the account`() async throws
+  {
     let fixture = try await signedIn { $0.requiredScopes = ["files"] }
     #expect(try await fixture.oauth.narrowedToken(scope: "demo").token.scopes == ["demo"])
   }
 
-  @Test func `a client's own token is narrowed by its grant`() async throws {
+  @Test func `a client without a user gets a narrowed token by client credentials`() async throws {
     var options = SandboxOptions()
     options.accessTokenFormat = .jwt(.es256)
     options.audiences = [Self.one, Self.two]
@@ -97,7 +100,9 @@ import Testing
     #expect(await store.load("default")?.token == fixture.oauth.currentToken)
   }
 
-  @Test func `the token of a bound account is bound to the same key`() async throws {
+  @Test func `the narrowed token of an account with DPoP is bound to the account's key`()
+    async throws
+  {
     let bound = try await BoundFixture(.public).signedIn()
     let narrowed = try await bound.oauth.narrowedToken(scope: "demo")
     #expect(narrowed.token.isBound && narrowed.authorizationFields == nil)
@@ -110,7 +115,7 @@ import Testing
 
   // MARK: Keeping a narrowed token
 
-  @Test func `it is returned again while it is valid`() async throws {
+  @Test func `a narrowed token is returned again while it is valid`() async throws {
     let fixture = try await signedIn()
     let first = try await fixture.oauth.narrowedToken(for: [Self.one])
     #expect(try await fixture.oauth.narrowedToken(for: [Self.one]) == first)
@@ -122,7 +127,7 @@ import Testing
     #expect(fixture.tokenRequests.count == 3)
   }
 
-  @Test func `a token that the API refuses is replaced at the next call`() async throws {
+  @Test func `a narrowed token that the API refuses is replaced at the next call`() async throws {
     let fixture = try await signedIn()
     let url = fixture.sandbox.url(.me)
     let first = try await fixture.oauth.narrowedToken(for: [Self.one])
@@ -135,7 +140,7 @@ import Testing
     #expect(try await fixture.oauth.narrowedToken(for: [Self.two]) != second)
   }
 
-  @Test func `it ends with the session`() async throws {
+  @Test func `a narrowed token is not returned after a sign-out or a new sign-in`() async throws {
     let fixture = try await signedIn()
     let first = try await fixture.oauth.narrowedToken(for: [Self.one])
     try await fixture.oauth.signOut()
@@ -175,7 +180,9 @@ import Testing
     #expect(narrowed == 10, "callers for the same token share it")
   }
 
-  @Test func `no other caller gets it`() async throws {
+  @Test func `token() waits for a narrowed token's request and returns the account's own token`()
+    async throws
+  {
     let fixture = try await signedIn()
     let oauth = fixture.oauth
     let gate = Gate(isOpen: false)
@@ -211,7 +218,7 @@ import Testing
     #expect(stored?.refreshToken == fixture.sandbox.latestRefreshToken)
   }
 
-  @Test func `a cancelled caller loses no refresh token`() async throws {
+  @Test func `after a cancelled call, the rotated refresh token is still stored`() async throws {
     let fixture = try await signedIn()
     let gate = Gate(isOpen: false)
     fixture.sandbox.misbehave(at: .token, .hold(until: { await gate.opened() }))
@@ -235,7 +242,7 @@ import Testing
       ([], nil), ([], ""), ([], " "), (["https://three.example.com"], nil), (["api"], "demo"),
       ([one, two + "#x"], nil),
     ] as [([String], String?)])
-  func `what is no part of the account's rights is not asked for`(
+  func `a request for nothing or for more than the account's rights is rejected and not sent`(
     resources: [String], scope: String?
   ) async throws {
     let fixture = try await signedIn()
@@ -261,7 +268,9 @@ import Testing
     #expect(await recorder.words(1) == ["refreshed \(after.accessToken)"])
   }
 
-  @Test func `an outage delays the next request too`() async throws {
+  @Test func `after a 503 with Retry-After, no token request is sent before that time`()
+    async throws
+  {
     let fixture = try await signedIn()
     fixture.sandbox.misbehave(at: .token, .unavailable(retryAfter: 30))
     await failure(.temporarilyUnavailable) {
@@ -284,7 +293,7 @@ import Testing
     try await eventually { await store.list().isEmpty }
   }
 
-  @Test func `the refresh token of an unusable answer is kept`() async throws {
+  @Test func `the refresh token of a response without an access token is kept`() async throws {
     let fixture = try await signedIn()
     fixture.sandbox.misbehave(at: .token, .member("access_token", nil))
     await failure(.invalidResponse) { try await fixture.oauth.narrowedToken(for: [Self.one]) }

@@ -23,7 +23,8 @@ import Testing
   func me(_ fixture: SandboxFixture) -> WebRequest { WebRequest(url: fixture.sandbox.url(.me)) }
 
   @Test(arguments: [true, false])
-  func `64 callers at each of twenty expiries lose no token`(rotates: Bool) async throws {
+  func `64 callers at each of 20 expiries cause one refresh per expiry`(rotates: Bool) async throws
+  {
     var options = SandboxOptions()
     options.rotatesRefreshTokens = rotates
     let store = MemoryTokenStore()
@@ -117,7 +118,7 @@ import Testing
       testDescription: "a reset", misbehaviour: .cut(.beforeProcessing, reset: true),
       codes: [.connectionFailed]),
   ])
-  func `a connection or server failure keeps the session`(row: Row) async throws {
+  func `the session is kept after a connection failure or a server error`(row: Row) async throws {
     let store = MemoryTokenStore()
     let fixture = try await signedIn(store: store)
     fixture.oauth.module.refreshesAutomatically = false
@@ -133,7 +134,7 @@ import Testing
     #expect(try await fixture.oauth.token().refreshToken == fixture.sandbox.latestRefreshToken)
   }
 
-  @Test func `an unreachable server keeps the session`() async throws {
+  @Test func `the session is kept if the server is unreachable`() async throws {
     let fixture = try await signedIn()
     fixture.oauth.module.refreshesAutomatically = false
     await fixture.sandbox.stop()
@@ -182,7 +183,7 @@ import Testing
   }
 
   /// Two modules with one file behave like two processes.
-  @Test func `two modules that share a file share one session`() async throws {
+  @Test func `two clients that share a token file share one session`() async throws {
     let folder = try TemporaryFolder()
     let fixture = try await signedIn(store: FileTokenStore(path: folder.path + "/tokens.json"))
     fixture.oauth.module.refreshesAutomatically = false

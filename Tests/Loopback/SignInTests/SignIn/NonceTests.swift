@@ -9,9 +9,7 @@ import Testing
 
 /// The `nonce` of a sign-in, which links an ID token to its request.
 @Suite(.timeLimit(.minutes(1))) struct NonceTests {
-  @Test func `the token has the nonce that was sent with the browser, unique to the sign-in`()
-    async throws
-  {
+  @Test func `each sign-in sends a new nonce, which its token then has`() async throws {
     let fixture = try await SandboxFixture().register(scope: "openid profile")
     var nonces: [String] = []
     for _ in 0..<3 {
@@ -44,7 +42,7 @@ import Testing
     #expect(record.token.nonce == nonce)
   }
 
-  @Test func `the nonce is encoded with the token, and an older token has none`() throws {
+  @Test func `a token is encoded with its nonce, and decoded without one from older JSON`() throws {
     let token = SQToken(accessToken: "a", nonce: "n-0S6_WzA2Mj")
     let json = try JSONEncoder().encode(token)
     #expect(try JSONDecoder().decode(SQToken.self, from: json) == token)

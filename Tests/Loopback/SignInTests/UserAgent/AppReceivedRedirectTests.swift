@@ -51,7 +51,9 @@ import Testing
   }
 
   @Test(arguments: ["127.0.0.1", "localhost"])
-  func `an app's own server receives the redirect and passes it on`(host: String) async throws {
+  func `an app's own server receives the redirect and passes it to the SDK`(host: String)
+    async throws
+  {
     let app = try WebApp()
     let uri = app.redirectURI(host)
     let fixture = OAuthFixture(browser: { _, page in
@@ -91,7 +93,9 @@ import Testing
     await app.server.stop()
   }
 
-  @Test func `registerApplicationParameters accepts the app as receiver`() async throws {
+  @Test func `registerApplicationParameters accepts the app as the receiver of the redirect`()
+    async throws
+  {
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
@@ -158,7 +162,7 @@ import Testing
     #expect(try Self.client(uri, nil).redirectURI?.receiver == .app)
   }
 
-  @Test func `an http redirect URI on another machine is still rejected`() {
+  @Test func `an http redirect URI whose host is not loopback is rejected`() {
     failure(.invalidConfiguration) { try Self.client("http://app.example:8080/callback") }
   }
 
@@ -166,9 +170,9 @@ import Testing
     (nil, "passed no redirect"), ("/callback?code=abc", "pass the whole URL"),
     ("http://localhost:9/callback?code=abc", "pass the whole URL"),
   ])
-  func `a timeout says what the app passed on`(
-    passed: String?, hint: String
-  ) async throws {
+  func `the error of a timeout says what the app passed to the SDK`(passed: String?, hint: String)
+    async throws
+  {
     let fixture = OAuthFixture(browser: OAuthFixture.idle)
     fixture.oauth.register(try Self.client("http://localhost:8080/callback"))
     let end = Task { await failure(.timedOut) { try await fixture.oauth.signIn() } }
@@ -182,7 +186,9 @@ import Testing
     #expect(error?.isCancellation == true)
   }
 
-  @Test func `a timeout of the SDK's own receiver does not mention the app`() async throws {
+  @Test func `if the SDK's own receiver times out, the error does not mention the app`()
+    async throws
+  {
     let (fixture, _, _) = try await LoopbackRedirectTests.waiting()
     let end = Task { await failure(.timedOut) { try await fixture.oauth.signIn() } }
     try await eventually { fixture.clock.sleepers > 0 }

@@ -95,7 +95,7 @@ import Testing
     #expect(page.contains("class=\"brand\"") == (shown != nil))
   }
 
-  @Test func `the colors are in the page's only style, with its nonce`() async throws {
+  @Test func `the colors are in the page's only style element`() async throws {
     let style = LandingPageStyle(
       appName: "Files", accent: try PageColor("#7A1FA2"),
       background: PageColor(red: 0xFF, green: 0xF8, blue: 0xE1),
@@ -133,7 +133,7 @@ import Testing
     "", "#", "red", "#fff", "#0f6b5c80", "0f6b5c", "#+f6b5c", "#-00001", "#0f6b5g", " #0f6b5c",
     "#0f6b5c;", "#\u{FF10}f6b5", "url(https://evil.example)", "#0f6b\u{E9}", "rgb(1,2,3)",
   ])
-  func `any other text is not a color`(text: String) {
+  func `a text that is not # and six hexadecimal digits is rejected as a color`(text: String) {
     let error = failure(.invalidConfiguration) { try PageColor(text) }
     #expect(error?.message.contains("#0f6b5c") == true)
   }

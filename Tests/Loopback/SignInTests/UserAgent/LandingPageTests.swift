@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: queries)
-  func `the page for an answer repeats no input and loads nothing`(query: String) async throws {
+  func `the page for a redirect repeats no input and loads nothing`(query: String) async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     expectSafe(try await RawClient.get(try page.redirect(query)))
     #expect(await fixture.delegate.events(1).count == 1)
@@ -68,7 +68,7 @@ import Testing
     fixture.oauth.cancelSignIn()
   }
 
-  @Test func `the page for another path is a safe 404`() async throws {
+  @Test func `the page for an unknown path is an error and repeats no input`() async throws {
     let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
     let answer = try await RawClient.ask(
       "GET /<script>C4N4RY HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n",
@@ -94,7 +94,7 @@ import Testing
     expectSafe(failed)
   }
 
-  @Test func `a user who granted too few scopes is told so`() async throws {
+  @Test func `the page tells a user that too few scopes were granted`() async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting(
       answer: ScriptedTransport.token(members: #""scope":"demo""#),
       change: { $0.requiredScopes = ["demo", "C4N4RY"] })
@@ -162,7 +162,9 @@ import Testing
   }
 
   /// While the browser waits, it shows nothing to the user.
-  @Test func `a slow server does not block the page`() async throws {
+  @Test func `if the token request is slow, the page says that the sign-in is almost done`()
+    async throws
+  {
     let server = Gate(isOpen: false)
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting(answer: { request in
       await server.pass()

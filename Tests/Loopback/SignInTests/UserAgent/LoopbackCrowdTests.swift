@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(.requires("the address ::1", RawClient.hasIPv6), arguments: [LoopbackAddress.ipv4, .ipv6])
-  func `a localhost redirect fails if another program has either address of the port`(
+  func `a localhost redirect fails if another program uses the port at 127.0.0.1 or ::1`(
     address: LoopbackAddress
   ) async throws {
     let other = try Self.serve(address)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(.requires("the address ::1", RawClient.hasIPv6))
-  func `without a fixed port, a port is found that is free at both addresses`() throws {
+  func `a localhost redirect without a port gets one that is free at 127.0.0.1 and ::1`() throws {
     var others: [LoopbackServer] = []
     let servers = try LoopbackRedirectReceiver.listen(try Self.redirect("http://localhost/cb")) {
       address, port throws(LoopbackError) in
@@ -48,9 +48,9 @@ import Testing
   }
 
   @Test(arguments: [LoopbackAddress.ipv4, .ipv6])
-  func `an address that the system does not have is skipped`(
-    missing: LoopbackAddress
-  ) throws {
+  func `a loopback address that the system does not have is skipped`(missing: LoopbackAddress)
+    throws
+  {
     let servers = try LoopbackRedirectReceiver.listen(try Self.redirect("http://localhost/cb")) {
       address, port throws(LoopbackError) in
       if address == missing { throw .addressUnavailable }
@@ -62,7 +62,9 @@ import Testing
   @Test(
     arguments: ["http://localhost/cb", "http://127.0.0.1/cb", "http://[::1]/cb"],
     [.addressUnavailable, .system(errno: EACCES), .portInUse(7)] as [LoopbackError])
-  func `if no address works, the error is the system's`(uri: String, error: LoopbackError) throws {
+  func `if no loopback address can be bound, the system's error is thrown`(
+    uri: String, error: LoopbackError
+  ) throws {
     let redirect = try Self.redirect(uri)
     #expect(throws: error) {
       try LoopbackRedirectReceiver.listen(redirect) { _, _ throws(LoopbackError) in throw error }
@@ -80,7 +82,9 @@ import Testing
     withExtendedLifetime(idle) {}
   }
 
-  @Test func `finished requests with open connections do not block the browser`() async throws {
+  @Test func `connections that stay open after their request do not block the browser`()
+    async throws
+  {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let others = try (0..<40).map { _ in try RawClient(port: port) }
     for client in others { client.write("GET /other HTTP/1.1\r\nHost: a\r\n\r\n") }
@@ -90,7 +94,8 @@ import Testing
     withExtendedLifetime(others) {}
   }
 
-  @Test func `a timeout on a crowded port is not a cancellation by the user`() async throws {
+  @Test func `a timeout after too many connections is not reported as a cancellation`() async throws
+  {
     let (fixture, _, port) = try await LoopbackRedirectTests.waiting()
     let idle = try (0..<17).map { _ in try RawClient(port: port) }
     // The server closed the first connection to accept another one.

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: ["http://127.0.0.1/cb", "http://127.0.0.1:0/cb", "http://localhost/cb"])
-  func `a redirect to the bound port signs in, and the token request repeats its address`(
+  func `a redirect to the bound port is accepted, and the token request repeats its URI`(
     uri: String
   ) async throws {
     let (fixture, page, port) = try await Self.waiting(uri)
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// RFC 9112, section 3.2.2: a server must accept the absolute form.
-  @Test func `a redirect with its whole URL as the target signs in, and another server's does not`()
+  @Test func `a request target in absolute form is accepted, and one for another host is refused`()
     async throws
   {
     let (fixture, page, port) = try await Self.waiting()
@@ -51,7 +51,7 @@ import Testing
   }
 
   /// A browser on another machine cannot follow the redirect, so its user pastes it.
-  @Test func `a redirect that the app passes on signs in too`() async throws {
+  @Test func `a redirect that the app passes to the SDK is accepted`() async throws {
     let (fixture, page, port) = try await Self.waiting()
     #expect(fixture.oauth.receiveRedirect(try page.forged("code=abc&state=x")) == .wrongState)
     #expect(fixture.oauth.receiveRedirect("http://127.0.0.1/cb?code=abc") == .foreignAddress)
@@ -71,7 +71,8 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `a registered query must be in every redirect`() async throws {
+  @Test func `a redirect without the query of the registered redirect URI is refused`() async throws
+  {
     let (fixture, page, port) = try await Self.waiting("http://127.0.0.1/cb?tenant=7")
     let uri = "http://127.0.0.1:\(port)/cb?tenant=7"
     #expect(page.parameters["redirect_uri"] == uri)
@@ -87,7 +88,7 @@ import Testing
   }
 
   @Test(.requires("the address ::1", RawClient.hasIPv6))
-  func `::1 is bound alone, and localhost at both addresses`() async throws {
+  func `a redirect to ::1 is received, and localhost listens at 127.0.0.1 and ::1`() async throws {
     let (fixture, page, _) = try await Self.waiting("http://[::1]/cb")
     _ = try await RawClient.get(try page.redirect("code=abc"))
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
@@ -166,7 +167,7 @@ import Testing
       ])
   }
 
-  @Test func `a port of another program is a typed error, and no browser opens`()
+  @Test func `if another program uses the port, the sign-in fails and no browser opens`()
     async throws
   {
     let (first, _, port) = try await Self.waiting()
@@ -185,7 +186,7 @@ import Testing
       ("127.0.0.1", 80, true), ("127.0.0.1:80", 80, true), ("localhost", 80, false),
       ("127.0.0.1", 8080, false), ("", 80, false), (nil, 80, false),
     ] as [(String?, UInt16, Bool)])
-  func `on port 80 the host may come without a port`(field: String?, port: UInt16, isIts: Bool)
+  func `on port 80 the Host field may omit the port`(field: String?, port: UInt16, isIts: Bool)
     throws
   {
     let url = try #require(URL(string: "http://127.0.0.1:\(port)/cb"))
@@ -199,7 +200,7 @@ import Testing
       (.addressUnavailable, .redirectUnavailable, "loopback interface"),
       (.system(errno: EACCES), .redirectUnavailable, "(Permission denied)"),
     ] as [(LoopbackError, SQOAuthError.Code, String)])
-  func `an unavailable port is a typed error with its reason`(
+  func `the error for an unavailable port has its own code and the reason`(
     error: LoopbackError, code: SQOAuthError.Code, reason: String
   ) {
     let refusal = LoopbackRedirectReceiver.unavailable(error)

@@ -59,7 +59,9 @@ import Testing
   ]
 
   @Test(arguments: others.indices)
-  func `any other request gets an error and does not end the sign-in`(index: Int) async throws {
+  func `a request that is not the redirect gets an error and does not end the sign-in`(index: Int)
+    async throws
+  {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let request = Self.others[index].replacingOccurrences(of: "PORT", with: "\(port)")
       .replacingOccurrences(of: "STATE", with: page.state)
@@ -107,9 +109,7 @@ import Testing
   ]
 
   @Test(arguments: refused.indices)
-  func `the error of a sign-in without an answer names the last rejected request`(index: Int)
-    async throws
-  {
+  func `the error of a timed-out sign-in names the last rejected request`(index: Int) async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle)
       .register(redirectURI: "http://127.0.0.1/cb")
     async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
@@ -134,7 +134,7 @@ import Testing
     #expect(!message.contains(page.state))
   }
 
-  @Test func `cookies of other programs do not block the answer`() async throws {
+  @Test func `large cookies of other programs do not block the redirect`() async throws {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let cookie = String(repeating: "other=program; ", count: 16_000)
     let client = try RawClient(port: port)
@@ -170,7 +170,7 @@ import Testing
     fixture.oauth.cancelSignIn()
   }
 
-  @Test func `silent clients do not delay the answer`() async throws {
+  @Test func `silent clients do not delay the redirect`() async throws {
     let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
     let silent = try (0..<8).map { _ in try RawClient(port: port) }
     for client in silent.prefix(4) { client.write("GET /cb?code=a&sta") }
@@ -181,7 +181,7 @@ import Testing
     withExtendedLifetime(silent) {}
   }
 
-  @Test func `a browser that sends the redirect twice signs in once`() async throws {
+  @Test func `a redirect that the browser sends twice causes one token request`() async throws {
     let (fixture, page, _) = try await LoopbackRedirectTests.waiting()
     let url = try page.redirect("code=abc")
     async let first = try? RawClient.get(url)

@@ -74,7 +74,9 @@ import Testing
     #expect(agent.calls.count == names.count)
   }
 
-  @Test func `the redirect URI of a loopback sign-in has its port`() async throws {
+  @Test func `a user agent gets the redirect URI of a loopback sign-in with the bound port`()
+    async throws
+  {
     let agent = SharedAgent()
     let module = try module("default", agent, redirectURI: "http://127.0.0.1/callback")
     let signingIn = Task { await failure(.cancelled) { try await module.signIn() } }
@@ -110,7 +112,7 @@ import Testing
     #expect(await fixture.delegate.events(2).last == .authorized("T"))
   }
 
-  @Test func `a user agent that only accepts a URL still works`() async throws {
+  @Test func `a user agent that gets only the URL can complete a sign-in`() async throws {
     let agent = PlainAgent()
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     fixture.oauth.environment.userAgent = agent
@@ -121,7 +123,8 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `a closure with a sign-in parameter is not called without one`() async throws {
+  @Test func `a user agent closure that expects a sign-in is not called without one`() async throws
+  {
     let agent = CustomUserAgent { _, _ in Issue.record("there is no sign-in") }
     let url = try #require(URL(string: "https://id.example/authorize"))
     await failure(.browserUnavailable) { try await agent.open(url) }

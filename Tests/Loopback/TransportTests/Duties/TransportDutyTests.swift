@@ -6,7 +6,7 @@ import Testing
 
 /// The check of an app's HTTP client, made with the SDK's client and with careless clients.
 @Suite(.timeLimit(.minutes(3))) struct TransportDutyTests {
-  @Test func `the SDK's own client keeps every duty`() async throws {
+  @Test func `the SDK's own HTTP client meets every transport duty`() async throws {
     #expect(try await CurlTransport().brokenDuties() == [])
   }
 
@@ -86,13 +86,15 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `each broken duty of a careless client is named`(naive: Case) async throws {
+  func `the check names each duty that a careless HTTP client breaks`(naive: Case) async throws {
     let broken = try await naive.transport.brokenDuties()
     #expect(Set(broken.map(\.duty)) == naive.duties, "\(broken)")
     #expect(broken.allSatisfy { "\($0)".hasPrefix($0.duty.rawValue + ": ") })
   }
 
-  @Test func `a client that invents responses breaks the duties about errors`() async throws {
+  @Test func `a client that turns failures into 503 responses breaks the duties about errors`()
+    async throws
+  {
     let broken = try await NaiveTransport.inventing.brokenDuties()
     let duties = Set(broken.map(\.duty))
     #expect(
@@ -103,7 +105,7 @@ import Testing
   }
 
   /// The duties are checked at the same time, and a check looks for its own requests.
-  @Test func `no two duties send requests to the same path`() async throws {
+  @Test func `the checks of two duties never send requests to the same path`() async throws {
     var dutyOfPath: [String: HTTPTransportDuty] = [:]
     for duty in HTTPTransportDuty.allCases {
       let paths = Locked<Set<String>>([])
@@ -120,7 +122,7 @@ import Testing
     #expect(dutyOfPath.count > HTTPTransportDuty.allCases.count)
   }
 
-  @Test func `only the named duties are checked`() async throws {
+  @Test func `brokenDuties(among:) checks only the given duties`() async throws {
     let client = NaiveTransport.changing { $0.method = "POST" }
     #expect(try await client.brokenDuties(among: [.fields, .cache]) == [])
     let broken = try await client.brokenDuties(among: [.method])

@@ -37,7 +37,7 @@ import Testing
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `cancelling does not wait for a name's resolution`() async throws {
+  @Test func `cancelling a request does not wait for its DNS lookup`() async throws {
     let client = CurlTransport(configuration: .direct)
     for _ in 0..<20 {
       let url = try #require(URL(string: "http://no-such-host.invalid/"))

@@ -230,7 +230,7 @@ import Testing
     await failure(.invalidResponse) { try await client.send(request) }
   }
 
-  @Test func `a streamed response is limited too and can be cancelled`() async throws {
+  @Test func `a streamed response has a size limit and can be cancelled`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
     ])
@@ -245,7 +245,7 @@ import Testing
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `both directions can stream at the same time`() async throws {
+  @Test func `a request body and its response can be streamed at the same time`() async throws {
     // The server echoes each chunk as it arrives.
     let server = try RawServer { connection in
       guard let (_, rest) = connection.readHead() else { return }

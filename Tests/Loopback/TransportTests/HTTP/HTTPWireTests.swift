@@ -33,7 +33,7 @@ import Testing
 
   @Test(
     arguments: ["9223372036854775808", "99999999999999999999999"], Destination.allCases)
-  func `a length that is too large for a number is rejected`(
+  func `a Content-Length beyond signed 64-bit integers is rejected`(
     length: String, destination: Destination
   ) async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nshort")
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["5000000000000", "9223372036854775807"], Destination.allCases)
-  func `a huge length is accepted, and a short response fails`(
+  func `a huge Content-Length is accepted, and a shorter response fails`(
     length: String, destination: Destination
   ) async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nshort")
@@ -58,7 +58,7 @@ import Testing
       "Content-Length: 5, 6", "Content-Length: 5,", "Content-Length: 5\r\nContent-Length: 3",
       "Content-Length: -5", "Content-Length:",
     ], [Destination.memory, .stream])
-  func `an ambiguous length is rejected`(
+  func `a malformed or ambiguous Content-Length is rejected`(
     fields: String, destination: Destination
   ) async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nshort")
@@ -68,7 +68,9 @@ import Testing
   }
 
   @Test(arguments: ["Content-Length: 5, 5", "Content-Length: 5\r\ncontent-length: 5"])
-  func `a repeated equal length is accepted`(fields: String) async throws {
+  func `a Content-Length that is repeated with the same value is accepted`(fields: String)
+    async throws
+  {
     let server = try Server.saying("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nshort")
     #expect(try await client.send(try server.request()).text == "short")
   }
@@ -103,7 +105,7 @@ import Testing
   ]
 
   @Test(arguments: floods, Destination.allCases)
-  func `bytes outside the content have a limit`(
+  func `a flood of chunk extensions or empty gzip blocks ends the request`(
     flood: Flood, destination: Destination
   ) async throws {
     let sent = Locked(0)
@@ -157,7 +159,7 @@ import Testing
   @Test(
     arguments: [.max, .min, -1] as [Int64],
     [.seconds(Int64.max) * 18, .seconds(Int64.max), .seconds(86_400 * 365 * 200)] as [Duration])
-  func `extreme limits work`(bytes: Int64, time: Duration) async throws {
+  func `a request accepts extreme size and time limits`(bytes: Int64, time: Duration) async throws {
     let server = try Server.saying("HTTP/1.1 204 No Content\r\n\r\n")
     var request = try server.request()
     request.maximumResponseBytes = bytes
@@ -179,7 +181,9 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a body announced as endless fails when it ends`() async throws {
+  @Test func `a request body announced with the largest length fails when it ends early`()
+    async throws
+  {
     let server = try RawServer { connection in
       while !connection.read().isEmpty {}
     }
@@ -192,7 +196,7 @@ import Testing
 
   /// A server that closes a connection may have acted on the request, and remembers its proof.
   @Test(arguments: [(false, 2), (true, 1)])
-  func `a request on a new connection is sent once, and on a used one perhaps twice`(
+  func `only a request without needsNewConnection is resent after a used connection closes`(
     isNew: Bool, count: Int
   ) async throws {
     let copies = Locked(0)

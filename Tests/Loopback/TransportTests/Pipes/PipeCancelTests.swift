@@ -113,9 +113,7 @@ import Testing
     _ = try await drive.files.read()
   }
 
-  @Test func `a cancelled operation ends its sign-in unless another caller waits for it`()
-    async throws
-  {
+  @Test func `a cancelled operation ends the sign-in that it started`() async throws {
     let drive = try await DriveFixture(isSignedIn: false)
     let page = HeldAnswer()
     // The first visit ends here. Otherwise one user would have two tabs at the same time.

@@ -72,7 +72,7 @@ import Testing
     #expect(place.drive.tokensUsed.count == 1)
   }
 
-  @Test func `a later call continues where a cancelled call stopped`() async throws {
+  @Test func `a later download continues where a cancelled one stopped`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 400_000))
     let first = begin { () -> PipeError? in
@@ -160,7 +160,8 @@ import Testing
         401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#],
         body: "what it says"), status: 401, requests: 2),
   ])
-  func `a rejected download has the server's message and creates no file`(row: Row) async throws {
+  func `a rejected download reports the server's message and changes no file`(row: Row) async throws
+  {
     let place = try await Place()
     try Data("before".utf8).write(to: place.destination)
     place.drive.sandbox.misbehave(at: .driveContent, row.misbehaviour, times: 2)
@@ -207,7 +208,9 @@ import Testing
     #expect(try place.contents.isEmpty)
   }
 
-  @Test func `after a silence in the middle the rest is requested`() async throws {
+  @Test func `after a download stalls in the middle, the rest of the file is requested`()
+    async throws
+  {
     let place = try await Place(pattern(1_000_000))
     let time = TimeLead()
     place.drive.fixture.oauth.environment.transport = CurlTransport(lead: time)
@@ -222,7 +225,7 @@ import Testing
     #expect(place.ranges == [nil, "bytes=500000-"])
   }
 
-  @Test func `two downloads to the same file do not run at the same time`() async throws {
+  @Test func `a second download to the same file fails while the first one runs`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 1000))
     let first = begin { () -> PipeError? in

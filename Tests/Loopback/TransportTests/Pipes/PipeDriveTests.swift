@@ -59,7 +59,9 @@ import Testing
 
   /// The flow of the cookbook: configure, authorize, list, upload, rename, delete, refresh, revoke,
   /// list.
-  @Test func `the whole work of an app causes exactly the expected requests`() async throws {
+  @Test func `sign-in, file operations, refresh and revocation send exactly the expected requests`()
+    async throws
+  {
     let drive = try await DriveFixture(isSignedIn: false, byHand: false)
     #expect(try await drive.files.read(DriveFixture.List.self).items.count == 5)
     #expect(

@@ -114,7 +114,7 @@ import Testing
     return try await DriveFixture(configuration)
   }
 
-  @Test func `a late answer ends the request at the client and at the server`() async throws {
+  @Test func `a request without an answer times out, and its connection is closed`() async throws {
     let drive = try await impatientDrive()
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveFiles, hold.misbehaviour)
@@ -131,7 +131,7 @@ import Testing
     _ = try await drive.files.read()
   }
 
-  @Test func `an upload that the server stops reading fails`() async throws {
+  @Test func `an upload that the server stops reading times out`() async throws {
     let drive = try await impatientDrive()
     drive.sandbox.misbehave(at: .driveUpload, .unread(.delay(.seconds(3600))))
     let error = await pipeFailure { () async throws(PipeError) in

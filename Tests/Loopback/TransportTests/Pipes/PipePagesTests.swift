@@ -27,7 +27,7 @@ import Testing
     Paging.linkHeader, .body(next: "nextLink"),
     .tokens(next: "nextPageToken", parameter: "pageToken"),
   ])
-  func `every file appears once, page after page`(paging: Paging) async throws {
+  func `iterating over the pages of a list returns every file once`(paging: Paging) async throws {
     let drive = try await drive(paging)
     var titles: [String] = []
     var sizes: [Int] = []
@@ -44,7 +44,7 @@ import Testing
     #expect(requests.allSatisfy { $0.bearerToken == drive.module.currentToken?.accessToken })
   }
 
-  @Test func `links lead forward and back`() async throws {
+  @Test func `next() and previous() follow the links of a page`() async throws {
     let drive = try await drive(.linkHeader)
     let first = try await drive.files.pages(List.self, parameters: Self.two).first()
     let second = try #require(try await first.next())
@@ -113,7 +113,7 @@ import Testing
     #expect(drive.sandbox.requests.count == 2)
   }
 
-  @Test func `an unknown page token is rejected by the server`() async throws {
+  @Test func `an expired page token is reported as a refusal of the server`() async throws {
     let drive = try await drive(.tokens(next: "nextPageToken", parameter: "pageToken"))
     let first = try await drive.files.pages(List.self, parameters: Self.two).first()
     drive.sandbox.advance(by: .seconds(3 * 3600))

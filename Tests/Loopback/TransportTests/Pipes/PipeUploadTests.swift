@@ -51,7 +51,9 @@ import Testing
     return url
   }
 
-  @Test func `a form has parts of every kind, and the server finds all of them`() async throws {
+  @Test func `a form with fields, data, streams and files reaches the server unchanged`()
+    async throws
+  {
     let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     let content = pattern(3_000_000)
@@ -86,7 +88,7 @@ import Testing
     progress.expectRise()
   }
 
-  @Test func `a file replaces the content of a record unchanged`() async throws {
+  @Test func `an uploaded file replaces the content of an existing record`() async throws {
     let drive = try await DriveFixture()
     let folder = try TemporaryFolder()
     let id = drive.sandbox.addFile("old", content: Data("old".utf8)).id
@@ -133,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: [1000, 3_000_000])
-  func `a one-time stream is not sent partially again`(size: Int) async throws {
+  func `a one-time stream that the server rejected is not sent again`(size: Int) async throws {
     let drive = try await DriveFixture()
     // The server rejects the upload after it has begun.
     let gate = Gate(isOpen: false)
@@ -188,7 +190,9 @@ import Testing
     }
   }
 
-  @Test func `a rejection before the body is read is the API's answer`() async throws {
+  @Test func `a 413 response before the body is read is reported as the API's refusal`()
+    async throws
+  {
     var options = SandboxOptions()
     options.driveBytes = 100_000
     let drive = try await DriveFixture(options: options)
@@ -216,7 +220,7 @@ import Testing
     #expect(drive.sandbox.files().count == 5)
   }
 
-  @Test func `a missing file sends no request to the server`() async throws {
+  @Test func `an upload of a missing file fails without a request to the server`() async throws {
     let drive = try await DriveFixture(isSignedIn: false)
     let error = await pipeFailure { () async throws(PipeError) in
       try await drive.uploads.upload([.file("file", URL(filePath: "/nonexistent/file"))])

@@ -81,7 +81,9 @@ import Testing
     return drive
   }
 
-  @MainActor @Test func `a main-actor screen follows an upload and a download`() async throws {
+  @MainActor @Test func `a main-actor closure gets the progress of an upload and of a download`()
+    async throws
+  {
     let drive = try await drive()
     let screen = Screen()
     let id = try await screen.upload(pattern(3_000_000), to: drive.uploads)
@@ -109,7 +111,7 @@ import Testing
   }
 
   @MainActor @Test(arguments: [false, true])
-  func `a main-actor screen follows its own request`(isDirect: Bool) async throws {
+  func `a main-actor closure gets the progress of a request`(isDirect: Bool) async throws {
     let drive = try await drive()
     let content = pattern(800_000)
     let file = drive.sandbox.addFile("f", content: content)
@@ -124,7 +126,7 @@ import Testing
     #expect(received == received.sorted() && received.last == Int64(content.count))
   }
 
-  @Test func `a failed transfer reports no more progress`() async throws {
+  @Test func `no progress is reported after an upload has failed`() async throws {
     let drive = try await DriveFixture()
     let queue = DispatchQueue(label: "busy")
     drive.pipeline.callbackQueue = queue

@@ -108,7 +108,8 @@ import Testing
   }
 
   @Test(arguments: [nil, Duration.seconds(7)])
-  func `an operation of a pipe has its own time limit or the client's`(own: Duration?) async throws
+  func `a pipe operation has the pipe's time limit or, without one, the client's`(own: Duration?)
+    async throws
   {
     var configuration = PipeConfiguration()
     configuration.timeout = own

@@ -39,7 +39,9 @@ import Testing
   }
 
   @Test(arguments: ["", "{", #"{"version":1}"#, #"{"version":1,"url":"https://x"}"#, "gone"])
-  func `partial bytes without a valid record are not overwritten`(record: String) async throws {
+  func `a partial file with an invalid or missing .info file is not overwritten`(record: String)
+    async throws
+  {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     if record == "gone" {

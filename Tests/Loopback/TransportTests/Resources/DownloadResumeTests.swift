@@ -26,7 +26,7 @@ import Testing
     fixture.expectWholeProgress(content.count, sourceLocation: sourceLocation)
   }
 
-  @Test func `a later call continues where the last call stopped`() async throws {
+  @Test func `a later download continues where the last one stopped`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     #expect(try TemporaryFolder.mode(fixture.partial.path) == 0o600)
@@ -39,7 +39,7 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `no stored file has a secret of the URL`() async throws {
+  @Test func `the stored state of a download contains no secret of the URL`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(1000, of: server)
     let info = String(decoding: try Data(contentsOf: fixture.info), as: UTF8.self)
@@ -76,7 +76,8 @@ import Testing
     try expectContent(other)
   }
 
-  @Test func `another URL starts the download again`() async throws {
+  @Test func `a download from another URL to the same file starts from the beginning`() async throws
+  {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     _ = try await fixture.download(try server.request("/file?key=OTHER"))
@@ -101,7 +102,7 @@ import Testing
     ("bytes 150000-399999/400000", #""v2""#), ("bytes 150000-399999/400000", #"W/"v1""#),
     ("bytes 150000-399999/400000", ""), ("", #""v1""#),
   ])
-  func `a part that does not match is discarded, and the whole file is downloaded`(
+  func `after a 206 response without the right range and ETag, the whole file is requested`(
     range: String, tag: String
   ) async throws {
     let server = try RangeServer(content)
@@ -131,7 +132,9 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `a part longer than its announced range fails the call`() async throws {
+  @Test func `a 206 response that is longer than its Content-Range fails the download`()
+    async throws
+  {
     let server = try RangeServer(content)
     try await fixture.bring(399_000, of: server)
     server.fail(
@@ -149,7 +152,7 @@ import Testing
 
   static let longAgo = (name: "Last-Modified", value: "Sun, 06 Nov 1994 08:49:37 GMT")
 
-  @Test func `an old enough date replaces a missing entity tag`() async throws {
+  @Test func `a Last-Modified date that is old enough is used if there is no ETag`() async throws {
     let server = try RangeServer(
       content, [Self.longAgo, ("Date", "Mon, 07 Nov 1994 08:49:37 GMT")])
     try await fixture.bring(150_000, of: server)
@@ -181,7 +184,7 @@ import Testing
 
   // MARK: All bytes are already stored
 
-  @Test func `a complete partial file costs a request for one byte`() async throws {
+  @Test func `if the partial file is complete, only its last byte is requested`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     try content.write(to: fixture.partial)
@@ -191,9 +194,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a 416 answer with the file's length completes the download`(
-    hasTag: Bool
-  ) async throws {
+  func `a 416 response with the length completes the download only if it has the ETag`(hasTag: Bool)
+    async throws
+  {
     // Without an announced length, the download could not know that it had the last byte.
     let server = try RangeServer(content)
     server.change { $0.hasLength = false }
@@ -221,9 +224,7 @@ import Testing
   }
 
   @Test(arguments: [403, 404, 410])
-  func `a server that rejects the resource does not erase the stored bytes`(status: Int)
-    async throws
-  {
+  func `a 403, 404 or 410 response does not erase the stored bytes`(status: Int) async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     server.fail(.reply(.response(LoopbackResponse(status: status))))

@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: [-1, .min, .max] as [Int64])
-  func `an impossible length is rejected`(length: Int64) throws {
+  func `a negative or too large stream length is rejected`(length: Int64) throws {
     failure(.malformedRequest) {
       try request([.stream("a", length: length) { { nil } }])
     }
@@ -150,7 +150,9 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `an excess in one stream does not compensate for another`() async throws {
+  @Test func `a stream that is too long does not compensate for one that is too short`()
+    async throws
+  {
     let request = try request([
       .stream("a", length: 2) { OneChunk("abc").next },
       .stream("b", length: 4) { OneChunk("abc").next },

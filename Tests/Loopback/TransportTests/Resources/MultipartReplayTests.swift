@@ -50,7 +50,9 @@ import Testing
     #expect(server.requests.count == connections.count)
   }
 
-  @Test func `a form with a used one-time stream makes no second request`() async throws {
+  @Test func `a form whose one-time stream was sent cannot be set on a second request`()
+    async throws
+  {
     let form: MultipartForm = [.stream("live", once: OneChunk("abc").next)]
     _ = try await client.send(try request(form))
     failure(.bodyNotReplayable) { try request(form) }
@@ -75,7 +77,7 @@ import Testing
     #expect(try await client.send(request).status == 200)
   }
 
-  @Test func `only one of two requests with the same one-time stream gets it`() async throws {
+  @Test func `of two requests with the same one-time stream, only one is sent`() async throws {
     let form: MultipartForm = [.stream("live", once: OneChunk("abc").next)]
     let requests = [try request(form), try request(form)]
     let outcomes = await withTaskGroup(of: SQOAuthError.Code?.self) { group in

@@ -14,7 +14,7 @@ import Testing
   private var meter: TransferMeter { TransferMeter { [told] in told.add($0) } }
   private var counts: [Int64] { told.all.map(\.completed) }
 
-  @Test func `a second attempt is reported once it gets further than the first`() {
+  @Test func `the progress of a second attempt is reported when it exceeds that of the first`() {
     let meter = meter
     for completed in [0, 40, 80, 100, 0, 50, 80, 90, 100] as [Int64] {
       meter.advance(to: completed, of: 100)
@@ -27,7 +27,7 @@ import Testing
     #expect(told.all.filter { $0.fraction == 1 }.count == 1)
   }
 
-  @Test func `an unknown total becomes the final count`() {
+  @Test func `if the total is unknown, the last report has the final count as the total`() {
     let meter = meter
     for completed in [0, 70, 0, 60] as [Int64] { meter.advance(to: completed, of: nil) }
     meter.finish()

@@ -38,7 +38,10 @@ import Testing
     private func add(_ call: String) { calls.withLock { $0.append(call) } }
   }
 
-  @Test func `a delegate's async code calls its own methods, not their defaults`() async {
+  @Test
+  func `a delegate's async code calls the delegate's own methods, not the protocol's defaults`()
+    async
+  {
     let delegate = Calling()
     await delegate.callAll()
     #expect(
@@ -61,7 +64,9 @@ import Testing
     func tokenIsRefreshed(_ token: SQToken) async { calls.withLock { $0.append("refreshed") } }
   }
 
-  @Test func `the next call waits until an async method has returned`() async throws {
+  @Test func `the SDK calls the next delegate method only after an async method has returned`()
+    async throws
+  {
     let slow = Slow()
     let fixture = try OAuthFixture(
       answer: ScriptedTransport.token(members: #""refresh_token":"R""#)
@@ -91,7 +96,7 @@ import Testing
   }
 
   @Test(.ownThreads)
-  func `a delegate that cannot be called stops the program with advice`()
+  func `an actor-isolated delegate that the SDK cannot call stops the program with advice`()
     async throws
   {
     let result = await #expect(

@@ -28,7 +28,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `the next run is signed in and renews its token`(registersFirst: Bool) async throws {
+  func `the next run of the program is signed in and refreshes its token`(registersFirst: Bool)
+    async throws
+  {
     var options = SandboxOptions()
     options.accessTokenLifetime = .seconds(3)
     let sandbox = try await SandboxServer.start(options)
@@ -50,7 +52,7 @@ import Testing
     try await second.flush()
   }
 
-  @Test func `an unreadable store sends an event`() async throws {
+  @Test func `a store that cannot be read is reported to the refresh delegate`() async throws {
     let sandbox = try await SandboxServer.start()
     let (_, recorder) = try run(
       sandbox, FailingStore(FailingStore.Full(), toLoad: true))

@@ -46,7 +46,7 @@ import Testing
     #expect(drive.tokensUsed == [old.accessToken, drive.module.currentToken?.accessToken])
   }
 
-  @Test func `a second rejection is final`() async throws {
+  @Test func `a token that is rejected again after the refresh causes an error`() async throws {
     let drive = try await DriveFixture()
     drive.sandbox.misbehave(at: .driveFiles, .bearerError("invalid_token"), times: 2)
     let error = await pipeFailure { () async throws(PipeError) in
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxVisitor.Decision.deny, .cancel])
-  func `a denial by the user differs from a rejection by the API`(
+  func `a denial by the user is not reported as a rejection by the API`(
     decision: SandboxVisitor.Decision
   ) async throws {
     let drive = try await DriveFixture(isSignedIn: false, decision: decision)
@@ -88,7 +88,7 @@ import Testing
     #expect(drive.sandbox.requests(to: .driveFiles).isEmpty)
   }
 
-  @Test func `a session that the server ended is an error, and the next call signs in`()
+  @Test func `a call fails if the server has ended the session, and the next call signs in`()
     async throws
   {
     let drive = try await DriveFixture()

@@ -53,7 +53,7 @@ struct ClientCertificateTests {
   /// The SDK checks the pair itself: libcurl would end the process for an encrypted key, and would
   /// report the other flaws as faults of the server.
   @Test(arguments: Flaw.allCases)
-  func `a pair that cannot be used is an error of the configuration, before a connection`(
+  func `an unusable pair of certificate and key is a configuration error before any connection`(
     flaw: Flaw
   ) async throws {
     let (chain, key) = try await pair(flaw)
@@ -70,7 +70,9 @@ struct ClientCertificateTests {
     }
   }
 
-  @Test func `a pair in one text and a chain with more certificates can be used`() async throws {
+  @Test func `certificate and key in one text and a chain with more certificates can be used`()
+    async throws
+  {
     let (client, key) = (try certificates.data("client.pem"), try certificates.data("client.key"))
     let authority = try certificates.data("ca.pem")
     for (chain, key) in [
@@ -115,7 +117,9 @@ struct ClientCertificateTests {
   }
 
   @Test(arguments: ["-tls1_2", "-tls1_3"])
-  func `a server that demands a certificate or refuses it is understood`(version: String)
+  func `the error for a missing or refused client certificate names the property to check`(
+    version: String
+  )
     async throws
   {
     let without = try await message(version, authority: "ca.pem", with: nil)

@@ -22,7 +22,8 @@ import Testing
   ///
   /// libcurl checks its idle connections at the next request of any kind. Here libcurl finds a
   /// connection on which it must answer a PING, but the server has gone.
-  @Test(.ownThreads) func `an error on another connection is not taken for the request's own`()
+  @Test(.ownThreads)
+  func `an error on an idle connection is not reported for a request on another connection`()
     async
   {
     // A separate process: libcurl checks once a second, at any request, by the system's clock. Only

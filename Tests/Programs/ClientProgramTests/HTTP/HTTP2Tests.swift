@@ -38,7 +38,7 @@ struct HTTP2Tests {
     Set(server.text.matches(of: /\[id=(\d+)\].*recv HEADERS/).map { $0.output.1 }).count
   }
 
-  @Test func `a request is answered`() async throws {
+  @Test func `the client sends an HTTP/2 request and receives the response`() async throws {
     try await withServer(["--echo-upload"]) { client, url, _ in
       let request = WebRequest(method: "POST", url: url, body: .bytes(Data("hello".utf8)))
       let response = try await client.send(request)
@@ -47,7 +47,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `an HTTP 1 client and an HTTP 2 server have no common protocol`() async throws {
+  @Test func `a request from an HTTP/1.1 client to an HTTP/2 server fails`() async throws {
     try await withServer([], version: .http1) { client, url, _ in
       let error = await failure { try await client.send(WebRequest(url: url)) }
       #expect(error?.code != .tlsFailed || error?.message.contains("alert") == true)
@@ -73,7 +73,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `bodies are echoed from memory and from streams`() async throws {
+  @Test func `request bodies from memory and from streams arrive unchanged`() async throws {
     try await withServer(["--echo-upload"]) { client, url, _ in
       for size in [0, 1, 100_000, 2_000_000] {
         let content = pattern(size)
@@ -96,7 +96,9 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `a slow consumer delays neither other requests nor the end`() async throws {
+  @Test func `a slow consumer does not delay other requests, and gets its whole response`()
+    async throws
+  {
     try await withServer([]) { client, url, server in
       let received = Locked(0)
       let isFirst = Locked(true)
@@ -132,7 +134,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `a response that arrives all at once ends`() async throws {
+  @Test func `a response whose frames all arrive at once is returned completely`() async throws {
     // The server sends two DATA frames and the end in one write. libcurl reads them at once, which
     // is more than its default buffer holds.
     let piece = [UInt8](repeating: 120, count: 15_000)
@@ -186,7 +188,7 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `parallel responses all end`() async throws {
+  @Test func `parallel large responses all complete`() async throws {
     try await withServer([]) { client, url, _ in
       var request = WebRequest(url: large(url))
       request.maximumResponseBytes = 3_000_000

@@ -21,7 +21,7 @@ import Testing
     timed = CurlTransport(lead: time)
   }
 
-  @Test func `a closed port is a failed connection with its reason`() async throws {
+  @Test func `a request to a closed port fails with the reason in the error`() async throws {
     let port = try ClosedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/?code=canary"))
     var request = WebRequest(method: "POST", url: url, headers: ["Authorization": "canary"])
@@ -33,7 +33,8 @@ import Testing
     #expect(!everyText(of: error).contains("canary"))
   }
 
-  @Test(.ownThreads) func `a client without free descriptors reports it and tries again later`()
+  @Test(.ownThreads)
+  func `without free file descriptors a request fails, and a later request succeeds`()
     async
   {
     await #expect(processExitsWith: .success) {
@@ -115,7 +116,9 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .milliseconds(1)])
-  func `a timeout can be zero or very short`(timeout: Duration) async throws {
+  func `a request with a timeout of zero or one millisecond times out`(timeout: Duration)
+    async throws
+  {
     let server = try Server.playing([.wait(.seconds(50))])
     var request = try server.request()
     request.timeout = timeout
@@ -144,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: ["GET", "PUT", "DELETE"])
-  func `an idempotent request is repeated when a kept connection breaks`(
+  func `an idempotent request is repeated if a reused connection breaks`(
     method: String
   ) async throws {
     let server = try Self.forgetfulServer()

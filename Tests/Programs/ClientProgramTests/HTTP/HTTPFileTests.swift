@@ -28,8 +28,9 @@ import Testing
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
-  @Test(arguments: [0, 1, 262_144, 600_001]) func `a file arrives complete`(size: Int) async throws
-  {
+  @Test(arguments: [0, 1, 262_144, 600_001]) func `a request body from a file arrives complete`(
+    size: Int
+  ) async throws {
     try await withFolder {
       let content = pattern(size)
       let file = folder.appending(path: "a file with spaces.bin")
@@ -103,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: [302, 404, 500])
-  func `an unsuccessful response does not change the file`(status: Int) async throws {
+  func `an unsuccessful response does not change the destination file`(status: Int) async throws {
     try await withFolder {
       let file = folder.appending(path: "kept")
       try Data("kept".utf8).write(to: file)
@@ -118,7 +119,7 @@ import Testing
   }
 
   @Test(arguments: ["link", "pipe", "folder"])
-  func `a link, pipe or folder in place of the file ends the request at once`(kind: String)
+  func `a link, pipe or folder in place of the destination file causes an error`(kind: String)
     async throws
   {
     try await withFolder {
@@ -141,7 +142,8 @@ import Testing
     }
   }
 
-  @Test func `a pipe that another program reads is rejected and gets nothing`() async throws {
+  @Test func `a named pipe that another program reads is rejected as the destination`() async throws
+  {
     try await withFolder {
       let pipe = folder.appending(path: "pipe")
       #expect(mkfifo(pipe.path, 0o600) == 0)
@@ -156,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a file that cannot be written ends the request`() async throws {
+  @Test func `a destination file that cannot be written causes an error`() async throws {
     try await withFolder {
       let server = try Server.answering()
       var request = try server.request()
@@ -166,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `progress only grows, up to the total`() async throws {
+  @Test func `the reported progress never decreases and ends at the total`() async throws {
     try await withFolder {
       let body = String(repeating: "x", count: 900_000)
       let server = try Server.answering(200, [], body)

@@ -35,7 +35,9 @@ struct HTTPFloodTests {
   ]
 
   @Test(arguments: floods)
-  func `endless frames without content end a request`(flood: Flood) async throws {
+  func `a request fails if the server sends endless HTTP/2 frames without content`(flood: Flood)
+    async throws
+  {
     let server = try Self.flooding(flood)
     defer { server.stop() }
     let front = try await TLSFront(before: server)

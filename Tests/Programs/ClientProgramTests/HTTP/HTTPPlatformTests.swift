@@ -39,7 +39,7 @@ import Testing
     await failure(.invalidResponse) { try await client.send(try server.request()) }
   }
 
-  @Test func `a head of only a status line is an empty response`() async throws {
+  @Test func `a response with only a status line has no header fields and no body`() async throws {
     let server = try Server.saying("HTTP/1.1 200 OK\r\n\r\n")
     let response = try await client.send(try server.request())
     #expect(response.status == 200)
@@ -75,7 +75,7 @@ import Testing
     #expect(other.requests.isEmpty)
   }
 
-  @Test func `an endless body ends at the size limit`() async throws {
+  @Test func `an endless response body is rejected at the size limit`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\n\r\n".utf8)), .sendForever(Data(repeating: 120, count: 4096)),
     ])
@@ -83,7 +83,10 @@ import Testing
     #expect(error?.message.contains(server.loopback.authority) == true)
   }
 
-  @Test(arguments: [0, 1]) func `the size limit is exact`(excess: Int) async throws {
+  @Test(arguments: [0, 1])
+  func `a response of exactly the size limit is accepted, and one byte more is rejected`(
+    excess: Int
+  ) async throws {
     let body = String(repeating: "x", count: 1000 + excess)
     let server = try Server.answering(200, [], body)
     var request = try server.request()
@@ -122,7 +125,9 @@ import Testing
     #expect(error?.message.contains("did not complete its answer") == true)
   }
 
-  @Test func `a field without a space and a status without a reason are accepted`() async throws {
+  @Test func `a header field without a space and a status without a reason phrase are accepted`()
+    async throws
+  {
     let server = try Server.saying("HTTP/1.1 200\r\nFoo:bar\r\nContent-Length:2\r\n\r\nok")
     let response = try await client.send(try server.request())
     #expect(response.headers["foo"] == "bar")

@@ -26,7 +26,7 @@ import Testing
     return CurlTransport(configuration: configuration)
   }
 
-  @Test func `a plain http request is sent to the proxy completely`() async throws {
+  @Test func `a plain http request is sent to the proxy with its absolute URL`() async throws {
     let proxy = try proxy()
     let url = try #require(URL(string: "http://server.example:81/path?q=1"))
     #expect(try await client(through: proxy).send(WebRequest(url: url)).text == "from the proxy")
@@ -71,7 +71,7 @@ import Testing
     ("Negotiate", "user:canary@", "does not accept a user name and a password (Basic)"),
     ("NTLM", "", "does not accept a user name and a password (Basic)"),
   ])
-  func `a 407 says what is wrong with the credentials`(
+  func `the error for a 407 response says what is wrong with the proxy credentials`(
     challenge: String, user: String, reason: String
   ) async throws {
     let proxy = try Server { _, _ in
@@ -94,7 +94,7 @@ import Testing
   ]
 
   @Test(arguments: brokenAnswers, ["http", "https"])
-  func `a proxy that breaks off or answers itself is named`(
+  func `the error for a proxy with an incomplete or invalid answer names the proxy setting`(
     answer: (name: String, steps: [LoopbackStep]), scheme: String
   ) async throws {
     let proxy = try Server { _, _ in .script(answer.steps) }
@@ -145,7 +145,7 @@ import Testing
     "http://proxy.example:8080", "proxy.example:8080", "proxy.example", "https://proxy.example",
     "socks5h://user:word@proxy.example", "SOCKS4://[::1]:1080",
   ])
-  func `a usable proxy is accepted`(proxy: String) {
+  func `a usable proxy in an environment variable is accepted`(proxy: String) {
     let setting = ProxySetting(
       .environment, isSecure: false, environment: ["http_proxy": proxy])
     #expect(setting.fault == nil && setting.name == "the variable http_proxy")
@@ -179,7 +179,9 @@ import Testing
   ]
 
   @Test(.ownThreads, arguments: undecodable)
-  func `a proxy that libcurl would ignore is refused`(proxy: String) async throws {
+  func `a proxy URL with control characters, which libcurl would ignore, is rejected`(proxy: String)
+    async throws
+  {
     for scheme in ["http", "https"] {
       // A direct connection would fail with another error.
       let url = try #require(URL(string: "\(scheme)://192.0.2.1/"))
@@ -203,7 +205,9 @@ import Testing
   }
 
   @Test(.ownThreads, arguments: ["foo://user:canary@x", "ftp://x", "http://", "http://h:99999"])
-  func `an invalid proxy is named in the error`(proxy: String) async {
+  func `a request with an invalid https_proxy fails with an error that names the variable`(
+    proxy: String
+  ) async {
     await #expect(processExitsWith: .success) { [proxy] in
       setenv("https_proxy", proxy, 1)
       let url = try #require(URL(string: "https://server.example/"))

@@ -39,7 +39,7 @@ struct HTTPTLSTests {
     return configuration
   }
 
-  @Test func `an untrusted authority is rejected, and nothing is sent`() async throws {
+  @Test func `a certificate of an untrusted authority is rejected`() async throws {
     try await withServer { url in
       let error = try #require(
         await failure(.tlsFailed) { try await CurlTransport.shared.send(WebRequest(url: url)) })
@@ -59,7 +59,8 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test(.ownThreads) func `the environment's authorities replace the system's`() async {
+  @Test(.ownThreads)
+  func `authorities in the file of SSL_CERT_FILE are trusted like those of the system`() async {
     await #expect(processExitsWith: .success) {
       let tests = try await HTTPTLSTests()
       try await tests.withServer { url in
@@ -82,7 +83,7 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `a client can trust no authority at all`() async throws {
+  @Test func `a client without any trusted authority rejects the server`() async throws {
     try await withServer { url in
       var configuration = HTTPTransportConfiguration.direct
       configuration.trustsSystemAuthorities = false
@@ -160,7 +161,7 @@ struct HTTPTLSTests {
     await failure(.tlsFailed) { try await CurlTransport.shared.send(WebRequest(url: url)) }
   }
 
-  @Test(.ownThreads) func `a process can end in the middle of handshakes`() async throws {
+  @Test(.ownThreads) func `a process can exit normally during TLS handshakes`() async throws {
     try await withServer { url in
       for milliseconds in stride(from: 20, to: 120, by: 10) {
         await #expect(processExitsWith: .exitCode(0)) {

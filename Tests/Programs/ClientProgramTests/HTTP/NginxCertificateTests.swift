@@ -55,7 +55,9 @@ import Testing
     return oauth
   }
 
-  @Test func `every request of a sign-in and to the API has the certificate`() async throws {
+  @Test func `every request of a sign-in and to the API is sent with the client certificate`()
+    async throws
+  {
     try await running { sandbox, port in
       let oauth = try client(at: port, sandbox, certificate: "client")
       try await oauth.signIn()
@@ -73,7 +75,9 @@ import Testing
   }
 
   @Test(arguments: [nil, "expired"])
-  func `no certificate, or an expired one, gets no token`(certificate: String?) async throws {
+  func `a client without a certificate or with an expired certificate gets no token`(
+    certificate: String?
+  ) async throws {
     try await running { sandbox, port in
       let oauth = try client(at: port, sandbox, certificate: certificate)
       let error = await failure { try await oauth.signIn() }

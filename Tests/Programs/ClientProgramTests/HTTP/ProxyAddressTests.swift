@@ -16,7 +16,7 @@ import Testing
     ("socks5h://proxy.example:1080", "socks5h://proxy.example:1080"),
     ("alice:p%40ss@proxy.example:8080", "http://alice:p%40ss@proxy.example:8080"),
   ])
-  func `an address with or without a scheme is a proxy`(address: String, url: String) throws {
+  func `a proxy address is accepted with or without a scheme`(address: String, url: String) throws {
     let proxy = try HTTPTransportConfiguration.Proxy(address: address)
     #expect(proxy == .url(try #require(URL(string: url))))
     #expect(!everyText(of: proxy).contains("p%40ss"))
@@ -28,7 +28,7 @@ import Testing
     ("ftp://canary", "a scheme that no proxy has"), ("canary://x", "a scheme that no proxy has"),
     ("http://a:canary@h:99999", "the form http://HOST:PORT"),
   ])
-  func `an unusable address is an error that does not repeat it`(
+  func `an unusable proxy address causes an error that does not repeat the address`(
     address: String, reason: String
   ) throws {
     let error = try #require(throws: SQOAuthError.self) {
@@ -53,7 +53,9 @@ import Testing
   }
 
   @Test(.requires(programs))
-  func `a proxy over TLS is trusted by the same authorities as a server`() async throws {
+  func `the certificate of a proxy over TLS is checked with the same authorities as a server's`()
+    async throws
+  {
     let certificates = try await Certificates()
     let sandbox = try await SandboxServer.start()
     let front = try SecureFront(before: sandbox, certificates)
@@ -82,7 +84,9 @@ import Testing
   }
 
   @Test(.requires(programs))
-  func `an untrusted server behind a trusted proxy over TLS is the one at fault`() async throws {
+  func `the error for an untrusted server behind a trusted proxy over TLS names the server`()
+    async throws
+  {
     let certificates = try await Certificates()
     let sandbox = try await SandboxServer.start()
     let front = try SecureFront(before: sandbox, certificates, certificate: "expired")

@@ -67,14 +67,16 @@ import Testing
   }
 
   @Test(arguments: ["utf-8", "UTF-8", "binary", "gzip, utf-8"])
-  func `an unknown content coding is named in the error`(coding: String) async throws {
+  func `the error for an unknown content coding names the Content-Encoding field`(coding: String)
+    async throws
+  {
     let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 5\r\n\r\n"
     let server = try Server.saying(head + "hello")
     let error = await failure(.invalidResponse) { try await client.send(try server.request()) }
     #expect(error?.message.contains("Content-Encoding") == true, "\(error?.message ?? "")")
   }
 
-  @Test func `a reset connection is a failed connection`() async throws {
+  @Test func `a connection that is reset during a response is reported as failed`() async throws {
     let server = try Server.playing([
       .send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".utf8)), .reset,
     ])

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 70_000, 3_000_000])
-  func `a file arrives complete and leaves no other file`(size: Int) async throws {
+  func `a downloaded file is complete, and no other file is left`(size: Int) async throws {
     let content = pattern(size)
     let server = try RangeServer(content)
     let response = try await fixture.download(server)
@@ -56,7 +56,7 @@ import Testing
     #expect(fixture.progress.dropLast().allSatisfy { $0.total == nil })
   }
 
-  @Test func `a connection that breaks repeatedly is resumed`() async throws {
+  @Test func `a download is resumed after each of several broken connections`() async throws {
     let content = pattern(1_000_000)
     let server = try RangeServer(
       content, faults: [.cut(after: 300_000), .cut(after: 200_000), .cut(after: 100_000)])
@@ -67,7 +67,7 @@ import Testing
     fixture.expectWholeProgress(content.count)
   }
 
-  @Test func `after a silence of the server the rest is requested`() async throws {
+  @Test func `after the idle timeout the rest of the file is requested`() async throws {
     let content = pattern(400_000)
     let server = try RangeServer(content, faults: [.stall(after: 100_000)])
     var request = try server.request()
@@ -82,7 +82,7 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == content)
   }
 
-  @Test func `a total timeout covers all attempts and is not resumed`() async throws {
+  @Test func `the total timeout covers all attempts of a download`() async throws {
     let server = try RangeServer(
       pattern(2_000_000), faults: (0..<20).map { _ in .stall(after: 100_000) })
     await failure(.requestTimedOut) {
@@ -95,7 +95,9 @@ import Testing
     #expect(try fixture.names == ["file.bin.partial", "file.bin.partial.info"])
   }
 
-  @Test func `connections that bring almost nothing end the call`() async throws {
+  @Test func `a download fails after five connections that each bring almost no bytes`()
+    async throws
+  {
     let server = try RangeServer(
       pattern(400_000), faults: (0..<20).map { _ in .cut(after: 1000) })
     await failure(.connectionFailed) { try await fixture.download(server) }
@@ -174,7 +176,7 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == Data("new".utf8))
   }
 
-  @Test func `encoded content is decoded and not resumed`() async throws {
+  @Test func `gzip content is decoded into the file`() async throws {
     // printf hello | gzip -n, in hexadecimal.
     let zipped = "1f8b0800000000000003cb48cdc9c9070086a6103605000000"
     let bytes = stride(from: 0, to: zipped.count, by: 2).map { index in
@@ -186,7 +188,7 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == Data("hello".utf8))
   }
 
-  @Test func `the second of two downloads to one file fails`() async throws {
+  @Test func `of two simultaneous downloads to one file, the second fails`() async throws {
     let content = pattern(400_000)
     let rest = Gate(isOpen: false)
     defer { rest.open() }

@@ -102,7 +102,7 @@ struct NginxDownloadTests {
     }
   }
 
-  @Test func `a repeatedly killed process gets the right bytes in the end`()
+  @Test func `a download whose process is killed repeatedly is completed with the right bytes`()
     async throws
   {
     try await withServer { base, _ in

@@ -60,7 +60,9 @@ struct HardwareKeyTests {
     }
   }
 
-  @Test func `the key signs proofs, and the store has only its name`() async throws {
+  @Test func `a hardware key signs DPoP proofs, and the token store contains no private key`()
+    async throws
+  {
     let token = try await Token()
     let key = try ClientKey(
       algorithm: .es256, keyID: nil, publicJWK: try await token.publicJWK()

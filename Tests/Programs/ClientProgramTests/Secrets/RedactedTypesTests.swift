@@ -23,7 +23,9 @@ import Testing
     #expect(harmless.subtracting(bare).isEmpty, "SecretNames names values that are gone")
   }
 
-  @Test func `the check finds a sample type that prints its secret`() async throws {
+  @Test func `the check for redacted types finds a sample type that prints its secret`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let types = try await ModuleTypes(of: "ClientProgramTests", in: folder.path)
     let found: Set = types.bareSecrets.filter { $0.hasPrefix("Sample") }

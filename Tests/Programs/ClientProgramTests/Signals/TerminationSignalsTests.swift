@@ -47,7 +47,7 @@ import Testing
 
   /// The program `timeout` sends its signal twice, and a closing terminal sends two signals.
   @Test(.ownThreads, arguments: [SIGTERM, SIGHUP, SIGINT])
-  func `signals within half a second count as one signal`(second: Int32) async {
+  func `signals within half a second are handled as one signal`(second: Int32) async {
     await #expect(processExitsWith: .exitCode(7)) { [second = second as Int32] in
       signal(SIGHUP, SIG_DFL)
       let signals = TerminationSignals { _ in
@@ -63,7 +63,9 @@ import Testing
   @Test(arguments: [
     (0, false), (1, false), (499_999_999, false), (500_000_000, true), (60_000_000_000, true),
   ])
-  func `a signal after half a second counts as another signal`(later: UInt64, isAnother: Bool) {
+  func `a signal half a second after the first is handled as a second signal`(
+    later: UInt64, isAnother: Bool
+  ) {
     #expect(SignalListener.isAnother(at: 7 + later, after: 7) == isAnother)
     // On two cores, the second handler may have read the clock first.
     #expect(!SignalListener.isAnother(at: 6, after: 7))

@@ -65,7 +65,7 @@ import Testing
   }
 
   /// Root may write everywhere, so a child of root first becomes another user.
-  @Test(.ownThreads) func `an unwritable folder is a typed error`() async throws {
+  @Test(.ownThreads) func `a save in an unwritable folder throws a typed error`() async throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(
       atPath: folder.file("shut"), withIntermediateDirectories: false)

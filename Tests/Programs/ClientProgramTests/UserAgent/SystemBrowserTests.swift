@@ -8,7 +8,9 @@ import Testing
 @testable import TestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct SystemBrowserTests {
-  @Test func `the URL is the last argument and no shell reads it`() async throws {
+  @Test func `the URL is the last argument of the browser command and is not read by a shell`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let script = #"printf '%s\n' "$@" > "$0""#
     let browser = SystemBrowser(command: ["sh", "-c", script, folder.file("seen"), "--new window"])
@@ -22,7 +24,7 @@ import Testing
     ["/no/such/program"], ["no-such-program-anywhere"], ["false"], ["sh", "-c", "exit 3"],
     ["sh", "-c", "kill -9 $$"], ["/etc/passwd"], ["/"], [],
   ])
-  func `a command that fails or cannot be run is browser_unavailable`(
+  func `a browser command that fails or cannot be run causes browser_unavailable`(
     command: [String]
   ) async throws {
     let url = try #require(URL(string: "https://id.example/a?state=C4N4RY"))
@@ -85,7 +87,10 @@ import Testing
     ("", []), (" ", []), (" : & : ", []), ("''", []),
   ]
 
-  @Test func `the BROWSER variable is read as other programs read it`() throws {
+  @Test
+  func `the BROWSER variable may contain several commands, quotes and placeholders for the URL`()
+    throws
+  {
     let url = try #require(URL(string: "https://id.example/a?b=%73"))
     for (text, commands) in Self.lists {
       let named = BrowserCommand.named(["BROWSER": text])
@@ -97,7 +102,9 @@ import Testing
   @Test(arguments: [
     "no-such-browser:BROWSER", "false:BROWSER", "sh -c 'exit 3':/etc/passwd:BROWSER:false",
   ])
-  func `the commands of a list are tried until one succeeds`(list: String) async throws {
+  func `the commands in the BROWSER variable are tried until one succeeds`(list: String)
+    async throws
+  {
     let folder = try await Self.folder(with: ["browser"], script: #"echo "$@" >>"$0.seen""#)
     var browser = SystemBrowser()
     let environment = ["BROWSER": list.replacing("BROWSER", with: folder.file("browser"))]
@@ -106,7 +113,7 @@ import Testing
     #expect(folder.read("browser.seen") == "https://id.example/a\n")
   }
 
-  @Test func `if all commands fail, the error names each`() async throws {
+  @Test func `if all browser commands fail, the error names each of them`() async throws {
     let url = try #require(URL(string: "https://id.example/a"))
     let error = await failure(.browserUnavailable) {
       try await Self.browser(["BROWSER": "no-such-browser:false"]).open(url)
@@ -150,7 +157,7 @@ import Testing
     ([:], []), (["DISPLAY": ""], []),
   ]
 
-  @Test func `the system's commands depend on the display`() async throws {
+  @Test func `the system's browser commands depend on the display variables`() async throws {
     let folder = try await Self.folder(
       with: ["xdg-open", "x-www-browser", "sensible-browser", "wslview", "w3m"])
     // A text browser under another name gets no terminal unless the user has named it.
@@ -188,7 +195,9 @@ import Testing
   @Test(arguments: [
     (3, "no browser is installed"), (4, #"the browser failed: "xdg-open" ended with status 4"#),
   ])
-  func `the exit statuses of xdg-open become messages`(status: Int, reason: String) async throws {
+  func `the error message depends on the exit status of xdg-open`(status: Int, reason: String)
+    async throws
+  {
     let folder = try await Self.folder(
       with: ["xdg-open"], script: #"echo "$BROWSER" >"$0.browsers"; exit \#(status)"#)
     let url = try #require(URL(string: "https://id.example/a"))

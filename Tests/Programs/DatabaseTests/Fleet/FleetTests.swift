@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `a fleet survives suspended workers`() async throws {
+  @Test func `a fleet of workers loses no sign-in when workers are suspended`() async throws {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { fleet, round in
         // Meanwhile, the other workers make as many refreshes as there are accounts.
@@ -49,13 +49,13 @@ import Testing
     }
   }
 
-  @Test func `a fleet survives ended database sessions`() async throws {
+  @Test func `a fleet of workers loses no sign-in when database sessions end`() async throws {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { _, _ in _ = try await server.terminateSessions() }
     }
   }
 
-  @Test func `a fleet survives a silent network`() async throws {
+  @Test func `a fleet of workers loses no sign-in when the network falls silent`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       try await run(
@@ -71,7 +71,9 @@ import Testing
     }
   }
 
-  @Test func `a fleet survives a killed and restarted database`() async throws {
+  @Test func `a fleet of workers loses no sign-in when the database is killed and restarted`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { _, _ in
         server.kill()
@@ -80,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a fleet survives a failover to the standby`() async throws {
+  @Test func `a fleet of workers loses no sign-in at a failover to the standby`() async throws {
     try await PostgreSQLServer.running { primary in
       let standby = try await PostgreSQLServer.start(standbyOf: primary)
       let both = primary.connection.replacing(
@@ -99,7 +101,7 @@ import Testing
   @Test(
     .requires(.faketime),
     .disabled(if: isSanitized, "the sanitizer would not let the clock be replaced"))
-  func `a fleet survives clocks that differ by ten minutes`() async throws {
+  func `a fleet of workers loses no sign-in when clocks differ by ten minutes`() async throws {
     // faketime waits for the worker. It ignores SIGTERM, so that it does not end before the worker.
     func clock(_ offset: String) -> [String] {
       let script = #"trap "" TERM; exec faketime --exclude-monotonic -f "$0" "$@""#
@@ -111,7 +113,9 @@ import Testing
   }
 
   /// Each kill may lose the tokens that the worker was saving: those of at most eight accounts.
-  @Test func `a fleet survives killed workers`() async throws {
+  @Test func `a killed worker loses at most the eight sign-ins that it may be refreshing`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       try await run(on: server) { fleet, round in try await fleet.kill(round) }
     }

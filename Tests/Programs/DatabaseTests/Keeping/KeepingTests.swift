@@ -36,7 +36,9 @@ private final class WaitedStore: SharedTokenStore {
   private static let ids = (1...20).map { "account \($0)" }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `several keepers share the accounts that are due`(store: KeptAccounts.Store) async throws {
+  func `several account keepers with one store renew each due account once`(
+    store: KeptAccounts.Store
+  ) async throws {
     try await KeptAccounts.running(store) { accounts in
       try await accounts.add(Self.ids, expiringAfter: 1)
       try await accounts.add(["fresh"], expiringAfter: 3600)
@@ -53,7 +55,9 @@ private final class WaitedStore: SharedTokenStore {
     }
   }
 
-  @Test func `a keeper that runs in a task stops with it, after its renewals`() async throws {
+  @Test func `cancelling an account keeper's task stops it after the renewals in progress`()
+    async throws
+  {
     try await KeptAccounts.running(.sqlite) { accounts in
       try await accounts.add(["a"], expiringAfter: 1)
       let gate = Gate(isOpen: false)
@@ -73,7 +77,9 @@ private final class WaitedStore: SharedTokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `an account is renewed repeatedly`(store: KeptAccounts.Store) async throws {
+  func `an account keeper refreshes an account's token repeatedly`(store: KeptAccounts.Store)
+    async throws
+  {
     try await KeptAccounts.running(store, lifetime: .seconds(2)) { accounts in
       try await accounts.add(["a", "b"], expiringAfter: 1)
       let keeper = accounts.keeper()
@@ -85,7 +91,7 @@ private final class WaitedStore: SharedTokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `an account that needs a new sign-in is reported and skipped`(
+  func `an account with a rejected refresh token is reported and erased`(
     store: KeptAccounts.Store
   ) async throws {
     try await KeptAccounts.running(store) { accounts in
@@ -102,7 +108,9 @@ private final class WaitedStore: SharedTokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `a failing server gets no requests until it works again`(store: KeptAccounts.Store)
+  func `after a failure, a server gets one request at a time until it works again`(
+    store: KeptAccounts.Store
+  )
     async throws
   {
     try await KeptAccounts.running(store) { accounts in
@@ -152,7 +160,9 @@ private final class WaitedStore: SharedTokenStore {
     }
   }
 
-  @Test func `a keeper uses the app's module and calls its delegates`() async throws {
+  @Test func `an account keeper refreshes through the app's module, which sends an event`()
+    async throws
+  {
     try await KeptAccounts.running(.postgreSQL) { accounts in
       try await accounts.add(["a"], expiringAfter: 2)
       let manager = AccountManager(store: accounts.open())
@@ -168,7 +178,9 @@ private final class WaitedStore: SharedTokenStore {
     }
   }
 
-  @Test func `a token that another keeper renewed counts as taken over`() async throws {
+  @Test func `an account keeper reports a token that another keeper refreshed as taken over`()
+    async throws
+  {
     // In an SQLite database, every process finds each due account itself.
     try await KeptAccounts.running(.sqlite) { accounts in
       try await accounts.add(["a"], expiringAfter: 1)
@@ -189,7 +201,7 @@ private final class WaitedStore: SharedTokenStore {
     }
   }
 
-  @Test func `a damaged record does not stop the other renewals`() async throws {
+  @Test func `a damaged record does not prevent the renewal of other accounts`() async throws {
     let files = try SQLiteFolder()
     try await KeptAccounts.with(.seconds(3600), { files.store() }) { accounts in
       try await accounts.add(["a", "b", "c"], expiringAfter: 1)
@@ -203,7 +215,8 @@ private final class WaitedStore: SharedTokenStore {
     }
   }
 
-  @Test func `a released keeper stops, and its events end`() async throws {
+  @Test func `an account keeper that is deallocated stops, and its event stream ends`() async throws
+  {
     try await KeptAccounts.running(.sqlite) { accounts in
       var keeper: AccountKeeper? = accounts.keeper()
       let events = try #require(keeper?.events())

@@ -134,7 +134,8 @@ import Testing
       }, .requestWaits)
   }
 
-  @Test func `a refresh survives a silent network whose requests arrive late`() async throws {
+  @Test func `a refresh succeeds if the network holds a request and delivers it late`() async throws
+  {
     try await forEachRequest(
       { host, _ in
         if try await host.meetsFault() { try await host.givesUp() }
@@ -142,7 +143,9 @@ import Testing
       }, .requestWaits)
   }
 
-  @Test func `a refresh survives a silent network whose connections end`() async throws {
+  @Test func `a refresh succeeds if the network holds a request and then ends the connection`()
+    async throws
+  {
     try await forEachRequest(
       { host, _ in
         if try await host.meetsFault() { try await host.givesUp() }

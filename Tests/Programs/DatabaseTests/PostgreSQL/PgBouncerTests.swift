@@ -20,7 +20,7 @@ struct PgBouncerTests {
     }
   }
 
-  @Test func `a killed pool starts again on its port`() async throws {
+  @Test func `a killed or stopped PgBouncer restarts on the same port`() async throws {
     try await PostgreSQLServer.running { server in
       let pool = try await PgBouncer.start(server)
       let connection = pool.connection

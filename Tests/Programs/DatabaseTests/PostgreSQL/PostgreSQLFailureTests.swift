@@ -33,7 +33,8 @@ import Testing
     #expect(!"\(error)\(String(reflecting: error))".contains("hidden"))
   }
 
-  @Test func `an unreachable server is an error at once, and is used when it runs again`()
+  @Test
+  func `a call to an unreachable server fails at once, and succeeds when the server runs again`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -46,7 +47,8 @@ import Testing
     }
   }
 
-  @Test func `the error for a wrong password says what to check and does not show it`() async throws
+  @Test func `the error for a wrong password says what to check and does not show the password`()
+    async throws
   {
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(
@@ -201,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func `a silent network ends each call with an error`() async throws {
+  @Test func `each call over a silent network fails with an error`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(

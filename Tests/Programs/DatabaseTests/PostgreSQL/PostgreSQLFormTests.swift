@@ -25,7 +25,8 @@ import Testing
     }
   }
 
-  @Test(arguments: forms) func `a PostgreSQL database of each format works`(form: String)
+  @Test(arguments: forms)
+  func `a PostgreSQL database of each format version can be read and written`(form: String)
     async throws
   {
     try await withForm(form) { server in
@@ -61,7 +62,9 @@ import Testing
   }
 
   /// Records are sealed, so the tables do not show when a token expires.
-  @Test func `accounts of the first format are due within an hour`() async throws {
+  @Test func `accounts in tables of the first format are due for refresh within an hour`()
+    async throws
+  {
     try await withForm(Self.forms[0]) { server in
       let one = store(server)
       let next = try #require(try await one.take(atMost: 1, for: .seconds(1)).next)
@@ -69,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a role that may not change the tables gets an error that names the owner`()
+  @Test func `the error for a role that may not upgrade the tables says that only the owner can`()
     async throws
   {
     try await withForm(Self.forms[1]) { server in

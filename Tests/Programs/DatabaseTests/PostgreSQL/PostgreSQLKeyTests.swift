@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a host without the new key takes no due account`() async throws {
+  @Test func `a host without the new key claims no account that is due for refresh`() async throws {
     try await PostgreSQLServer.running { server in
       let (late, other) = (Self.store(server, .testKey), Self.prepared(server))
       for id in ["a", "b"] { try await late.save(PostgreSQLQueueTests.record(id)) }
@@ -138,7 +138,9 @@ import Testing
     }
   }
 
-  @Test func `a host that has the new key takes due accounts after a change`() async throws {
+  @Test func `after a change of the key, a host with the new key claims accounts due for refresh`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let (one, other) = (Self.prepared(server), Self.prepared(server))
       try await one.save(PostgreSQLQueueTests.record("a"))
@@ -149,7 +151,7 @@ import Testing
   }
 
   /// The statement that finds the old key's header gets no answer in time.
-  @Test func `a database failure while records are opened fails the whole call`() async throws {
+  @Test func `a database failure while records are decrypted fails the whole call`() async throws {
     try await PostgreSQLServer.running { server in
       let one = Self.prepared(server)
       try await one.save(PostgreSQLQueueTests.record("a"))
@@ -195,7 +197,9 @@ import Testing
     }
   }
 
-  @Test func `a damaged record is reported, and the others are encrypted again`() async throws {
+  @Test func `a change of the key reports a damaged record and encrypts all other records again`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let store = Self.prepared(server)
       for id in ["a", "b", "c"] { try await store.save(record(id)) }

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `one host has the lease until it releases it`() async throws {
+  @Test func `only one host has an account's lease until the lease is released`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let lease = try #require(try await hosts.one.lease("a"))
@@ -83,7 +83,9 @@ import Testing
     }
   }
 
-  @Test func `a host sends no request for a record that has changed`() async throws {
+  @Test func `a host sends no refresh request for a record that another host has changed`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
@@ -99,7 +101,7 @@ import Testing
 
   /// Tests each condition of the database statement alone, without the checks that a store makes
   /// first.
-  @Test func `marking a lease as sent needs the lease, the record's version and the newest key`()
+  @Test func `only a lease's holder with the current record can mark the refresh request as sent`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -127,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a save needs the record's version but no lease`() async throws {
+  @Test func `a save requires the record's current version but no lease`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let version = try #require(Int64(try await server.version("a")))
@@ -149,7 +151,7 @@ import Testing
   }
 
   /// A lease that was just taken does not survive a crash of the server.
-  @Test func `a lease that the server lost is taken again`() async throws {
+  @Test func `a lease that the database lost is restored to its holder`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       let lease = try #require(try await hosts.one.lease("a"))
@@ -163,7 +165,9 @@ import Testing
     }
   }
 
-  @Test func `a lease that the server lost and another host took is not taken back`() async throws {
+  @Test func `a lost lease that another host has taken since is not restored to its first holder`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
@@ -174,7 +178,8 @@ import Testing
     }
   }
 
-  @Test func `an id that is too long for a row fails before a sign-in`() async throws {
+  @Test func `an account id that is too long for a row is rejected before a sign-in`() async throws
+  {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       _ = try await store.reserve(String(repeating: "a", count: 2048), replacing: nil)
@@ -184,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `a lease that is marked as sent lasts longer`() async throws {
+  @Test func `a lease lasts longer while its holder waits for the token response`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))
@@ -201,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `a late save of a paused host does not replace its successor's token`()
+  @Test func `a late save by a host that lost its lease does not replace the new holder's token`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -224,7 +229,7 @@ import Testing
   }
 
   /// Any part of a program may read an account while its token is refreshed.
-  @Test func `reading the account during a refresh does not let a late token overwrite it`()
+  @Test func `a host that reads a newer record during its refresh still cannot overwrite it`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -323,7 +328,7 @@ import Testing
     }
   }
 
-  @Test func `a jump of the server's clock does not end the lease of a waiting host`()
+  @Test func `a jump of the database's clock does not end the lease of a refreshing host`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -372,7 +377,7 @@ import Testing
     }
   }
 
-  @Test func `a lease that is not marked as sent is taken over at once`()
+  @Test func `an expired lease is taken over at once if no refresh request was sent`()
     async throws
   {
     try await PostgreSQLServer.running { server in

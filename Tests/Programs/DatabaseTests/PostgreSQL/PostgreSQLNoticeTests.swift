@@ -98,7 +98,8 @@ import Testing
     }
   }
 
-  @Test func `a notification next to the answer to the host's own announcement is handled at once`()
+  @Test
+  func `a notification that arrives with the answer to the host's own NOTIFY is handled at once`()
     async throws
   {
     try await withObserver { server, _, other, reports in
@@ -155,7 +156,8 @@ import Testing
     }
   }
 
-  @Test(.requires(.pgbouncer)) func `through a pooler the store checks for changes by itself`()
+  @Test(.requires(.pgbouncer))
+  func `a change is reported to a store that is connected through PgBouncer`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -193,7 +195,9 @@ import Testing
     }
   }
 
-  @Test func `sessions take over another host's refreshes and its sign-out`() async throws {
+  @Test func `a refresh and a sign-out on one host take effect in the session on another host`()
+    async throws
+  {
     try await SharedAccount.running { account in
       let (one, two) = (try await account.host(), try await account.host())
       var events = two.events().makeAsyncIterator()

@@ -41,7 +41,7 @@ import Testing
     try await store.take(atMost: 1, for: .seconds(1)).next
   }
 
-  @Test func `each due account is given to only one host`() async throws {
+  @Test func `each account that is due for refresh is given to only one host`() async throws {
     let records = (1...200).map { Self.record("\($0)") }
     try await withStores(records + [Self.record("fresh", due: 3600)]) { _, one, two in
       let taken = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -58,7 +58,10 @@ import Testing
     }
   }
 
-  @Test func `an account that never expires or cannot be renewed is never due`() async throws {
+  @Test
+  func `an account whose token never expires or cannot be refreshed is never due for refresh`()
+    async throws
+  {
     let dead = AccountRecord(
       id: "dead", clientID: "client",
       token: SQToken(accessToken: "a", expirationDate: Date() - 10, issueDate: Date() - 20))
@@ -68,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `the store returns the time until the next account is due`() async throws {
+  @Test func `the store returns the time until the next account is due for refresh`() async throws {
     try await withStores([Self.record("a", due: 1000), Self.record("b", due: 500)]) { _, one, _ in
       let next = try #require(try await next(one))
       // A 500 s token is due when 11 to 12 percent of its lifetime is left: after 440 to 445 s. The
@@ -77,7 +80,9 @@ import Testing
     }
   }
 
-  @Test func `an account is due again when its claim expires or was postponed`() async throws {
+  @Test func `an account is due again when its claim expires, unless it was postponed`()
+    async throws
+  {
     try await withStores([Self.record("a"), Self.record("b")]) { server, one, two in
       let taken = try await take(one)
       let a = try #require(taken.first { $0.id == "a" })
@@ -88,7 +93,10 @@ import Testing
     }
   }
 
-  @Test func `a save ends a claim, and the claim can no longer be postponed`() async throws {
+  @Test
+  func `after a save ends a host's claim on an account, the host cannot postpone the account`()
+    async throws
+  {
     try await withStores([Self.record("a")]) { _, one, two in
       let old = try #require(try await take(one).first)
       try await two.save(Self.record("a"))
@@ -97,7 +105,9 @@ import Testing
     }
   }
 
-  @Test func `a paused server's accounts are skipped and then return one by one`() async throws {
+  @Test func `a paused server's accounts are skipped and returned one at a time after the pause`()
+    async throws
+  {
     let records = (1...10).map { Self.record("\($0)") }
     let other = Self.record("other", client: "another")
     try await withStores(records + [other]) { server, one, two in
@@ -202,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func `accounts of a lost answer are given to the same host again`() async throws {
+  @Test func `accounts in a lost database answer are given to the same host again`() async throws {
     try await withRelay { _, relay, one, other in
       let ids = (1...20).map { "\($0)" }.sorted()
       for id in ids { try await other.save(Self.record(id)) }
@@ -229,7 +239,10 @@ import Testing
     }
   }
 
-  @Test func `a host that takes fewer accounts gets the others later`() async throws {
+  @Test
+  func `a host that repeats a failed call with a smaller limit gets the remaining accounts later`()
+    async throws
+  {
     try await withRelay { _, relay, one, other in
       for id in ["a", "b", "c"] { try await other.save(Self.record(id)) }
       relay.passThrough(.requests)
@@ -282,7 +295,9 @@ import Testing
   }
 
   @Test(arguments: ["{}", "{7}"])
-  func `a search for due accounts does not read other accounts`(marks: String) async throws {
+  func `a query for accounts that are due for refresh does not read other accounts`(marks: String)
+    async throws
+  {
     try await withStores([Self.record("a", due: 3600)]) { server, _, _ in
       try await server.run(
         """
@@ -300,7 +315,8 @@ import Testing
     }
   }
 
-  @Test func `noting a one-time value does not read values that are not yet expired`() async throws
+  @Test func `storing a one-time value does not read stored values that have not expired`()
+    async throws
   {
     try await withStores([]) { server, one, _ in
       _ = try await one.isFirstUse(of: "value", until: Date() + 60, at: Date())

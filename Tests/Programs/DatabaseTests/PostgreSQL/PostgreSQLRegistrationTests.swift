@@ -95,7 +95,7 @@ import Testing
 
   /// Both hosts have read the earlier state, and one of them has just saved.
   @Test(arguments: [false, true])
-  func `the second host gets the first host's registration`(
+  func `a host that saves a registration second gets the first host's registration`(
     isRenewal: Bool
   ) async throws {
     let (table, temporary) = ("sequencing_oauth.registrations", "public.first")

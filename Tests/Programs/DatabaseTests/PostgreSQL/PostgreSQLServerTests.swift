@@ -62,7 +62,7 @@ struct PostgreSQLServerTests {
     }
   }
 
-  @Test func `a paused server answers later`() async throws {
+  @Test func `a paused server answers after it resumes`() async throws {
     try await PostgreSQLServer.running { server in
       server.pause()
       let session = try PostgreSQLServer.psql("SELECT 'late'", at: server.connection)

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `a waiting host takes the new token before the lease is free`()
+  @Test func `a host that waits for a lease returns the new token before the lease is released`()
     async throws
   {
     try await SharedAccount.running { account in
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a host takes the token that another host refreshed in the meantime`()
+  @Test func `a late refresh returns the token that another host saved in the meantime`()
     async throws
   {
     try await SharedAccount.running { account in

@@ -102,7 +102,8 @@ import Testing
     }
   }
 
-  @Test func `more callers than connections all get an answer`() async throws {
+  @Test func `every call is answered even if there are more callers than connections`() async throws
+  {
     try await PostgreSQLServer.running { server in
       let store = PostgreSQLTokenStore(
         connection: server.connection, key: .testKey, connections: 2)

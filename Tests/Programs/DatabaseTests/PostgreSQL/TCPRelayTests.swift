@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(10)))
 struct TCPRelayTests {
-  @Test func `a relay forwards a session and counts it`() async throws {
+  @Test func `a relay forwards a session and counts its connections and bytes`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let connection = server.connection(through: relay.port)
@@ -53,7 +53,9 @@ struct TCPRelayTests {
     }
   }
 
-  @Test func `a request is forwarded even if its answer is lost`() async throws {
+  @Test func `a relay that passes only requests forwards them and holds back the answers`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       try await server.run("CREATE TABLE t (a int)")
       let relay = try TCPRelay(to: server.port)
@@ -85,7 +87,7 @@ struct TCPRelayTests {
   }
 
   /// Each new expected fault wakes the relay, so a request may arrive while the relay is polling.
-  @Test func `each request is counted even while the relay is changed`() async throws {
+  @Test func `the relay counts each request even while a new fault is set`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(

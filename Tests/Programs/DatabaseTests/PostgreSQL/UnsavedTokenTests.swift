@@ -62,7 +62,9 @@ import Testing
   }
 
   /// The session that had the token is gone, as after the end of a keeper.
-  @Test func `a token that no session tries to save is protected for a limited time`() throws {
+  @Test func `an unsaved token that no session tries to save keeps its lease for a limited time`()
+    throws
+  {
     let held = HeldLeases()
     let ticket = try #require(held.begin("a"))
     held.received("a", ticket, at: .now - .seconds(AccountStatements.sentSeconds / 2))

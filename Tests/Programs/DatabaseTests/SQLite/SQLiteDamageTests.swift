@@ -12,7 +12,9 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(3)), arguments: [nil, SQLiteFolder.key])
-  func `a flipped byte is an error or has no effect`(key: StoreKey?) async throws {
+  func `a flipped byte in a database file causes an error or has no effect`(key: StoreKey?)
+    async throws
+  {
     let files = try SQLiteFolder()
     try await files.fill(Self.records, key: key)
     let whole = try files.bytes()
@@ -40,7 +42,9 @@ import Testing
     }
   }
 
-  @Test func `a changed letter in a token is damage, even without encryption`() async throws {
+  @Test func `a changed letter in a token is reported as damage, even without encryption`()
+    async throws
+  {
     let files = try SQLiteFolder()
     try await files.fill(Self.records)
     var content = try files.bytes()

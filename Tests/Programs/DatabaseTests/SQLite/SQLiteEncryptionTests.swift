@@ -7,7 +7,8 @@ import Testing
 
 /// SQLite databases with sealed records.
 @Suite struct SQLiteEncryptionTests {
-  @Test func `no part of a record is in the files except its account's id`() async throws {
+  @Test func `the files contain no readable part of a record except the account's id`() async throws
+  {
     let files = try SQLiteFolder()
     let store = files.store(SQLiteFolder.key)
     try await store.save(record("alice", token: SQToken(accessToken: "s3cr3t")))
@@ -55,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a record that was moved to another account is damaged`() async throws {
+  @Test func `a record that was moved to another account is reported as damaged`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a"), record("b")], key: SQLiteFolder.key)
     try await files.sql(
@@ -66,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key], [nil, SQLiteFolder.otherKey])
-  func `after a change of the key, no file has data of the old key`(
+  func `after a change of the key, no file contains data that the old key encrypted`(
     old: StoreKey?, new: StoreKey?
   ) async throws {
     let files = try SQLiteFolder()
@@ -88,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a process with the old key gets an error and writes nothing`()
+  @Test func `after a change of the key, a process with the old key can neither read nor write`()
     async throws
   {
     let files = try SQLiteFolder()
@@ -118,7 +119,9 @@ import Testing
     #expect(try await files.store(SQLiteFolder.otherKey).list() == ["a", "b"])
   }
 
-  @Test func `a store with an unreadable record keeps its key`() async throws {
+  @Test func `a change of the key fails and changes nothing if a record is unreadable`()
+    async throws
+  {
     let files = try SQLiteFolder()
     try await files.fill([record("a"), record("b")], key: SQLiteFolder.key)
     try await files.sql("UPDATE accounts SET value=x'00' WHERE id='b'")

@@ -40,7 +40,9 @@ import Testing
     }
   }
 
-  @Test func `a process with the old key saves no registration`() async throws {
+  @Test func `after a change of the key, a process with the old key cannot save a registration`()
+    async throws
+  {
     let files = try SQLiteFolder()
     let registration = try await Registrations.atServersOfTheirOwn(1)[0]
     let old = files.store(SQLiteFolder.key)
@@ -53,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key])
-  func `a registration that was moved or edited is damaged`(
+  func `a registration that was moved to another server or edited is reported as damaged`(
     key: StoreKey?
   ) async throws {
     let files = try SQLiteFolder()

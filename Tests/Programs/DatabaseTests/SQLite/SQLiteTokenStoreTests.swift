@@ -30,7 +30,7 @@ import Testing
 
   /// A process has one umask for all its threads, so the test needs another process.
   @Test(arguments: ["0", "777"])
-  func `the process's umask changes no mode`(mask: String) async throws {
+  func `the file modes do not depend on the process's umask`(mask: String) async throws {
     let files = try SQLiteFolder()
     let path = files.folder.file("a/tokens.sqlite")
     let line = String(decoding: try JSONEncoder().encode(record("a")), as: UTF8.self)
@@ -172,7 +172,7 @@ import Testing
     #expect(try files.bytes() == content)
   }
 
-  @Test func `a newer format is rejected and not changed`() async throws {
+  @Test func `a database of a newer format is rejected and not changed`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     try await files.sql("PRAGMA user_version=99")
@@ -194,7 +194,7 @@ import Testing
     await failure(.storeDamaged) { try await files.store().load("a") }
   }
 
-  @Test func `a record under another account's id is damaged`() async throws {
+  @Test func `a record under another account's id is reported as damaged`() async throws {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     try await files.sql("UPDATE accounts SET id='b'")
@@ -227,7 +227,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `a locked database is an error and works again later`() async throws {
+  func `a save to a locked database fails, and succeeds once the lock is released`() async throws {
     let files = try SQLiteFolder()
     let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .milliseconds(50))
     try await store.save(record("a"))
@@ -270,7 +270,7 @@ import Testing
 
   /// The log cannot be truncated while another process reads it.
   @Test(.timeLimit(.minutes(1)))
-  func `a record erased during a read disappears with the next write`() async throws {
+  func `a record erased during a read is removed from the files by the next write`() async throws {
     let files = try SQLiteFolder()
     let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .milliseconds(50))
     try await store.save(record("a", token: SQToken(accessToken: "s3cr3t")))
@@ -306,7 +306,9 @@ import Testing
     }
   }
 
-  @Test func `records are kept after the store is released, closed or not`() async throws {
+  @Test func `a new store loads the records whether or not the earlier store is closed`()
+    async throws
+  {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     let open = files.store()
@@ -369,7 +371,7 @@ import Testing
     #expect(try await store.all().count == 10_000)
   }
 
-  @Test func `a service name that is no valid path is rejected`() async throws {
+  @Test func `a service name that is no valid file name is rejected`() async throws {
     for name in ["", "..", "a/b"] {
       failure(.invalidConfiguration) { try SQLiteTokenStore(service: name) }
     }

@@ -63,7 +63,7 @@ import Testing
     .ownThreads,
     .disabled(if: isSanitized, "the sanitizer's own memory would be counted"),
     arguments: Load.allCases)
-  func `a load uses no additional memory`(load: Load) async {
+  func `a flood of frames from a hostile server uses no additional memory`(load: Load) async {
     await #expect(processExitsWith: .success) { [name = load.rawValue as String] in
       let load = try #require(Load(rawValue: name))
       let steps = [.preface, .send(Bytes.start), .wait(.headers)] + load.steps + [Step.close]
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a peer with a hostile server is released`() async throws {
+  @Test func `an RPCPeer of a hostile server is deallocated after its call fails`() async throws {
     try await HostileServer.running({ Self.ends[$0 % Self.ends.count] }) { server in
       for index in 0..<Self.ends.count {
         weak var peer: RPCPeer?

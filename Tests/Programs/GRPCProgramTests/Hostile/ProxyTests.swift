@@ -60,7 +60,9 @@ struct ProxyTests {
     }
   }
 
-  @Test func `bytes of the server right after the proxy's answer are not lost`() async throws {
+  @Test func `bytes that the server sends right after the proxy's answer are not lost`()
+    async throws
+  {
     let steps: [Step] = [.head, .send(Self.consent + Bytes.start), .preface, .serve]
     try await HostileServer.running({ _ in steps }) { proxy in
       let channel = try channel("http://grpc.example", through: proxy)
@@ -68,7 +70,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func `a proxy may answer slowly`() async throws {
+  @Test func `a call succeeds through a proxy that answers slowly`() async throws {
     let answer = [UInt8]("HTTP/1.1 200 OK\r\nVia: somebody\r\nContent-Length: 5\r\n\r\n".utf8)
     let steps: [Step] = [.head, .trickle(answer + Bytes.start), .preface, .serve]
     try await HostileServer.running({ _ in steps }) { proxy in
@@ -78,7 +80,9 @@ struct ProxyTests {
   }
 
   @Test(arguments: [302, 403, 407, 502, 503])
-  func `a proxy that refuses is named in the error`(status: Int) async throws {
+  func `the error for a proxy that refuses the tunnel has the proxy's HTTP status`(status: Int)
+    async throws
+  {
     let answer = [UInt8](
       "HTTP/1.1 \(status) No canary\r\nContent-Length: 6\r\nConnection: close\r\n\r\ncanary".utf8)
     try await HostileServer.running({ _ in [.head, .send(answer), .close] }) { proxy in
@@ -105,7 +109,9 @@ struct ProxyTests {
   ]
 
   @Test(arguments: answers)
-  func `a proxy without a valid answer is an error`(name: String, steps: [Step]) async throws {
+  func `a call through a proxy without a valid answer fails`(name: String, steps: [Step])
+    async throws
+  {
     try await HostileServer.running({ _ in steps }) { proxy in
       for url in ["http://grpc.example", "https://grpc.example"] {
         let channel = try channel(url, through: proxy)

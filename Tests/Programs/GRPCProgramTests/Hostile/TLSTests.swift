@@ -97,7 +97,9 @@ struct TLSTests {
   }
 
   @Test(arguments: ["1.2", "1.3"])
-  func `a missing client certificate is named in the error`(version: String) async throws {
+  func `a call to a server that demands a client certificate fails without one`(version: String)
+    async throws
+  {
     let options = ["--clients", certificates.path("ca.pem"), "--version", version]
     try await HostileServer.running({ _ in .good }) { server in
       let relay = try await TLSRelay(to: server.port, certificates, options: options)
@@ -128,7 +130,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `a server that rejects HTTP/2 with an alert is a TLS failure`() async throws {
+  @Test func `a server that rejects HTTP/2 with a TLS alert causes a TLS error`() async throws {
     let socket = try BoundSocket()
     let server = try ChildProcess(
       [
@@ -150,7 +152,9 @@ struct TLSTests {
   // MARK: Over TLS
 
   @Test(arguments: [[], ["--farewell"], ["--version", "1.2"]])
-  func `a connection that ends in the middle fails its call`(options: [String]) async throws {
+  func `a TLS connection that ends in the middle of a response fails the call`(options: [String])
+    async throws
+  {
     let steps: [Step] = [
       .preface, .send(Bytes.start), .wait(.headers), .send(Bytes.head() + Bytes.data([0, 0])),
       .close,
@@ -166,7 +170,9 @@ struct TLSTests {
   }
 
   @Test(arguments: Offence.windows)
-  func `the rules of HTTP/2 also hold over TLS`(offence: Offence) async throws {
+  func `a server's violation of HTTP/2 over TLS fails the call, and the next call succeeds`(
+    offence: Offence
+  ) async throws {
     try await HostileServer.once(.afterRequest(.send(offence.bytes))) { server in
       let relay = try await TLSRelay(to: server.port, certificates)
       let channel = try relay.channel(.trusting(certificates))
@@ -190,7 +196,7 @@ struct TLSTests {
   }
 
   @Test(arguments: [1, 5, 1000])
-  func `TLS records may arrive in pieces`(piece: Int) async throws {
+  func `calls succeed even if TLS records arrive in pieces`(piece: Int) async throws {
     try await HostileServer.running({ _ in .good }) { server in
       let relay = try await TLSRelay(to: server.port, certificates)
       let steps: [Step] = [.relay(port: relay.port, piece: piece)]
@@ -204,7 +210,7 @@ struct TLSTests {
   }
 
   /// HTTP/2 forbids renegotiation (RFC 9113, section 9.2.1).
-  @Test func `a server that renegotiates TLS ends its connection`() async throws {
+  @Test func `a TLS renegotiation by the server ends the connection`() async throws {
     let socket = try BoundSocket()
     let input = Pipe()
     let file = certificates.folder.appending(path: "output")

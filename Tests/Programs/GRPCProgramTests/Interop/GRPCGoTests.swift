@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `calls sent before the server's settings are repeated`() async throws {
+  @Test func `calls that exceed the server's not yet known stream limit succeed`() async throws {
     try await InteropKind.grpcGo.running(options: ["--streams", "3"]) { server in
       let channel = try server.channel()
       try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -104,7 +104,9 @@ import Testing
     }
   }
 
-  @Test func `a stopped server is unavailable until the next server starts`() async throws {
+  @Test func `calls to a stopped server fail with UNAVAILABLE until the next server starts`()
+    async throws
+  {
     try await InteropKind.grpcGo.running { server in
       let channel = try server.channel()
       _ = try await channel.unaryCall(Self.small)
@@ -137,7 +139,9 @@ import Testing
     }
   }
 
-  @Test func `a stream that outlasts its connection's grace period is unavailable`() async throws {
+  @Test func `a stream that outlasts its connection's grace period fails with UNAVAILABLE`()
+    async throws
+  {
     try await InteropKind.grpcGo.running(options: ["--age", "100", "--grace", "100"]) { server in
       let channel = try server.channel()
       let error = await rpcFailure(.unavailable) {
@@ -160,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `a silent stream is checked repeatedly`() async throws {
+  @Test func `keepalive pings are sent repeatedly on a silent stream`() async throws {
     try await InteropKind.grpcGo.running(options: ["--pings", "1"]) { server in
       let channel = try Self.pingingChannel(server)
       let stream = try channel.fullDuplexCall()
@@ -173,7 +177,8 @@ import Testing
     }
   }
 
-  @Test func `a server that rejects pings gets half as many`() async throws {
+  @Test func `after each too_many_pings error, the client doubles its ping interval`() async throws
+  {
     // For this server, every ping of a connection except the first is an hour too early.
     try await InteropKind.grpcGo.running(options: ["--pings", "3600000"]) { server in
       let channel = try Self.pingingChannel(server)

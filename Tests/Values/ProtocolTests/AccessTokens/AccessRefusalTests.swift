@@ -40,7 +40,7 @@ import Testing
       // An introspection endpoint's code says nothing about the caller's request.
       (.invalidRequest, 503, nil),
     ] as [(SQOAuthError.Code?, Int, String?)])
-  func `each error has its status and its challenge`(
+  func `each error code determines the HTTP status and the WWW-Authenticate challenge`(
     code: SQOAuthError.Code?, status: Int, challenge: String?
   ) {
     let refusal = AccessRefusal(code.map { SQOAuthError($0, "no") })
@@ -52,7 +52,7 @@ import Testing
       (nil, nil), (.zero, "0"), (.milliseconds(1), "1"), (.seconds(30), "30"),
       (.seconds(Int64.max), "86400"), (.seconds(-5), "0"),
     ] as [(Duration?, String?)])
-  func `a server that cannot be asked says when to try again`(
+  func `Retry-After is sent for an unavailable server, but not for an invalid token`(
     asked: Duration?, field: String?
   ) throws {
     let error = SQOAuthError(.temporarilyUnavailable, "no", status: 503, retryAfter: asked)
@@ -65,13 +65,13 @@ import Testing
     #expect(other.fields["WWW-Authenticate"] == other.challenge)
   }
 
-  @Test func `a request without a token learns the scopes and no error`() throws {
+  @Test func `the challenge to a request without a token names the scopes but no error`() throws {
     let refusal = AccessRefusal(SQOAuthError(.accessTokenMissing, "no"), scopes: ["read"])
     let challenge = try read(refusal)
     #expect(challenge.error == nil && challenge.parameters == ["scope": "read"])
   }
 
-  @Test func `a first challenge names the metadata and the scopes`() throws {
+  @Test func `a DPoP challenge without an error names the metadata URL and the scopes`() throws {
     let address = try ProtectedResourceMetadata.address(of: "https://api.example/orders")
     let refusal = AccessRefusal(
       resourceMetadata: address.absoluteString, scopes: ["read", "write"], requiresProof: true)
@@ -82,14 +82,14 @@ import Testing
         == "https://api.example/.well-known/oauth-protected-resource/orders")
   }
 
-  @Test func `a challenge without another parameter has a realm`() throws {
+  @Test func `a challenge without any other parameter has a realm`() throws {
     let challenge = try read(AccessRefusal(requiresProof: true))
     #expect(challenge.asksForProof && challenge.parameters == ["realm": "api"])
     // A text without a usable character is still a parameter.
     #expect(try read(AccessRefusal(scopes: ["\""])).parameters == ["scope": ""])
   }
 
-  @Test func `a challenge names the scopes that a check has missed`() throws {
+  @Test func `after a failed scope check, the challenge names all required scopes`() throws {
     let claims = try claims(["scope": "read"])
     let error = failure(.insufficientScope) { try claims.require(scopes: "read", "write") }
     let challenge = try read(AccessRefusal(error))
@@ -105,7 +105,7 @@ import Testing
       (["acr": "gold"], false), (["auth_time": 1_799_999_990], false), ([:], false),
       (["acr": ["gold"], "auth_time": "1799999990"], false),
     ] as [([String: JSONValue], Bool)])
-  func `a login must be of a demanded kind, and new enough`(
+  func `a login must have a demanded acr value and be at most max_age old`(
     claims values: [String: JSONValue], isAccepted: Bool
   ) throws {
     let claims = try claims(values)
@@ -119,7 +119,7 @@ import Testing
     #expect(challenge.acrValues == ["platinum", "gold"] && challenge.maxAge == .seconds(60))
   }
 
-  @Test func `no text ends a challenge before its end`() throws {
+  @Test func `quotes and line breaks in a value add no parameter to the challenge`() throws {
     let challenge = try read(
       AccessRefusal(resourceMetadata: "https://a/\"\\\r\nx: y, Basic realm=\"", scopes: ["a\"b"]))
     #expect(challenge.scope == "ab" && challenge.parameters.count == 2)

@@ -28,7 +28,7 @@ import Testing
       ("read write", ["read", "write"]), (["read", "write"], ["read", "write"]),
       (["read write"], ["read", "write"]), ([], []), (5, []), (["read", 1], []), ([:], []),
     ] as [(JSONValue, [String])])
-  func `the scopes are one text or a list of texts, and no other type`(
+  func `scopes are read from a text or a list of texts, and other types are ignored`(
     value: JSONValue, scopes: [String]
   ) throws {
     let claims = try Self.rules.check(["active": true, "scope": value])

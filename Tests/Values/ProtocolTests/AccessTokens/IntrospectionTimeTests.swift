@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [(14.0, 1), (16.0, 2)])
-  func `a call does not share the answer to a request that is too old`(
+  func `a call sends its own request if the pending one is older than the cache time`(
     delay: Double, requests: Int
   ) async throws {
     let introspector = try introspector(cacheTime: .seconds(15))

@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: Checker.allCases)
-  func `a token that is bound to a certificate or something unknown is refused`(
+  func `a token with an unknown confirmation or a missing certificate is refused`(
     checker: Checker
   ) async throws {
     for confirmation: JSONValue in [
@@ -139,7 +139,7 @@ import Testing
 
   /// RFC 8705, section 3.
   @Test(arguments: Checker.allCases)
-  func `a token that is bound to a certificate is valid only with it`(
+  func `a token that is bound to a certificate is valid only with that certificate`(
     checker: Checker
   ) async throws {
     let certificate = Data("certificate".utf8)
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `other spellings of the URL are equal`() async throws {
+  @Test func `a proof's URL may be spelled differently and omit the query`() async throws {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
     for (own, named) in [
       (Self.url + "?page=2", Self.url), ("https://API.example:443/files/1", Self.url),
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `a proof can be used once`() async throws {
+  @Test func `a proof is accepted only once`() async throws {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
     let proof = try await proof(token)
     #expect(try await check(request(token, proofs: [proof])) != nil)
@@ -201,7 +201,7 @@ import Testing
   }
 
   @Test(arguments: [(-61.0, false), (-59, true), (0, true), (119, true), (122, false)])
-  func `a proof is valid for a minute, with the tolerance for the clocks`(
+  func `a proof is valid for a minute, plus the tolerance for clock differences`(
     age: Double, isValid: Bool
   ) async throws {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
@@ -219,7 +219,9 @@ import Testing
     }
   }
 
-  @Test func `a proof is known to every check of the process`() async throws {
+  @Test func `a proof that one introspector accepted is refused by another in the process`()
+    async throws
+  {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
     let (other, _, _) = try await self.check(.introspection, confirmation: confirmation)
     let proof = try await proof(token)
@@ -228,7 +230,9 @@ import Testing
   }
 
   @Test(arguments: ["DPoP", "dpop", "pop", "mac"])
-  func `a token whose type is bound to a key is no Bearer token`(type: String) async throws {
+  func `a token of the type DPoP, PoP or MAC is refused as a Bearer token`(type: String)
+    async throws
+  {
     var environment = ClientEnvironment()
     environment.transport = ScriptedTransport(
       ScriptedTransport.json(#"{"active":true,"sub":"alice","token_type":"\#(type)"}"#))
@@ -244,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `a service may demand that tokens are bound`() async throws {
+  @Test func `requireBound rejects a Bearer token and accepts a DPoP-bound token`() async throws {
     let (check, _, token) = try await check(.introspection, confirmation: nil)
     let claims = try #require(try await check(request(token, scheme: "Bearer", proofs: [])))
     failure(.accessTokenInvalid) { try claims.requireBound() }
@@ -252,7 +256,7 @@ import Testing
     try await bound(request(other, proofs: [proof(other)]))?.requireBound()
   }
 
-  @Test func `two proofs, a long proof and rubbish are refused`() async throws {
+  @Test func `two proofs, an overlong proof and a malformed proof are refused`() async throws {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
     let proof = try await proof(token)
     let parts = proof.split(separator: ".").map(String.init)
@@ -273,7 +277,7 @@ import Testing
       (["Bearer a", "DPoP a"], .authorizationMalformed),
       (["DPoP a", "DPoP a"], .authorizationMalformed),
     ] as [([String], SQOAuthError.Code)])
-  func `a request with another form of authorization is refused`(
+  func `a missing, unsuitable or repeated Authorization field is refused`(
     fields: [String], code: SQOAuthError.Code
   ) async throws {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
@@ -293,7 +297,9 @@ import Testing
     #""typ":"dpop+jwt","alg":"ES256","jwk":{"kty":"oct","k":"AAAA"}"#,
     #""typ":"dpop+jwt","alg":"ES256","crit":["x"],"x":1,"jwk":PUBLIC"#,
   ])
-  func `a proof with a wrong header is refused`(header: String) async throws {
+  func `a proof whose header has a wrong typ, alg, jwk or crit is refused`(header: String)
+    async throws
+  {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
     let pair = try #require(key.pair)
     let right = #""typ":"dpop+jwt","alg":"ES256","jwk":PUBLIC"#

@@ -49,7 +49,7 @@ import Testing
 
   /// If a server accepts no secret, sending the secret only reveals it.
   @Test(arguments: [["private_key_jwt"], ["tls_client_auth"]])
-  func `a server that accepts no secret causes a typed error or Basic`(
+  func `for a server that accepts no secret, an error is thrown or Basic is chosen`(
     supported: [String]
   ) {
     do throws(SQOAuthError) {

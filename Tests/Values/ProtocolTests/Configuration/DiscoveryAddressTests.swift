@@ -19,7 +19,7 @@ import Testing
     ("https://example.com/t/.well-known/openid-configuration", "https://example.com/t"),
     ("https://example.com/.well-known/oauth-authorization-server/t", "https://example.com/t"),
   ])
-  func `a document's address is rejected as an issuer, and the error names the issuer`(
+  func `a metadata URL is rejected as an issuer, and the error names the right issuer`(
     address: String, issuer: String
   ) {
     let error = failure(.invalidConfiguration) { try Self.addresses(address) }
@@ -69,7 +69,7 @@ import Testing
       ]
     ),
   ])
-  func `the addresses are those of the specifications, with the RFC's first`(
+  func `the metadata URLs follow RFC 8414 and OpenID Connect, with RFC 8414's first`(
     issuer: String, expected: [String]
   ) throws {
     let addresses = try Self.addresses(issuer)
@@ -90,7 +90,7 @@ import Testing
 
   /// In the Model Context Protocol's order, two addresses have the well-known part before the path,
   /// and the last one has it after the path.
-  @Test func `a client of the Model Context Protocol asks below the path last`() throws {
+  @Test func `in MCP's order, the last URL has the well-known part after the path`() throws {
     let discovery = Discovery(
       issuer: "https://example.com/tenant1", timeout: .seconds(600), insertsWellKnownFirst: true)
     #expect(

@@ -47,7 +47,7 @@ import Testing
     failure(.invalidConfiguration) { try Self.make(token: ["": "x"]) }
   }
 
-  @Test func `other parameters are added in the order of their names`() throws {
+  @Test func `extra parameters of the app and the provider are sorted by name`() throws {
     let configuration = try Self.make(
       authorization: ["prompt": "consent", "acr_values": "2", "audience": "https://api"],
       token: ["resource": "https://api", "audience": "b"])

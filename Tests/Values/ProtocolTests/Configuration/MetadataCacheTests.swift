@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `callers share one request, and later ones send another only for fresh metadata`()
+  @Test func `metadata is requested once for all callers, and again only if it must be fresh`()
     async throws
   {
     let callers = (0..<20).map { caller(isFresh: $0 % 2 == 0) }
@@ -98,7 +98,7 @@ import Testing
 
   /// Requests of strangers to a service must not overload an issuer that already fails.
   @Test(arguments: [(nil, 1.0), (5.0, 5.0), (0.5, 1.0), (1e6, 300.0)])
-  func `a failing issuer gets no request for a second, or for as long as it asks`(
+  func `a failing issuer gets no request for one second or for its Retry-After time`(
     asked: Double?, rest: Double
   ) async throws {
     http.answer { _ in
@@ -160,7 +160,7 @@ import Testing
     #expect(try await second.value.issuer == "https://id.example")
   }
 
-  @Test func `a cancelled caller does not cancel the request of the others`() async throws {
+  @Test func `cancelling one of two callers does not cancel their shared request`() async throws {
     let (first, second) = (caller(), caller())
     try await server.isHolding()
     first.cancel()

@@ -37,7 +37,9 @@ import Testing
   }
 
   @Test(arguments: [(nil, 3600), ("max-age=600", 600), ("no-store", 300)])
-  func `old metadata is fetched again`(cacheControl: String?, lifetime: Double) async throws {
+  func `metadata is fetched again after its max-age or a default lifetime`(
+    cacheControl: String?, lifetime: Double
+  ) async throws {
     let headers: HeaderFields = cacheControl.map { ["Cache-Control": $0] } ?? [:]
     http.answer(Self.document("one", headers))
     #expect(try await path() == "one")
@@ -53,7 +55,8 @@ import Testing
     #expect(http.requests.count == 2, "a change of the date changes no length of time")
   }
 
-  @Test func `expired metadata is fetched again at once`() async throws {
+  @Test func `metadata that was marked as expired is fetched again by the next call`() async throws
+  {
     #expect(try await path() == "one")
     http.answer(Self.document("two"))
     cache.expire("https://id.example")
@@ -77,7 +80,9 @@ import Testing
     #expect(try await path() == "two")
   }
 
-  @Test func `a caller that needs fresh metadata gets the error`() async throws {
+  @Test func `a caller that demands fresh metadata gets the error of a failed request`()
+    async throws
+  {
     #expect(try await path() == "one")
     http.answer(Self.outage)
     await failure(.connectionFailed) { try await path(isFresh: true) }

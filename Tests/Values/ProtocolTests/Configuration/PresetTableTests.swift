@@ -73,7 +73,7 @@ import Testing
   }
 
   /// The deviations that each preset accepts; a new deviation belongs in this list.
-  @Test func `a deviation belongs to its provider alone`() {
+  @Test func `only the presets of GitHub, Slack, Facebook, Microsoft and Apple have deviations`() {
     let deviant = Self.rows.filter { $0.provider.tokenResponseQuirks != [] }
     #expect(Set(deviant.map(\.section)) == ["GitHub", "Slack"])
     let revoking = Self.rows.filter { $0.provider.revocationStyle != .rfc7009 }
@@ -86,7 +86,7 @@ import Testing
     #expect(asserting.map(\.section) == ["Apple"])
   }
 
-  @Test func `the article has a row and a section for each preset`() throws {
+  @Test func `the Providers article has a table row and a section for each preset`() throws {
     let article = try String(
       contentsOf: PackageSources.root.appending(
         path: "Sources/SequencingOAuth/SequencingOAuth.docc/Providers.md"), encoding: .utf8)
@@ -105,7 +105,7 @@ import Testing
     ("https://gitlab.com", .gitLab, true), ("https://graph.microsoft.com", .microsoft(), true),
     ("https://graph.microsoft.com.example", .microsoft(), false),
   ])
-  func `only a provider's API may get its tokens`(
+  func `a provider's tokens may be sent only to hosts of its own API`(
     address: String, provider: Provider, isAPI: Bool
   ) throws {
     #expect(provider.hasAPI(at: try ResourceOrigin(address)) == isAPI)
@@ -122,7 +122,7 @@ import Testing
       ])
   }
 
-  @Test func `consumers have one issuer, the tenant of personal accounts`() {
+  @Test func `Microsoft's tenant for consumers has the fixed issuer of personal accounts`() {
     let provider = Provider.microsoft(tenant: "consumers")
     #expect(
       provider.issuer

@@ -37,7 +37,7 @@ struct ProtectedResourceMetadataTests {
     ("https://user@api.example/mcp", .invalidConfiguration), ("", .invalidConfiguration),
     ("urn:example:api", .invalidConfiguration),
   ])
-  func `an identifier that is no https URL has no address`(
+  func `a resource identifier without https, or with a user or fragment, is rejected`(
     resource: String, code: SQOAuthError.Code
   ) {
     failure(code) { try ProtectedResourceMetadata.address(of: resource) }
@@ -58,7 +58,7 @@ struct ProtectedResourceMetadataTests {
     return metadata
   }
 
-  @Test func `a document says the same after it was written and read`() throws {
+  @Test func `metadata is unchanged after it is written as a document and read again`() throws {
     let plain = ProtectedResourceMetadata(
       resource: "https://api.example", authorizationServers: ["https://id.example/"])
     for metadata in [full, plain] {
@@ -66,7 +66,7 @@ struct ProtectedResourceMetadataTests {
     }
   }
 
-  @Test func `a document has the names of the specification`() throws {
+  @Test func `a document uses the member names of RFC 9728`() throws {
     let members = try JSONDecoder().decode([String: JSONValue].self, from: full.document())
     let expected: [String: JSONValue] = [
       "resource": "https://api.example/mcp", "authorization_servers": ["https://id.example"],

@@ -73,7 +73,7 @@ import Testing
     #expect(metadata.requiresPushedAuthorizationRequests && metadata.requiresSignedRequestObjects)
   }
 
-  @Test func `a missing member means unknown, and not supported`() throws {
+  @Test func `missing lists and endpoints are nil, and a missing flag is false`() throws {
     let metadata = try Self.read(Self.document(["revocation_endpoint": nil]))
     #expect(metadata.clientAuthenticationMethods == nil)
     #expect(metadata.revocationAuthenticationMethods == nil)
@@ -94,14 +94,16 @@ import Testing
 
   /// Swift's `==` takes U+212A, the kelvin sign, for the letter K, and U+037E for the semicolon.
   @Test(arguments: [#"https://id.example/\u212A"#, "https://id.example/\u{212A}"])
-  func `an issuer of other characters that Unicode calls equal is rejected`(issuer: String) {
+  func `an issuer with different characters that Unicode treats as equal is rejected`(
+    issuer: String
+  ) {
     failure(.issuerMismatch) {
       try Self.read(
         Self.document(["issuer": "\"\(issuer)\""]), issuer: "https://id.example/K")
     }
   }
 
-  @Test func `the error for a document of many tenants says so`() {
+  @Test func `the issuer mismatch error for a multi-tenant document mentions the tenant`() {
     let issuer = "https://login.example/{tenantid}/v2.0"
     let error = failure(.issuerMismatch) {
       try Self.read(Self.document(["issuer": "\"\(issuer)\""]))
@@ -116,7 +118,7 @@ import Testing
   }
 
   @Test(arguments: ["authorization_endpoint", "token_endpoint"])
-  func `an unusable endpoint is rejected`(name: String) {
+  func `an unusable authorization or token endpoint is rejected`(name: String) {
     for value in ["1", "[]", "\"/relative\"", "\"https://u@id.example/x\""] {
       failure { try Self.read(Self.document([name: value])) }
     }
@@ -149,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: ["\"S256\"", "[1]", "{}", "true", #"["S256",null]"#])
-  func `an unreadable list of challenge methods does not count as missing`(value: String) {
+  func `an unreadable list of PKCE challenge methods is rejected`(value: String) {
     failure(.invalidResponse) {
       try Self.read(Self.document(["code_challenge_methods_supported": value]))
     }
@@ -162,7 +164,7 @@ import Testing
   ]
 
   @Test(arguments: lists)
-  func `the readable elements of any other list are used`(
+  func `the readable elements of every list except the PKCE methods are used`(
     value: String, list: [String]?
   ) throws {
     let names = [
@@ -188,7 +190,9 @@ import Testing
     ("true", true), ("false", false), (#""true""#, true), (#""false""#, false), ("1", false),
     ("null", false), ("[]", false),
   ])
-  func `the flag for the issuer in redirects may be a text`(value: String, isPromised: Bool)
+  func `the flag for the iss response parameter may be a Boolean or a string`(
+    value: String, isPromised: Bool
+  )
     throws
   {
     let metadata = try Self.read(
@@ -207,7 +211,7 @@ import Testing
   ]
 
   @Test(arguments: OptionalEndpoint.allCases, unusable)
-  func `an unusable endpoint causes an error only when a call needs it`(
+  func `an unusable optional endpoint causes an error only when a call needs it`(
     endpoint: OptionalEndpoint, value: (text: String, code: SQOAuthError.Code)
   ) throws {
     let metadata = try Self.read(Self.document([endpoint.rawValue: value.text]))

@@ -30,7 +30,7 @@ import Testing
     #expect(metadata.issuer == "https://accounts.google.com")
   }
 
-  @Test func `Facebook has absolute endpoints and the secret in the body`() throws {
+  @Test func `Facebook has absolute endpoints and gets the secret in the body`() throws {
     let metadata = try ProviderTests.metadata(.facebook)
     #expect(metadata.authorizationEndpoint?.host() == "www.facebook.com")
     #expect(metadata.authorizationEndpoint?.path() == "/dialog/oauth")
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [".", ".."])
-  func `a realm that leaves its folder is rejected`(realm: String) {
+  func `a Keycloak realm of one or two dots is rejected`(realm: String) {
     failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "id", redirectURI: "http://127.0.0.1/cb",

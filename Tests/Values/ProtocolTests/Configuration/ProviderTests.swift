@@ -15,7 +15,8 @@ import Testing
   /// Google's endpoints in the AeroGear cookbook, with and without slashes where base and
   /// path meet.
   @Test(arguments: ["https://accounts.google.com", "https://accounts.google.com/"], ["", "/"])
-  func `a base and a path are joined by one slash`(base: String, slash: String) throws {
+  func `a base URL and an endpoint path are joined by one slash`(base: String, slash: String) throws
+  {
     let metadata = try Self.metadata(
       Provider(
         name: "Google", baseURL: base, authorizationEndpoint: slash + "o/oauth2/auth",
@@ -28,7 +29,7 @@ import Testing
     #expect(metadata.refreshEndpoint == metadata.tokenEndpoint)
   }
 
-  @Test func `a base keeps its own path`() throws {
+  @Test func `the path of a base URL is kept before the endpoint paths`() throws {
     let metadata = try Self.metadata(
       Provider(
         name: "x", baseURL: "https://s.example/realms/a//", authorizationEndpoint: "/auth",
@@ -53,7 +54,8 @@ import Testing
     #expect(metadata.revocationEndpoint == nil)
   }
 
-  @Test func `a provider with Facebook's addresses gets none of its quirks`() throws {
+  @Test func `a custom provider with Facebook's endpoints gets none of the preset's quirks`() throws
+  {
     let provider = Provider(
       name: "mine", baseURL: "", authorizationEndpoint: "https://www.facebook.com/dialog/oauth",
       tokenEndpoint: "https://graph.facebook.com/oauth/access_token")
@@ -75,7 +77,7 @@ import Testing
     #expect(metadata.issuer == "https://s.example")
   }
 
-  @Test func `each server that an endpoint from the app names is the provider's own`() {
+  @Test func `a provider's origins are those of all endpoints that the app configures`() {
     func url(_ name: String) -> String { "https://\(name).example/x" }
     let names = [
       "authorization", "token", "refresh", "revocation", "device", "par", "introspection", "jwks",

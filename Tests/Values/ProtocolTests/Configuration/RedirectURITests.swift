@@ -41,7 +41,9 @@ import Testing
     ("http://127.0.0.1", "http://127.0.0.1:51004"),
     ("http://127.0.0.1/", "http://127.0.0.1:51004/"),
   ])
-  func `the bound port is filled in, and nothing else changes`(text: String, bound: String) throws {
+  func `the listener's port is put into the redirect URI, and nothing else changes`(
+    text: String, bound: String
+  ) throws {
     #expect(try Self.loopback(text)?.uri(port: 51004) == bound)
   }
 
@@ -66,7 +68,7 @@ import Testing
     ("authapp://Default/Authcallback", true), ("myapp:/cb", true), ("com.example.app:/cb", false),
     ("https://app.example/cb", false), ("http://127.0.0.1/cb", false),
   ])
-  func `a scheme without a dot is weak`(text: String, isWeak: Bool) throws {
+  func `a private scheme without a dot is reported as weak`(text: String, isWeak: Bool) throws {
     #expect(try RedirectURI(text).hasWeakScheme == isWeak)
   }
 
@@ -92,7 +94,7 @@ import Testing
     "about:blank", "blob:x", "vbscript:x", "ftp://127.0.0.1/cb", "ws://127.0.0.1/cb",
     "wss://app.example/cb",
   ])
-  func `any other redirect URI is rejected with a reason`(text: String) {
+  func `an unsupported or malformed redirect URI is rejected with a reason`(text: String) {
     let error = failure(.invalidConfiguration) { try RedirectURI(text) }
     #expect(error?.message.isEmpty == false)
   }

@@ -38,7 +38,7 @@ import Testing
   }
 
   /// - SeeAlso: RFC 4648, section 3.5
-  @Test func `each sequence of bytes has exactly one text`() {
+  @Test func `no two base64url texts decode to the same bytes`() {
     let characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     let pairs = characters.flatMap { first in characters.map { "\(first)\($0)" } }
     #expect(pairs.count { Base64URL.decode($0) != nil } == 256)

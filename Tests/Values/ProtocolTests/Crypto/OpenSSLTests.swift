@@ -5,7 +5,7 @@ import Testing
 
 /// What OpenSSL offers in this process; other configurations are tested in processes of their own.
 @Suite struct OpenSSLTests {
-  @Test func `a complete OpenSSL lacks nothing, and a lack names the algorithm and the file`() {
+  @Test func `OpenSSL has all algorithms, and the text about a missing one names OPENSSL_CONF`() {
     #expect(OpenSSL.lack() == nil)
     for kind in [PublicKey.Kind.rsa, .ellipticCurve(.p521), .ed25519] {
       #expect(OpenSSL.lack(kind.algorithm) == nil)
@@ -22,7 +22,9 @@ import Testing
   }
 
   @Test(arguments: [HashFunction.sha256, .sha384, .sha512])
-  func `a hash function does not depend on the configuration`(function: HashFunction) {
+  func `a hash function has a fallback that does not depend on OpenSSL's configuration`(
+    function: HashFunction
+  ) {
     #expect(function.ownImplementation != nil)
     #expect(function.ownImplementation != function.implementation)
   }

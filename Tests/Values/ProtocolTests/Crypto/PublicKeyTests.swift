@@ -46,7 +46,7 @@ import Testing
   @Test(
     arguments: [(.p256, .es256), (.p384, .es384), (.p521, .es512)]
       as [(EllipticCurve, JWSAlgorithm)])
-  func `a point must lie on its curve and have the curve's length`(
+  func `a point that is not on the curve or has a wrong length is rejected`(
     curve: EllipticCurve, algorithm: JWSAlgorithm
   ) throws {
     let x = try Self.member("x", algorithm)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [0, 31, 33, 57])
-  func `an Ed25519 key has 32 bytes`(count: Int) {
+  func `an Ed25519 key whose length is not 32 bytes is rejected`(count: Int) {
     #expect(PublicKey(ed25519: Data(count: count)) == nil)
   }
 }

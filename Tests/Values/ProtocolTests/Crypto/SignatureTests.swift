@@ -43,7 +43,7 @@ import Testing
   ]
 
   @Test(arguments: zip([JWSAlgorithm.es256, .es384, .es512], orders))
-  func `the numbers of an ECDSA signature lie between zero and the curve's order`(
+  func `an ECDSA signature whose r or s is zero or not below the order is invalid`(
     algorithm: JWSAlgorithm, order: String
   ) throws {
     let sample = try Sample(algorithm)
@@ -76,7 +76,9 @@ import Testing
   }
 
   @Test(arguments: JWSAlgorithm.allCases.filter { !$0.isSymmetric })
-  func `a failure leaves no error for OpenSSL's next caller`(algorithm: JWSAlgorithm) throws {
+  func `a failed verification leaves no error in OpenSSL's error queue`(algorithm: JWSAlgorithm)
+    throws
+  {
     let sample = try Sample(algorithm)
     ERR_clear_error()
     for scheme in Self.schemes {

@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [#""javascript:alert(1)""#, #""http://example.com/device""#, "1", #""""#])
-  func `an unusable complete address is ignored`(value: String) throws {
+  func `an unusable verification_uri_complete is ignored`(value: String) throws {
     let response = try Self.read(["verification_uri_complete": value])
     #expect(response.authorization.verificationURIComplete == nil)
   }
@@ -101,7 +101,9 @@ import Testing
   ]
 
   @Test(arguments: wrong)
-  func `the error names a wrong member`(name: String, value: String?) throws {
+  func `the error for a missing or invalid member names the member`(name: String, value: String?)
+    throws
+  {
     let error = failure(.invalidResponse) { try Self.read([name: value]) }
     #expect(error?.message.contains(name) == true && error?.status == 200)
   }

@@ -41,7 +41,7 @@ import Testing
   @Test(
     arguments: [407, 408, 421, 425, 429, 500, 502, 503, 504, 599],
     ["too_many_requests", "invalid_grant", "invalid_client", "slow_down_please", "cancelled"])
-  func `a temporary status does not end the sign-in, with any code`(
+  func `a temporary status does not end the sign-in, whatever its error code`(
     status: Int, code: String
   ) {
     var polls = DevicePolls(interval: .seconds(5))

@@ -37,7 +37,7 @@ import Testing
     "http://[0:0:0:0:0:0:0:1]/t", "http://[fe80::1]/t", "http://::1/t", "http://[::1]evil.com/t",
     "http://[::1].evil.com/t",
   ])
-  func `http elsewhere is rejected without resolving the name`(text: String) {
+  func `http on a host that is not spelt as a loopback address is rejected`(text: String) {
     let error = failure { try EndpointURL.check(text, name: "token endpoint") }
     #expect(error?.code == .insecureEndpoint || error?.code == .invalidConfiguration)
   }

@@ -93,7 +93,9 @@ import Testing
 
   /// libcurl restarts a body if the server closes the connection before the response.
   @Test(arguments: [true, false])
-  func `an error of a dropped attempt does not end the next one`(isLate: Bool) async throws {
+  func `an error of an abandoned upload attempt does not end the next attempt`(isLate: Bool)
+    async throws
+  {
     let attempts = Counter()
     let queueOfBody = Queue()
     let queue = UploadQueue(length: nil) {

@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a turn ends after its limit, and the next turn reads on`() throws {
+  @Test func `a reading turn ends at its byte limit, and the next turn reads the rest`() throws {
     // Only one thread at a time may use turns.
     let loop = try CurlEventLoop.shared.get()
     try loop.multi.withLock { _ throws in

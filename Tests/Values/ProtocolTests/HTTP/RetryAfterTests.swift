@@ -33,7 +33,7 @@ import Testing
     #expect(RetryAfter.delay(in: ["Retry-After": text], now: longBefore) == .seconds(86_400))
   }
 
-  @Test func `a date counts from the date of the response`() {
+  @Test func `the delay until a date is measured from the response's own Date`() {
     let headers: HeaderFields = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:50:07 GMT",
     ]
@@ -49,13 +49,13 @@ import Testing
     "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 0000 08:49:37 GMT", ", , - - , GMT",
     "1994-11-06T08:49:37Z",
   ])
-  func `any other value counts as missing`(text: String) {
+  func `a value that is neither a delay nor an HTTP date is ignored`(text: String) {
     #expect(RetryAfter.delay(in: ["Retry-After": text], now: Self.example) == nil)
     #expect(RetryAfter.delay(in: [:], now: Self.example) == nil)
   }
 
   /// Compares with Foundation's calendar, which the parser does not use.
-  @Test func `dates over four centuries are right`() throws {
+  @Test func `dates over four centuries are parsed as by Foundation's calendar`() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
     let names = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [(1994, "94", 1994), (2030, "94", 1994), (2045, "94", 2094), (1999, "00", 2000)])
-  func `a year of two digits is at most 50 years ahead`(
+  func `a two-digit year is read as a year at most 50 years ahead`(
     now: Int, digits: String, year: Int
   ) {
     let now = Date(timeIntervalSince1970: Double(now - 1970) * 31_556_952 + 1_000_000)

@@ -141,7 +141,7 @@ import Testing
       (["auth_time": nil], .idTokenAuthenticationDate),
       (["auth_time": "1899999000"], .idTokenAuthenticationDate),
     ] as [([String: JSONValue?], SQOAuthError.Code?)])
-  func `a request for a recent login is checked`(
+  func `auth_time must be within the requested max_age`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {
     var expectation = Self.expectation()
@@ -206,7 +206,9 @@ import Testing
       ["auth_time": 1_899_999_001], ["aud": "app"], ["aud": .array(["app", "api", "stranger"])],
       ["azp": nil], ["exp": 1_000_000_000], ["iat": 1_999_999_999],
     ] as [[String: JSONValue?]])
-  func `the rules for the parties ignore other wrong claims`(changes: [String: JSONValue?]) throws {
+  func `checkParties accepts wrong claims that only checkStatements rejects`(
+    changes: [String: JSONValue?]
+  ) throws {
     var claims: [String: JSONValue] = [
       "aud": .array(["app", "api"]), "azp": "app", "auth_time": 1_899_999_000,
     ]

@@ -51,7 +51,7 @@ import Testing
       (#"{"alg":"none"}"#, .idTokenAlgorithm), (#"{"alg":"HS256"}"#, .idTokenAlgorithm),
       (#"{"alg":"RS256","crit":["x"]}"#, .idTokenCritical),
     ] as [(String, SQOAuthError.Code)])
-  func `an ID token that cannot be verified counts as missing`(
+  func `an ID token that cannot be verified is not used, and the reason is returned`(
     header: String, code: SQOAuthError.Code
   ) async throws {
     let token = header.hasPrefix("{") ? try text([:], header: header) : header
@@ -68,7 +68,7 @@ import Testing
       (["aud": "stranger"], .idTokenAudience), (["azp": "stranger"], .idTokenAuthorizedParty),
       (["nonce": "another"], .idTokenNonce),
     ] as [([String: JSONValue?], SQOAuthError.Code)])
-  func `an ID token that cannot be verified and names another party is rejected`(
+  func `an unverifiable ID token with a wrong issuer, user, client or nonce is rejected`(
     changes: [String: JSONValue?], code: SQOAuthError.Code
   ) async throws {
     await failure(code) { try await validated(text(changes)) }

@@ -52,7 +52,9 @@ import Testing
   private var requests: Int { server.http.requests.count }
 
   @Test(arguments: Outage.all + Outage.answers)
-  func `forged texts cause no requests to a failing issuer`(outage: Outage) async throws {
+  func `tokens with unknown keys cause one request a minute to a failing issuer`(outage: Outage)
+    async throws
+  {
     let known = try await current()
     server.http.answer(outage.answer)
     for _ in 0..<5 { #expect(try await newer(than: known) == nil) }
@@ -65,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [("5", 60.0), ("90", 90), ("100000", 300)])
-  func `the issuer may ask for a longer pause, within bounds`(
+  func `a longer Retry-After of the issuer is respected, up to five minutes`(
     retryAfter: String, rest: Double
   ) async throws {
     let known = try await current()
@@ -80,7 +82,7 @@ import Testing
     #expect(requests == 3)
   }
 
-  @Test func `the issuer's own token is verified as soon as its keys are available again`()
+  @Test func `for a token from the issuer itself, a failed key fetch is repeated after a second`()
     async throws
   {
     let known = try await current()
@@ -163,7 +165,8 @@ import Testing
     await failure(.connectionFailed) { try await current() }
   }
 
-  @Test func `without known keys, a failure counts for only one second`() async throws {
+  @Test func `without known keys, a failed request may be repeated after one second`() async throws
+  {
     server.http.answer(
       Outage.status(503, .temporarilyUnavailable, ["Retry-After": "600"]).answer)
     for _ in 0..<5 { await failure(.temporarilyUnavailable) { try await current() } }
@@ -173,7 +176,7 @@ import Testing
     _ = try await current()
   }
 
-  @Test func `a failed early fetch of keys is repeated once they are needed`()
+  @Test func `a failed prefetch of keys is repeated as soon as the keys are needed`()
     async throws
   {
     server.http.answer(Outage.failure(.connectionFailed).answer)

@@ -43,7 +43,7 @@ import Testing
     #expect(http.requests.count == 2)
   }
 
-  @Test func `unknown keys cause a fetch at once, as often as the keys change`()
+  @Test func `new keys are fetched at once each time the issuer changes its keys`()
     async throws
   {
     var known = try await keys.keys(of: source(), environment)
@@ -55,7 +55,9 @@ import Testing
     #expect(http.requests.count == 4)
   }
 
-  @Test func `after an unsuccessful fetch, the issuer gets no request for a minute`() async throws {
+  @Test func `after a fetch without new keys, the issuer gets no request for a minute`()
+    async throws
+  {
     let known = try await keys.keys(of: source(), environment)
     for _ in 0..<5 {
       #expect(try await newer(known) == nil)

@@ -13,7 +13,7 @@ import Testing
   ]
 
   @Test(arguments: lists.indices)
-  func `the newer name is used only if the server lists it alone`(index: Int) {
+  func `the name Ed25519 is used only if the server lists it without EdDSA`(index: Int) {
     let row = Self.lists[index]
     #expect(JWSAlgorithm.edDSA.name(in: row.listed) == row.name)
     #expect(JWSAlgorithm.es256.name(in: row.listed) == "ES256")
@@ -23,7 +23,7 @@ import Testing
   @Test(arguments: [
     (["Ed25519"], "Ed25519"), (["EdDSA"], "EdDSA"), (["Ed25519", "EdDSA"], "EdDSA"),
   ])
-  func `a proof, an assertion and a signed request have the name that the server lists`(
+  func `a proof, an assertion and a signed request use an algorithm name that the server lists`(
     listed: [String], name: String
   ) async throws {
     let issuer = "https://id.example"
@@ -61,14 +61,14 @@ import Testing
     }
   }
 
-  @Test func `a key of the app is the same under both names`() throws {
+  @Test func `proof keys from one app key are equal under both names of Ed25519`() throws {
     let key = try ClientKey(generating: .edDSA)
     #expect(try ProofKey(ofApp: key, as: "Ed25519") == ProofKey(ofApp: key))
     #expect(try ProofKey(ofApp: key) != ProofKey(ofApp: ClientKey(generating: .edDSA)))
   }
 
   @Test(arguments: [(["Ed25519"], "Ed25519"), (nil, "EdDSA")])
-  func `a registration has the name that the server lists`(
+  func `a registration uses the algorithm name that the server lists`(
     listed: [String]?, name: String
   ) throws {
     var metadata = ClientMetadata(

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 
 @Suite struct CompactJWSTests {
-  @Test func `the header names the key and the type`() throws {
+  @Test func `the algorithm, the key ID and the type are read from the header`() throws {
     let text = try CompactJWS(
       SecretlySigned.text(header: #"{"alg":"HS256","kid":"k 1","typ":"JWT"}"#, payload: "hello"))
     #expect(text.algorithmName == "HS256" && text.keyID == "k 1" && text.type == "JWT")
@@ -109,7 +109,7 @@ import Testing
     #"{"a":\#(String(repeating: "[", count: 40))\#(String(repeating: "]", count: 40))}"#,
     #"{"a":[\#(String(repeating: "0,", count: 10_000))0]}"#,
   ])
-  func `a payload that is not a bounded object, or repeats a name, has no claims`(
+  func `claims that are no JSON object, are too large or repeat a name are malformed`(
     payload: String
   ) throws {
     let text = try CompactJWS(

@@ -46,7 +46,7 @@ import Testing
 
   /// - SeeAlso: RFC 9864, section 2.2
   @Test(arguments: ["Ed25519", "EdDSA", nil])
-  func `an Ed25519 key may have either name of its algorithm`(name: String?) throws {
+  func `an Ed25519 key may name its algorithm Ed25519, EdDSA or not at all`(name: String?) throws {
     let vector = try SignedVectors.one(.edDSA)
     let key = try #require(vector.key).with(["alg": name.map(JSONValue.string)])
     try CompactJWS(vector.jws).verify(with: .of([key]), algorithm: .edDSA)

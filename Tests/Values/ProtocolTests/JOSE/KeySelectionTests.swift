@@ -10,7 +10,7 @@ import Testing
   private static let asymmetric = JWSAlgorithm.allCases.filter { !$0.isSymmetric }
 
   @Test(arguments: asymmetric)
-  func `the right key is found among decoys with the same name`(algorithm: JWSAlgorithm) throws {
+  func `the right key is found among decoys with the same key ID`(algorithm: JWSAlgorithm) throws {
     let vector = try SignedVectors.one(algorithm)
     let key = try #require(vector.key)
     let decoys = SignedVectors.signed.compactMap(\.key).filter { $0 != key }
@@ -40,7 +40,9 @@ import Testing
       ["alg": "RS384"], ["alg": "PS256"], ["alg": "RSA-OAEP"], ["alg": "none"], ["alg": ""],
       ["kid": "another"], ["kid": ""],
     ] as [[String: JSONValue]])
-  func `a key with another purpose is not used`(members: [String: JSONValue]) throws {
+  func `a key with an unsuitable use, operation, algorithm or key ID is not used`(
+    members: [String: JSONValue]
+  ) throws {
     let vector = try SignedVectors.one(.rs256)
     let key = try #require(vector.key)
     let set = try JSONWebKeySet.of([key.with(members)])
@@ -48,7 +50,7 @@ import Testing
     #expect(throws: JWSFailure.noKey) { try text.verify(with: set, algorithm: .rs256) }
   }
 
-  @Test func `a key without a name does not match a header with a name`() throws {
+  @Test func `a key without a key ID does not match a header with a key ID`() throws {
     let vector = try SignedVectors.one(.rs256)
     let set = try JSONWebKeySet.of([try #require(vector.key).with(["kid": nil])])
     #expect(throws: JWSFailure.noKey) {
@@ -56,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a header without a name matches every key of the right type`() throws {
+  @Test func `a header without a key ID matches every key of the right type`() throws {
     // These texts of RFC 7515 have no `kid`.
     for vector in SignedVectors.signed where vector.source.hasPrefix("RFC 7515") {
       guard let key = vector.key else { continue }
@@ -68,7 +70,9 @@ import Testing
   }
 
   @Test(arguments: asymmetric)
-  func `a set finds a text's key among other keys`(algorithm: JWSAlgorithm) throws {
+  func `a key set returns a key only for a text with its key ID and algorithm`(
+    algorithm: JWSAlgorithm
+  ) throws {
     let vector = try SignedVectors.one(algorithm)
     let text = try CompactJWS(vector.jws)
     let others = SignedVectors.signed.compactMap(\.key).filter { $0["kid"] != vector.key["kid"] }

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: JWSAlgorithm.allCases)
-  func `a signature of another length is rejected`(algorithm: JWSAlgorithm) throws {
+  func `a signature of a wrong length is rejected`(algorithm: JWSAlgorithm) throws {
     let vector = try SignedVectors.one(algorithm)
     let segments = vector.jws.split(separator: ".").map(String.init)
     let signature = try #require(Base64URL.decode(segments[2]))
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a verified text has the signed claims`() throws {
+  @Test func `the claims of a signed text are read from its payload`() throws {
     let claims = try CompactJWS(SignedVectors.one(.rs256).jws).claims()
     #expect(claims["sub"].string == "248289761001")
     #expect(claims["exp"].integer == 1_311_281_970)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: ["NONE", "None", "nOnE", "rs256", "RS256 ", ""])
-  func `another spelling of an algorithm counts as another algorithm`(name: String) throws {
+  func `a misspelt algorithm name in the header matches no algorithm`(name: String) throws {
     let text = try CompactJWS(SecretlySigned.text(header: #"{"alg":"\#(name)"}"#))
     for algorithm in JWSAlgorithm.allCases {
       #expect(throws: JWSFailure.algorithm(found: name)) {

@@ -9,7 +9,7 @@ import Testing
     "open": true, "ratio": 0.5, "count": 3.0, "huge": 1e300, "none": .null, "empty": [:],
   ]
 
-  @Test func `a chain of subscripts leads to a value at any depth`() {
+  @Test func `chained subscripts return a value at any depth`() {
     #expect(Self.json["items"][0]["title"].string == "A")
     #expect(Self.json["items"]?[0]?["title"]?.string == "A")
     #expect(Self.json["items"][0]["size"].integer == 3)
@@ -25,14 +25,14 @@ import Testing
     json["items"][0]["title"]["more"][0], json["empty"]["a"], json["none"]["a"], json["none"][0],
     json[0],
   ])
-  func `a chain that leads nowhere is nil at every step`(missing: JSONValue?) {
+  func `subscripts and typed properties of a missing value are nil`(missing: JSONValue?) {
     #expect(missing == nil)
     #expect(missing["a"] == nil && missing[0] == nil)
     #expect(missing.string == nil && missing.bool == nil && missing.integer == nil)
     #expect(missing.number == nil && missing.array == nil && missing.object == nil)
   }
 
-  @Test func `a null value does not count as a missing value`() {
+  @Test func `a JSON null is distinguished from a missing value`() {
     #expect(Self.json["none"] == .null)
     #expect(Self.json["items"][1]["title"] == .null)
     #expect(Self.json["none"].string == nil)
@@ -74,13 +74,15 @@ import Testing
   ]
 
   @Test(arguments: literals)
-  func `a literal equals the JSON that is read from its text`(json: String, literal: JSONValue)
+  func `a Swift literal equals the value that is read from the same JSON text`(
+    json: String, literal: JSONValue
+  )
     throws
   {
     #expect(try JSONValueTests.read(json) == literal)
   }
 
-  @Test func `the later of two members with one name in a literal wins`() {
+  @Test func `if a literal repeats a member's name, the later member is used`() {
     let value: JSONValue = ["a": 1, "b": 2, "a": "later"]
     #expect(value == ["b": 2, "a": "later"])
   }

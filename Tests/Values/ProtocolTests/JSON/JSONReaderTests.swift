@@ -23,7 +23,7 @@ import Testing
       (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u0041\u00e9\uD83D\ude00""#, "Aé😀"),
       (#""a\u0000b""#, "a\u{0}b"), ("\"😀\u{7F}\u{2028}\"", "😀\u{7F}\u{2028}"),
     ] as [(String, JSONValue)])
-  func `every text of the grammar is read`(text: String, value: JSONValue) throws {
+  func `each form of valid JSON is read`(text: String, value: JSONValue) throws {
     #expect(try Self.read(text) == value)
     #expect(try Self.read(text, Self.strict) == value)
     #expect(try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) == value)
@@ -83,7 +83,7 @@ import Testing
   ]
 
   @Test(arguments: smallFaults)
-  func `a server's small fault spoils only one value, but a signed text must have none`(
+  func `a small fault is repaired in a server's message, but rejected in strict mode`(
     text: Data, value: JSONValue
   ) throws {
     #expect(try JSONReader.value(of: text) == value)
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `a text without an end costs no more time than its length`() {
+  @Test func `a long text that never closes its arrays, objects or strings is rejected`() {
     for text in ["[", "{\"a\":", "[[],", "\"", "{\"a\":[{"] {
       let long = String(repeating: text, count: 100_000)
       #expect(throws: (any Error).self) { try Self.read(long, .own) }

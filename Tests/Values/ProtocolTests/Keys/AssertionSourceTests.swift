@@ -18,13 +18,13 @@ import Testing
   }
 
   @Test(arguments: ["", "\n", " \r\n\t\n"])
-  func `white space at the end is removed`(end: String) async throws {
+  func `white space at the end of an assertion is removed`(end: String) async throws {
     let text = try await signed()
     let source = AssertionSource { _ in text + end }
     #expect(try await source.assertion(for: Self.need) == text)
   }
 
-  @Test func `the code gets the audience, and is asked for each assertion`() async throws {
+  @Test func `the app's code is called with the audience for each assertion`() async throws {
     let asked = Locked<[String]>([])
     let key = try MadeKeys.key(for: .es256)
     let source = AssertionSource { audience in
@@ -42,7 +42,9 @@ import Testing
       ["aud": "https://id.example"], ["aud": ["https://id.example"]],
       ["aud": ["other", "https://id.example"]],
     ] as [[String: JSONValue]])
-  func `an assertion for the server is sent`(claims: [String: JSONValue]) async throws {
+  func `an assertion whose audience includes the server is sent`(claims: [String: JSONValue])
+    async throws
+  {
     let text = try await signed(claims)
     #expect(try await AssertionSource { _ in text }.assertion(for: Self.need) == text)
   }
@@ -52,7 +54,7 @@ import Testing
       [:], ["aud": "https://id.example/"], ["aud": ["https://kubernetes.default.svc"]], ["aud": 5],
       ["aud": []], ["aud": "HTTPS://id.example"],
     ] as [[String: JSONValue]])
-  func `an assertion for others is not sent, and no error shows it`(
+  func `an assertion for a different audience is not sent, and no error shows it`(
     claims: [String: JSONValue]
   ) async throws {
     let text = try await signed(claims)
@@ -89,14 +91,14 @@ import Testing
     #expect(error?.cause is FileError)
   }
 
-  @Test func `an error of the SDK is wrapped, so that it ends no session of this account`() async {
+  @Test func `an SDK error from the app's code is wrapped and does not require a sign-in`() async {
     let source = AssertionSource { _ in throw SQOAuthError(.invalidGrant, "no longer") }
     let error = await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) }
     #expect(error?.message.contains("no longer") == true && error?.requiresSignIn == false)
     #expect((error?.cause as? SQOAuthError)?.code == .invalidGrant)
   }
 
-  @Test func `code that does not return is cancelled, and the caller gets an error`() async {
+  @Test func `app code that does not return is cancelled, and the caller gets an error`() async {
     let gate = OneShot<Void>()
     let cancelled = OneShot<Bool>()
     let source = AssertionSource("a test", limit: .milliseconds(20)) { _ in
@@ -109,7 +111,7 @@ import Testing
     #expect(await cancelled.wait())
   }
 
-  @Test func `a cancelled caller does not wait`() async {
+  @Test func `a cancelled caller does not wait for the app's code`() async {
     let (begun, gate) = (OneShot<Void>(), OneShot<Void>())
     let source = AssertionSource { _ in
       begun.resolve(())
@@ -123,7 +125,7 @@ import Testing
     gate.resolve(())
   }
 
-  @Test func `a source equals only its own copies, and prints its kind`() {
+  @Test func `a source equals only its own copies, and a file source prints its path`() {
     let (one, other) = (AssertionSource { _ in "C4N4RY" }, AssertionSource { _ in "C4N4RY" })
     let copy = one
     #expect(one == copy && one != other && Set([one, copy, other]).count == 2)
@@ -145,7 +147,8 @@ import Testing
     #expect(first != second)
   }
 
-  @Test func `a file that is missing is named, and the system's reason is the cause`() async throws
+  @Test func `the error for a missing file names the file and has the system's error as cause`()
+    async throws
   {
     let path = try TemporaryFolder().file("gone")
     let error = await failure(.clientKeyFailed) {
@@ -154,7 +157,9 @@ import Testing
     #expect(error?.message.contains(path) == true && (error?.cause as? FileError)?.code == ENOENT)
   }
 
-  @Test func `a folder and a pipe are no assertion, and are refused without a wait`() async throws {
+  @Test func `a folder, pipe or device as the assertion file is refused without a wait`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     try #require(mkfifo(folder.file("pipe"), 0o600) == 0)
     for path in [folder.path, folder.file("pipe"), "/dev/null"] {
@@ -169,7 +174,7 @@ import Testing
     (Data(repeating: 0x61, count: BroughtAssertion.longest + 1), "bytes"),
     (Data("C4N4RY\n".utf8), "signed JSON Web Token"),
   ])
-  func `a file without an assertion is refused, and no error shows it`(
+  func `a file without an assertion is refused, and the error does not show its content`(
     content: Data, reason: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -183,7 +188,8 @@ import Testing
 
   // MARK: The configuration
 
-  @Test func `a client with a source sends an assertion where the server lists the method`() throws
+  @Test func `a client with an assertion source uses private_key_jwt if the server supports it`()
+    throws
   {
     let client = try ClientConfiguration(
       clientID: "c", clientSecret: "s", clientAssertionSource: AssertionSource { _ in "" },
@@ -200,7 +206,7 @@ import Testing
     #expect(try chosen.authentication(supported: ["none"]) == .privateKeyJWT)
   }
 
-  @Test func `a source for a grant does not authenticate the client`() throws {
+  @Test func `an assertion source for a grant does not authenticate the client`() throws {
     var client = try ClientConfiguration(clientID: "c", provider: .issuer(Self.audience))
     client.grantAssertionSource = AssertionSource { _ in "" }
     #expect(try client.authentication(supported: ["private_key_jwt"]) == .publicClient)

@@ -55,7 +55,9 @@ import Testing
     }
   }
 
-  @Test func `the file has four published keys`() { #expect(Published.all.count == 4) }
+  @Test func `the file of test vectors has four published keys`() {
+    #expect(Published.all.count == 4)
+  }
 
   @Test(arguments: Published.all)
   func `a published key creates a signature that its public key verifies`(vector: Published)
@@ -137,7 +139,7 @@ import Testing
     failure(.invalidConfiguration) { try ClientKey(jwk: text) }
   }
 
-  @Test func `a private part of another key is rejected`() throws {
+  @Test func `a key whose private part belongs to a different key is rejected`() throws {
     let other = try ClientKey(generating: .edDSA)
     let text = try Published.all[3].text { $0["x"] = other.publicJWK?["x"] }
     failure(.invalidConfiguration) { try ClientKey(jwk: text) }
@@ -174,7 +176,7 @@ import Testing
   }
 
   /// An RSA key for PSS only is also a whole key of an unsupported type.
-  @Test func `the type of a whole key that is not supported is named`() throws {
+  @Test func `the error for a key of an unsupported type names the type`() throws {
     let pem = """
       -----BEGIN PRIVATE KEY-----
       MEcCAQAwBQYDK2VxBDsEOVo6CNuBt515k0JvhN06+GG3cnEnA1wt/2/MSMU1jWD9

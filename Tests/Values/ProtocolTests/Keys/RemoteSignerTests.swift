@@ -27,21 +27,21 @@ import Testing
   }
 
   @Test(arguments: MadeKeys.algorithms)
-  func `a remote signature is sent`(algorithm: JWSAlgorithm) async throws {
+  func `a JWT signed by a remote key is valid`(algorithm: JWSAlgorithm) async throws {
     let key = try key(algorithm)
     #expect(try MadeKeys.claims(of: await key.sign(["a": 1]), by: key) == ["a": 1])
     failure(.invalidConfiguration) { try key.pem() }
   }
 
   @Test(arguments: [true, false])
-  func `a signature in another format is not sent`(knowsPublicKey: Bool) async throws {
+  func `a remote signature in DER format is rejected`(knowsPublicKey: Bool) async throws {
     // Many key services return this format.
     let der = try key(knowsPublicKey: knowsPublicKey) { Data([0x30, 68, 2, 32]) + $0 }
     let error = await failure(.clientKeyFailed) { try await der.sign([:]) }
     #expect(error?.message.contains("DER") == true)
   }
 
-  @Test func `a signature of another key is not sent`() async throws {
+  @Test func `a remote signature that does not match the public key is rejected`() async throws {
     for algorithm in [JWSAlgorithm.es256, .rs256, .edDSA] {
       let wrong = try key(algorithm) { signature in
         var signature = signature

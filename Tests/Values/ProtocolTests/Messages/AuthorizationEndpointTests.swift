@@ -12,13 +12,14 @@ import Testing
     "client_id=evil", "tenant=a&state=1", "redirect%5Furi=https://evil.example", "scope=",
     "request_uri=x", "code_challenge_method=plain",
   ])
-  func `a parameter that each request sets is refused`(query: String) throws {
+  func `an endpoint query with a parameter that each request sets is refused`(query: String) throws
+  {
     let endpoint = try #require(URL(string: "https://id.example/authorize?\(query)"))
     failure(.signInUnsupported) { try AuthorizationRequest.check(endpoint) }
   }
 
   @Test(arguments: ["", "?", "?tenant=a%20b", "?client=a&x_state=1"])
-  func `any other query stays`(query: String) throws {
+  func `an endpoint query without protocol parameters is accepted`(query: String) throws {
     let endpoint = try #require(URL(string: "https://id.example/authorize\(query)"))
     try AuthorizationRequest.check(endpoint)
   }

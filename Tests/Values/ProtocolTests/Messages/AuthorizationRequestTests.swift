@@ -40,7 +40,7 @@ import Testing
     "a&b", "a+b", "a b", "\u{FC}\u{20AC}\u{1F600}", "100%", "a=b", "a#b", "a?b", "a;b", "%41", "/",
     "http://x/?a=b&c=d",
   ])
-  func `each value reaches the server unchanged`(value: String) throws {
+  func `each query value decodes to the original value`(value: String) throws {
     let query = try Self.query(
       Self.url(
         clientID: value, redirectURI: value, scope: value, state: value,
@@ -74,7 +74,7 @@ import Testing
     ("https://s.example", "https://s.example?response_type=code&"),
     ("https://s.example/a/", "https://s.example/a/?response_type=code&"),
   ])
-  func `the endpoint's own query stays unchanged in front`(
+  func `the endpoint's own query is kept unchanged before the request's parameters`(
     endpoint: String, start: String
   ) throws {
     #expect(try Self.url(endpoint: endpoint).hasPrefix(start))

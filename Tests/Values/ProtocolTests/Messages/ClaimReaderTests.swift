@@ -53,7 +53,9 @@ import Testing
       ("", "is empty"), (7, "is a number and not a text"), (["b"], "is a list and not a text"),
       ([:], "is an object and not a text"), (false, "is a truth value and not a text"),
     ] as [(JSONValue, String)])
-  func `the error names another type, but not its value`(claim: JSONValue, words: String) {
+  func `the error names the wrong type of a claim, but not its value`(
+    claim: JSONValue, words: String
+  ) {
     let text = fault(claim) { reader throws(SQOAuthError) in _ = try reader.text("a") }
     #expect(text?.hasSuffix(#"the "a" of the ID token \#(words)"#) == true)
   }
@@ -64,7 +66,9 @@ import Testing
       (["b", 7], "has a number in its list, but only texts are allowed"),
       (7, "is a number and not a list of texts"), ([:], "is an object and not a list of texts"),
     ] as [(JSONValue, String)])
-  func `a list of anything else is not a list of texts`(claim: JSONValue, end: String) {
+  func `a claim that is not a list of texts is rejected, and the error says why`(
+    claim: JSONValue, end: String
+  ) {
     let words = [
       fault(claim) { reader throws(SQOAuthError) in _ = try reader.texts("a") },
       fault(claim) { reader throws(SQOAuthError) in _ = try reader.audience("a") },
@@ -89,12 +93,12 @@ import Testing
   }
 
   @Test(arguments: [.null, "", nil] as [JSONValue?])
-  func `an empty text may count as missing`(claim: JSONValue?) throws {
+  func `possibleText reads an empty or null claim as missing`(claim: JSONValue?) throws {
     #expect(try Self.reader(claim).possibleText("a") == nil)
     #expect(try Self.reader("b").possibleText("a") == "b")
   }
 
-  @Test func `an unimportant claim of another type is ignored`() {
+  @Test func `ifReadable ignores a claim of a wrong type`() {
     for claim in [7, [], [:], "", true] as [JSONValue] {
       let reader = Self.reader(claim)
       #expect(reader.ifReadable("a", reader.text) == nil)

@@ -34,7 +34,7 @@ import Testing
       isAudienceFixed: isAudienceFixed, listedMethods: ["private_key_jwt"])
   }
 
-  @Test func `a refused client that signs learns its key, and the audience where that can differ`()
+  @Test func `an invalid_client error names the key, and assertionAudience if it can be set`()
     throws
   {
     let usual = try message(.invalidClient, signing())
@@ -43,7 +43,7 @@ import Testing
     #expect(strict.contains("\"key-1\"") && !strict.contains("assertionAudience"))
   }
 
-  @Test func `a refused request is no reason to doubt the client's key`() throws {
+  @Test func `the error after invalid_request has no advice about the client's key`() throws {
     for isAudienceFixed in [true, false] {
       let text = try message(.invalidRequest, signing(isAudienceFixed: isAudienceFixed))
       #expect(text == "refused")
@@ -53,8 +53,9 @@ import Testing
   @Test(arguments: [
     (259_203.0, "259203 s ahead of"), (-172_802.0, "172802 s behind"), (3_600.0, nil),
   ])
-  func `a clock that is wrong by more than a day is the reason`(lead: Double, words: String?) throws
-  {
+  func `a clock difference of more than a day is given as the reason for invalid_client`(
+    lead: Double, words: String?
+  ) throws {
     let text = try message(.invalidClient, signing(), clockLead: lead)
     #expect(text.contains("correct the clock") == (words != nil))
     #expect(text.contains("key-1") == (words == nil))
@@ -69,7 +70,7 @@ import Testing
     (.post, ["private_key_jwt", "client_secret_basic"], "client_secret_basic"),
     (.basicUnescaped, ["client_secret_post"], "client_secret_post"),
   ])
-  func `a method that the server does not list is named with those that it lists`(
+  func `if the server does not list the client's method, the error names the listed ones`(
     method: ClientAuthentication, listed: [String], word: String
   ) throws {
     let client = ClientCredentials(
@@ -82,7 +83,9 @@ import Testing
   }
 
   @Test(arguments: [nil, [], ["client_secret_basic", "none"]])
-  func `a method that the server may support has the usual advice`(listed: [String]?) throws {
+  func `if the server may support the method, the error suggests client_secret_post`(
+    listed: [String]?
+  ) throws {
     let client = ClientCredentials(
       id: "c", secret: "s", authentication: .basicUnescaped, listedMethods: listed)
     #expect(try message(.invalidClient, client).contains("client_secret_post"))

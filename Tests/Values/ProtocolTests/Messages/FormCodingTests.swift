@@ -82,7 +82,7 @@ import Testing
     ("a=%E9&b=1", "\u{FFFD}"), ("a=x%E9y+z&b=1", "x\u{FFFD}y z"), ("a=%%41&b=1", "%A"),
     ("a=%zz%41&b=1", "%zzA"),
   ])
-  func `a pair that cannot be decoded is repaired, and the others stay as they are`(
+  func `a pair that cannot be decoded is repaired, and the other pairs stay unchanged`(
     text: String, value: String
   ) {
     #expect(FormCoding.mend(text) == [.init("a", value, isExact: false), .init("b", "1")])

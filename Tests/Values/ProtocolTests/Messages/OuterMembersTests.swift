@@ -23,7 +23,7 @@ import Testing
       #"{"x":["]","}","\"","\\"],"refresh_token":"R"}"#, #"{"refresh\u005ftoken":"R"}"#,
       #"{"x":-1.5e+3,"y":true,"refresh_token":"R"}"#, "\u{FEFF}" + #"{"refresh_token":"R"}"#,
     ])
-  func `a member is found, whatever stands around it`(text: String) {
+  func `a top-level member is read even if other members are too deep or too large`(text: String) {
     #expect(token(in: text) == "R")
   }
 
@@ -38,7 +38,7 @@ import Testing
       #"{"x":"open,"refresh_token":"R"}"#, #"{"x":1 2,"refresh_token":"R"}"#, "", "{", "{}", "R",
       #"{"x":{"refresh_token":"R"}}"#, #"{"x":"\"refresh_token\":\"R\""}"#,
     ])
-  func `no member is read from a text that can be understood in two ways, or that is cut`(
+  func `no member is read from ambiguous, malformed or truncated JSON`(
     text: String
   ) {
     #expect(token(in: text) == nil)
@@ -48,11 +48,13 @@ import Testing
     (#"{"refresh_token":["R"]}"#, JSONValue.array([])), (#"{"refresh_token":{"a":1}}"#, .array([])),
     (#"{"refresh_token":7}"#, .integer(7)), (#"{"refresh_token":null}"#, .null),
   ])
-  func `a value of another kind is no text`(text: String, value: JSONValue) {
+  func `a member that is a number, null, list or object is not read as a text`(
+    text: String, value: JSONValue
+  ) {
     #expect(token(in: text) == value)
   }
 
-  @Test func `a text in another encoding has no members`() throws {
+  @Test func `no member is read from UTF-16, and a value with invalid UTF-8 is no text`() throws {
     let text = try #require(#"{"refresh_token":"R"}"#.data(using: .utf16))
     #expect(OuterMembers.values(of: ["refresh_token"], in: text) == nil)
     let broken = Data(#"{"refresh_token":"R"#.utf8) + [0xE9] + Data(#""}"#.utf8)

@@ -50,7 +50,9 @@ import Testing
     "http://evil.example/?u=http://127.0.0.1:51004/cb?code=a",
     "http://evil.example/#http://127.0.0.1:51004/cb?code=a",
   ])
-  func `any other address does not match`(incoming: String) {
+  func `an address that differs in path, port, host, user or scheme does not match`(
+    incoming: String
+  ) {
     #expect(RedirectMatch.query(of: incoming, for: Self.loopback) == nil)
     #expect(Redirect(redirectURI: Self.loopback).judge(incoming) == .notAddressed)
   }
@@ -89,7 +91,7 @@ import Testing
     ("com.example:/cb?tenant=7&code=a", "code=a"), ("com.example:/cb?tenant=7&", ""),
     ("com.example:/cb?tenant=7", ""), ("com.example:/cb?tenant=7&tenant=8", "tenant=8"),
   ])
-  func `the registered query precedes the query of the answer`(
+  func `the registered query must come first and is removed from the answer's query`(
     incoming: String, query: String
   ) {
     #expect(Self.query(incoming, "com.example:/cb?tenant=7") == query)

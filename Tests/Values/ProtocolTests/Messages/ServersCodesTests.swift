@@ -17,7 +17,7 @@ import Testing
     "invalidClientMetadata", "invalidRequestURI",
   ]
 
-  @Test func `every code that is not a server's is one of the SDK's own`() throws {
+  @Test func `each error code belongs either to servers or to the SDK`() throws {
     let codes = try PublicErrorCodes.all()
     #expect(codes.count > 80)
     for (name, code) in codes {
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `an endpoint cannot use the SDK's own codes`() throws {
+  @Test func `an endpoint's error with one of the SDK's own codes becomes requestRefused`() throws {
     for (name, code) in try PublicErrorCodes.all() where !Self.ofServers.contains(name) {
       let error = failure(.requestRefused) {
         try Answer.read(#"{"error":"\#(code)"}"#, status: 400)

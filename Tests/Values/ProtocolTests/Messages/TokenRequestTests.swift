@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: FormCodingTests.difficult)
-  func `each parameter reaches the server byte for byte`(value: String) throws {
+  func `each parameter of the body decodes to its original bytes`(value: String) throws {
     let request = try Self.request(
       id: value, secret: value, .post, parameters: [.init("code", value)])
     let pairs = try #require(FormCoding.decode(try Self.body(request)))

@@ -42,7 +42,7 @@ import Testing
     #expect(try await proof("GET", url)["htu"] == named)
   }
 
-  @Test func `each proof has a new name, the method and the time`() async throws {
+  @Test func `each proof has a new jti, the request's method and the time`() async throws {
     let first = try await proof("PATCH", "https://api.example/")
     let second = try await proof("PATCH", "https://api.example/")
     #expect(first["htm"] == "PATCH" && first.time == Int64(clock.now.timeIntervalSince1970))
@@ -100,7 +100,7 @@ import Testing
     #expect(throws: SQOAuthError.self) { try Prover(name, appKey: other, servers, clock) }
   }
 
-  @Test func `a key that signs elsewhere signs proofs`() async throws {
+  @Test func `a remote key signs proofs if its public key is known`() async throws {
     let key = try ClientKey(generating: .es256)
     let remote = try ClientKey(
       algorithm: .es256, keyID: nil,
@@ -121,7 +121,7 @@ import Testing
       (nil, ["RS256", "ES256"], .es256), (.es384, ["ES256", "ES384"], .es384),
       (.es512, nil, .es512),
     ] as [(JWSAlgorithm?, [String]?, JWSAlgorithm)])
-  func `the server's list chooses the algorithm if the app does not`(
+  func `the server's list determines the algorithm if the app chooses none`(
     chosen: JWSAlgorithm?, supported: [String]?, expected: JWSAlgorithm
   ) throws {
     let key = try ProofKey(.dpop(algorithm: chosen), supported: supported)

@@ -22,7 +22,7 @@ import Testing
     return fields
   }
 
-  @Test func `a nonce belongs to one origin and one role`() throws {
+  @Test func `a nonce is used only for the origin and the role of its server`() throws {
     servers.learn(Self.nonce("n"), from: try server())
     #expect(servers.known(try server("https://API.example:443/x")).nonce == "n")
     for other in ["https://api.example:444", "https://other.example", "http://api.example:443"] {
@@ -50,7 +50,9 @@ import Testing
     ([], "there is none"), ([""], "it is empty"), (["a b"], "forbidden character"),
     (["n", "n"], "it came 2 times"), ([String(repeating: "n", count: 1025)], "longer than 1024"),
   ])
-  func `the error of a demand says why its nonce cannot be used`(values: [String], reason: String) {
+  func `the error for use_dpop_nonce says why the response's nonce cannot be used`(
+    values: [String], reason: String
+  ) {
     var fields = HeaderFields()
     for value in values { fields.append(HeaderFields.Field(name: "DPoP-Nonce", value: value)) }
     let advice = ProofAdvice.text(after: .useDPoPNonce, fields, at: now)
@@ -62,12 +64,12 @@ import Testing
     #expect(ProofAdvice.text(after: .invalidGrant, fields, at: now) == nil)
   }
 
-  @Test func `a usable nonce needs no advice`() {
+  @Test func `there is no advice about a usable nonce after use_dpop_nonce`() {
     #expect(ProofAdvice.text(after: .useDPoPNonce, Self.nonce("n"), at: now) == nil)
   }
 
   @Test(arguments: [(90_000.0, "90000 s behind"), (-90_000, "90000 s ahead"), (3600, nil)])
-  func `the error of a refused proof names a clock that is a day off`(
+  func `the error for a refused proof mentions a clock difference of more than a day`(
     difference: Double, words: String?
   ) {
     let fields: HeaderFields = ["Date": now.addingTimeInterval(difference).httpText]
@@ -87,7 +89,7 @@ import Testing
     [""], ["a b"], ["a\"b"], ["a\\b"], ["caf\u{E9}"], ["a\u{7F}"], ["one", "two"],
     [String(repeating: "n", count: 1025)],
   ])
-  func `a nonce that no proof can have is ignored`(values: [String]) throws {
+  func `an invalid or repeated nonce is ignored`(values: [String]) throws {
     servers.learn(Self.nonce("old"), from: try server())
     var fields = HeaderFields()
     for value in values { fields.append(HeaderFields.Field(name: "DPoP-Nonce", value: value)) }
@@ -95,7 +97,7 @@ import Testing
     #expect(servers.known(try server()).nonce == "old")
   }
 
-  @Test func `a flood of servers is forgotten, the least used one first`() throws {
+  @Test func `with too many servers, the least recently used server is forgotten first`() throws {
     for number in 0..<1000 {
       servers.learn(Self.nonce("n\(number)"), from: try server("https://h\(number).example"))
       if number % 50 == 0 {
@@ -115,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `an account's nonce is only used if no newer one is known`() throws {
+  @Test func `an account's stored nonce is used only if no newer nonce is known`() throws {
     servers.resume("stored", of: try server())
     #expect(servers.known(try server()).nonce == "stored")
     servers.resume("older", of: try server())
@@ -129,7 +131,7 @@ import Testing
     (0, false), (4, false), (-4, false), (60, true), (-60, true), (86_000, true), (90_000, false),
     (-90_000, false),
   ])
-  func `a clock that differs by seconds to a day is corrected, once`(
+  func `a clock difference between a few seconds and a day is corrected once`(
     seconds: Int, isCorrected: Bool
   ) throws {
     let date = now.addingTimeInterval(Double(seconds)).httpText
@@ -139,7 +141,7 @@ import Testing
     #expect(!servers.learnTime(fields, from: try server(), at: now))
   }
 
-  @Test func `a response without a usable date corrects nothing`() throws {
+  @Test func `a response without a usable Date does not correct the clock`() throws {
     for fields: HeaderFields in [[:], ["Date": "yesterday"], ["Date": ""]] {
       #expect(try !servers.learnTime(fields, from: server(), at: now))
     }

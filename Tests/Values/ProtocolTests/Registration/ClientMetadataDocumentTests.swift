@@ -31,7 +31,9 @@ struct ClientMetadataDocumentTests {
       (["authorization_code", "refresh_token"], ["code"]), (["client_credentials"], []),
       (["client_credentials", "authorization_code"], ["code"]), ([JWTAssertion.grantType], []),
     ] as [([String], JSONValue)])
-  func `the response types fit the grants`(grants: [String], types: JSONValue) throws {
+  func `the response type code is listed only with the grant authorization_code`(
+    grants: [String], types: JSONValue
+  ) throws {
     var metadata = app
     metadata.grantTypes = grants
     #expect(try members(metadata)["response_types"] == types)
@@ -59,7 +61,7 @@ struct ClientMetadataDocumentTests {
   }
 
   @Test(arguments: [ClientAuthentication.basic, .post, .clientSecretJWT])
-  func `a client that authenticates with a secret has no document`(
+  func `no document is written for a client that authenticates with a secret`(
     authentication: ClientAuthentication
   ) {
     var metadata = app
@@ -71,7 +73,7 @@ struct ClientMetadataDocumentTests {
     "https://app.example/c", "https://app.example:8443/a/b.json", "https://app.example/c?v=1",
     "https://app.example/...", "HTTPS://app.example/c",
   ])
-  func `an https URL with a path is an address`(text: String) throws {
+  func `an https URL with a path is accepted as the document's address`(text: String) throws {
     try ClientMetadata.checkDocumentAddress(text)
   }
 
@@ -82,7 +84,7 @@ struct ClientMetadataDocumentTests {
     "https://app.example/a/%2e%2E/c", "https://app.example/%2E", "https://app.example/a/..",
     "app.example/c", "", "urn:example:c",
   ])
-  func `any other text is no address of a document`(text: String) {
+  func `a document's address that is no https URL with a plain path is rejected`(text: String) {
     failure { try ClientMetadata.checkDocumentAddress(text) }
     failure { try app.document(clientID: text) }
   }
@@ -94,11 +96,11 @@ struct ClientMetadataDocumentTests {
     (["https://app.example/cb"], "web"), (["HTTPS://app.example/cb"], "web"),
     (["https://app.example/cb", "http://127.0.0.1/cb"], "native"),
   ])
-  func `the redirect URIs imply the kind of program`(uris: [String], kind: String) throws {
+  func `the redirect URIs imply the application_type`(uris: [String], kind: String) throws {
     #expect(try members(ClientMetadata(redirectURIs: uris))["application_type"]?.string == kind)
   }
 
-  @Test func `the app's own kind of program counts`() throws {
+  @Test func `an application_type that the app sets overrides the implied one`() throws {
     var metadata = ClientMetadata(redirectURIs: ["https://app.example/cb"])
     metadata.applicationType = .native
     #expect(try members(metadata)["application_type"] == "native")

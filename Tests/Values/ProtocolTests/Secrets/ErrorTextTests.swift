@@ -22,7 +22,7 @@ import Testing
     #expect(!text.contains(canary), "\(text)", sourceLocation: sourceLocation)
   }
 
-  @Test func `the cause is not printed`() {
+  @Test func `the cause of an error is not printed`() {
     Self.expectSilence(SQOAuthError(.storeFailed, "it failed", cause: Talkative()))
     Self.expectSilence(
       SQOAuthError(

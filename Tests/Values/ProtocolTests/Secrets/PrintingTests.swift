@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `the SDK's own messages print no secret`() throws {
+  @Test func `printed requests and client credentials show no secret`() throws {
     let url = try #require(URL(string: "https://s.example/t"))
     let pkce = PKCE(verifier: Self.canary)
     Self.expectSilence(pkce)

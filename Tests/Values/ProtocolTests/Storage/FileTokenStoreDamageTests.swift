@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a newer version is reported as such`() async throws {
+  @Test func `a file of a newer version is reported as too new`() async throws {
     let folder = try TemporaryFolder()
     try Data(#"{"version":2,"accounts":{}}"#.utf8)
       .write(to: URL(fileURLWithPath: folder.file("tokens.json")))

@@ -66,7 +66,9 @@ import Testing
     #expect(try await FileTokenStore(path: path).list() == ["a", "b"])
   }
 
-  @Test func `an older version can read the file, and its own files can be read`() async throws {
+  @Test func `an older version can read the file, and files of an older version can be read`()
+    async throws
+  {
     var file = try JSONDecoder().decode(OldFile.self, from: await saved())
     #expect(file.accounts == ["a": record("a")])
     file.accounts["b"] = record("b")

@@ -35,7 +35,7 @@ import Testing
     #expect(try TemporaryFolder.mode(folder.file("one")) == 0o700)
   }
 
-  @Test func `the next save makes a readable file private`() async throws {
+  @Test func `the next save changes a file's mode from 0644 to 0600`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
     try await FileTokenStore(path: path).save(record("b"))
@@ -54,7 +54,7 @@ import Testing
     for name in names { #expect(try TemporaryFolder.mode(folder.file("state/\(name)")) == 0o600) }
   }
 
-  @Test func `files left by a killed program do not stop the next one`() async throws {
+  @Test func `files that a killed program left behind do not prevent a later save`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.file("state")) {
       // A killed writer leaves a lock file that nobody holds and half a temporary file.
@@ -84,7 +84,9 @@ import Testing
         == folder.file("real/tokens.json"))
   }
 
-  @Test func `a dangling link in place of the file creates no file elsewhere`() async throws {
+  @Test func `a save through a dangling link fails and creates no file at the link's target`()
+    async throws
+  {
     try FileManager.default.createDirectory(
       atPath: folder.file("state"), withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(

@@ -44,7 +44,7 @@ import Testing
     return try encoder.encode(record)
   }
 
-  @Test(arguments: texts) func `each text is written as the encoder writes it`(text: String) throws
+  @Test(arguments: texts) func `each text is written as JSONEncoder writes it`(text: String) throws
   {
     for date in [nil, Date(timeIntervalSince1970: 1_750_000_000), Date() + 0.1] {
       let record = Self.record(text, date: date, grant: .clientCredentials(scope: text))

@@ -33,7 +33,7 @@ import Testing
     failure(.storeFailed) { try StateFolder.path(service: "app") { environment[$0] } }
   }
 
-  @Test func `the error for a relative home differs from the error for none`() {
+  @Test func `the error for a relative HOME differs from the error for a missing HOME`() {
     let relative = failure(.storeFailed) {
       try StateFolder.path(service: "app") { ["HOME": "relative"][$0] }
     }
@@ -43,7 +43,9 @@ import Testing
   }
 
   @Test(arguments: ["XDG_STATE_HOME", "HOME", "STATE_DIRECTORY"])
-  func `a folder whose name is not text is rejected, and not replaced by another`(name: String) {
+  func `a folder variable that is not UTF-8 is rejected, and no other variable is used`(
+    name: String
+  ) {
     let error = failure(.storeFailed) {
       try StateFolder.path(service: "app") { asked throws(EnvironmentVariable.NotText) in
         guard asked != name else { throw EnvironmentVariable.NotText(name: asked) }

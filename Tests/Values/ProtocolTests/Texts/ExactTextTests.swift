@@ -21,7 +21,9 @@ import Testing
   private enum Case: Hashable { case text(String) }
 
   @Test(arguments: pairs)
-  func `every comparison of texts is exact`(one: String, other: String) {
+  func `texts that only Unicode treats as equal are different in every comparison`(
+    one: String, other: String
+  ) {
     #expect(one[...] == other[...], "Swift takes them for one")
     #expect(!(one == other) && one != other)
     #expect(one == String(decoding: one.utf8, as: UTF8.self))
@@ -81,7 +83,9 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `the keys of a dictionary or set are exact`(one: String, other: String) {
+  func `keys of a TextDictionary and values of ExactText are compared exactly`(
+    one: String, other: String
+  ) {
     var values = TextDictionary<Int>()
     values[one] = 1
     values[other, default: 1] += 1
@@ -123,7 +127,7 @@ import Testing
   // MARK: Decisions of a service
 
   @Test(arguments: pairs)
-  func `a token with another scope or for another service is rejected`(
+  func `a scope or an audience that only Unicode treats as equal is rejected`(
     one: String, other: String
   ) throws {
     let claims = try AccessTokenClaims(

@@ -146,7 +146,11 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
+  func `each deviation from the specification has the outcome in its table row`(
+    row: SpellingRow
+  ) async {
+    await Self.check(row)
+  }
 
   /// A claim that cannot be read does not satisfy what a request requires of the login.
   @Test(arguments: [#""1900000000""#, "true", "-1"])

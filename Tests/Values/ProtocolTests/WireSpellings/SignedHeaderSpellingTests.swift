@@ -73,10 +73,14 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
+  func `each deviation from the specification has the outcome in its table row`(
+    row: SpellingRow
+  ) async {
+    await Self.check(row)
+  }
 
   @Test(arguments: ["at+jwt", "AT+JWT", "application/at+jwt", "Application/At+Jwt"])
-  func `a type is compared without its case and its first part`(type: String) {
+  func `typ is compared regardless of letter case and of the prefix application/`(type: String) {
     #expect(SignedText.accessToken(isTyped: true).allows(type: type))
     #expect(!SignedText.introspection.allows(type: type))
     #expect(!SignedText.accessToken(isTyped: true).allows(type: " \(type)"))

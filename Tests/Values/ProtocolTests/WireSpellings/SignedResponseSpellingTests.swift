@@ -85,5 +85,9 @@ import Testing
   ]
 
   @Test(arguments: rows.filter(\.isTested))
-  func `each text has the result of its table row`(row: SpellingRow) async { await Self.check(row) }
+  func `each deviation from the specification has the outcome in its table row`(
+    row: SpellingRow
+  ) async {
+    await Self.check(row)
+  }
 }

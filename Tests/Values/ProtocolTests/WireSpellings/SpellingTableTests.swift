@@ -40,7 +40,7 @@ import Testing
       """
   }
 
-  @Test func `the table of the article has the rows of the tests`() throws {
+  @Test func `the article SpellingsOfServers has exactly the rows of the tests`() throws {
     var text = try String(contentsOf: Self.article, encoding: .utf8)
     let start = try #require(text.range(of: "## The overview\n"))
     if ProcessInfo.processInfo.environment["SQ_DRAW"] != nil {
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: readers.indices)
-  func `each reader has a row for every kind of spelling`(index: Int) {
+  func `each type of message has a row for every kind of deviation`(index: Int) {
     let reader = Self.readers[index]
     for spelling in Spelling.allCases {
       let rows = reader.rows.filter { $0.spelling == spelling }

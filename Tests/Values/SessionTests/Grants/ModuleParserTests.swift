@@ -39,7 +39,7 @@ import Testing
         == .string("D"))
   }
 
-  @Test func `a scope that the parser does not read stays after a refresh`() async throws {
+  @Test func `a refresh keeps the old scope if the parser returns no scope`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.tokenResponseParser = Own()
     fixture.server.always(Self.answer)
@@ -60,7 +60,7 @@ import Testing
     #expect(other.memory == nil && other.store.saves.isEmpty)
   }
 
-  @Test func `additional fields of a refresh can be read`() async throws {
+  @Test func `the token has the additional fields of a refresh response`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.change { $0.more = #""example_parameter":[1,"x"]"# }
     let token = try await fixture.module.refresh()
@@ -68,7 +68,9 @@ import Testing
     #expect(await fixture.store.memory.load("default")?.token == token)
   }
 
-  @Test func `an HTTP client with an invalid status does not crash the SDK`() async throws {
+  @Test func `an HTTP client that returns an invalid status causes an error and no crash`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     for status in [0, -1, 99, 600, 1_000] {
       fixture.server.next { _ in WebResponse(status: status) }

@@ -35,7 +35,7 @@ import Testing
     #expect(fixture.requests == ["refresh R1"] && fixture.fixture.opened.isEmpty)
   }
 
-  @Test func `a refresh that fails for another reason does not open the browser`() async throws {
+  @Test func `a refresh that fails with status 500 does not open the browser`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.always(ScriptedTransport.json("", status: 500))
@@ -51,7 +51,9 @@ import Testing
     #expect(fixture.fixture.opened.count == 1 && fixture.memory == "T1 R1")
   }
 
-  @Test func `a rejected token is erased, and the browser opens once for all callers`() async throws
+  @Test
+  func `if a refresh is rejected, the token is erased and the browser opens once for all callers`()
+    async throws
   {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
@@ -101,7 +103,7 @@ import Testing
     #expect(fixture.fixture.opened.count == 1)
   }
 
-  @Test func `a late caller that has not looked at the token does not start a sign-in`()
+  @Test func `no sign-in starts if another one has ended since the caller began`()
     async throws
   {
     let fixture = try SessionFixture()

@@ -90,7 +90,9 @@ import Testing
     #expect(resources(at: "/token", fixture) == [Self.identifiers])
   }
 
-  @Test func `a signed request has several resources as a list, and one as a text`() async throws {
+  @Test func `a request object has several resources as an array, and a single one as a string`()
+    async throws
+  {
     for (resources, claim) in [
       (Self.identifiers, JSONValue.array(Self.identifiers.map(JSONValue.string))),
       ([Self.identifiers[0]], .string(Self.identifiers[0])),
@@ -116,7 +118,7 @@ import Testing
     #expect(resources(at: "/token", fixture) == [Self.identifiers])
   }
 
-  @Test func `a client's own token is for the resources`() async throws {
+  @Test func `a client credentials request names the resources`() async throws {
     let fixture = try fixture { $0.usesClientCredentials = true }
     try await fixture.oauth.requestAccessTokenAsClient()
     #expect(resources(at: "/token", fixture) == [Self.identifiers])
@@ -134,7 +136,9 @@ import Testing
   }
 
   @Test(arguments: ["/mcp", "api.example", "https://api.example#x", "", "https://api.example/#"])
-  func `a resource that is no absolute URI stops before any request`(text: String) async throws {
+  func `a resource that is no absolute URI is rejected before any request`(text: String)
+    async throws
+  {
     let fixture = try fixture(resources: [Self.identifiers[0], text])
     await failure(.invalidConfiguration) { try await fixture.oauth.signIn() }
     #expect(fixture.http.requests.isEmpty && fixture.opened.isEmpty)

@@ -30,7 +30,8 @@ import Testing
     #expect(world.module.authorizationFields == nil)
   }
 
-  @Test func `a client without a binding sends no proof and no thumbprint`() async throws {
+  @Test func `a client without a token binding sends no DPoP proof and no thumbprint`() async throws
+  {
     let fixture = try OAuthFixture().register()
     try await fixture.oauth.signIn()
     #expect(fixture.http.requests.allSatisfy { $0.headers["DPoP"] == nil })
@@ -39,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["invalid_dpop_proof", "use_dpop_nonce"], [false, true])
-  func `a server that demands a proof of a client without a binding names the setting`(
+  func `if a client without tokenBinding is asked for a proof, its error recommends that setting`(
     code: String, pushes: Bool
   ) async throws {
     let advice = "set the configuration's tokenBinding"
@@ -59,7 +60,9 @@ import Testing
   }
 
   @Test(arguments: ["mac", ""])
-  func `the error of another token type names what was asked for`(type: String) async throws {
+  func `an unexpected token type causes an error that says a DPoP token was asked for`(type: String)
+    async throws
+  {
     let world = try ProofWorld()
     world.change { $0.tokenType = type }
     let error = await failure(.invalidResponse) { try await world.module.signIn() }
@@ -94,7 +97,9 @@ import Testing
   }
 
   /// The old refresh token may be used up, so the new one is kept.
-  @Test func `a refresh that brings a Bearer token keeps only its refresh token`() async throws {
+  @Test func `if a refresh returns a Bearer token, only the new refresh token is kept`()
+    async throws
+  {
     let world = try await ProofWorld().signedIn()
     world.change { $0.tokenType = "Bearer" }
     await failure(.tokenNotBound) { try await world.module.refresh() }
@@ -107,7 +112,9 @@ import Testing
     #expect(world.module.currentToken?.accessToken == "T3")
   }
 
-  @Test func `a bound token that was not asked for is refused with a hint`() async throws {
+  @Test func `a DPoP token that was not asked for is refused, and the error mentions tokenBinding`()
+    async throws
+  {
     let fixture = try OAuthFixture(
       answer: ScriptedTransport.json(#"{"access_token":"T","token_type":"DPoP"}"#)
     ).register()
@@ -115,7 +122,7 @@ import Testing
     #expect(error?.message.contains("tokenBinding") == true)
   }
 
-  @Test func `another process that has the store uses the same key`() async throws {
+  @Test func `a second process with the same store uses the same key`() async throws {
     let world = try await ProofWorld().signedIn()
     let key = try #require(await world.storedKey)
     let configuration = try world.module.context.configuration.get()
@@ -127,7 +134,7 @@ import Testing
   }
 
   @Test
-  func `a key of the app's own is not stored, and another key in the configuration is an error`()
+  func `an app's own key is not stored, and a configuration without that key is an error`()
     async throws
   {
     let key = try ClientKey(generating: .es256)
@@ -143,7 +150,7 @@ import Testing
     #expect(await world.store.load("default") == record)
   }
 
-  @Test func `a token of the type DPoP without its key is not used`() async throws {
+  @Test func `a DPoP token without its key cannot be adopted`() async throws {
     let world = try await ProofWorld().signedIn()
     let text = try JSONEncoder().encode(try #require(world.module.currentToken))
     let token = try JSONDecoder().decode(SQToken.self, from: text)
@@ -153,7 +160,9 @@ import Testing
     #expect(other.seen.isEmpty)
   }
 
-  @Test func `client credentials are bound to a key, which the next token keeps`() async throws {
+  @Test func `a client credentials token is bound to a key, and a refresh uses the same key`()
+    async throws
+  {
     let world = try ProofWorld()
     try await world.module.requestAccessTokenAsClient()
     let key = try #require(await world.storedKey)
@@ -162,7 +171,9 @@ import Testing
     #expect(world.requests("/token").allSatisfy { $0.proof?.thumbprint == key.thumbprint })
   }
 
-  @Test func `a revocation has a proof only where the server asks for one`() async throws {
+  @Test func `a revocation request is sent with a proof only after the server has asked for one`()
+    async throws
+  {
     let world = try await ProofWorld().signedIn()
     try await world.module.revoke()
     #expect(world.requests("/revoke").map { $0.proof == nil } == [true, true])
@@ -184,7 +195,9 @@ import Testing
   }
 
   /// An account with client credentials has no sign-in that could bring it a key.
-  @Test func `a grant that the client repeats gets a key with the next token`() async throws {
+  @Test func `a client credentials account without a key gets one with its next token`()
+    async throws
+  {
     let world = try ProofWorld()
     let token = SQToken(accessToken: "old", expirationDate: world.clock.now - 1)
     await world.store.save(

@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [ClientAuthentication.tlsClientAuth, .selfSignedTLSClientAuth])
-  func `a client with a certificate uses the aliases, and sends only its identifier`(
+  func `a client with a certificate uses the mTLS endpoint aliases, and sends only its client_id`(
     authentication: ClientAuthentication
   ) async throws {
     let fixture = try fixture(authentication)
@@ -73,7 +73,7 @@ import Testing
     #expect(fixture.opened.first?.url.host() == "id.example")
   }
 
-  @Test func `a client with a certificate gets tokens in its own name, without a secret`()
+  @Test func `a client with a certificate uses the client credentials grant without a secret`()
     async throws
   {
     let fixture = try fixture(.tlsClientAuth)
@@ -85,7 +85,8 @@ import Testing
     #expect(anonymous.http.forms.isEmpty)
   }
 
-  @Test func `tokens that are bound to a certificate come from the alias, without proofs`()
+  @Test
+  func `certificate-bound tokens are requested at the mTLS endpoint alias, without DPoP proofs`()
     async throws
   {
     let fixture = try fixture(.publicClient, binding: .certificate)
@@ -94,7 +95,7 @@ import Testing
     #expect(!token.isBound && fixture.http.requests.allSatisfy { $0.headers["DPoP"] == nil })
   }
 
-  @Test func `a server that does not say that it binds tokens to certificates is refused`()
+  @Test func `a server whose metadata does not announce certificate-bound tokens is refused`()
     async throws
   {
     let fixture = try fixture(.publicClient, binding: .certificate, binds: false)
@@ -103,7 +104,9 @@ import Testing
     #expect(fixture.opened.isEmpty)
   }
 
-  @Test func `a provider that demands a certificate is obeyed`() async throws {
+  @Test func `if the provider demands tls_client_auth, a client does not send its secret`()
+    async throws
+  {
     let fixture = try fixture(nil)
     var provider = Provider.issuer(Self.issuer)
     provider.clientAuthentication = .tlsClientAuth
@@ -117,14 +120,17 @@ import Testing
     #expect(fixture.http.requests.allSatisfy { $0.headers["Authorization"] == nil })
   }
 
-  @Test func `a client without a certificate does not use the aliases`() async throws {
+  @Test func `a client without a certificate does not use the mTLS endpoint aliases`() async throws
+  {
     let fixture = try fixture(nil)
     try await fixture.oauth.signIn()
     #expect(hosts(fixture) == ["id.example/par", "id.example/token"])
   }
 
   @Test(arguments: ["{}", "null", "[]", #"{"token_endpoint":""}"#, #"{"token_endpoint":null}"#])
-  func `a server without aliases is asked at its usual addresses`(aliases: String) async throws {
+  func `a server without mTLS endpoint aliases gets the requests at its usual endpoints`(
+    aliases: String
+  ) async throws {
     let fixture = try fixture(.tlsClientAuth, aliases: aliases)
     try await fixture.oauth.signIn()
     #expect(hosts(fixture) == ["id.example/par", "id.example/token"])
@@ -134,13 +140,15 @@ import Testing
     #"{"token_endpoint":"http://mtls.example/token"}"#, #"{"token_endpoint":1}"#,
     #"{"token_endpoint":"mtls.example"}"#,
   ])
-  func `an alias that cannot be used ends the sign-in`(aliases: String) async throws {
+  func `an invalid or insecure mTLS endpoint alias ends the sign-in before the browser opens`(
+    aliases: String
+  ) async throws {
     let fixture = try fixture(.tlsClientAuth, aliases: aliases)
     #expect(await failure { try await fixture.oauth.signIn() } != nil)
     #expect(hosts(fixture).isEmpty && fixture.opened.isEmpty)
   }
 
-  @Test func `the SDK's own transport needs the certificate before the browser opens`()
+  @Test func `without a certificate, the SDK's own transport fails before the browser opens`()
     async throws
   {
     let fixture = try fixture(.tlsClientAuth)

@@ -55,7 +55,7 @@ import Testing
     "response_modes_supported", "authorization_signing_alg_values_supported",
     "request_object_signing_alg_values_supported",
   ])
-  func `a server whose metadata lacks a member is refused by its name`(name: String) throws {
+  func `if the metadata lacks a required member, the error names the member`(name: String) throws {
     let client = try client(changing: [name: .none])
     let error = failure(.signInUnsupported) { try PreparedCodeGrant(SignInOptions(), client) }
     #expect(error?.message.contains(name) == true)
@@ -70,7 +70,9 @@ import Testing
       ("request_object_signing_alg_values_supported", ["PS256"]),
       ("response_modes_supported", ["query"]),
     ] as [(String, [String])])
-  func `a server that lists only other values is refused`(name: String, values: [String]) throws {
+  func `a server whose metadata lists no value that the profile allows is refused`(
+    name: String, values: [String]
+  ) throws {
     let client = try client(changing: [name: .array(values.map(JSONValue.string))])
     let error = failure(.signInUnsupported) { try PreparedCodeGrant(SignInOptions(), client) }
     #expect(error?.message.contains(name) == true)
@@ -82,7 +84,7 @@ import Testing
   ]
 
   @Test(arguments: assertionLists.indices, [SecurityProfile.standard, .fapi2])
-  func `an assertion's algorithm must be listed, if there is a list`(
+  func `a client assertion's algorithm must be in the server's list, if the server has a list`(
     index: Int, profile: SecurityProfile
   ) throws {
     let row = Self.assertionLists[index]
@@ -103,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: [(["HS256"], true), (["ES256"], false)])
-  func `the algorithm of an assertion with the secret must be listed`(
+  func `HS256 for client_secret_jwt must be in the server's list of algorithms`(
     list: [String], isAccepted: Bool
   ) throws {
     var members = Self.metadata
@@ -123,7 +125,9 @@ import Testing
     }
   }
 
-  @Test func `a client without an assertion needs no algorithm`() throws {
+  @Test func `a client without an assertion ignores the server's list of assertion algorithms`()
+    throws
+  {
     var members = Self.metadata
     members["token_endpoint_auth_signing_alg_values_supported"] = ["PS256"]
     let client = RegisteredClient(
@@ -134,7 +138,8 @@ import Testing
     _ = try PreparedCodeGrant(SignInOptions(), client)
   }
 
-  @Test func `the plain profile needs the issuer in the response, and nothing of signed messages`()
+  @Test
+  func `FAPI 2.0 without message signing requires iss in the response, but no signing metadata`()
     throws
   {
     let signing = [
@@ -149,7 +154,7 @@ import Testing
     #expect(error?.message.contains(name) == true)
   }
 
-  @Test func `all that is missing is named at once`() throws {
+  @Test func `the error names all missing metadata members at once`() throws {
     let client = try client(
       changing: [
         "pushed_authorization_request_endpoint": .none,
@@ -160,7 +165,8 @@ import Testing
     #expect(error?.message.contains("dpop_signing_alg_values_supported") == true)
   }
 
-  @Test func `an algorithm that the profile does not allow is refused`() throws {
+  @Test func `an algorithm or a password grant that the profile does not allow is refused`() throws
+  {
     let key = try MadeKeys.key(for: .rs256)
     failure(.invalidConfiguration) {
       try PreparedCodeGrant(SignInOptions(), client(key: key))
@@ -175,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `an ID token of another algorithm is not accepted, although the server lists it`()
+  @Test func `the profile refuses RS256 for ID tokens, even if the server lists only RS256`()
     throws
   {
     let only = ["id_token_signing_alg_values_supported": JSONValue?.some(["RS256"])]
@@ -187,7 +193,7 @@ import Testing
     _ = try client { $0.idTokenAlgorithm = .ps256 }.idTokenValidator()
   }
 
-  @Test func `endpoints from the app, a secret or another audience do not follow the profile`()
+  @Test func `a configuration that does not meet the profile's requirements is refused`()
     throws
   {
     let key = try ClientKey(generating: .es256)

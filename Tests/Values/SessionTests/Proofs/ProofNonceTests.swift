@@ -7,7 +7,9 @@ import Testing
 
 /// Nonces that servers demand in proofs (RFC 9449, sections 8 and 9).
 @Suite(.timeLimit(.minutes(1))) struct ProofNonceTests {
-  @Test func `a nonce that the token endpoint demands costs one more request`() async throws {
+  @Test func `if the server demands a nonce, the request is repeated once with that nonce`()
+    async throws
+  {
     let key = try ClientKey(generating: .es256)
     let world = try ProofWorld(pushes: true, clientKey: key)
     world.change { $0.tokenNonce = "one" }
@@ -23,7 +25,8 @@ import Testing
     #expect(pushed[0].form["state"] == pushed[1].form["state"])
   }
 
-  @Test func `a stale nonce is replaced, although one was sent`() async throws {
+  @Test func `if the server demands a new nonce, the new nonce replaces the old one`() async throws
+  {
     let world = try await ProofWorld().signedIn()
     world.change { $0.tokenNonce = "one" }
     try await world.module.refresh()
@@ -35,7 +38,7 @@ import Testing
     #expect(tokens == ["R1", "R1", "R2", "R2"])
   }
 
-  @Test func `a nonce in a successful response is used from then on`() async throws {
+  @Test func `a nonce in a successful response is used in the next request`() async throws {
     let world = try await ProofWorld().signedIn()
     world.change { $0.nextTokenNonce = "t" }
     try await world.module.refresh()
@@ -58,7 +61,10 @@ import Testing
     #expect(world.requests("/token").map(\.proof?.nonce) == [nil, "t"])
   }
 
-  @Test func `a server that never agrees gets four requests, and no refresh`() async throws {
+  @Test
+  func `a server that never accepts a nonce gets four requests, and the token is not refreshed`()
+    async throws
+  {
     let world = try await ProofWorld().signedIn()
     world.change { $0.neverAgrees = true }
     let error = await failure(.useDPoPNonce) { try await world.send() }
@@ -72,7 +78,9 @@ import Testing
 
   /// Each success of another request may void the nonce (RFC 9449, section 8.2).
   @Test(arguments: 1...3)
-  func `a nonce that others use up is replaced by the newest one`(changes: Int) async throws {
+  func `if the server changes its nonce several times, the request is repeated with the newest one`(
+    changes: Int
+  ) async throws {
     let world = try await ProofWorld().signedIn()
     world.change { ($0.tokenNonce, $0.apiNonce, $0.nonceChanges) = ("t", "a", changes - 1) }
     #expect(try await world.send().status == 200)
@@ -86,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: ["", "GET POST", "G\nET", "é", "CONNECT", "get", "Patch"])
-  func `no proof is signed for an invalid method, or for one that is not spelt as it is sent`(
+  func `no proof is signed for an invalid method, or for a standard method in the wrong case`(
     method: String
   ) async throws {
     let world = try await ProofWorld().signedIn()
@@ -98,7 +106,9 @@ import Testing
     _ = try await world.module.authorization(for: url, method: "custom")
   }
 
-  @Test func `a demand without a new nonce is not answered`() async throws {
+  @Test func `a request is not repeated if the server demands a nonce without sending a new one`()
+    async throws
+  {
     let world = try await ProofWorld().signedIn()
     let api: @Sendable (HeaderFields) -> ScriptedTransport.Answer = { fields in
       { _ in
@@ -119,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: ["DPoP", "dPoP", "dpop"])
-  func `the scheme of a challenge is compared without case, and another challenge may stand before`(
+  func `a DPoP challenge is recognized in any letter case and after a Bearer challenge`(
     scheme: String
   ) async throws {
     let world = try await ProofWorld().signedIn()
@@ -136,7 +146,10 @@ import Testing
     #expect(try await world.send().status == 200)
   }
 
-  @Test func `a refused token is refreshed once, and each token may need a nonce`() async throws {
+  @Test
+  func `a refused token is refreshed once, even if the API and the token endpoint demand nonces`()
+    async throws
+  {
     let world = try await ProofWorld().signedIn()
     world.refuseTokens(1)
     world.change { ($0.apiNonce, $0.tokenNonce) = ("a", "t") }
@@ -168,7 +181,7 @@ import Testing
   }
 
   @Test(arguments: [-600.0, 600])
-  func `a clock that is off by minutes is corrected by the servers' dates`(
+  func `the client corrects a clock that is off by minutes by the servers' Date fields`(
     difference: Double
   ) async throws {
     let world = try ProofWorld()
@@ -187,7 +200,7 @@ import Testing
       ("GET", 2), ("HEAD", 2), ("PUT", 2), ("DELETE", 2), ("OPTIONS", 2), ("POST", 1), ("PATCH", 1),
       ("QUERY", 1),
     ])
-  func `a proof that stays invalid is replaced once, if the transport may have sent it twice`(
+  func `a request with an invalid proof is repeated once if the transport may have sent it twice`(
     method: String, count: Int
   ) async throws {
     let world = try await ProofWorld().signedIn()
@@ -208,7 +221,8 @@ import Testing
     #expect(world.requests("/token").count == 1)
   }
 
-  @Test func `a nonce that comes with invalid_dpop_proof causes one repeat`() async throws {
+  @Test func `if a nonce comes with invalid_dpop_proof, the request is repeated once`() async throws
+  {
     let world = try await ProofWorld().signedIn()
     world.fixture.http.answer { request in
       let nonce = try SentProof(request)?.nonce
@@ -243,7 +257,7 @@ import Testing
     #expect(try await world.send().status == 200)
   }
 
-  @Test func `a body that can be read once is not sent twice, and the next request succeeds`()
+  @Test func `a renewed authorization has the demanded nonce, and the next request uses the nonce`()
     async throws
   {
     let world = try await ProofWorld().signedIn()
@@ -258,7 +272,9 @@ import Testing
     #expect(world.requests("/x").count == 1)
   }
 
-  @Test func `an adapter's method is the one in the proof`() async throws {
+  @Test func `an authorization's proof names the method, and the URL without its query`()
+    async throws
+  {
     let world = try await ProofWorld().signedIn()
     let authorization = try await world.module.authorization(
       for: try #require(URL(string: "https://api.example/y?z=1")), method: "DELETE")

@@ -22,7 +22,9 @@ import Testing
     #expect(world.module.currentToken?.isBound == true)
   }
 
-  @Test func `a server that refuses both attempts gets no third one`() async throws {
+  @Test func `a pushed request that is refused with and without a proof is not sent a third time`()
+    async throws
+  {
     let world = try ProofWorld(pushes: true)
     world.fixture.http.answer { _ in Self.refusal(#"{"error":"invalid_dpop_proof"}"#) }
     await failure(.invalidDPoPProof) { try await world.signedIn() }
@@ -31,7 +33,9 @@ import Testing
   }
 
   @Test(arguments: ["invalid_request", "unauthorized_client", "use_dpop_nonce", "server_error"])
-  func `another refusal does not drop the proof`(error: String) async throws {
+  func `after an error other than invalid_dpop_proof, no request is sent without a proof`(
+    error: String
+  ) async throws {
     let world = try ProofWorld(pushes: true)
     world.fixture.http.answer { _ in Self.refusal(#"{"error":"\#(error)"}"#) }
     await failure(SQOAuthError.Code(rawValue: error)) { try await world.signedIn() }
@@ -45,14 +49,14 @@ import Testing
     #expect(world.requests("/par").map { $0.proof != nil } == [true, true])
   }
 
-  @Test func `a client without a binding does not repeat a refused request`() async throws {
+  @Test func `a client without DPoP does not repeat a refused pushed request`() async throws {
     let world = try ProofWorld(binding: .certificate, pushes: true)
     world.change { $0.wantsPushedProofs = true }
     await failure(.invalidDPoPProof) { try await world.signedIn() }
     #expect(world.requests("/par").map { $0.proof == nil } == [true])
   }
 
-  @Test func `a token request never goes without its proof`() async throws {
+  @Test func `a token request is not repeated without its proof`() async throws {
     let world = try await ProofWorld().signedIn()
     world.fixture.http.answer { _ in Self.refusal(#"{"error":"invalid_dpop_proof"}"#) }
     let before = world.fixture.http.requests.count

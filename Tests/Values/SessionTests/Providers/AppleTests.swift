@@ -59,7 +59,7 @@ import Testing
     try ClientKey(pem: ClientKey(generating: .es256).pem(), keyID: "KEY4567890")
   }
 
-  @Test func `a client signs its secret for each request, from sign-in to revocation`()
+  @Test func `the client signs a new client secret for each request, from sign-in to revocation`()
     async throws
   {
     let party = try party(try Self.key())
@@ -84,7 +84,7 @@ import Testing
     #expect(party.fixture.http.forms.last?["client_secret"] == "eyJ.own.text")
   }
 
-  @Test func `a user who cancels has denied access`() async throws {
+  @Test func `the error user_cancelled_authorize is reported as denied access`() async throws {
     let party = try party(try Self.key())
     party.fixture.oauth.environment.userAgent = CustomUserAgent { url, signIn in
       let page = try AuthorizationURL(url)
@@ -94,7 +94,7 @@ import Testing
     #expect(error?.response?.error.rawValue == "user_cancelled_authorize")
   }
 
-  @Test func `Apple without a team is refused`() throws {
+  @Test func `a configuration for Apple without a team ID is refused`() throws {
     failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "client", redirectURI: "https://app.example/callback",
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a signed secret needs a key`() throws {
+  @Test func `client authentication with a signed secret requires a key`() throws {
     failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "client", redirectURI: "https://app.example/callback",

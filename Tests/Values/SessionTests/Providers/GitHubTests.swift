@@ -58,7 +58,9 @@ import Testing
     (200, "<html>", SQOAuthError.Code.invalidResponse),
     (401, #"{"message":"Bad credentials"}"#, .invalidClient),
   ])
-  func `only 204 is a revocation`(status: Int, body: String, code: SQOAuthError.Code) async throws {
+  func `a revocation response with a status other than 204 is an error`(
+    status: Int, body: String, code: SQOAuthError.Code
+  ) async throws {
     let party = try party()
     try party.fixture.register(scope: "repo gist", provider: .gitHub)
     try await party.fixture.oauth.signIn()
@@ -88,7 +90,9 @@ import Testing
     #expect(try await !party.fixture.oauth.restore())
   }
 
-  @Test func `at another provider that code ends nothing`() async throws {
+  @Test func `bad_refresh_token does not end the session unless the provider lists that code`()
+    async throws
+  {
     let party = try party()
     var provider = Provider.gitHub
     provider.endedSessionCodes = []
@@ -102,7 +106,7 @@ import Testing
     #expect(party.fixture.oauth.currentToken != nil)
   }
 
-  @Test func `a refused code is an error, although the status is 200`() async throws {
+  @Test func `a refused authorization code is an error, although the status is 200`() async throws {
     let party = try party()
     party.fixture.http.answer(
       ScriptedTransport.json(#"{"error":"bad_verification_code","error_description":"Expired."}"#))

@@ -72,7 +72,7 @@ import Testing
   ]
 
   @Test(arguments: forgeries)
-  func `an ID token whose issuer is not its tenant's is refused`(
+  func `an ID token with a wrong iss or tid claim is refused`(
     claims: [String: JSONValue?]
   ) async throws {
     let party = try party(claims: claims)
@@ -87,7 +87,7 @@ import Testing
       // A personal account belongs to no organization.
       ("organizations", ["iss": .string(issuer(other)), "tid": .string(other)]),
     ] as [(String, [String: JSONValue?])])
-  func `a token of another tenant is refused`(
+  func `an ID token of a tenant that the configuration does not allow is refused`(
     place: String, claims: [String: JSONValue?]
   ) async throws {
     let party = try party(place, claims: claims)
@@ -102,18 +102,21 @@ import Testing
   }
 
   @Test(arguments: [nil, issuer(tenant), issuer(IssuerTemplate.placeholder)])
-  func `a key of the tenant, or of all, may sign`(issuer: String?) async throws {
+  func `a signing key for the tenant, for all tenants or without an issuer is accepted`(
+    issuer: String?
+  ) async throws {
     let party = try party(key: issuer.map { ["issuer": .string($0)] } ?? [:])
     #expect(try await party.fixture.oauth.signIn().idToken != nil)
   }
 
   @Test(arguments: ["common", tenant])
-  func `a key of another tenant may not sign`(place: String) async throws {
+  func `an ID token that is signed with another tenant's key is refused`(place: String) async throws
+  {
     let party = try party(place, key: ["issuer": .string(Self.issuer(Self.other))])
     await failure(.idTokenKey) { try await party.fixture.oauth.signIn() }
   }
 
-  @Test func `the user of another tenant does not take over at a refresh`() async throws {
+  @Test func `a refresh that returns an ID token of another tenant fails`() async throws {
     let party = try party()
     try await party.fixture.oauth.signIn()
     party.fixture.http.answer { request in
@@ -129,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: ["", "contoso.onmicrosoft.com", "..", "a/b", "Common", "8eaef023"])
-  func `a tenant that is no identifier is refused, with a reason`(tenant: String) {
+  func `an invalid tenant is refused, and the error asks for the directory ID`(tenant: String) {
     let error = failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "id", redirectURI: "http://localhost/cb", provider: .microsoft(tenant: tenant))

@@ -8,7 +8,9 @@ import Testing
 /// documentation says.
 @Suite("At Google, Facebook, Keycloak and Sequencing.com", .timeLimit(.minutes(1)))
 struct OtherProviderTests {
-  @Test func `Google keeps the refresh token, and ends it by a revocation`() async throws {
+  @Test func `a refresh at Google keeps the refresh token, and revoke sends both tokens`()
+    async throws
+  {
     let party = try PlayedProvider { party in
       [
         "POST oauth2.googleapis.com/token": party.tokens(rotating: false) { count in
@@ -49,7 +51,9 @@ struct OtherProviderTests {
   }
 
   @Test(arguments: [false, true])
-  func `Keycloak replaces refresh tokens, and can log the user out`(logsOut: Bool) async throws {
+  func `a refresh at Keycloak returns a new refresh token, and revoke can use the logout endpoint`(
+    logsOut: Bool
+  ) async throws {
     let realm = "id.example.com/realms/r/protocol/openid-connect"
     let party = try PlayedProvider { party in
       [
@@ -71,7 +75,9 @@ struct OtherProviderTests {
       party.requests(to: "\(realm)/\(logsOut ? "logout" : "revoke")").count == (logsOut ? 1 : 2))
   }
 
-  @Test func `Sequencing refreshes at an address of its own, and has no revocation`() async throws {
+  @Test func `Sequencing.com has a separate URL for refreshes, and does not support revocation`()
+    async throws
+  {
     let party = try PlayedProvider { party in
       [
         "POST sequencing.com/oauth2/token": party.tokens { count in

@@ -49,7 +49,9 @@ import Testing
     #expect(party.fixture.oauth.currentToken == nil)
   }
 
-  @Test func `a bot's token stays apart from the user's`() async throws {
+  @Test func `a bot's sign-in uses the bot's token, and the user's token is an additional field`()
+    async throws
+  {
     let party = try party(Self.bot)
     try party.fixture.register(scope: "commands chat:write", provider: .slackBot)
     let token = try await party.fixture.oauth.signIn()
@@ -60,7 +62,7 @@ import Testing
     #expect(request.url.query() == nil, "the secret is in no query")
   }
 
-  @Test func `a user's account takes no token of a bot`() async throws {
+  @Test func `a user's sign-in never uses the bot's token`() async throws {
     let bot = #""access_token":"xoxb-1","token_type":"bot","refresh_token":"B","expires_in":9"#
     let user = #""access_token":"xoxp-1","token_type":"user","scope":"search:read""#
     for own in ["{}", #"{"access_token":null}"#, "{\(user.replacing("user", with: "bot"))}"] {
@@ -75,7 +77,7 @@ import Testing
     #expect(token.expirationDate == nil)
   }
 
-  @Test func `a bot's account takes no token of a user`() async throws {
+  @Test func `a bot's sign-in rejects a user's token`() async throws {
     for body in [Self.user, Self.refreshed] {
       let party = try party(body)
       try party.fixture.register(scope: "commands", provider: .slackBot)
@@ -87,7 +89,7 @@ import Testing
     #"{"access_token":"xoxp-1","access_token":"xoxp-2","token_type":"user"}"#,
     #"{"access_token":"xoxp-1","token_type":"user"},"authed_user":{"access_token":"xoxp-2"}"#,
   ])
-  func `two tokens under one name are refused`(user: String) async throws {
+  func `a response that contains a member name twice is refused`(user: String) async throws {
     let party = try party(#"{"ok":true,"authed_user":\#(user)}"#)
     try party.fixture.register(secret: nil, provider: .slack)
     let error = await failure(.invalidResponse) { try await party.fixture.oauth.signIn() }
@@ -95,7 +97,8 @@ import Testing
   }
 
   @Test(arguments: ["invalid_code", "bad_redirect_uri"])
-  func `ok false is an error, although the status is 200`(code: String) async throws {
+  func `a response with ok false is an error, although the status is 200`(code: String) async throws
+  {
     let party = try party()
     party.fixture.http.answer(ScriptedTransport.json(#"{"ok":false,"error":"\#(code)"}"#))
     try party.fixture.register(provider: .slack)
@@ -125,7 +128,7 @@ import Testing
     // be valid.
     (#"{"ok":false,"error":"invalid_auth"}"#, "invalid_auth"),
   ])
-  func `a revocation without ok is no success, although the status is 200`(
+  func `a revocation that Slack does not confirm is an error, although the status is 200`(
     body: String, code: String
   ) async throws {
     let party = try party()
@@ -137,7 +140,9 @@ import Testing
   }
 
   @Test(arguments: ["token_revoked", "token_expired", "account_inactive"])
-  func `a token that has ended counts as revoked`(code: String) async throws {
+  func `revoke succeeds if Slack answers that the token has already ended`(code: String)
+    async throws
+  {
     let party = try party()
     try party.fixture.register(secret: nil, provider: .slack)
     try await party.fixture.oauth.signIn()

@@ -91,7 +91,7 @@ import Testing
     #expect(party.fixture.oauth.currentToken == nil)
   }
 
-  @Test func `an issuer without the slash is not Auth0's`() async throws {
+  @Test func `metadata of Auth0 whose issuer has no trailing slash is rejected`() async throws {
     let place = Self.places[4]
     let party = try party((place.provider, "https://example.eu.auth0.com", place.root, true))
     try party.fixture.register(secret: nil, scope: "openid", provider: place.provider)
@@ -111,7 +111,7 @@ import Testing
   ]
 
   @Test(arguments: faults.indices)
-  func `an unusable name of a server is refused, with a reason`(index: Int) {
+  func `an invalid server name is refused, and the error says why`(index: Int) {
     let (provider, words) = Self.faults[index]
     let error = failure(.invalidConfiguration) {
       try ClientConfiguration(

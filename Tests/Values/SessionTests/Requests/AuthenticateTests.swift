@@ -15,7 +15,9 @@ import Testing
     #expect(fixture.requests == ["GET /x T1"])
   }
 
-  @Test func `the copy gets the token, and the original does not change`() async throws {
+  @Test func `a copy of the request gets the token, and the original request does not change`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     var request = WebRequest(
       method: "PUT", url: try #require(URL(string: "https://api.example:8443/a%2Fb?x=1#f")),
@@ -56,7 +58,7 @@ import Testing
     #expect(fixture.module.authorizationFields == ["Authorization": "Bearer T"])
   }
 
-  @Test func `an expired token is refreshed first`() async throws {
+  @Test func `an expired token is refreshed before it is used`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     let copy = try await fixture.module.authenticate(.get("https://api.example/"))
@@ -77,7 +79,8 @@ import Testing
     #expect(fixture.requests.isEmpty)
   }
 
-  @Test func `the token's properties are right while it is valid, due, expired or cleared`()
+  @Test
+  func `the module's properties show if the token is valid, due for refresh, expired or cleared`()
     async throws
   {
     let fixture = try await SessionFixture().restored()
@@ -110,7 +113,7 @@ import Testing
     #expect(fixture.module.isAuthorized)
   }
 
-  @Test func `a cleared token is erased everywhere`() async throws {
+  @Test func `clearAccessToken erases the token in memory and in the store`() async throws {
     let fixture = try await SessionFixture().restored()
     try await fixture.module.clearAccessToken()
     #expect(await fixture.store.content() == nil)

@@ -21,7 +21,7 @@ import Testing
     throw CancellationError()
   }
 
-  @Test func `the client is cancelled when the request's time is over`() async throws {
+  @Test func `the client is cancelled when the request times out`() async throws {
     let request = try request(timeout: .milliseconds(1))
     await failure(.requestTimedOut) { try await endless.exchange(request) }
   }
@@ -33,7 +33,7 @@ import Testing
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `an interruption also cancels the client`() async throws {
+  @Test func `raising an Interruption cancels the client`() async throws {
     let request = try request(timeout: .seconds(3600))
     let interruption = Interruption()
     let task = begin { [endless] in try await endless.exchange(request, interruption) }

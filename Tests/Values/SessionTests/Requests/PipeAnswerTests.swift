@@ -17,7 +17,8 @@ import Testing
     try await PipeAnswer(long, JSONDecoder(), interruption).value([Int].self).count
   }
 
-  @Test func `other tasks of the same thread run while a long answer is read`() async throws {
+  @Test func `other tasks on the same executor run while a long response is decoded`() async throws
+  {
     let executor = HoldingExecutor()
     let ended = Locked([String]())
     executor.hold()
@@ -35,7 +36,7 @@ import Testing
     #expect(ended.withLock(\.self) == ["the other", "the reader"])
   }
 
-  @Test func `cancelling the pipe's operations stops the reading`() async throws {
+  @Test func `cancelling the pipe's operations stops the decoding`() async throws {
     let interruption = Interruption()
     interruption.raise()
     let error = await #expect(throws: PipeError.self) {
@@ -44,7 +45,7 @@ import Testing
     guard case .cancelled = error else { throw try #require(error) }
   }
 
-  @Test func `cancelling the task stops the reading`() async throws {
+  @Test func `cancelling the task stops the decoding`() async throws {
     let executor = HoldingExecutor()
     executor.hold()
     let reading = Task(executorPreference: executor) { try await Self.count() }

@@ -26,7 +26,7 @@ import Testing
     (401, SendTests.invalid), (401, nil), (401, #"Basic realm="x""#),
     (401, #"Bearer error="invalid_request""#), (403, #"Bearer error="insufficient_scope""#),
   ])
-  func `the error has the status, the fields and the content`(
+  func `the error has the status, the fields and the content of the API's response`(
     status: Int, challenge: String?
   ) async throws {
     let fixture = try await fixture(challenge, status: status)
@@ -38,7 +38,7 @@ import Testing
     #expect(response.body == Data(Self.problem.utf8))
   }
 
-  @Test func `the error has the last answer, to the request with the new token`() async throws {
+  @Test func `after a refresh, the error has the response to the repeated request`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { request in
       let token = request.headers["Authorization"] ?? ""
@@ -56,7 +56,7 @@ import Testing
     (SQOAuthError.maximumContentBytes, SQOAuthError.maximumContentBytes),
     (SQOAuthError.maximumContentBytes + 1, SQOAuthError.maximumContentBytes), (0, 0),
   ])
-  func `the content in the error has a limit`(sent: Int, kept: Int) async throws {
+  func `the content in the error is cut off at a size limit`(sent: Int, kept: Int) async throws {
     let fixture = try await fixture(content: String(repeating: "x", count: sent))
     let error = await failure { try await fixture.module.send(.get("https://api.example/x")) }
     #expect(error?.resourceResponse?.body.count == kept)
@@ -75,7 +75,7 @@ import Testing
     #expect(!everyText(of: Result<Int, SQOAuthError>.failure(error)).contains("C4N4RY"))
   }
 
-  @Test func `an error that is not the API's rejection has no answer`() async throws {
+  @Test func `an error of the token endpoint has no response of the API`() async throws {
     let fixture = try await fixture()
     fixture.server.always(ScriptedTransport.json(#"{"error":"server_error"}"#, status: 500))
     let error = await failure(.serverError) {
@@ -84,7 +84,9 @@ import Testing
     #expect(error?.resourceResponse == nil && error?.status == 500)
   }
 
-  @Test func `a pipe's error has the answer too`() async throws {
+  @Test func `a pipe's error has the status, the fields and the content of the API's response`()
+    async throws
+  {
     let fixture = try await PipeFixture()
       .answering(Self.problem, status: 401, headers: ["X-Request-ID": "r1"])
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }

@@ -25,7 +25,7 @@ import Testing
     #expect(!everyText(of: authorization).contains("T1"))
   }
 
-  @Test func `a server that the app did not name gets no fields`() async throws {
+  @Test func `a server that the app has not allowed gets no fields`() async throws {
     let fixture = try await SessionFixture().restored()
     _ = try await authorization(fixture)
     await failure(.originNotAllowed) {
@@ -50,7 +50,9 @@ import Testing
     #expect(fixture.requests == ["refresh R1"])
   }
 
-  @Test func `a server that refuses a fresh token causes no refresh for a while`() async throws {
+  @Test func `if a server refuses a fresh token, the token is not refreshed again at once`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     let first = try await authorization(fixture)
     let second = try #require(
@@ -68,7 +70,9 @@ import Testing
       (401, #"Bearer error="insufficient_scope", scope="a""#),
       (403, #"Bearer error="insufficient_scope", scope="a""#),
     ] as [(Int, String?)])
-  func `other responses need no other token`(status: Int, challenge: String?) async throws {
+  func `a response that does not reject the token causes no refresh`(
+    status: Int, challenge: String?
+  ) async throws {
     let fixture = try await SessionFixture().restored()
     var fields = HeaderFields()
     fields["WWW-Authenticate"] = challenge
@@ -91,7 +95,7 @@ import Testing
     #expect(error?.challenge?.errorDescription?.contains("secret-token") == false)
   }
 
-  @Test func `after another user's sign-in, a refused request gets no token`() async throws {
+  @Test func `after a sign-out, a refused request gets no new token`() async throws {
     let fixture = try await SessionFixture().restored()
     let authorization = try await authorization(fixture)
     try await fixture.module.signOut()

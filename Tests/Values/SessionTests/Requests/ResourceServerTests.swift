@@ -19,7 +19,9 @@ import Testing
     return fixture
   }
 
-  @Test func `a URL from the first answer does not get the token`() async throws {
+  @Test func `a URL on another host, taken from the first response, does not get the token`()
+    async throws
+  {
     struct Page: Decodable { let next: String }
     let fixture = try await fixture()
     let first = try await fixture.module.send(.get("https://api.example/1"))
@@ -33,7 +35,9 @@ import Testing
     #expect(try await fixture.module.send(.get("https://api.example/2")).status == 200)
   }
 
-  @Test func `the line in the error allows both servers`() async throws {
+  @Test func `the allowTokens call that the error suggests allows two servers and no third one`()
+    async throws
+  {
     let fixture = try await fixture()
     _ = try await fixture.module.send(.get("https://api.example/"))
     try fixture.module.allowTokens(at: "https://api.example:443", "https://two.example:443")
@@ -44,7 +48,9 @@ import Testing
     }
   }
 
-  @Test func `an allowed server is the only one, even before the first request`() async throws {
+  @Test func `if the app allows a server before the first request, no other server gets the token`()
+    async throws
+  {
     let fixture = try await fixture()
     try fixture.oauth.allowTokens(at: "https://api.example")
     await failure(.originNotAllowed) {
@@ -53,7 +59,8 @@ import Testing
     #expect(try await fixture.module.send(.get("https://api.example/")).status == 200)
   }
 
-  @Test func `if many first requests go to different servers, only one carries the token`()
+  @Test
+  func `if concurrent first requests go to different servers, only one request gets the token`()
     async throws
   {
     let fixture = try await fixture()
@@ -80,7 +87,9 @@ import Testing
 
   /// The API of many providers is at the issuer's own host, and its answers contain URLs too.
   @Test(arguments: [false, true])
-  func `a request to the provider's own API counts as the first one`(isSent: Bool) async throws {
+  func `after a first request to the provider's own API, no other server gets the token`(
+    isSent: Bool
+  ) async throws {
     let fixture = try await fixture()
     let api = try WebRequest.get("https://id.example/api/me")
     if isSent {
@@ -97,7 +106,10 @@ import Testing
     #expect(fixture.apiRequests.allSatisfy { $0.url.host() == "id.example" })
   }
 
-  @Test func `a pipe allows its server, and then a request allows no other one`() async throws {
+  @Test
+  func `creating pipes allows their servers, and a later request does not allow another server`()
+    async throws
+  {
     let fixture = try await fixture()
     let one = try Pipeline("https://one.example/v1", module: fixture.module).add("files")
     let two = try Pipeline("https://two.example/v1", module: fixture.module).add("files")
@@ -119,7 +131,7 @@ import Testing
     #expect(try await fixture.module.send(.get("https://two.example/")).status == 200)
   }
 
-  @Test func `a list must contain every server, also those of the pipes and of the provider`()
+  @Test func `resourceOrigins must list every server, also those of the pipes and of the provider`()
     async throws
   {
     let listed = try ResourceOrigin("https://listed.example")
@@ -140,7 +152,7 @@ import Testing
     ("ftp://two.example", .malformedRequest),
     ("", .malformedRequest),
   ])
-  func `if one of the servers in a call cannot be allowed, none is allowed`(
+  func `if one server in an allowTokens call is invalid, no server in the call is allowed`(
     server: String, code: SQOAuthError.Code
   ) async throws {
     let fixture = try await fixture()
@@ -150,7 +162,8 @@ import Testing
     await failure(.originNotAllowed) { try await fixture.module.send(.get("https://api.example/")) }
   }
 
-  @Test func `only registering another provider clears the resource server of the first request`()
+  @Test
+  func `the first request's server stays the only one allowed until a new provider is registered`()
     async throws
   {
     let fixture = try await fixture()

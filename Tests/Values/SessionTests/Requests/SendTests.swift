@@ -36,7 +36,9 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `the caller gets the second rejection, with the server's description`() async throws {
+  @Test func `if the new token is also rejected, the caller gets the server's error description`()
+    async throws
+  {
     let fixture = try await fixture(
       TokenServer.challenge(Self.invalid), TokenServer.challenge(Self.invalid))
     let error = await failure(.invalidToken) { try await send(fixture) }
@@ -74,7 +76,8 @@ import Testing
       status: 403, challenge: #"Bearer error="insufficient_scope", scope="a b""#,
       code: .insufficientScope),
   ])
-  func `a rejection leads to an error, with a retry if the token is invalid`(row: Row) async throws
+  func `a rejection throws the server's error, after a retry if the token is invalid`(row: Row)
+    async throws
   {
     let refusal = TokenServer.challenge(row.challenge, status: row.status)
     let fixture = try await fixture(refusal, refusal)
@@ -92,13 +95,16 @@ import Testing
       (400, #"Bearer error="invalid_request""#),
       (404, nil), (500, nil), (503, nil), (407, nil), (302, nil), (204, nil),
     ] as [(Int, String?)])
-  func `the caller gets any other answer unchanged`(status: Int, challenge: String?) async throws {
+  func `a response other than a 401 or an insufficient_scope error is returned unchanged`(
+    status: Int, challenge: String?
+  ) async throws {
     let fixture = try await fixture(TokenServer.challenge(challenge, status: status))
     #expect(try await send(fixture).status == status)
     #expect(fixture.requests == ["GET /x T1"])
   }
 
-  @Test func `insufficient scope after a refresh is reported as such`() async throws {
+  @Test func `if the repeated request gets insufficient_scope, that error is thrown`() async throws
+  {
     let fixture = try await fixture(
       TokenServer.challenge(Self.invalid),
       TokenServer.challenge(#"Bearer error="insufficient_scope""#, status: 403))
@@ -114,7 +120,7 @@ import Testing
     #expect(error?.challenge?.realm == "r" && fixture.requests == ["GET /x T"])
   }
 
-  @Test func `if the refresh fails, its error is thrown and stays in force`() async throws {
+  @Test func `if the refresh fails, its error is thrown, also for the next request`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.api { _ in TokenServer.challenge(Self.invalid) }
     fixture.server.always(ScriptedTransport.json("", status: 503))
@@ -133,7 +139,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["ended refused invalid_grant"])
   }
 
-  @Test func `a server that returns the same token again gets two requests and no more`()
+  @Test func `if a refresh returns the same token, the request is sent twice and no more`()
     async throws
   {
     let fixture = try await SessionFixture().restored()
@@ -150,7 +156,7 @@ import Testing
     #expect(fixture.apiRequests.count == 1 && fixture.memory == "T1 R1")
   }
 
-  @Test func `the second request differs only in its token`() async throws {
+  @Test func `the repeated request differs from the first one only in its token`() async throws {
     let fixture = try await fixture(TokenServer.challenge(Self.invalid))
     let made = Locked(0)
     var request = try WebRequest.get("https://api.example/x?y=1")
@@ -169,7 +175,7 @@ import Testing
     #expect(sent.allSatisfy { $0.headers.values(for: "Authorization").count == 1 })
   }
 
-  @Test func `no lock is held during a request`() async throws {
+  @Test func `the token can be refreshed while a request is running`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     let slow = Gate()

@@ -38,7 +38,7 @@ import Testing
 
   private struct Unexpected: Error {}
 
-  @Test func `a repeatable form is sent again completely`() async throws {
+  @Test func `a repeatable form is sent again in full after a refresh`() async throws {
     let (fixture, bodies) = try await fixture(reads: true)
     let request = try request([
       .field("a", "b"), .stream("s") { OneChunk("abc").next }, .data("d", Data(count: 100_000)),
@@ -48,7 +48,7 @@ import Testing
     #expect(bodies.all.count == 2 && Set(bodies.all).count == 1)
   }
 
-  @Test func `a one-time stream that has begun ends the request, but the token is refreshed`()
+  @Test func `a request whose one-time stream was already read fails, but the token is refreshed`()
     async throws
   {
     let (fixture, _) = try await fixture(reads: true)
@@ -57,7 +57,7 @@ import Testing
     #expect(fixture.requests == ["POST /x T1", "refresh R1"])
   }
 
-  @Test func `a one-time stream that has not begun is sent after the refresh`() async throws {
+  @Test func `a one-time stream that was not yet read is sent after the refresh`() async throws {
     let (fixture, bodies) = try await fixture(reads: false)
     let request = try request([.field("a", "b"), .stream("s", once: OneChunk("abc").next)])
     #expect(try await fixture.module.send(request).status == 200)

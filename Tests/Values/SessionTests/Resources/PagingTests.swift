@@ -49,7 +49,7 @@ import Testing
       sourceLocation: sourceLocation)
   }
 
-  @Test func `the next and previous pages are found in a Link field, absolute and relative`()
+  @Test func `absolute and relative URLs in a Link field name the next and previous pages`()
     async throws
   {
     try await check(
@@ -96,7 +96,9 @@ import Testing
   }
 
   @Test(arguments: [#"{"next":""}"#, #"{"next":null}"#, #"{}"#, #""text""#, "[]"])
-  func `an empty or missing token ends the pages`(body: String) async throws {
+  func `a body without a page token or URL ends the iteration over the pages`(body: String)
+    async throws
+  {
     for paging in [Paging.tokens(next: "next", parameter: "page"), .body()] {
       var configuration = PipeConfiguration()
       configuration.paging = paging
@@ -123,7 +125,7 @@ import Testing
     "https://evil.example/v2/files?page=2", "https://api.example:444/", "//evil.example/",
     "https://api.example.evil.example/",
   ])
-  func `another server does not get the token`(url: String) async throws {
+  func `a next page on another server gets no token and no request`(url: String) async throws {
     let fixture = try await fixture(.linkHeader) { _ in (["Link": "<\(url)>; rel=next"], "") }
     let first = try await fixture.pipe.pages(List.self).first()
     let error = await pipeFailure { () async throws(PipeError) in try await first.next() }
@@ -131,14 +133,16 @@ import Testing
   }
 
   @Test(arguments: ["http://api.example/", "file:///etc/passwd", "javascript:x"])
-  func `a URL that may not get a token gets no request`(url: String) async throws {
+  func `a next page at an insecure or invalid URL gets no request`(url: String) async throws {
     let fixture = try await fixture(.linkHeader) { _ in (["Link": "<\(url)>; rel=next"], "") }
     let first = try await fixture.pipe.pages(List.self).first()
     await pipeFailure { () async throws(PipeError) in try await first.next() }
     #expect(fixture.asked.count == 1)
   }
 
-  @Test func `another server that the client allows gets the token`() async throws {
+  @Test func `a next page on another server gets the token if the client allows that server`()
+    async throws
+  {
     let fixture = try await fixture(
       .linkHeader,
       change: {
@@ -165,7 +169,7 @@ import Testing
     #expect(second?.value.items == [2])
   }
 
-  @Test func `reading pages that lead back ends with an error`() async throws {
+  @Test func `reading pages whose links form a cycle ends with an error`() async throws {
     let fixture = try await fixture(.linkHeader) { page in
       (["Link": "<?page=\(page % 3 + 1)>; rel=next"], "")
     }
@@ -181,7 +185,7 @@ import Testing
     #expect(read == 4)
   }
 
-  @Test func `reading endless pages stops at the limit`() async throws {
+  @Test func `reading endless pages ends with an error at the limit`() async throws {
     let fixture = try await fixture(.linkHeader) { page in
       (["Link": "<?page=\(page + 1)>; rel=next"], "")
     }
@@ -244,11 +248,11 @@ import Testing
     ["<https://a.example/3>; rel=next; anchor=\"#x\", <https://a.example/2>; rel=next"],
     ["<https://a.example/2>; rel=next, <broken"],
   ])
-  func `a Link field names the next page`(fields: [String]) async throws {
+  func `the next page is found in Link fields of many spellings`(fields: [String]) async throws {
     #expect(try await next(fields) == "https://a.example/2")
   }
 
-  @Test func `the relation that an app names ignores case`() async throws {
+  @Test func `the link relation that an app names is compared without case`() async throws {
     var configuration = PipeConfiguration()
     configuration.paging = .linkHeader(next: "Https://X.Example/Rel")
     let fixture = try await PipeFixture(configuration)

@@ -15,7 +15,7 @@ import Testing
     #expect(fixture.session.fixture.opened.count == 1)
   }
 
-  @Test func `many first operations share one sign-in`() async throws {
+  @Test func `many concurrent operations without a token share one sign-in`() async throws {
     let fixture = try await PipeFixture(isSignedIn: false)
     let reads = (0..<50).map { id in begin { try await fixture.pipe.read(id: id) } }
     for read in reads { _ = try await read.value }
@@ -24,14 +24,14 @@ import Testing
     #expect(fixture.session.requests.count == 51)
   }
 
-  @Test func `an expired token is refreshed first`() async throws {
+  @Test func `an expired token is refreshed before it is used`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.clock.advance(by: 3600)
     _ = try await fixture.pipe.read()
     #expect(fixture.session.requests == ["refresh R1", "GET /v2/files T2"])
   }
 
-  @Test func `an ended session leads to a new sign-in`() async throws {
+  @Test func `if a refresh ends the session, the user signs in again`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.clock.advance(by: 3600)
     fixture.session.server.next(

@@ -23,7 +23,7 @@ import Testing
     #expect(fixture.asked.count == 1, "it was asked once, whatever the status")
   }
 
-  @Test func `the content in the error has a limit`() async throws {
+  @Test func `the content in the error is cut off at a size limit`() async throws {
     let fixture = try await PipeFixture()
       .answering(String(repeating: "x", count: 100_000), status: 500)
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
@@ -37,7 +37,9 @@ import Testing
   @Test(arguments: [
     "", "null", "nonsense", "<html>", "{", #"{"title":1}"#, #"[{"title":"a"}]"#, "{}", "\u{0}",
   ])
-  func `an answer of another type is unreadable`(body: String) async throws {
+  func `an answer that does not fit the requested type is reported as unreadable`(body: String)
+    async throws
+  {
     struct File: Decodable, Sendable { var title: String }
     let fixture = try await PipeFixture().answering(body)
     let error = await pipeFailure { () async throws(PipeError) in
@@ -69,7 +71,7 @@ import Testing
     #expect(cause.code == .invalidResponse && cause.cause is Odd)
   }
 
-  @Test func `an answer that would keep the decoder busy is not decoded`() async throws {
+  @Test func `a deeply nested or very long answer is reported as unreadable`() async throws {
     let deep = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
     let wide = "[" + String(repeating: "1,", count: 600_000) + "1]"
     for body in [deep, wide] {

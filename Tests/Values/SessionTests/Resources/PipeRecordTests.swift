@@ -18,7 +18,7 @@ import Testing
     var name = "n"
   }
 
-  @Test func `records can be read as any type`() async throws {
+  @Test func `records can be read as an app's own type or as a JSON value`() async throws {
     let fixture = try await PipeFixture().answering(#"[{"id":"a","title":"A"},{"title":"B"}]"#)
     let files = try await fixture.pipe.read([File].self)
     #expect(files == [File(id: "a", title: "A"), File(title: "B")])
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `an app's own decoder may read more than JSON`() async throws {
+  @Test func `an app's own decoder can read JSON5`() async throws {
     var configuration = PipeConfiguration()
     configuration.decoder = {
       let decoder = JSONDecoder()
@@ -62,13 +62,13 @@ import Testing
     }
   }
 
-  @Test func `an object is read without a wrapper`() async throws {
+  @Test func `a response that is a single object is read as one record`() async throws {
     let fixture = try await PipeFixture().answering(#"{"id":"a","title":"A"}"#)
     #expect(try await fixture.pipe.read(File.self, id: "a") == File(id: "a", title: "A"))
     #expect(try await fixture.pipe.read()["title"] == "A")
   }
 
-  @Test func `a record's ID is one segment of the path`() async throws {
+  @Test func `a record's ID is percent-encoded as one segment of the path`() async throws {
     let fixture = try await PipeFixture()
     _ = try await fixture.pipe.read(id: 7)
     _ = try await fixture.pipe.read(id: "a/b?c#d e")
@@ -82,7 +82,9 @@ import Testing
   }
 
   @Test(arguments: ["", ".", ".."])
-  func `an ID that names no record causes no request`(id: String) async throws {
+  func `an ID that is empty or a dot segment is an error and causes no request`(id: String)
+    async throws
+  {
     let fixture = try await PipeFixture()
     let errors = [
       await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read(id: id) },
@@ -128,7 +130,7 @@ import Testing
     #expect(try JSONDecoder().decode(File.self, from: body) == File(title: "A"))
   }
 
-  @Test func `the member with the ID may have any name`() async throws {
+  @Test func `the app can choose the member that contains the ID`() async throws {
     var configuration = PipeConfiguration()
     configuration.recordID = "_key"
     let fixture = try await PipeFixture(configuration)
@@ -176,7 +178,7 @@ import Testing
     #expect(try await fixture.pipe.save(File(id: "a", title: "A"), returning: File?.self) == nil)
   }
 
-  @Test func `content is read unchanged`() async throws {
+  @Test func `content returns the body of the response unchanged`() async throws {
     let fixture = try await PipeFixture().answering("no JSON", headers: [:])
     let content = try await fixture.pipe.content(id: "a", parameters: ["alt": "media"])
     #expect(content == Data("no JSON".utf8))
@@ -184,7 +186,7 @@ import Testing
     #expect(fixture.session.apiRequests[0].headers["Accept"] == nil)
   }
 
-  @Test func `dates are encoded and decoded as the app says`() async throws {
+  @Test func `dates are encoded and decoded by the app's own encoder and decoder`() async throws {
     struct Event: Codable, Sendable, Equatable { var at: Date }
     var configuration = PipeConfiguration()
     configuration.decoder = {

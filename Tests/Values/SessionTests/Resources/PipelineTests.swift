@@ -8,7 +8,7 @@ import Testing
 
 /// The addresses of a pipeline's pipes, and the names by which pipes are found.
 @Suite("Pipeline", .timeLimit(.minutes(1))) struct PipelineTests {
-  @Test func `a pipe's path is its name`() async throws {
+  @Test func `by default, a pipe's name is its path below the base URL`() async throws {
     let fixture = try await PipeFixture()
     _ = try await fixture.pipe.read()
     #expect(fixture.asked == ["GET https://api.example/v2/files"])
@@ -21,7 +21,8 @@ import Testing
     ("upload/files", "https://api.example/v2/upload/files"),
     ("files?alt=json", "https://api.example/v2/files?alt=json&q=a%20b"),
   ])
-  func `an endpoint is a path below the base`(endpoint: String, url: String) async throws {
+  func `a pipe's endpoint is a path below the base URL`(endpoint: String, url: String) async throws
+  {
     let fixture = try await PipeFixture(PipeConfiguration(endpoint: endpoint))
     let parameters = url.contains("q=") ? ["q": "a b"] : [:]
     _ = try await fixture.pipe.read(parameters: parameters)
@@ -32,7 +33,9 @@ import Testing
     "https://evil.example/x", "//evil.example/x", "a/../b", "..", "a/%2e%2E/b", "a b", "a\\b",
     "a#b", "%zz", "é",
   ])
-  func `an endpoint that is not a path below the base is rejected`(endpoint: String) async throws {
+  func `an endpoint that is not a path below the base URL is rejected`(endpoint: String)
+    async throws
+  {
     let fixture = try await PipeFixture()
     failure(.invalidConfiguration) {
       try fixture.pipeline.add("x", PipeConfiguration(endpoint: endpoint))
@@ -45,7 +48,7 @@ import Testing
     ("https://api.example/?a=b", .invalidConfiguration), ("ftp://a", .invalidConfiguration),
     ("https://u:p@api.example", .invalidConfiguration), ("http://api.example", .insecureEndpoint),
   ])
-  func `a base URL that may not get a token is rejected`(
+  func `an invalid or insecure base URL is rejected`(
     base: String, code: SQOAuthError.Code
   ) async throws {
     let module = try SessionFixture().module

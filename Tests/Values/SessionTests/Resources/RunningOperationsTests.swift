@@ -10,7 +10,8 @@ import Testing
   private let operations = RunningOperations()
 
   @Test(arguments: [true, false])
-  func `a request is interrupted, even before it begins to wait`(isEarly: Bool) async {
+  func `cancelAll interrupts a request, even before the request begins to wait`(isEarly: Bool) async
+  {
     await operations.run { interruption in
       if isEarly { operations.cancelAll() }
       await withCheckedContinuation { ended in
@@ -20,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `the work after a request is cancelled together with the request`() async {
+  @Test func `cancelAll also cancels the work that follows a request`() async {
     let result = await operations.run { interruption in
       operations.cancelAll()
       return await interruption.result { () async throws(PipeError) in
@@ -34,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `an operation that begins later is not cancelled`() async {
+  @Test func `cancelAll does not cancel an operation that begins later`() async {
     operations.cancelAll()
     let isCancelled = await operations.run { await $0.result { Task.isCancelled } }.get()
     #expect(!isCancelled)

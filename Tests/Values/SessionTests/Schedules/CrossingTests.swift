@@ -9,7 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CrossingTests {
   static let refused = ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400)
 
-  @Test func `a session that ends by itself does not end a running sign-in`() async throws {
+  @Test func `invalid_grant for a refresh ends the session, but not a running sign-in`()
+    async throws
+  {
     let fixture = try await SessionFixture(browser: OAuthFixture.idle).restored()
     let signIn = begin { try await fixture.oauth.signIn() }
     let page = try await fixture.fixture.isWaiting()
@@ -22,7 +24,7 @@ import Testing
     #expect(await fixture.store.content() == ScriptedStore.words(token))
   }
 
-  @Test func `a sign-out elsewhere is not written to the store again`() async throws {
+  @Test func `a sign-out by another process is not written to the store again`() async throws {
     let fixture = try await SessionFixture().restored()
     await fixture.store.memory.erase("default")
     await failure(.notAuthorized) { try await fixture.module.refresh() }
@@ -31,7 +33,8 @@ import Testing
     #expect(!fixture.store.calls.contains("erase") && fixture.refreshes.isEmpty)
   }
 
-  @Test func `the failure of an invalidated renewal does not affect its successor`() throws {
+  @Test func `the late failure of an invalidated renewal does not affect the next renewal`() throws
+  {
     var state = SessionState()
     let now = Date(timeIntervalSince1970: 1_750_000_000)
     let token = SQToken(accessToken: "T", refreshToken: "R")
@@ -53,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `the client's own credentials do not renew a token that the app provides`()
+  @Test func `a token that the app provides is not renewed by the client credentials grant`()
     async throws
   {
     let fixture = try SessionFixture()
@@ -83,8 +86,7 @@ import Testing
   }
 
   /// Some servers send tokens that have already expired.
-  @Test func `the timer does not refresh without a pause if tokens have no lifetime`() async throws
-  {
+  @Test func `if tokens expire at once, the timer waits a second between refreshes`() async throws {
     let fixture = try SessionFixture(lifetime: 0)
     try await fixture.module.requestAccessToken(grantType: "urn:example:grant")
     fixture.module.refreshesAutomatically = true
@@ -100,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a clock may call the module when its sleep is cancelled`() async throws {
+  @Test func `a custom clock can call the module when its sleep is cancelled`() async throws {
     let fixture = try await SessionFixture().restored()
     let clock = AskingClock(fixture.clock)
     fixture.oauth.environment.clock = clock

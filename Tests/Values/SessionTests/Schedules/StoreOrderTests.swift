@@ -24,7 +24,7 @@ import Testing
     try await eventually { await fixture.store.content() == "T2 R2" }
   }
 
-  @Test func `an unsaved token is not written after its successor`() async throws {
+  @Test func `an unsaved token is not written after the token that replaced it`() async throws {
     let fixture = try await unsaved()
     await fixture.clock.hasSleeper()
     fixture.store.saving.close()
@@ -40,7 +40,9 @@ import Testing
     #expect(fixture.store.saves == ["save T2 R2", "save T2 R2", "save T3 R3"])
   }
 
-  @Test func `an unsaved token is not written once the app uses another token`() async throws {
+  @Test func `an unsaved token is not written again after the app adopts another token`()
+    async throws
+  {
     let fixture = try await unsaved()
     let kept = SQToken(accessToken: "kept", refreshToken: "K", issueDate: fixture.clock.now + 1)
     let session = fixture.module.session
@@ -52,7 +54,9 @@ import Testing
   }
 
   /// By its date, the stored token would be the newer one, although its refresh token is used.
-  @Test func `a clock that moves back does not make a used token the newer one`() async throws {
+  @Test func `after the clock moves back, a used refresh token in the store is not sent again`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: -7200)
     fixture.store.fails(toSave: true)
@@ -63,7 +67,9 @@ import Testing
     #expect(await fixture.store.content() == "T3 R3")
   }
 
-  @Test func `an outdated copy does not replace a record that cannot be read`() async throws {
+  @Test func `an outdated token from the app does not replace a stored record that cannot be read`()
+    async throws
+  {
     let fixture = try SessionFixture()
     let copy = fixture.server.issue(at: fixture.clock.now)
     fixture.clock.advance(by: 60)

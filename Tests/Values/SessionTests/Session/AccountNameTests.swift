@@ -8,7 +8,9 @@ import Testing
 @Suite struct AccountNameTests {
   private static let names = ["caf\u{E9}", "cafe\u{301}"]
 
-  @Test func `each name has its own module and record`() async throws {
+  @Test func `account names in different Unicode forms have separate modules and records`()
+    async throws
+  {
     let manager = AccountManager(store: MemoryTokenStore())
     let configuration = try ClientConfiguration(
       clientID: "client",
@@ -38,7 +40,8 @@ import Testing
     #expect(manager.module(id: Self.names[1]) === modules[1])
   }
 
-  @Test func `another Unicode form of a client ID is another client`() async throws {
+  @Test func `a client ID in a different Unicode form belongs to a different client`() async throws
+  {
     let store = MemoryTokenStore()
     await store.save(
       AccountRecord(

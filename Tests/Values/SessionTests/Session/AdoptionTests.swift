@@ -37,7 +37,8 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `the timer keeps the token fresh if the app asks for that`() async throws {
+  @Test func `the timer refreshes an adopted token if refreshesAutomatically is true`() async throws
+  {
     let fixture = try SessionFixture()
     fixture.module.refreshesAutomatically = true
     try await fixture.module.adopt(fixture.server.issue(at: fixture.clock.now))
@@ -46,7 +47,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
-  @Test func `an outdated copy does not replace the token in memory`() async throws {
+  @Test func `an outdated token from the app does not replace the token in memory`() async throws {
     let fixture = try await SessionFixture().restored()
     let outdated = try #require(fixture.module.currentToken)
     fixture.clock.advance(by: 3600)
@@ -56,7 +57,8 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `an outdated copy does not replace the token in the store`() async throws {
+  @Test func `an outdated token from the app does not replace the token in the store`() async throws
+  {
     let fixture = try SessionFixture()
     let outdated = fixture.server.issue(at: fixture.clock.now)
     await fixture.store.memory.save(
@@ -67,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a failing store causes an error, but the token is current`(
+  func `if the store fails, adopt throws an error, but the token is current`(
     toSave: Bool
   ) async throws {
     let fixture = try SessionFixture()
@@ -106,7 +108,7 @@ import Testing
     #expect(await fixture.store.content() == "T1 R1")
   }
 
-  @Test func `without a client, no token is adopted`() async throws {
+  @Test func `without a registered client, adopt throws an error`() async throws {
     let oauth = SQOAuth()
     await failure(.notRegistered) {
       try await oauth.module.adopt(SQToken(accessToken: "T", refreshToken: "R"))

@@ -25,7 +25,9 @@ import Testing
     #expect(header == "Basic " + Data("client:rotated".utf8).base64EncodedString())
   }
 
-  @Test func `a rejection of the previous client does not affect the next one`() async throws {
+  @Test func `a rejection of the old configuration does not delay a refresh with a new one`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.server.next(ScriptedTransport.json(#"{"error":"invalid_client"}"#, status: 401))
     await failure(.invalidClient) { try await fixture.module.refresh() }
@@ -53,7 +55,7 @@ import Testing
   @Test(arguments: [
     ("other", "https://id.example"), ("client", "https://other.example"),
   ])
-  func `another client or server does not get the previous client's token`(
+  func `after another client or server is registered, the old token is not sent`(
     id: String, server: String
   ) async throws {
     let fixture = try SessionFixture()
@@ -67,7 +69,10 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T3")
   }
 
-  @Test func `a manager finds the account by its new configuration`() async throws {
+  @Test
+  func `after a new registration, a manager returns the account only for the new configuration`()
+    async throws
+  {
     let manager = AccountManager(store: MemoryTokenStore())
     let first = try Self.client()
     let module = try await manager.account(first, id: "a")

@@ -42,7 +42,7 @@ import Testing
     #expect(await store.memory.load("default")?.attributes == [:])
   }
 
-  @Test func `values that many threads set in place are all kept`() async throws {
+  @Test func `attributes that many threads set at the same time are all kept`() async throws {
     let module = module
     await withTaskGroup { group in
       for number in 0..<400 {
@@ -59,7 +59,7 @@ import Testing
     #expect(module.attributes["outer"] == "kept")
   }
 
-  @Test func `a newer token in the store stays`() async throws {
+  @Test func `a flush of attributes keeps a newer token in the store`() async throws {
     await store.memory.save(Self.record("T2", ["name": "Bob"]))
     module.attributes = ["name": "Alice"]
     try await module.flush()
@@ -67,7 +67,9 @@ import Testing
     #expect(module.currentToken?.accessToken == "T2")
   }
 
-  @Test func `an account that was erased elsewhere stays erased`() async throws {
+  @Test func `a flush of attributes does not restore an account that another process erased`()
+    async throws
+  {
     await store.memory.erase("default")
     module.attributes = ["name": "Alice"]
     try await module.flush()
@@ -75,8 +77,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a failing store is reported, and gets the attributes later`(failsToLoad: Bool) async throws
-  {
+  func `if the store fails, flush throws an error, and a later flush stores the attributes`(
+    failsToLoad: Bool
+  ) async throws {
     store.fails(toLoad: failsToLoad, toSave: !failsToLoad)
     module.attributes = ["name": "Alice"]
     await failure(.storeFailed) { try await module.flush() }
@@ -86,7 +89,7 @@ import Testing
     #expect(await store.memory.load("default")?.attributes == ["name": "Alice"])
   }
 
-  @Test func `an invalidated token stays invalid`() async throws {
+  @Test func `a flush of attributes does not make an invalidated token valid`() async throws {
     module.session.invalidate()
     module.attributes = ["name": "Alice"]
     try await module.flush()

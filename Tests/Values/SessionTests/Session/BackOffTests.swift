@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `the back-off doubles from 1 s to 60 s and stays there`() {
+  @Test func `the back-off doubles from 1 s to 60 s and then stays at 60 s`() {
     #expect(lengths(9) == [1, 2, 4, 8, 16, 32, 60, 60, 60])
     #expect(lengths(200).last == 60, "no overflow")
   }
@@ -41,7 +41,7 @@ import Testing
     #expect(backOff.isInForce(at: Self.start + moment) == inForce)
   }
 
-  @Test func `the latest failure is reported`() {
+  @Test func `a back-off after a second failure has the error of the second failure`() {
     let first = BackOff(SQOAuthError(.serverError, "first"), after: nil, at: Self.start)
     let second = BackOff(
       SQOAuthError(.connectionFailed, "second"), after: first, at: Self.start + 5)

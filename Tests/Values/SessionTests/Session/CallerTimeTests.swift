@@ -29,7 +29,7 @@ import Testing
   ]
 
   @Test(arguments: calls)
-  func `a caller gets an error while the refresh goes on, and the next one gets its token`(
+  func `after a caller's timeout, the refresh continues, and a later caller gets the new token`(
     name: String, call: @Sendable (SQOAuth) async throws -> Void
   ) async throws {
     let fixture = try await Self.fixture().restored()
@@ -46,7 +46,9 @@ import Testing
     #expect(fixture.store.saves == ["save T2 R2"])
   }
 
-  @Test func `a caller gets a token that is still valid`() async throws {
+  @Test func `if a refresh exceeds the time limit, a caller gets the old token while it is valid`()
+    async throws
+  {
     let fixture = try await Self.fixture().restored()
     // It is time to refresh the token, but servers still accept it.
     fixture.clock.advance(by: 3590)
@@ -57,7 +59,7 @@ import Testing
     #expect(fixture.memory == "T2 R2")
   }
 
-  @Test func `the limit also applies to a client that acts in its own name`() async throws {
+  @Test func `the time limit also applies to the client credentials grant`() async throws {
     let fixture = try Self.fixture { $0.usesClientCredentials = true }
     fixture.server.signInGate.close()
     await failure(.requestTimedOut) { try await fixture.module.token() }

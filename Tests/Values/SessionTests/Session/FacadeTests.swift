@@ -121,7 +121,9 @@ import Testing
     #expect(delegate.tokens.withLock(\.self) == ["T2"] && fixture.memory == nil)
   }
 
-  @Test func `a delegate needs only one method`() async throws {
+  @Test func `a delegate that implements only tokenIsRefreshed is notified of a refresh`()
+    async throws
+  {
     final class Small: TokenRefreshDelegate, Sendable {
       let told = Locked(0)
       func tokenIsRefreshed(_ token: SQToken) { told.withLock { $0 += 1 } }

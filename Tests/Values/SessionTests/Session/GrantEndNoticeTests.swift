@@ -35,7 +35,7 @@ import Testing
   ]
 
   @Test(arguments: notices)
-  func `the timer is due a day before the end, or a tenth of its time if that is less`(
+  func `the notice is due a day before the sign-in ends, or a tenth of its lifetime if less`(
     fields: [String: JSONValue], notice: Duration, due: Double?
   ) {
     let now = Date()
@@ -43,7 +43,7 @@ import Testing
     #expect(state.dueAt(renews: false, notice: notice)?.timeIntervalSince(now) == due)
   }
 
-  @Test func `a grant without a user, and a refresh token that is gone, have no end`() {
+  @Test func `client credentials, and a token without a refresh token, cause no notice`() {
     let now = Date()
     let fields: [String: JSONValue] = ["refresh_expires_in": 1000]
     for state in [
@@ -82,7 +82,7 @@ import Testing
     #expect(tell(at: 7000) == nil, "a program that slept past the end")
   }
 
-  @Test func `an end that every response repeats is announced as early as the end of one response`()
+  @Test func `if each response repeats the same end, the lifetime from the first response is kept`()
   {
     let now = Date()
     var token = SQToken(
@@ -100,7 +100,9 @@ import Testing
 
   // MARK: The whole session
 
-  @Test func `the timer announces an end once, also if it does not refresh`() async throws {
+  @Test func `the timer announces the end of a sign-in once, even if the token needs no refresh`()
+    async throws
+  {
     let fixture = try SessionFixture(lifetime: nil)
     fixture.server.change { $0.more = #""authorization_expires_in":864000"# }
     try await fixture.oauth.signIn()
@@ -114,7 +116,7 @@ import Testing
     #expect(fixture.observer.words == ["ends soon \(end)"] && fixture.refreshes.isEmpty)
   }
 
-  @Test func `for an account from a store, observers and streams get the event about its end`()
+  @Test func `for an account that was restored from a store, observers and streams get the notice`()
     async throws
   {
     let fixture = try SessionFixture(change: { $0.endNotice = .seconds(3600) })
@@ -131,7 +133,8 @@ import Testing
     #expect(await recorder.words(1) == [expected])
   }
 
-  @Test func `a notice of zero turns the event off, and a change of it takes effect`() async throws
+  @Test func `a negative endNotice turns the event off, and a new configuration turns it on`()
+    async throws
   {
     let fixture = try SessionFixture(lifetime: nil, change: { $0.endNotice = .seconds(-5) })
     fixture.server.change { $0.more = #""authorization_expires_in":864000"# }

@@ -35,7 +35,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `an end counts from the response that names it, and stays with what it belongs to`(
+  func `the expiry of an authorization or the same refresh token stays until a response changes it`(
     first: String, refreshToken: String?, second: String, expected: String
   ) async throws {
     let fixture = try SessionFixture()
@@ -51,7 +51,7 @@ import Testing
     #expect(read == kept && ends(read.token, start) == expected, "also in the store")
   }
 
-  @Test func `of several names for the same time, the first counts`() {
+  @Test func `refresh_token_timeout is preferred to other members for the same lifetime`() {
     let now = Date()
     func end(_ fields: [String: JSONValue]) -> Double? {
       SQToken(accessToken: "a", refreshToken: "r", issueDate: now, additionalFields: fields)
@@ -62,7 +62,9 @@ import Testing
     #expect(end(["refresh_token_timeout": "x", "refresh_expires_in": 7]) == 7)
   }
 
-  @Test func `a token that an older version stored has the end that its fields name`() throws {
+  @Test func `a token that an older SDK version stored gets its end from its additional fields`()
+    throws
+  {
     let json = #"""
       {"access_token":"a","token_type":"Bearer","refresh_token":"r","issue_date":1000,
        "additional_fields":{"refresh_expires_in":60}}
@@ -71,7 +73,8 @@ import Testing
     #expect(token.refreshTokenExpirationDate == Date(timeIntervalSinceReferenceDate: 1060))
   }
 
-  @Test func `a token that waits for its ID token has the new ends`() {
+  @Test
+  func `while a new ID token is not yet validated, the new refresh token and its end are kept`() {
     let now = Date()
     let old = SQToken(
       accessToken: "a", refreshToken: "r", issueDate: now,

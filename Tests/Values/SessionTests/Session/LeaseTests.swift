@@ -56,7 +56,7 @@ import Testing
     try await lease().release()
   }
 
-  @Test func `a refresh waits for its turn and uses a token that was stored meanwhile`()
+  @Test func `a refresh waits for the lease, and then uses a token that was stored meanwhile`()
     async throws
   {
     let other = try await lease()
@@ -101,7 +101,7 @@ import Testing
     #expect(try await module.refresh().accessToken == "T2")
   }
 
-  @Test func `a flush waits for a change of the store, even if another process has the account`()
+  @Test func `a flush waits until a sign-out is stored, even if another process holds the lease`()
     async throws
   {
     let other = try await lease()
@@ -130,7 +130,9 @@ import Testing
     _ = try await caller.value
   }
 
-  @Test func `a stopped AccountKeeper leaves an account to its current holder`() async throws {
+  @Test func `an AccountKeeper that is stopped while it waits for a lease sends no request`()
+    async throws
+  {
     let other = try await lease()
     fixture.clock.advance(by: 3600)
     let manager = AccountManager(store: store, environment: fixture.oauth.environment)
@@ -144,7 +146,9 @@ import Testing
     other.release()
   }
 
-  @Test func `a sign-out takes effect here at once while another session works`() async throws {
+  @Test func `a sign-out ends this session at once, even if another session holds the lease`()
+    async throws
+  {
     let other = try await lease()
     fixture.oauth.userDidSignOut()
     #expect(fixture.memory == nil)
@@ -156,7 +160,9 @@ import Testing
     #expect(try await content() == nil)
   }
 
-  @Test func `a sign-out is written although another session hangs`() async throws {
+  @Test func `a sign-out is written to the store even if another session never releases the lease`()
+    async throws
+  {
     let other = try await lease()
     fixture.oauth.userDidSignOut()
     let clock = fixture.clock
@@ -181,7 +187,10 @@ import Testing
     #expect(try await content() == nil && fixture.memory == nil)
   }
 
-  @Test func `a session that gives up while it waits holds no lease afterwards`() async throws {
+  @Test
+  func `a refresh that a sign-out ends while it waits for the lease does not hold it afterwards`()
+    async throws
+  {
     let other = try await lease()
     let module = fixture.module
     let caller = begin { try await module.refresh() }
@@ -193,7 +202,7 @@ import Testing
     #expect(try await content() == nil && fixture.requests.isEmpty)
   }
 
-  @Test func `a revocation prevents refreshes by other sessions`() async throws {
+  @Test func `a running revocation prevents refreshes by other sessions`() async throws {
     let second = try await another()
     let module = fixture.module
     let arrived = Gate(isOpen: false)
@@ -214,7 +223,7 @@ import Testing
     #expect(try await content() == nil && second.currentToken == nil)
   }
 
-  @Test func `without a lock, nothing is sent until the lock can be created`() async throws {
+  @Test func `while the lock file cannot be created, no refresh is sent`() async throws {
     let locks = URL(filePath: store.path + ".locks")
     // The folder of the locks may already exist.
     try? FileManager.default.removeItem(at: locks)

@@ -115,7 +115,8 @@ import Testing
     #expect(await heard.value == ["refreshed T2"])
   }
 
-  @Test func `a reader that stops is forgotten`() async throws {
+  @Test func `event readers that stop do not affect later refreshes and new readers`() async throws
+  {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     for _ in 0..<20 {
@@ -133,7 +134,9 @@ import Testing
     #expect(await last.words(1) == ["refreshed T22"])
   }
 
-  @Test func `a module is released during a refresh, whose token is stored`() async throws {
+  @Test func `if a module is released during a refresh, the new token is still stored`()
+    async throws
+  {
     let parts = Parts()
     await parts.save()
     parts.server.gate.close()

@@ -13,7 +13,7 @@ import Testing
       issueDate: now)
   }
 
-  @Test func `scopes and resources that differ in a byte are different`() {
+  @Test func `tokens for scopes or resources that differ in one byte are kept separately`() {
     var tokens = NarrowedTokens()
     let pairs =
       [
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a token counts as expired a tenth of its lifetime early`() {
+  @Test func `a token is not returned in the last tenth of its lifetime`() {
     var tokens = NarrowedTokens()
     let access = NarrowedAccess([], scope: "a")
     tokens.keep(token("1", seconds: 100), for: access, at: now)
@@ -41,7 +41,7 @@ import Testing
     #expect(tokens.token(for: access, at: now - 61) == nil)
   }
 
-  @Test func `without room, the token that ends first goes`() {
+  @Test func `if the cache is full, the token that expires first is removed`() {
     var tokens = NarrowedTokens()
     let first = NarrowedAccess([], scope: "first")
     let lasting = NarrowedAccess([], scope: "lasting")
@@ -58,7 +58,7 @@ import Testing
     #expect(tokens.token(for: NarrowedAccess([], scope: "0"), at: now) == nil)
   }
 
-  @Test func `without room, a new token is kept even if it ends first`() {
+  @Test func `if the cache is full, a new token is kept even if it expires first`() {
     var tokens = NarrowedTokens()
     for index in 0..<100 {
       tokens.keep(

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `a store with a problem stops the refresh, and the old token stays in use`(
+  func `if the store has a problem, no refresh is sent and the old token stays in use`(
     trouble: Trouble
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -43,7 +43,9 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `an app can allow refreshes without a store`(trouble: Trouble) async throws {
+  func `with refreshesWithoutStore, a refresh is sent although the store has a problem`(
+    trouble: Trouble
+  ) async throws {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.refreshesWithoutStore = true
     // A store without problems still reserves space.
@@ -57,7 +59,9 @@ import Testing
   }
 
   /// The stored token that the refresh would send decides, and not the reusable token in memory.
-  @Test func `another process's rotating token is not used without the lease`() async throws {
+  @Test func `a rotating refresh token that another process stored is not sent without the lease`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.server.change { $0.refreshToken = "" }
     fixture.server.expect("R1")
@@ -72,8 +76,9 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `a provider that keeps refresh tokens gets the request anyway`(trouble: Trouble) async throws
-  {
+  func `if the provider reuses refresh tokens, a refresh is sent although the store has a problem`(
+    trouble: Trouble
+  ) async throws {
     let fixture = try SessionFixture()
     var provider = Provider.endpoints(
       authorization: "https://id.example/authorize", token: "https://id.example/token")
@@ -89,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "\"R1\""], Trouble.allCases)
-  func `an account remembers that its server keeps refresh tokens`(
+  func `after a refresh kept the refresh token, a store problem does not prevent the next refresh`(
     sent: String?, trouble: Trouble
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -111,7 +116,9 @@ import Testing
   }
 
   @Test(arguments: Trouble.allCases)
-  func `a client's own token can be requested again without the store`(trouble: Trouble)
+  func `a client credentials token is requested again although the store has a problem`(
+    trouble: Trouble
+  )
     async throws
   {
     let fixture = try SessionFixture()

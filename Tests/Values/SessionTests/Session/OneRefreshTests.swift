@@ -23,7 +23,9 @@ import Testing
   /// A third of the callers force a refresh, a third get a rejection, and a third find the token
   /// expired.
   @Test(arguments: [50, 1_000, 10_000])
-  func `any mixture of callers causes one token request`(count: Int) async throws {
+  func `forced refreshes, rejected requests and expired tokens together cause one token request`(
+    count: Int
+  ) async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.server.gate.close()
@@ -69,7 +71,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["failed server_error"])
   }
 
-  @Test func `callers from threads and tasks share each refresh`() async throws {
+  @Test func `one hundred concurrent tasks share each refresh`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     for round in 1...20 {
@@ -106,7 +108,7 @@ import Testing
     #expect(fixture.requests.last == "GET /slow T2")
   }
 
-  @Test func `the refresh goes on after the caller that started it leaves`() async throws {
+  @Test func `a refresh continues after the caller that started it is cancelled`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.server.gate.close()
@@ -124,7 +126,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `the new token is kept even if all callers leave`() async throws {
+  @Test func `the new token is kept even if all callers are cancelled`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.server.gate.close()
@@ -140,7 +142,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `callers that are cancelled before they ask cause only one refresh`() async throws {
+  @Test func `callers that are cancelled at once cause no more than one refresh`() async throws {
     let fixture = try await SessionFixture(lifetime: 100).restored()
     fixture.clock.advance(by: 100)
     let module = fixture.module

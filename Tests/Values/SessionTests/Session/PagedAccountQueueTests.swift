@@ -28,7 +28,9 @@ import Testing
     try await queue.take(atMost: 100, for: .seconds(120)).accounts
   }
 
-  @Test func `after a pause, a server gets one request before all others`() async throws {
+  @Test func `after a pause, only one account of a server is due until the server is resumed`()
+    async throws
+  {
     let queue = await queue(10)
     let name = ServerName(of: try #require(await store.load("1")))
     _ = try await queue.pause(name, askedFor: .seconds(5))
@@ -47,7 +49,8 @@ import Testing
     #expect(try await take(queue).count == 7)
   }
 
-  @Test func `if the first account is gone, another account sends the first request`() async throws
+  @Test func `after a pause, erased accounts are skipped, and a remaining account is due`()
+    async throws
   {
     let queue = await queue(3)
     let name = ServerName(of: try #require(await store.load("1")))
@@ -60,7 +63,7 @@ import Testing
     #expect(taken.map(\.id) == ["3"])
   }
 
-  @Test func `the wait of a postponed account does not depend on the date`() async throws {
+  @Test func `a change of the date does not change the wait of a postponed account`() async throws {
     let queue = await queue(2, expiredFor: 7200)
     let accounts = try await take(queue)
     try await queue.postpone(try #require(accounts.first), by: .seconds(10))

@@ -163,7 +163,8 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T2")
   }
 
-  @Test func `a clock that moves back does not lengthen a failure`() async throws {
+  @Test func `a clock that moves back does not lengthen the back-off after a failure`() async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.next { _ in
@@ -193,7 +194,7 @@ import Testing
   }
 
   @Test(arguments: [(10.0, 9.0), (100, 90), (300, 270), (600, 570), (86_400, 86_370)])
-  func `a refresh is due a tenth of the lifetime before the end, at most 30 s`(
+  func `a refresh is due a tenth of the lifetime, at most 30 s, before the token expires`(
     life: Double, until: Double
   ) async throws {
     let fixture = try await SessionFixture(lifetime: Int(life)).restored()

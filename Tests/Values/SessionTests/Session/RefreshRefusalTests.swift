@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: endings)
-  func `a rejection that only a sign-in solves opens the browser and keeps the tokens`(
+  func `if only a sign-in can solve a rejection, the browser opens and the tokens are kept`(
     code: String
   ) async throws {
     let fixture = try await SessionFixture(browser: OAuthFixture.idle).restored()
@@ -36,7 +36,8 @@ import Testing
   }
 
   @Test(arguments: ["invalid_scope", "invalid_target", "unsupported_grant_type", "use_dpop_nonce"])
-  func `a rejection that a sign-in does not solve opens no browser`(code: String) async throws {
+  func `if a sign-in cannot solve a rejection, the browser does not open`(code: String) async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     fixture.server.next(Self.refuses(code))
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: ["own_code", "not_authorized", "request_refused", "invalid_token"])
-  func `the error of an unknown code says that a sign-in may help`(
+  func `the error for an unknown error code says that a sign-in may help`(
     code: String
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -60,7 +61,10 @@ import Testing
 
   // MARK: - The same codes in other answers
 
-  @Test(arguments: endings) func `an error about a code ends only the sign-in`(code: String)
+  @Test(arguments: endings)
+  func `an error in the exchange of an authorization code does not ask for another sign-in`(
+    code: String
+  )
     async throws
   {
     let fixture = try SessionFixture()
@@ -71,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: endings)
-  func `an error about an authorization request does not concern a session`(code: String)
+  func `an error in the redirect of a sign-in does not ask for another sign-in`(code: String)
     async throws
   {
     let fixture = try SessionFixture(browser: DelegateOutcomeTests.answers("error=\(code)"))
@@ -95,7 +99,9 @@ import Testing
   }
 
   @Test(arguments: endings)
-  func `an error of an API does not concern the session`(code: String) async throws {
+  func `an error of an API neither ends the session nor asks for a sign-in`(code: String)
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     let challenge = TokenServer.challenge(#"Bearer error="\#(code)""#, status: 403)
     fixture.fixture.http.answer { _ in challenge }

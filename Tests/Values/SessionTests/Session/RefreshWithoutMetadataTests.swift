@@ -49,7 +49,7 @@ import Testing
     #expect(record?.token.refreshToken == "R2" && record?.tokenEndpoint == Self.endpoint)
   }
 
-  @Test func `an unreachable server is an outage too`() async throws {
+  @Test func `if the metadata request cannot connect, the refresh still succeeds`() async throws {
     let fixture = try await process()
     fixture.http.answer { request in
       guard request.method == "POST" else { throw URLError(.cannotConnectToHost) }
@@ -77,7 +77,7 @@ import Testing
     ]
   }
 
-  @Test func `a client whose authentication does not depend on the metadata refreshes`()
+  @Test func `without metadata, a client refreshes if its authentication method is already known`()
     async throws
   {
     for configuration in try Self.independent() {
@@ -86,7 +86,9 @@ import Testing
     }
   }
 
-  @Test func `a secret whose place the metadata decides is not sent`() async throws {
+  @Test func `without metadata, a secret is not sent if only the metadata says how to send it`()
+    async throws
+  {
     let fixture = try await process(Self.client(secret: "s"))
     await failure(.temporarilyUnavailable) { try await fixture.oauth.module.refresh() }
     #expect(posted(fixture).isEmpty)
@@ -100,7 +102,7 @@ import Testing
   ]
 
   @Test(arguments: foreign.indices)
-  func `an endpoint that the issuer's metadata did not name gets nothing`(
+  func `without metadata, an endpoint that is not known to be the issuer's gets no request`(
     index: Int
   ) async throws {
     let row = Self.foreign[index]
@@ -110,13 +112,15 @@ import Testing
   }
 
   @Test(arguments: [404, 302, 200])
-  func `a server that says something else is not in an outage`(status: Int) async throws {
+  func `if the metadata response is a 404, a redirect or invalid, no refresh is sent`(status: Int)
+    async throws
+  {
     let fixture = try await process(status: status)
     await failure { try await fixture.oauth.module.refresh() }
     #expect(posted(fixture).isEmpty)
   }
 
-  @Test func `metadata that can be fetched decides, and its endpoint is recorded`() async throws {
+  @Test func `if metadata is available, its token endpoint is used and stored`() async throws {
     let fixture = try await process()
     let moved = "https://id.example/moved"
     fixture.http.answer { request in
@@ -130,7 +134,9 @@ import Testing
     #expect(await fixture.store.load("default")?.tokenEndpoint == moved)
   }
 
-  @Test func `the endpoint of the record serves refreshes alone`() async throws {
+  @Test func `without metadata, a revocation is not sent to the stored token endpoint`()
+    async throws
+  {
     let fixture = try await process()
     await failure { try await fixture.oauth.module.revoke() }
     #expect(posted(fixture).isEmpty)

@@ -74,7 +74,7 @@ struct ReplacedSessionTests {
   }
 
   @Test(arguments: [("same", "same"), (nil, "new"), ("old", nil)] as [(String?, String?)])
-  func `a refresh by the same or an unknown sign-in does not count as a replacement`(
+  func `a new token of the same or of an unknown sign-in is not reported as a replacement`(
     first: String?, second: String?
   ) async throws {
     let fixture = try await replaced(first: first, second: second)
@@ -84,7 +84,9 @@ struct ReplacedSessionTests {
   }
 
   /// An app that stores tokens itself does not know the sign-in's name.
-  @Test func `a copy that the app hands back does not count as another sign-in`() async throws {
+  @Test func `a stored token that the app passes in again is not treated as another sign-in`()
+    async throws
+  {
     let fixture = try SessionFixture()
     let stored = Self.record(fixture.server.issue(at: fixture.clock.now), "first")
     await fixture.store.memory.save(stored)
@@ -96,7 +98,9 @@ struct ReplacedSessionTests {
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
   }
 
-  @Test func `a newer token in the store does not count as another sign-in`() async throws {
+  @Test func `a stored token that is newer than the app's token is not treated as another sign-in`()
+    async throws
+  {
     let fixture = try SessionFixture()
     let copy = fixture.server.issue(at: fixture.clock.now)
     fixture.clock.advance(by: 10)
@@ -108,7 +112,9 @@ struct ReplacedSessionTests {
     #expect(fixture.memory == "T2 R2")
   }
 
-  @Test func `a delegate without the special method is notified of a refresh`() async throws {
+  @Test func `a delegate without a method for replaced sessions is notified of a refresh`()
+    async throws
+  {
     final class Plain: TokenRefreshDelegate {
       let heard = Gate(isOpen: false)
       func tokenIsRefreshed(_ token: SQToken) { heard.open() }

@@ -87,7 +87,7 @@ import Testing
     failure(.notAuthorized) { try none.get() }
   }
 
-  @Test func `the pod's method returns a token or nil`() async throws {
+  @Test func `withRefreshToken returns the new token, or nil after a failure`() async throws {
     let fixture = try SessionFixture()
     let saved = fixture.server.issue(at: fixture.clock.now)
     func refresh(_ token: SQToken?) async -> SQToken? {
@@ -99,7 +99,7 @@ import Testing
     #expect(await refresh(nil) == nil && fixture.memory == "T2 R2")
   }
 
-  @Test func `an empty token counts as missing`() async throws {
+  @Test func `an empty or missing token is rejected with an error`() async throws {
     let fixture = try SessionFixture()
     let empty = SQToken(accessToken: "", refreshToken: "")
     await failure(.notAuthorized) { try await fixture.oauth.refresh(with: empty) }
@@ -111,7 +111,9 @@ import Testing
     #expect(fixture.oauth.currentToken == nil)
   }
 
-  @Test func `without a registered client, both methods report it`() async throws {
+  @Test func `without a registered client, refresh and launchTokenTimerUpdate report an error`()
+    async throws
+  {
     let oauth = SQOAuth()
     let observer = RefreshRecorder()
     oauth.tokenRefreshDelegate = observer
@@ -126,7 +128,7 @@ import Testing
     #expect(oauth.result.token == nil)
   }
 
-  @Test func `an outdated copy does not replace the token in memory`() async throws {
+  @Test func `an outdated token from the app does not replace the token in memory`() async throws {
     let fixture = try await SessionFixture().restored()
     let saved = try #require(fixture.module.currentToken)
     fixture.clock.advance(by: 3600)
@@ -138,7 +140,7 @@ import Testing
     #expect(await fixture.store.content() == "T3 R3")
   }
 
-  @Test func `an outdated copy does not change the app's attributes`() async throws {
+  @Test func `an outdated token from the app does not change the app's attributes`() async throws {
     let fixture = try await SessionFixture().restored()
     let saved = try #require(fixture.module.currentToken)
     fixture.clock.advance(by: 3600)
@@ -162,7 +164,8 @@ import Testing
     #expect(await fixture.store.memory.load("default")?.attributes == [:])
   }
 
-  @Test func `an outdated copy does not replace the token in the store`() async throws {
+  @Test func `an outdated token from the app does not replace the token in the store`() async throws
+  {
     let fixture = try SessionFixture()
     let saved = fixture.server.issue(at: fixture.clock.now)
     let newer = fixture.server.issue(at: fixture.clock.now + 1800)
@@ -221,7 +224,7 @@ import Testing
   }
 
   @Test(arguments: [50, 1_000])
-  func `many parts of an app that resume one token share one refresh`(count: Int) async throws {
+  func `many callers that pass in the same token share one refresh`(count: Int) async throws {
     let fixture = try SessionFixture()
     let oauth = fixture.oauth
     let saved = fixture.server.issue(at: fixture.clock.now - 7200)
@@ -236,7 +239,9 @@ import Testing
 
   /// Callers that waited for the store continue one after the other, when the refresh may already
   /// be over.
-  @Test func `a caller that asks again after a wait does not start another refresh`() async throws {
+  @Test func `callers that wait for the store at the same time cause only one refresh`()
+    async throws
+  {
     for _ in 0..<50 {
       let fixture = try SessionFixture()
       let oauth = fixture.oauth

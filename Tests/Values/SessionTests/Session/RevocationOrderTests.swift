@@ -39,7 +39,7 @@ import Testing
     #expect(fixture.store.calls.count { $0 == "erase" } == 1)
   }
 
-  @Test func `a sign-in during a revocation stays signed in`() async throws {
+  @Test func `a user who signs in during a revocation stays signed in`() async throws {
     let fixture = try await SessionFixture().restored()
     let revocation = revocation(of: fixture)
     try await server.isHolding()
@@ -51,7 +51,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `a revocation ends newer tokens of another process`() async throws {
+  @Test func `a revocation revokes newer tokens that another process stored`() async throws {
     let fixture = try await SessionFixture().restored()
     await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     server.open()
@@ -68,7 +68,9 @@ import Testing
   }
 
   /// One token is in the store, and the app brings another one while the first is being loaded.
-  @Test func `a revocation waits for a token that the app resumes, and revokes it`() async throws {
+  @Test func `a revocation waits until a token from the app is stored, and revokes that token`()
+    async throws
+  {
     let fixture = try SessionFixture()
     await fixture.store.memory.save(
       fixture.record(fixture.server.issue(at: fixture.clock.now - 60)))

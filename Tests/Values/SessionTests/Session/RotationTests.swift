@@ -51,7 +51,7 @@ import Testing
   ]
 
   @Test(arguments: unusable)
-  func `a new refresh token is used even if its access token is unusable`(
+  func `a new refresh token is used even if the response's access token is unusable`(
     body: String
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(arguments: [(#"["demo","more"]"#, "demo more"), ("{}", nil), ("5", nil)])
-  func `a scope of another type does not keep the old scope`(
+  func `a scope that is not a string does not keep the old scope`(
     value: String, scope: String?
   ) async throws {
     let fixture = try await SessionFixture().restored()
@@ -173,7 +173,9 @@ import Testing
     "refresh_expires_in", "refresh_token_expires_in", "ext_expires_in", "expires_at", "Expiry",
     "refresh_token_timeout", "authorization_expires_in", "x_refresh_token_expires_in",
   ])
-  func `a lifetime that is missing in the response is removed`(name: String) async throws {
+  func `a lifetime field that is missing in a refresh response is removed from the token`(
+    name: String
+  ) async throws {
     let fixture = try await SessionFixture().signedIn(#""\#(name)":60,"other":1"#)
     fixture.server.change { $0.more = "" }
     #expect(try await fixture.module.refresh().additionalFields == ["other": .integer(1)])
@@ -182,7 +184,7 @@ import Testing
     #expect(fields == ["other": .integer(1), name: .integer(30)])
   }
 
-  @Test func `another user's sign-in has no fields of the previous one`() async throws {
+  @Test func `a new sign-in has no additional fields of the previous sign-in`() async throws {
     let fixture = try await SessionFixture().signedIn(#""id_token":"id-1""#)
     fixture.server.change { $0.more = "" }
     #expect(try await fixture.oauth.signIn().additionalFields.isEmpty)
@@ -198,7 +200,9 @@ import Testing
     #expect(try await fixture.module.token() == token)
   }
 
-  @Test func `a separate refresh endpoint gets the request`() async throws {
+  @Test func `if the provider has a separate refresh endpoint, the refresh is sent there`()
+    async throws
+  {
     let fixture = try SessionFixture()
     try fixture.fixture.register(
       provider: .endpoints(

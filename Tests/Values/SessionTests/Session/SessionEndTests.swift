@@ -103,7 +103,7 @@ import Testing
     #expect(await fixture.observer.words(1) == ["refreshed T3"])
   }
 
-  @Test func `the session ends if the other process's token is rejected too`() async throws {
+  @Test func `the session ends if another process's refresh token is also rejected`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     fixture.clock.advance(by: 3600)
@@ -139,7 +139,7 @@ import Testing
     #expect(try await module.token().accessToken == "T2")
   }
 
-  @Test func `another process's sign-out ends the session here too`() async throws {
+  @Test func `a sign-out by another process ends this session`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     await fixture.store.memory.erase("default")
@@ -151,7 +151,9 @@ import Testing
   }
 
   /// The store may have the record of a new user who signed in meanwhile.
-  @Test func `another process's sign-out does not cause another erasure`() async throws {
+  @Test func `after a sign-out by another process, this process does not erase the store`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
     await fixture.store.memory.erase("default")

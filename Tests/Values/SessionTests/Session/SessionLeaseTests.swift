@@ -80,7 +80,9 @@ struct SessionLeaseTests {
     while waiting != nil { try await Task.sleep(for: .milliseconds(2)) }
   }
 
-  @Test func `the next caller starts a new request for the lease`() async throws {
+  @Test func `after a caller gave up, the next caller starts a new request for the lease`()
+    async throws
+  {
     let lease = SessionLease(accountID: "a")
     for _ in 0..<20 {
       store.state.withLock { $0.isFree = false }

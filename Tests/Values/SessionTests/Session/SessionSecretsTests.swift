@@ -14,7 +14,7 @@ import Testing
       refreshToken: "\(Self.canary)-refresh", additionalFields: ["id_token": .string(Self.canary)])
   }
 
-  @Test func `events, ends and records print no secret`() {
+  @Test func `printed events, end reasons and account records contain no secret`() {
     let error = SQOAuthError(.invalidGrant, "refused")
     let record = AccountRecord(id: "a", clientID: "c", token: token("record"))
     let values: [Any] = [
@@ -26,7 +26,7 @@ import Testing
     for value in values { #expect(!everyText(of: value).contains(Self.canary)) }
   }
 
-  @Test func `a module prints no secret in any state`() async throws {
+  @Test func `a module that is printed during a refresh shows no secret`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.launchTokenTimerUpdate(with: token("held"))
     fixture.server.gate.close()
@@ -41,7 +41,9 @@ import Testing
     #expect(!everyText(of: error as Any).contains(Self.canary))
   }
 
-  @Test func `an error that repeats the request prints no secret`() async throws {
+  @Test func `an error prints no secret, even if the server repeats the refresh token`()
+    async throws
+  {
     let fixture = try SessionFixture()
     let secret = "\(Self.canary)-refresh"
     fixture.server.always(

@@ -32,7 +32,7 @@ import Testing
       (false, 0, -10, false), (false, 0, 0, false), (false, 0, 10, true), (false, nil, 10, false),
       (false, 0, nil, false),
     ] as [(Bool, Double?, Double?, Bool)])
-  func `another stored record is preferred if it is newer or replaced a saved one`(
+  func `a stored record is preferred if it is newer or replaced the session's saved record`(
     isStored: Bool, held: Double?, stored: Double?, prefers: Bool
   ) {
     let mine = record("T1", issued: held)
@@ -41,14 +41,14 @@ import Testing
     #expect(account.wasSeen == isStored)
   }
 
-  @Test func `records with the same tokens are the same, even if other parts differ`() {
+  @Test func `a stored record with the same tokens is not preferred, even if its date differs`() {
     let account = account(record("T1"))
     #expect(!account.prefers(record("T1", "R1", issued: 99), to: record("T1", "R1")))
     #expect(account.prefers(record("T1", "R2"), to: record("T1", "R1")), "rotated")
   }
 
   /// A process that must validate an ID token stores the refresh token first.
-  @Test func `only another process's new access token is reported`() {
+  @Test func `a new access token in the store is reported, and a new refresh token is not`() {
     var state = SessionStateTests.holding(record("T1"))
     state.takeFromStore(record("T1", "R2"), at: now)
     #expect(state.record == record("T1", "R2") && !state.hasEvents)
@@ -66,7 +66,7 @@ import Testing
     #expect(!account.wasSeen)
   }
 
-  @Test func `a record that could not be saved is due after its back-off`() throws {
+  @Test func `a record that could not be saved is saved again after its back-off`() throws {
     let mine = record("T1")
     var state = SessionStateTests.holding(mine)
     state.didSave(mine, SQOAuthError(.storeFailed, "x"), at: now)
@@ -82,14 +82,14 @@ import Testing
     #expect(state.dueAt(renews: true) == now + 3204)
   }
 
-  @Test func `the result of saving another record is ignored`() {
+  @Test func `a failure to save an older record is ignored`() {
     var state = SessionStateTests.holding(record("T2"))
     state.didSave(record("T1"), SQOAuthError(.storeFailed, "x"), at: now)
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.unsavedError == nil)
   }
 
   /// An old record that is saved later would replace the newer one.
-  @Test func `a new record replaces an unsaved one`() {
+  @Test func `an unsaved record is not saved again after a new record replaces it`() {
     let old = record("T1")
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// If the old token were saved after the new record, the old token would replace the record.
-  @Test func `an old token is not saved again while a new one is on its way`() {
+  @Test func `an unsaved old token is not saved again while a new token is requested`() {
     let old = record("T1")
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)

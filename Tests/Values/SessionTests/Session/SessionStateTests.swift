@@ -66,18 +66,18 @@ import Testing
       (-60, ["use T1", "start", "use T1", "start", "use T1"]),
       (-61, ["start", "start", "start", "start", "start"]),
     ] as [(Double, [String])])
-  func `a token is used, renewed or awaited depending on the need and the time`(
+  func `a token is used or renewed depending on the caller's need and the token's age`(
     moment: Double, expected: [String]
   ) {
     #expect(steps(Self.holding(), at: moment) == expected)
   }
 
   /// The state of each account has room for several errors, and so has each wait for a token.
-  @Test func `the room for an error is one word`() {
+  @Test func `an optional SQOAuthError has the size of one machine word`() {
     #expect(MemoryLayout<SQOAuthError?>.size == MemoryLayout<Int>.size)
   }
 
-  @Test func `an empty session has no token for any need`() {
+  @Test func `an empty session has no token for any caller`() {
     #expect(steps(SessionState(), at: 0) == Array(repeating: "absent", count: 5))
   }
 
@@ -89,14 +89,14 @@ import Testing
     #expect(state.dueAt(renews: true) == nil)
   }
 
-  @Test func `client credentials renew a token that has no refresh token`() {
+  @Test func `a client credentials token is renewed although it has no refresh token`() {
     let state = Self.holding(
       Self.record(refresh: nil, grant: .clientCredentials(scope: nil)))
     #expect(step(state, .valid, at: 3570) == "start")
     #expect(state.dueAt(renews: true) == Self.now + 3204)
   }
 
-  @Test func `every caller that needs a running renewal joins it`() throws {
+  @Test func `each caller that needs a new token joins a running renewal`() throws {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
@@ -109,7 +109,7 @@ import Testing
     #expect(step(state, .new(since: 1), at: 0) == "start")
   }
 
-  @Test func `every caller that needs another token waits for a running takeover`() {
+  @Test func `each caller that needs a new token waits while another token is being taken over`() {
     var state = Self.holding()
     let (takeover, void) = state.beginTakeover()
     #expect(void == nil)
@@ -119,7 +119,7 @@ import Testing
     #expect(step(state, .new(since: 0), at: 0) == "start")
   }
 
-  @Test func `a takeover invalidates the renewal, and its end does not end another takeover`()
+  @Test func `taking over a token invalidates a running renewal and an earlier takeover`()
     throws
   {
     var state = Self.holding()
@@ -155,7 +155,7 @@ import Testing
     #expect(state.renewals == 0)
   }
 
-  @Test func `a failure counts for all callers until its back-off is over`() {
+  @Test func `callers that need a new token get a renewal's error until its back-off ends`() {
     var state = Self.holding()
     let failed = Self.now + 3300
     guard case .start(let renewal, _) = state.step(.due, at: failed) else {
@@ -211,7 +211,7 @@ import Testing
     #expect(step(state, .new(since: 0), at: moment + 1) == "start", "counted from 1 s again")
   }
 
-  @Test func `an invalidated token counts as expired until there is another one`() {
+  @Test func `an invalidated token is treated as expired until a new token replaces it`() {
     var state = Self.holding()
     state.invalidate()
     #expect(steps(state, at: 0) == Array(repeating: "start", count: 5))
@@ -222,7 +222,7 @@ import Testing
     #expect(step(state, .valid, at: 0) == "use T2")
   }
 
-  @Test func `an end erases everything and invalidates a running change`() {
+  @Test func `a sign-out erases the record and invalidates a running renewal or takeover`() {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("it did not start")
@@ -238,7 +238,8 @@ import Testing
     #expect(!state.isCurrent(takeover) && state.ends == 2)
   }
 
-  @Test func `an end is reported if there was a token, after earlier events`() {
+  @Test
+  func `the end of a session is reported after earlier events, and only if there was a token`() {
     var state = SessionState()
     _ = state.end(.signedOut, isByApp: true)
     #expect(!state.hasEvents)

@@ -63,7 +63,7 @@ import Testing
   @Test(arguments: [
     [0, 1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 2, 1, 0], [3, 0, 6, 1, 5, 2, 4], [5, 6, 3, 4, 1, 2, 0],
   ])
-  func `each session is renewed at its own time, for any order of their starts`(order: [Int])
+  func `each session is renewed at its own time, in whatever order the sessions start`(order: [Int])
     async throws
   {
     let modules = try await sessions(order)
@@ -77,7 +77,9 @@ import Testing
     // It must move down from there:
     ([0, 1, 2, 3, 4, 5, 6], 1), ([0, 1, 2, 3, 4, 5, 6], 0), ([0, 1, 2, 3, 4, 5, 6], 6), ([0], 0),
   ])
-  func `a session that stops does not change the times of the others`(order: [Int], gone: Int)
+  func `a session that stops does not change when the remaining sessions are renewed`(
+    order: [Int], gone: Int
+  )
     async throws
   {
     let modules = try await sessions(order)
@@ -89,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3])
-  func `sessions that stop and start do not change the times of the others`(
+  func `after random stops and starts, each running session is renewed at its own time`(
     seed: UInt64
   ) async throws {
     var random = SeededGenerator(seed: seed)
@@ -103,7 +105,10 @@ import Testing
     withExtendedLifetime(modules) {}
   }
 
-  @Test func `a session whose time changes is renewed at the new time`() async throws {
+  @Test
+  func `a session whose token is invalidated is renewed at once, and not again at its old time`()
+    async throws
+  {
     let modules = try await sessions([0, 1, 2, 3, 4, 5, 6])
     modules[5]?.invalidateAccessToken()
     try await eventually { renewed == [5] }
@@ -144,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `a replaced sleeping task that still wakes up does nothing`() async throws {
+  @Test func `a sleeping task that was replaced renews nothing when it wakes up`() async throws {
     let deaf = DeafClock(now: clock.now)
     let modules = try await sessions([1], clock: deaf)
     try await eventually { deaf.sleeps.count == 1 }

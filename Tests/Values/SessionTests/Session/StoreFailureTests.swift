@@ -30,7 +30,7 @@ import Testing
     #expect(fixture.store.saves == ["save T2 R2"], "once for each refresh")
   }
 
-  @Test func `a notified delegate finds the token in the store`() async throws {
+  @Test func `a delegate is notified only after the token is in the store`() async throws {
     final class Looking: TokenRefreshDelegate {
       let store: ScriptedStore
       let found = Gate()
@@ -48,7 +48,7 @@ import Testing
     await delegate.found.pass()
   }
 
-  @Test func `a flush before the program ends loses nothing`() async throws {
+  @Test func `a flush waits until a new token or a sign-out is stored`() async throws {
     let fixture = try await SessionFixture().restored()
     let module = fixture.module
     let store = fixture.store
@@ -70,7 +70,9 @@ import Testing
     #expect(await store.content() == nil)
   }
 
-  @Test func `a failing store keeps the session and is reported`() async throws {
+  @Test func `a store that fails to save does not end the session, and the failure is reported`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     #expect(try await fixture.module.refresh().accessToken == "T2", "the token is good")
@@ -90,7 +92,8 @@ import Testing
     #expect(await fixture.store.content() == "T3 R3")
   }
 
-  @Test func `a flush stores what the store had rejected, or throws its error`() async throws {
+  @Test func `a flush repeats a failed save or erasure, or throws the store's error`() async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()
@@ -108,7 +111,9 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  @Test func `a flush tries to save a one-time token until the store accepts it`() async throws {
+  @Test func `a flush tries to save a one-time refresh token until the store accepts it`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.storeRetryTime = .seconds(30)
     fixture.store.fails(toSave: true)
@@ -121,7 +126,8 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `a flush tries only once if the refresh token can be used again`() async throws {
+  @Test func `a flush tries to save only once if the refresh token can be used again`() async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.oauth.environment.storeRetryTime = .seconds(3600)
     fixture.server.change { $0.refreshToken = "" }
@@ -166,7 +172,7 @@ import Testing
   }
 
   /// A program that refreshes on demand has no timer, and may end at any time.
-  @Test func `an unsaved token is saved again without the timer too`() async throws {
+  @Test func `an unsaved token is saved again even if the timer is off`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()
@@ -177,7 +183,7 @@ import Testing
     #expect(fixture.refreshes == ["R1"])
   }
 
-  @Test func `reading the store does not replace an unsaved token`() async throws {
+  @Test func `an older token in the store does not replace an unsaved token`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     fixture.clock.advance(by: 5)
@@ -190,7 +196,7 @@ import Testing
     #expect(await fixture.store.content() == "T3 R3")
   }
 
-  @Test func `a store that cannot be read at the start does not count as a sign-out`() async throws
+  @Test func `a store that cannot be read at the start is not treated as a sign-out`() async throws
   {
     let other = try SessionFixture()
     other.store.fails(toLoad: true)

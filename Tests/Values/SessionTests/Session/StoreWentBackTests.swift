@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1])
-  func `the newest token is used and saved again instead of an old record`(
+  func `if the store has an older record, the newest token is used and saved again`(
     generation: Int
   ) async throws {
     let (fixture, stored) = try await refreshed()

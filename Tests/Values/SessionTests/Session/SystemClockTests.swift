@@ -5,13 +5,13 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SystemClockTests {
   let clock = SystemClock()
 
-  @Test func `the clock shows the time of day`() {
+  @Test func `the clock returns the current date and time`() {
     let before = Date()
     let now = clock.now
     #expect(before <= now && now <= Date())
   }
 
-  @Test func `a custom clock does not count as the system's clock by default`() {
+  @Test func `showsSystemTime is false by default for a custom clock`() {
     struct FixedClock: WallClock {
       let now = Date.distantPast
       func sleep(until date: Date) async throws {}

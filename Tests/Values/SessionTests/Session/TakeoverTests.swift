@@ -44,7 +44,9 @@ import Testing
   }
 
   @Test(arguments: Point.allCases)
-  func `another user's token wins over a refresh`(point: Point) async throws {
+  func `a refresh for the previous user does not replace the token of a new sign-in`(point: Point)
+    async throws
+  {
     let fixture = try await SessionFixture().updating()
     let (module, oauth) = (fixture.module, fixture.oauth)
     fixture.server.signInGate.close()
@@ -75,7 +77,7 @@ import Testing
     #"{"access_token":"OLD","token_type":"Bearer","refresh_token":"OLD-R"}"#,
     #"{"error":"invalid_grant"}"#, "<html>",
   ])
-  func `the old user's late answer changes nothing`(body: String) async throws {
+  func `a late refresh response for the previous user changes nothing`(body: String) async throws {
     let fixture = try await SessionFixture().updating()
     let (module, oauth) = (fixture.module, fixture.oauth)
     let late = Gate()
@@ -100,7 +102,10 @@ import Testing
     #expect(fixture.refreshes.filter { $0 == "R1" }.count == 1)
   }
 
-  @Test func `a caller that needs no fresh token gets the new user's token at once`() async throws {
+  @Test
+  func `after a sign-in, a caller that waits for a refresh gets the new user's token at once`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     let (module, oauth) = (fixture.module, fixture.oauth)
     fixture.clock.advance(by: 3600)
@@ -119,7 +124,7 @@ import Testing
   }
 
   /// A grant without a browser belongs to its caller, so the sign-out does not cancel it.
-  @Test func `a sign-out rejects the token of a running grant`() async throws {
+  @Test func `a sign-out discards the token of a running client credentials grant`() async throws {
     let fixture = try SessionFixture()
     let module = fixture.module
     fixture.server.signInGate.close()
@@ -162,7 +167,9 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `the client's credentials do not renew the app's own token`() async throws {
+  @Test func `the client credentials grant does not renew a token that the app passed in`()
+    async throws
+  {
     let fixture = try SessionFixture()
     fixture.server.change { $0.refreshToken = "" }
     try await fixture.module.requestAccessTokenAsClient()
@@ -176,7 +183,7 @@ import Testing
   }
 
   /// A request with the previous user's token is not sent again with the current user's token.
-  @Test func `tokens of the previous and the current user can be told apart`() async throws {
+  @Test func `the generation of a token is nil after another sign-in or a sign-out`() async throws {
     let fixture = try await SessionFixture().restored()
     let session = fixture.module.session
     let first = try #require(fixture.module.currentToken)
@@ -189,7 +196,9 @@ import Testing
     #expect(session.generation == nil && session.generation(of: second) == nil)
   }
 
-  @Test func `two sign-ins in a row end with the second one's token`() async throws {
+  @Test func `after a cancelled sign-in and a second sign-in, the second one's token is stored`()
+    async throws
+  {
     let fixture = try SessionFixture()
     let oauth = fixture.oauth
     fixture.store.saving.close()

@@ -7,7 +7,9 @@ import Testing
 
 /// A token is renewed before it expires, once, as long as the session lasts.
 @Suite("The timer", .timeLimit(.minutes(1))) struct TimerTests {
-  @Test func `the timer starts with the sign-in and refreshes once when it is due`() async throws {
+  @Test func `the timer starts with the sign-in and refreshes each token once when it is due`()
+    async throws
+  {
     let fixture = try SessionFixture().withTimer()
     _ = try await fixture.oauth.signIn()
     await fixture.clock.hasSleeper()
@@ -57,7 +59,7 @@ import Testing
     #expect((moments.max() ?? 0) - (moments.min() ?? 0) > 20)
   }
 
-  @Test func `starting the timer repeatedly starts only one`() async throws {
+  @Test func `starting the timer repeatedly causes only one refresh`() async throws {
     let fixture = try await SessionFixture().updating()
     let token = try #require(fixture.module.currentToken)
     for _ in 0..<10 {
@@ -122,7 +124,7 @@ import Testing
     try await eventually { fixture.memory == "T2 R2" }
   }
 
-  @Test func `after a day there is one refresh, and not one for each hour`() async throws {
+  @Test func `if the clock jumps by a day, the timer refreshes only once`() async throws {
     let fixture = try await SessionFixture().updating()
     fixture.clock.advance(by: 86_400)
     _ = await fixture.observer.words(1)
@@ -143,7 +145,7 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2"] && fixture.clock.sleepers == 1)
   }
 
-  @Test func `an invalidated token is replaced at once`() async throws {
+  @Test func `the timer refreshes an invalidated token at once`() async throws {
     let fixture = try await SessionFixture().updating()
     fixture.module.invalidateAccessToken()
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
@@ -152,7 +154,8 @@ import Testing
   }
 
   /// A server that sends `"expires_in":0` must not get requests without a pause.
-  @Test(arguments: [0, 1]) func `tokens without a lifetime do not cause refreshes without a pause`(
+  @Test(arguments: [0, 1])
+  func `tokens with a lifetime of 0 or 1 s are refreshed at most once per second`(
     lifetime: Int
   ) async throws {
     let fixture = try await SessionFixture(lifetime: lifetime).restored()
@@ -168,8 +171,7 @@ import Testing
   }
 
   @Test(arguments: ["sign-out", "off", "clear"])
-  func `a sign-out, clearing the token or turning off the timer stops it`(how: String) async throws
-  {
+  func `the timer stops after a sign-out, or when the app turns it off`(how: String) async throws {
     let fixture = try await SessionFixture().updating()
     switch how {
     case "sign-out": fixture.oauth.userDidSignOut()

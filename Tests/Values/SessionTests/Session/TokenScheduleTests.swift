@@ -42,7 +42,7 @@ import Testing
     #expect(abs(try #require(seconds(late.dueAt)) - latest) < 0.001)
   }
 
-  @Test func `the timer refreshes before a caller would need to`() throws {
+  @Test func `the timer's refresh is due before a caller needs one`() throws {
     for life in [1.0, 5, 59, 300, 3600, 1e6, 2_147_483_647] {
       for jitter in stride(from: 0.0, through: 1, by: 0.05) {
         let schedule = schedule(life: life, jitter: jitter)
@@ -60,7 +60,7 @@ import Testing
     for moment in [-1e9, 0, 1e9] { #expect(schedule.isUsable(at: Self.issued + moment)) }
   }
 
-  @Test func `a token without a renewal is used until it expires`() {
+  @Test func `a token that cannot be renewed is used until it expires`() {
     let schedule = schedule(life: 3600, renewable: false)
     #expect(schedule.dueAt == nil)
     #expect(schedule.isUsable(at: Self.issued + 3599.9))

@@ -69,7 +69,7 @@ import Testing
     #expect(!fixture.oauth.isSigningIn)
   }
 
-  @Test func `cancelling one waiting task does not end the others' wait`() async throws {
+  @Test func `cancelling one of several waiting tasks does not end the sign-in`() async throws {
     let staying = Task { [fixture] in try await fixture.oauth.signIn() }
     let page = try await fixture.isWaiting()
     for _ in 0..<20 {
@@ -99,7 +99,10 @@ import Testing
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
   }
 
-  @Test func `authorizeUser keeps a task's sign-in running without the task`() async throws {
+  @Test
+  func `a task's sign-in that authorizeUser has joined continues after the task is cancelled`()
+    async throws
+  {
     let task = Task { [fixture] in
       await failure(.cancelled) { try await fixture.oauth.signIn() }
     }
@@ -112,7 +115,7 @@ import Testing
     #expect(fixture.opened.count == 1)
   }
 
-  @Test func `a task that is cancelled before it asks does not start a sign-in`() async throws {
+  @Test func `a task that is already cancelled does not start a sign-in`() async throws {
     await askInCancelledTask()
     #expect(!fixture.oauth.isSigningIn)
     // A sign-in that the task had started would have to end before this one.
@@ -155,7 +158,7 @@ import Testing
     await failure(.cancelled) { try await closed.oauth.signIn() }
   }
 
-  @Test func `cancelling during the token request ends it with one outcome`() async throws {
+  @Test func `cancelling during the token request ends the sign-in as cancelled`() async throws {
     let stuck = try OAuthFixture(
       answer: { request in
         try await Task.sleep(for: .seconds(600))

@@ -59,7 +59,7 @@ import Testing
     (#"["client_secret_jwt","client_secret_basic"]"#, false),
     (#"["client_secret_jwt","client_secret_post"]"#, false),
   ])
-  func `a server that accepts a secret in no other way gets an assertion`(
+  func `an assertion is sent only if the server accepts the secret in no other way`(
     methods: String, signs: Bool
   ) async throws {
     let document = DiscoverySignInTests.document(
@@ -70,7 +70,10 @@ import Testing
     #expect((form["client_assertion"] != nil) == signs)
   }
 
-  @Test func `a short secret for such a server fails before the request`() async throws {
+  @Test
+  func `if the server accepts only client_secret_jwt, a short secret fails before the request`()
+    async throws
+  {
     let document = DiscoverySignInTests.document(
       #","token_endpoint_auth_methods_supported":["client_secret_jwt"]"#)
     let http = ScriptedTransport(DiscoverySignInTests.server(document))

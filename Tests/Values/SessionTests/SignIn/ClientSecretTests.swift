@@ -84,7 +84,9 @@ import Testing
     }
   }
 
-  @Test func `an identifier that needs encoding is treated like such a secret`() async throws {
+  @Test func `a client_id that needs encoding is sent in the body, or encoded for Basic`()
+    async throws
+  {
     let id = "https://app.example/"
     let fixture = try Self.fixture(id: id, secret: "s", methods: Self.both)
     _ = try await fixture.oauth.signIn()
@@ -107,7 +109,9 @@ import Testing
     #expect(fixture.http.forms.count == 1)
   }
 
-  @Test func `a revocation uses the methods of its own endpoint`() async throws {
+  @Test func `a revocation uses the authentication methods that are listed for its endpoint`()
+    async throws
+  {
     for (methods, isBasic) in [("", false), (#""client_secret_basic""#, true)] {
       let both = #"["client_secret_basic","client_secret_post"]"#
       let members = [
@@ -142,7 +146,7 @@ import Testing
   ]
 
   @Test(arguments: refusals.indices)
-  func `the error of a rejected encoded secret names both alternatives`(
+  func `if a secret encoded for Basic is rejected, the error names post and basicUnescaped`(
     index: Int
   ) async throws {
     let refuses = Self.refusals[index]
@@ -184,14 +188,16 @@ import Testing
   }
 
   @Test(arguments: ["server_error", "invalid_client"])
-  func `the error of a failing server does not blame the secret`(code: String) async throws {
+  func `an error with status 503 does not suggest another authentication method`(code: String)
+    async throws
+  {
     let fixture = try Self.fixture(
       secret: "a/b", answer: ScriptedTransport.json(#"{"error":"\#(code)"}"#, status: 503))
     let error = await failure { try await fixture.oauth.signIn() }
     #expect(error?.message.contains("client_secret_post") == false)
   }
 
-  @Test func `another rejection does not mention Basic`() async throws {
+  @Test func `an invalid_grant error does not mention Basic`() async throws {
     let fixture = try Self.fixture(
       secret: "a/b", answer: ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 401))
     let error = await failure(.invalidGrant) { try await fixture.oauth.signIn() }

@@ -77,7 +77,7 @@ import Testing
   ]
 
   @Test(arguments: table.indices)
-  func `each outcome is reported exactly once`(index: Int) async throws {
+  func `each outcome of a sign-in is reported exactly once`(index: Int) async throws {
     let row = Self.table[index]
     let fixture = try OAuthFixture(answer: row.answer, browser: row.browser).register()
     fixture.oauth.authorizeUser()
@@ -96,7 +96,9 @@ import Testing
   }
 
   @Test(arguments: table.indices)
-  func `the async form ends in the same way`(index: Int) async throws {
+  func `the async signIn returns or throws the same outcome that the delegate gets`(index: Int)
+    async throws
+  {
     let row = Self.table[index]
     let fixture = try OAuthFixture(answer: row.answer, browser: row.browser).register()
     do throws(SQOAuthError) {
@@ -133,7 +135,7 @@ import Testing
     #expect(fixture.opened.isEmpty && fixture.http.requests.isEmpty)
   }
 
-  @Test func `unusable parameters are reported to the delegate`() async throws {
+  @Test func `invalid registration parameters are reported to the delegate`() async throws {
     let fixture = OAuthFixture()
     for (id, redirect) in [("", "com.example.app:/cb"), ("id", "http://app.example/"), ("id", "")] {
       fixture.oauth.registerApplicationParameters(
@@ -146,7 +148,7 @@ import Testing
     #expect(fixture.opened.isEmpty)
   }
 
-  @Test func `a rejected token leaves nothing in memory and store`() async throws {
+  @Test func `a rejected token request leaves no token in memory or in the store`() async throws {
     let fixture = try OAuthFixture(answer: ScriptedTransport.json("{}", status: 400)).register()
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.oauth.result.token == nil)

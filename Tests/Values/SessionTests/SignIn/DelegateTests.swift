@@ -24,7 +24,7 @@ import Testing
   @Test(arguments: [
     ("code=abc", "yes"), ("error=server_error", "no"), ("error=access_denied", "no"),
   ])
-  func `a delegate with two methods gets every outcome once`(
+  func `a delegate with only the two required methods gets every outcome once`(
     query: String, call: String
   ) async throws {
     let plain = Plain()
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// The callback of a sign-in may start the next one, or read properties, without a deadlock.
-  @Test func `a delegate may call the SDK`() async throws {
+  @Test func `a delegate method may start the next sign-in`() async throws {
     final class Eager: AuthorizationDelegate, Sendable {
       let oauth: SQOAuth
       let tokens = Locked<[SQToken?]>([])
@@ -143,7 +143,7 @@ import Testing
     #expect(eager.tokens.withLock(\.self).allSatisfy { $0?.accessToken == "T" })
   }
 
-  @Test func `the delegate gets the token that the result has`() async throws {
+  @Test func `the delegate and the result have the same token`() async throws {
     let fixture = try OAuthFixture().register()
     #expect(fixture.oauth.result.token == nil)
     fixture.oauth.authorizeUser()

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: nonsense.indices)
-  func `an address with another content does not hide the document at the next one`(
+  func `if the first well-known URL has no valid metadata, the next URL is used`(
     index: Int
   ) async throws {
     let server = DiscoverySignInTests.server(at: Self.addresses[1])
@@ -82,7 +82,7 @@ import Testing
   ]
 
   @Test(arguments: choices.indices)
-  func `if no address has the document, the most useful error is reported`(
+  func `if no well-known URL has valid metadata, the most useful error is reported`(
     index: Int
   ) async throws {
     let row = Self.choices[index]
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["openid email", "email", nil])
-  func `the OpenID Connect document adds the keys that the other one lacks`(
+  func `with the openid scope, the OpenID Connect metadata adds a missing jwks_uri`(
     scope: String?
   ) async throws {
     let revocation = #","revocation_endpoint":"https://id.example/"#
@@ -118,7 +118,7 @@ import Testing
     #expect(urls == (isComplete ? Self.addresses : [Self.addresses[0]]))
   }
 
-  @Test func `keys in a second document of another issuer are ignored`() async throws {
+  @Test func `a jwks_uri in OpenID Connect metadata of another issuer is ignored`() async throws {
     let foreign = Self.document(issuer: "https://evil.example")
     let fixture = try OAuthFixture(
       answer: { request in
@@ -129,7 +129,9 @@ import Testing
     #expect(try await fixture.oauth.module.providerMetadata().jwksURI == nil)
   }
 
-  @Test func `a document with a wrong content type is reported with that type`() async throws {
+  @Test func `the error of metadata with a wrong content type names the type and the URL`()
+    async throws
+  {
     let fixture = try fixture { request in
       request.url.absoluteString == Self.addresses[1]
         ? Self.page(Self.document(), type: "application/octet-stream") : WebResponse(status: 404)
@@ -139,7 +141,7 @@ import Testing
     #expect(error?.message.contains(Self.addresses[1]) == true)
   }
 
-  @Test func `the error of a redirected document names the target`() async throws {
+  @Test func `the error of a redirected metadata request names the target`() async throws {
     let fixture = try fixture { _ in
       WebResponse(status: 301, headers: ["Location": "https://new.example/.well-known/x?C4N4RY"])
     }
@@ -148,7 +150,8 @@ import Testing
     #expect(error?.message.contains("C4N4RY") == false)
   }
 
-  @Test func `the error of a busy server has the delay that it asks for`() async throws {
+  @Test func `the error of a busy server contains the delay of its Retry-After field`() async throws
+  {
     let fixture = try fixture { _ in WebResponse(status: 503, headers: ["Retry-After": "7"]) }
     let error = await failure(.temporarilyUnavailable) { try await fixture.oauth.signIn() }
     #expect(error?.retryAfter == .seconds(7))
@@ -156,13 +159,16 @@ import Testing
 
   /// An outage affects all addresses, and each request could take the whole time limit.
   @Test(arguments: [SQOAuthError.Code.connectionFailed, .requestTimedOut, .tlsFailed])
-  func `an unreachable server gets one request`(code: SQOAuthError.Code) async throws {
+  func `an unreachable server gets only one metadata request`(code: SQOAuthError.Code) async throws
+  {
     let fixture = try fixture { _ in throw SQOAuthError(code, "no") }
     await failure(code) { try await fixture.oauth.signIn() }
     #expect(fixture.http.requests.count == 1)
   }
 
-  @Test func `a document with an unencrypted endpoint ends the search`() async throws {
+  @Test func `metadata with an unencrypted token endpoint ends the discovery with an error`()
+    async throws
+  {
     let server = DiscoverySignInTests.server(at: Self.addresses[1])
     let fixture = try fixture { request in
       request.url.absoluteString == Self.addresses[0]

@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: addresses, [404, 400, 403, 405, 410, 301, 302, 307, 429, 500, 502, 503])
-  func `each address is tried until one has the document`(
+  func `each well-known URL is tried until one returns the metadata`(
     address: String, status: Int
   ) async throws {
     let fixture = try fixture(Self.server(at: address, else: status))
@@ -54,7 +54,9 @@ import Testing
     #expect(fixture.opened.first?.url.absoluteString.hasPrefix("https://id.example/a?x=1&") == true)
   }
 
-  @Test func `the document is fetched again at each sign-in, so a server may move`() async throws {
+  @Test func `the metadata is fetched again at each sign-in, so the token endpoint may change`()
+    async throws
+  {
     let fixture = try fixture(Self.server())
     _ = try await fixture.oauth.signIn()
     fixture.http.answer(
@@ -70,7 +72,7 @@ import Testing
     "https://127.0.0.1:9/t", "https://[::1]/t", "https://localhost/t", "https://0.0.0.0/t",
     "https://a.localhost/t",
   ])
-  func `a server that others name never leads to this computer, also later`(
+  func `a token endpoint on this computer is refused if the client accepts no local servers`(
     address: String
   ) async throws {
     let token = ScriptedTransport.token(members: #""expires_in":60,"refresh_token":"R""#)
@@ -92,7 +94,9 @@ import Testing
     #expect(try await here.oauth.signIn().accessToken == "T")
   }
 
-  @Test func `an issuer on this computer is refused before a request`() async throws {
+  @Test func `an issuer on this computer gets no request if the client accepts no local servers`()
+    async throws
+  {
     let fixture = OAuthFixture()
     try fixture.register(provider: .issuer("http://127.0.0.1:9")) {
       $0.acceptsServersOnThisComputer = false
@@ -119,7 +123,7 @@ import Testing
     ("https://id.example/t/", SQOAuthError.Code.issuerMismatch),
     ("https://evil.example", .issuerMismatch), ("https://id.example/T", .issuerMismatch),
   ])
-  func `a document of another issuer is rejected, and no other address is tried`(
+  func `metadata of another issuer is rejected, and no other well-known URL is tried`(
     issuer: String, code: SQOAuthError.Code
   ) async throws {
     let fixture = try fixture(Self.server(Self.document(issuer: issuer)))
@@ -128,7 +132,9 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 307, 308])
-  func `a redirect of the document is rejected`(status: Int) async throws {
+  func `a redirect of the metadata request is not followed, and the sign-in fails`(status: Int)
+    async throws
+  {
     let fixture = try fixture { _ in
       WebResponse(status: status, headers: ["Location": "https://evil.example/"])
     }
@@ -145,14 +151,16 @@ import Testing
     #expect(await fixture.delegate.events(1).count == 1)
   }
 
-  @Test func `a server without a document causes a typed error`() async throws {
+  @Test func `a server without metadata ends the sign-in after all well-known URLs were tried`()
+    async throws
+  {
     let fixture = try fixture { _ in WebResponse(status: 404) }
     await failure { try await fixture.oauth.signIn() }
     #expect(fixture.http.requests.map(\.url.absoluteString).sorted() == Self.addresses.sorted())
     #expect(fixture.opened.isEmpty)
   }
 
-  @Test func `no client secret is sent to the metadata's address`() async throws {
+  @Test func `the metadata request contains no client secret`() async throws {
     let fixture = try fixture(Self.server())
     _ = try await fixture.oauth.signIn()
     let request = try #require(fixture.http.requests.first)
@@ -165,7 +173,7 @@ import Testing
 
   // MARK: - What the metadata changes
 
-  @Test func `a promised issuer is required in the redirect`() async throws {
+  @Test func `iss is required in the redirect if the metadata announces it`() async throws {
     let promise = Self.document(#","authorization_response_iss_parameter_supported":true"#)
     for (query, code) in [
       ("code=abc", SQOAuthError.Code.issuerMismatch),
@@ -190,7 +198,7 @@ import Testing
     #""jwks_uri":5"#, #""userinfo_endpoint":"userinfo""#,
     #""authorization_response_iss_parameter_supported":"false""#,
   ])
-  func `an unusable member that the sign-in does not need does not end it`(member: String)
+  func `an invalid metadata member that the sign-in does not need is ignored`(member: String)
     async throws
   {
     let fixture = try fixture(Self.server(Self.document("," + member)))
@@ -222,7 +230,7 @@ import Testing
   }
 
   /// Many servers support PKCE and do not say so, so only a client that demands the list refuses.
-  @Test func `a server without a list of PKCE methods is rejected by the clients that need one`()
+  @Test func `a server without a list of PKCE methods is rejected only by clients that require it`()
     async throws
   {
     let server = Self.server(Self.document(""))
@@ -279,19 +287,23 @@ import Testing
     ("grant_types_supported", #"["authorization_code"]"#), ("response_types_supported", #""code""#),
     ("pushed_authorization_request_endpoint", #""https://id.example/par""#),
   ])
-  func `a server with additional features is used`(member: String, value: String) async throws {
+  func `metadata that does not rule out a sign-in is accepted`(member: String, value: String)
+    async throws
+  {
     let fixture = try fixture(Self.server(Self.document(#","\#(member)":\#(value)"#)))
     #expect(try await fixture.oauth.signIn().accessToken == "T")
   }
 
   @Test(arguments: [#"["S256"]"#, #"["plain","S256"]"#])
-  func `a server with S256 is used`(methods: String) async throws {
+  func `a server that lists S256 is accepted`(methods: String) async throws {
     let fixture = try fixture(
       Self.server(Self.document(#","code_challenge_methods_supported":\#(methods)"#)))
     _ = try await fixture.oauth.signIn()
   }
 
-  @Test func `the server's list of methods is used if the app chose none`() async throws {
+  @Test func `the server's list of authentication methods is used if the app chose none`()
+    async throws
+  {
     for (methods, isBasic) in [("client_secret_post", false), ("client_secret_basic", true)] {
       let fixture = try fixture(
         Self.server(

@@ -7,7 +7,7 @@ import Testing
 
 /// How a redirect that the app receives reaches its sign-in.
 @Suite(.timeLimit(.minutes(1))) struct HandleRedirectTests {
-  @Test func `without a sign-in, no redirect is an answer`() throws {
+  @Test func `without a sign-in, handleRedirect returns false`() throws {
     let fixture = try OAuthFixture().register()
     let url = try #require(URL(string: "com.example.app:/cb?code=abc&state=x"))
     #expect(!fixture.oauth.handleRedirect(url))
@@ -19,7 +19,7 @@ import Testing
     "com.example.other:/cb", "com.example.app:/other", "com.example.app:/cb/more",
     "com.example.app://cb", "https://com.example.app/cb", "com.example.app:/CB",
   ])
-  func `another scheme, host or path is not an answer and has no effect`(
+  func `a URL with a different scheme, host or path is rejected, and the sign-in continues`(
     address: String
   ) async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
@@ -44,7 +44,7 @@ import Testing
     #expect(await fixture.fixture.delegate.events(1) == [.authorized("T1")])
   }
 
-  @Test func `an answer is used once`() async throws {
+  @Test func `of many redirects at the same time, only one is used`() async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
@@ -76,13 +76,14 @@ import Testing
   }
 
   /// An app with the scheme of the Sequencing pod.
-  @Test func `the pod's own redirect URI works`() async throws {
+  @Test func `a sign-in with the redirect URI of the Sequencing CocoaPod succeeds`() async throws {
     let fixture = try OAuthFixture().register(redirectURI: "authapp://Default/Authcallback")
     #expect(try await fixture.oauth.signIn().accessToken == "T")
     #expect(fixture.http.forms.first?["redirect_uri"] == "authapp://Default/Authcallback")
   }
 
-  @Test func `the query of a redirect URI stays in both requests and in the redirect`() async throws
+  @Test func `a redirect URI keeps its query in the authorization request and the token request`()
+    async throws
   {
     let fixture = try OAuthFixture(browser: { fixture, page in
       #expect(page.parameters["redirect_uri"] == "com.example.app:/cb?tenant=7")
@@ -95,7 +96,7 @@ import Testing
 
   // MARK: - The outcome of a redirect
 
-  @Test func `each rejected redirect has its own outcome`() async throws {
+  @Test func `receiveRedirect returns the reason for each rejected redirect`() async throws {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     let oauth = fixture.oauth
     #expect(oauth.receiveRedirect("com.example.app:/cb?code=abc&state=x") == .noSignIn)
@@ -124,7 +125,7 @@ import Testing
   /// A browser repeats a request if the user reloads the page, and a system may deliver a redirect
   /// twice.
   @Test(arguments: [("code=abc", "code=other"), ("error=access_denied", "error=server_error")])
-  func `a repeated answer is accepted but used once, and a different one comes too late`(
+  func `a repeated redirect is accepted but used once, and a different one is reported as too late`(
     query: String, other: String
   ) async throws {
     let gate = Gate()
@@ -160,7 +161,9 @@ import Testing
     #expect(fixture.delegate.events.count == 1)
   }
 
-  @Test func `the answer to a cancelled or timed-out sign-in comes too late`() async throws {
+  @Test func `a redirect for a cancelled or timed-out sign-in is reported as too late`()
+    async throws
+  {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     for (round, isTimeout) in [(1, false), (2, true)] {
       fixture.oauth.authorizeUser()
@@ -179,7 +182,7 @@ import Testing
     fixture.oauth.cancelSignIn()
   }
 
-  @Test func `before the browser opens, there is no sign-in to answer`() async throws {
+  @Test func `receiveRedirect returns noSignIn before the browser opens`() async throws {
     let fixture = try SessionFixture()
     fixture.store.loading.close()
     fixture.oauth.authorizeUser()

@@ -61,7 +61,7 @@ import Testing
     #expect(!fixture.oauth.isSigningIn)
   }
 
-  @Test func `two instances do not join each other`() async throws {
+  @Test func `two SQOAuth instances do not share a sign-in`() async throws {
     let other = try OAuthFixture(browser: OAuthFixture.idle).register()
     fixture.oauth.authorizeUser()
     other.oauth.authorizeUser()

@@ -20,7 +20,10 @@ import Testing
     }
   }
 
-  @Test func `login leads to main, failures stay at login, signing out leads back`() async throws {
+  @Test
+  func `an app shows the main screen after a sign-in, and login after a failure or a sign-out`()
+    async throws
+  {
     let coordinator = Coordinator()
     let fixture = try OAuthFixture(browser: DelegateOutcomeTests.answers("error=access_denied"))
       .register()

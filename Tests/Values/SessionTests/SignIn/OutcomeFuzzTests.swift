@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: 0..<20)
-  func `500 random sign-ins end exactly once`(block: UInt64) async throws {
+  func `each of 500 random sign-ins ends exactly once`(block: UInt64) async throws {
     for seed in (block * 25)..<(block * 25 + 25) { try await Self.run(seed: seed) }
   }
 
@@ -127,7 +127,9 @@ import Testing
 
   /// Callers come and go, and each sign-in's token has its own name.
   @Test(arguments: 0..<100)
-  func `callers that join and leave get the outcome that the delegate gets once`(seed: UInt64)
+  func `callers that join a sign-in get the outcome that is reported to the delegate once`(
+    seed: UInt64
+  )
     async throws
   {
     var generator = SeededGenerator(seed: 1_000 + seed)

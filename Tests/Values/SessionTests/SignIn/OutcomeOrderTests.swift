@@ -29,7 +29,9 @@ import Testing
     { _ in .success(SQToken(accessToken: token)) }
   }
 
-  @Test func `a sign-in that ends during an earlier one's notification waits`() async throws {
+  @Test func `a sign-in that ends while an earlier one is reported is itself reported afterwards`()
+    async throws
+  {
     let gate = OneShot<Void>()
     signIns.onEnd { [signIns, told] outcome in
       if case .failure = outcome {

@@ -53,7 +53,7 @@ import Testing
         pushedAuthorization: par), change: change)
   }
 
-  @Test func `the browser gets only the client and the reference`() async throws {
+  @Test func `the browser gets only client_id and request_uri`() async throws {
     let fixture = try fixture()
     #expect(try await fixture.oauth.signIn().accessToken == "T")
     #expect(
@@ -120,12 +120,12 @@ import Testing
     #expect(!fixture.oauth.isSigningIn)
   }
 
-  @Test func `an answer with status 200 and without a lifetime is used`() async throws {
+  @Test func `a PAR response with status 200 and without expires_in is accepted`() async throws {
     let fixture = try fixture(Self.server(#"{"request_uri":"urn:a"}"#, status: 200))
     #expect(try await fixture.oauth.signIn().accessToken == "T")
   }
 
-  @Test func `a server without an endpoint ends the sign-in before the browser opens`()
+  @Test func `a server without a PAR endpoint ends the sign-in before the browser opens`()
     async throws
   {
     let fixture = try fixture(par: nil)
@@ -135,7 +135,7 @@ import Testing
     #expect(fixture.opened.isEmpty && fixture.http.requests.isEmpty)
   }
 
-  @Test func `an endpoint with http on another machine is rejected`() {
+  @Test func `a PAR endpoint with http on another machine is rejected`() {
     failure(.insecureEndpoint) { _ = try fixture(par: "http://id.example/par") }
   }
 
@@ -155,7 +155,7 @@ import Testing
       Set(try #require(fixture.opened.first).parameters.keys) == ["x", "client_id", "request_uri"])
   }
 
-  @Test func `parameters that have expired are pushed again, with values of their own`()
+  @Test func `expired parameters are pushed again with a new state and code_challenge`()
     async throws
   {
     let fixture = try fixture(browser: Self.allow(afterExpired: 1))
@@ -168,13 +168,14 @@ import Testing
     }
   }
 
-  @Test func `parameters that expire again end the sign-in`() async throws {
+  @Test func `a second expiry of the pushed parameters ends the sign-in`() async throws {
     let fixture = try fixture(browser: Self.allow(afterExpired: .max))
     await failure(.invalidRequestURI) { try await fixture.oauth.signIn() }
     #expect(fixture.opened.count == 2)
   }
 
-  @Test func `a request that was not pushed is not repeated`() async throws {
+  @Test func `invalid_request_uri for a request that was not pushed ends the sign-in`() async throws
+  {
     let fixture = try OAuthFixture(answer: Self.server()) { fixture, request in
       fixture.oauth.handleRedirect(try request.redirect("error=invalid_request_uri"))
     }.register()
@@ -182,7 +183,7 @@ import Testing
     #expect(fixture.opened.count == 1)
   }
 
-  @Test func `a token endpoint that has no such error ends the sign-in`() async throws {
+  @Test func `invalid_request_uri from the token endpoint ends the sign-in`() async throws {
     let fixture = try fixture { request in
       let body = #"{"error":"invalid_request_uri"}"#
       return request.url.path() == "/par"
@@ -193,7 +194,7 @@ import Testing
     #expect(fixture.opened.count == 1)
   }
 
-  @Test func `no error repeats what was pushed`() async throws {
+  @Test func `the error contains no pushed secret, even if the server repeats it`() async throws {
     let fixture = try OAuthFixture(
       answer: { request in
         let form = ScriptedTransport.form(of: request) ?? [:]

@@ -16,13 +16,13 @@ import Testing
 
   /// The pod's own spellings still compile and mean the same.
   @available(*, deprecated)
-  @Test func `the pods' shared instances are the shared instance`() {
+  @Test func `the deprecated names of the shared instance return the shared instance`() {
     #expect(SQOAuth.sharedInstance() === SQOAuth.shared)
     #expect(SQOAuth.instance === SQOAuth.shared)
   }
 
   @available(*, deprecated)
-  @Test func `the pod's method registers a client`() async throws {
+  @Test func `the deprecated registration method registers a client`() async throws {
     let fixture = OAuthFixture()
     fixture.oauth.registrateApplicationParametersCliendID(
       "id", clientSecret: "s", redirectUri: "authapp://Default/Authcallback", scope: "demo")
@@ -36,7 +36,7 @@ import Testing
   }
 
   @available(*, deprecated)
-  @Test func `the pod's other names do what their new names do`() async throws {
+  @Test func `the other deprecated methods behave like the current methods`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.registrateApplicationParametersCliendID(
       "client", ClientSecret: "s", RedirectUri: "authapp://Default/Authcallback", Scope: "demo")
@@ -59,7 +59,7 @@ import Testing
     #expect(none == nil)
   }
 
-  @Test func `the provider is Sequencing unless the app gives another one`() async throws {
+  @Test func `a sign-in uses the provider that was registered last`() async throws {
     let fixture = OAuthFixture()
     fixture.oauth.registerApplicationParameters(
       clientID: "id", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo",
@@ -96,7 +96,9 @@ import Testing
   }
 
   /// Mix-up by registration: the metadata of one issuer must not be used for the next.
-  @Test func `another issuer's metadata is fetched for its sign-in`() async throws {
+  @Test func `after another issuer is registered, a sign-in uses that issuer's metadata`()
+    async throws
+  {
     let fixture = OAuthFixture(answer: { request in
       if request.method == "POST" { return try await ScriptedTransport.token()(request) }
       let origin = "https://\(request.url.host() ?? "")"

@@ -28,13 +28,13 @@ import Testing
     Dictionary(question.parameters.map { ($0.name, $0.value) }) { "\($0), \($1)" }
   }
 
-  @Test func `a sign-in without options adds nothing`() throws {
+  @Test func `a sign-in without options adds no parameters`() throws {
     let question = try question(SignInOptions(), parameters: ["audience": "api"])
     #expect(names(question) == ["audience": "api"])
     #expect(question.expected.scope == "openid" && !question.forbidsPages)
   }
 
-  @Test func `each option becomes a parameter`() throws {
+  @Test func `each option becomes a parameter of the authorization request`() throws {
     var options = SignInOptions()
     options.scope = "openid email"
     options.prompt = [.login, .consent]
@@ -68,7 +68,7 @@ import Testing
     #expect(names(question) == ["prompt": "select_account", "audience": "other"])
   }
 
-  @Test func `a silent sign-in forbids pages`() throws {
+  @Test func `a silent sign-in sends prompt=none`() throws {
     var options = SignInOptions()
     options.isSilent = true
     let question = try question(options, parameters: ["prompt": "login"])
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "", "openidx", "profile", "OPENID", "open id"])
-  func `any other sign-in has no nonce`(scope: String?) throws {
+  func `a sign-in without the openid scope has no nonce`(scope: String?) throws {
     var options = SignInOptions()
     options.nonce = "n-0S6_WzA2Mj"
     #expect(try question(options, scope: scope).expected.nonce == nil)

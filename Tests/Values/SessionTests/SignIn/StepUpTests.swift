@@ -34,14 +34,16 @@ import Testing
     }
   }
 
-  @Test func `more scopes are asked for with those of before`() async throws {
+  @Test func `the sign-in requests the demanded scopes together with the previous ones`()
+    async throws
+  {
     let error = try await refusal(#"Bearer error="insufficient_scope", scope="write read""#)
     #expect(error.code == .insufficientScope)
     let token = try await world.oauth.requestAccess(answering: error)
     #expect(token.accessToken == "T2" && asked == [["demo", "read", "write"]])
   }
 
-  @Test func `a stronger login is asked for as the server says`() async throws {
+  @Test func `the sign-in requests the acr_values and the max_age of the challenge`() async throws {
     let error = try await refusal(
       #"Bearer error="insufficient_user_authentication", acr_values="gold silver", max_age="60""#,
       status: 401)
@@ -54,7 +56,9 @@ import Testing
   }
 
   /// RFC 9470, section 3: `acr_values` and `max_age` are optional.
-  @Test func `a demand for another login without its kind asks for a new one`() async throws {
+  @Test func `a challenge without acr_values and max_age causes a sign-in with max_age=0`()
+    async throws
+  {
     let error = try await refusal(
       #"Bearer error="insufficient_user_authentication""#, status: 401)
     try await world.oauth.requestAccess(answering: error)
@@ -65,14 +69,16 @@ import Testing
     (#"Bearer error="insufficient_scope""#, 403),
     (#"Bearer error="insufficient_scope", scope="""#, 403),
   ])
-  func `a demand that says nothing is the error itself`(challenge: String, status: Int) async throws
-  {
+  func `an insufficient_scope challenge without a scope is thrown, and no sign-in starts`(
+    challenge: String, status: Int
+  ) async throws {
     let error = try await refusal(challenge, status: status)
     let thrown = await failure(error.code) { try await world.oauth.requestAccess(answering: error) }
     #expect(thrown?.challenge == error.challenge && world.fixture.opened.isEmpty)
   }
 
-  @Test func `the same demand for the same request is answered three times`() async throws {
+  @Test func `the same challenge for the same request causes at most three sign-ins`() async throws
+  {
     let challenge = #"Bearer error="insufficient_scope", scope="never""#
     for _ in 0..<3 {
       try await world.oauth.requestAccess(answering: refusal(challenge))
@@ -92,14 +98,16 @@ import Testing
     #expect(world.fixture.opened.count == 6)
   }
 
-  @Test func `a token that another caller got meanwhile is enough`() async throws {
+  @Test func `a second call for the same error uses the token of the first call's sign-in`()
+    async throws
+  {
     let error = try await refusal(#"Bearer error="insufficient_scope", scope="demo""#)
     try await world.oauth.requestAccess(answering: error)
     let again = try await world.oauth.requestAccess(answering: error)
     #expect(again.accessToken == "T2" && world.fixture.opened.count == 1)
   }
 
-  @Test func `a user who says no keeps the token`() async throws {
+  @Test func `a user who cancels the sign-in keeps the old token`() async throws {
     let world = try SessionFixture(browser: { _, _ in
       throw SQOAuthError(.cancelled, "the user closed the window")
     })

@@ -31,7 +31,8 @@ import Testing
     #expect(await fixture.store.load("default")?.token == fixture.delegate.tokens.first)
   }
 
-  @Test func `a user whose token cannot be stored is signed in, and both are reported`()
+  @Test
+  func `if the token cannot be stored, the user is signed in and the store's error is reported`()
     async throws
   {
     let fixture = try OAuthFixture().register()
@@ -47,7 +48,7 @@ import Testing
     await failure(.storeFailed) { try await fixture.oauth.flush() }
   }
 
-  @Test func `tokens that cannot be read at the start are reported to delegates and streams`()
+  @Test func `a failure to read the tokens at the start is reported to delegates and streams`()
     async throws
   {
     let fixture = try OAuthFixture().register()
@@ -59,7 +60,7 @@ import Testing
     #expect(await stream.words(1) == ["failed store_failed"])
   }
 
-  @Test func `parts of the environment that two threads change in place keep each other`()
+  @Test func `concurrent changes of two environment properties are both kept`()
     async throws
   {
     let fixture = try OAuthFixture().register()
@@ -81,7 +82,9 @@ import Testing
     await failure(.invalidConfiguration) { try await fixture.oauth.flush() }
   }
 
-  @Test func `signing out empties memory and store for good`() async throws {
+  @Test func `signing out erases memory and store, and the next sign-in gets no old refresh token`()
+    async throws
+  {
     let fixture = try OAuthFixture(
       answer: ScriptedTransport.token(members: #""refresh_token":"R""#)
     )

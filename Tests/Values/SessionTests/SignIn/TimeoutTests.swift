@@ -27,7 +27,7 @@ import Testing
     #expect(!fixture.oauth.isSigningIn)
   }
 
-  @Test func `an answer a second before the end is used`() async throws {
+  @Test func `an answer one second before the time limit is used`() async throws {
     let fixture = try fixture()
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
@@ -42,7 +42,9 @@ import Testing
   /// A sign-in at a server that alters the state cannot succeed, so the app must get the wrong
   /// state as a failure.
   @Test(arguments: [["code=abc&state=wrong"], ["code=abc"], ["error=access_denied&state="]])
-  func `a wrong state before the end is the reported reason`(queries: [String]) async throws {
+  func `after a redirect with a wrong state, the timeout is reported as a state mismatch`(
+    queries: [String]
+  ) async throws {
     let fixture = try fixture(.seconds(5))
     async let error = failure(.stateMismatch) { try await fixture.oauth.signIn() }
     let page = try await fixture.isWaiting()
@@ -54,7 +56,9 @@ import Testing
     #expect(fixture.http.requests.isEmpty)
   }
 
-  @Test func `a signed response that was not asked for is the reported reason`() async throws {
+  @Test func `after an unexpected signed response, the timeout is reported as an invalid response`()
+    async throws
+  {
     let fixture = try fixture(.seconds(5))
     async let error = failure(.invalidAuthorizationResponse) { try await fixture.oauth.signIn() }
     let page = try await fixture.isWaiting()
@@ -64,7 +68,7 @@ import Testing
     #expect(await error?.message.contains("authorizationResponseAlgorithm") == true)
   }
 
-  @Test func `the last error without a state is reported as possibly forged`()
+  @Test func `the timeout's message contains the last error that came without a state`()
     async throws
   {
     let fixture = try fixture(.seconds(5))
@@ -95,7 +99,9 @@ import Testing
     _ = await error
   }
 
-  @Test func `an error without a state is reported at once, and once`() async throws {
+  @Test func `an error without a state is reported to the user agent at once, and only once`()
+    async throws
+  {
     let told = Locked<[SQOAuthError]>([])
     let fixture = try fixture()
     fixture.oauth.environment.userAgent = Listener(
@@ -145,7 +151,7 @@ import Testing
     #expect(fixture.http.forms.map { $0["code"] } == ["good"])
   }
 
-  @Test func `a redirect to another address does not count as a wrong state`() async throws {
+  @Test func `a redirect to another address is not reported as a wrong state`() async throws {
     let fixture = try fixture()
     async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
     _ = try await fixture.isWaiting()
@@ -156,7 +162,9 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .milliseconds(1), .seconds(86_400 * 400)])
-  func `any time limit works`(timeout: Duration) async throws {
+  func `a sign-in times out after a limit of zero, a millisecond or 400 days`(timeout: Duration)
+    async throws
+  {
     let fixture = try fixture(timeout)
     async let error = failure(.timedOut) { try await fixture.oauth.signIn() }
     if timeout > .seconds(1) {

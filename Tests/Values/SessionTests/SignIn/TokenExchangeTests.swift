@@ -41,7 +41,9 @@ import Testing
   }
 
   @Test(arguments: ["a%3D%3D", "a==", "%2B", "a%2Fb", "a/b", "a%26b%3Dc", "4%2F0A~._-"])
-  func `the code is sent as the server wrote it`(code: String) async throws {
+  func `the token request contains the percent-decoded code of the redirect`(code: String)
+    async throws
+  {
     let fixture = try OAuthFixture(
       browser: DelegateOutcomeTests.answers("code=\(code)&next=/x?y=z#frag")
     )
@@ -50,7 +52,10 @@ import Testing
     #expect(fixture.http.forms.first?["code"] == code.removingPercentEncoding)
   }
 
-  @Test func `the secret is sent in the header, in the body, or not at all`() async throws {
+  @Test
+  func `the authentication method determines whether the secret is in the header or the body`()
+    async throws
+  {
     let cases: [(String?, ClientAuthentication?, String?, Set<String>)] = [
       ("p: %\u{FC}", nil, "Basic Y2xpZW50OnAlM0ElMjAlMjUlQzMlQkM=", []),
       ("s", .basic, "Basic Y2xpZW50OnM=", []), ("s", .post, nil, ["client_id", "client_secret"]),
@@ -85,7 +90,9 @@ import Testing
     #expect(token.additionalFields == ["example_parameter": .integer(1)])
   }
 
-  @Test func `added parameters reach both requests`() async throws {
+  @Test func `the configured parameters are added to the authorization and the token request`()
+    async throws
+  {
     let fixture = OAuthFixture()
     fixture.oauth.register(
       try ClientConfiguration(
@@ -110,7 +117,7 @@ import Testing
   ]
 
   @Test(arguments: grants)
-  func `a required scope that was not granted fails the sign-in`(
+  func `a sign-in fails if a required scope was not granted`(
     granted: String, required: Set<String>, scope: String?
   ) async throws {
     let fixture = try OAuthFixture(
@@ -136,7 +143,7 @@ import Testing
 
   /// Some servers repeat the secrets of a request, encoded or decoded.
   @Test(arguments: [ClientAuthentication.basic, .post], [400, 200, 401, 500])
-  func `secrets of a request that a server repeats are not in the error`(
+  func `the error contains no secret of the request, even if the server repeats it`(
     method: ClientAuthentication, status: Int
   ) async throws {
     for hasCode in [true, false] {
@@ -186,7 +193,9 @@ import Testing
   }
 
   /// The useful parts of the description stay.
-  @Test func `a short secret is not removed from inside other words`() async throws {
+  @Test func `a one-letter secret is not removed from the words of an error description`()
+    async throws
+  {
     let fixture = try OAuthFixture(
       answer: ScriptedTransport.json(
         #"{"error":"invalid_grant","error_description":"a code was used before"}"#, status: 400),

@@ -18,7 +18,7 @@ import Testing
     ("code=abc&session_state=1&scope=a+b&authuser=0&prompt=none", "abc"), ("code=%2541", "%41"),
     ("code=4%2F0AX4XfWh-abc.def_ghi~", "4/0AX4XfWh-abc.def_ghi~"),
   ])
-  func `a code is decoded unchanged`(query: String, code: String) {
+  func `a code is form-decoded exactly once`(query: String, code: String) {
     #expect(judge(query) == .code(code))
   }
 
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: ["state", "iss", "error", "error_description", "error_uri"])
-  func `another repeated protocol parameter does not lead to a code`(
+  func `a redirect that repeats state, iss or an error parameter yields no code`(
     name: String
   ) {
     let verdict = judge("code=abc&\(name)=a&\(name)=a")

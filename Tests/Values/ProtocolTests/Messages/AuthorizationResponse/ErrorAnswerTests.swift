@@ -31,7 +31,9 @@ import Testing
   /// The SDK's own codes must not steer the app if a server sends them: `cancelled` would look like
   /// the user's decision, and `not_authorized` would end a session.
   @Test(arguments: ["cancelled", "timed_out", "state_mismatch", "store_failed", "not_authorized"])
-  func `a server cannot use the SDK's own codes`(code: String) throws {
+  func `a server's error with one of the SDK's own codes becomes requestRefused`(code: String)
+    throws
+  {
     let error = try #require(refusal("error=\(code)"))
     #expect(!error.isCancellation)
     #expect(!error.requiresSignIn && error.code == .requestRefused)
@@ -42,7 +44,7 @@ import Testing
     #expect(refusal("error=")?.code == .invalidAuthorizationResponse)
   }
 
-  @Test func `error and code together are malformed`() {
+  @Test func `a redirect with both an error and a code is an error`() {
     let error = refusal("error=access_denied&code=abc")
     #expect(error?.code == .invalidAuthorizationResponse || error?.code == .accessDenied)
   }

@@ -39,14 +39,16 @@ import Testing
   }
 
   @Test(arguments: ["code=abc", "code=", "", "Error=access_denied"])
-  func `a promised issuer is required`(query: String) {
+  func `a response without the promised iss parameter is rejected`(query: String) {
     #expect(judge(query, promised: true) == .refused(.issuerMismatch))
   }
 
   /// The sign-in ends in any case and sends no request, so the error may contain the server's
   /// reason.
   @Test(arguments: ["access_denied", "server_error", "my_own_code"])
-  func `an error without the promised issuer keeps its code and gets a note`(code: String) throws {
+  func `an error response without the promised iss keeps its code and mentions iss`(code: String)
+    throws
+  {
     let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
     let address = "\(redirect.redirectURI)?state=\(Redirect.state)&error=\(code)"
     for query in ["", "&error_description=why", "&code=abc"] {
@@ -77,14 +79,14 @@ import Testing
   }
 
   /// Swift's `==` takes U+212A, the kelvin sign, for the letter K.
-  @Test func `an issuer of other characters that Unicode calls equal is rejected`() {
+  @Test func `an issuer with different characters that Unicode treats as equal is rejected`() {
     let redirect = Redirect(issuer: "https://id.example/K", requiresIssuer: true)
     #expect(
       redirect.judge(query: "code=abc&iss=https://id.example/%E2%84%AA&state=\(Redirect.state)")
         == .refused(.issuerMismatch))
   }
 
-  @Test func `an issuer with another composition of its letters is rejected`() {
+  @Test func `an issuer with the same letters in a different Unicode form is rejected`() {
     let redirect = Redirect(issuer: "https://caf\u{E9}.example", requiresIssuer: true)
     #expect(
       redirect.judge(query: "code=abc&iss=https://cafe%CC%81.example&state=\(Redirect.state)")

@@ -42,7 +42,7 @@ import Testing
   ]
 
   @Test(arguments: unusableHeaders)
-  func `an unusable header with the right state inside ends the sign-in with the reason`(
+  func `a response with the right state and an unusable JWT header ends the sign-in`(
     header: String, word: String
   ) throws {
     let verdict = Self.judge("response=\(Self.text(header))")
@@ -59,7 +59,7 @@ import Testing
     ]
 
   @Test(arguments: unreadable.indices)
-  func `an unusable signed response does not end the sign-in, and the error says why`(
+  func `a signed response that is unreadable or has a wrong state does not end the sign-in`(
     index: Int
   ) {
     let row = Self.unreadable[index]
@@ -68,12 +68,12 @@ import Testing
     #expect(error?.message.contains(row.word) == true)
   }
 
-  @Test func `a signed response that was not asked for names the setting`() {
+  @Test func `the error for a signed response that was not requested names the setting for it`() {
     let error = Self.reason(for: "response=\(Self.text())", asksForSigned: false)
     #expect(error?.message.contains("authorizationResponseAlgorithm") == true)
   }
 
-  @Test func `a readable response with another state is not ours`() {
+  @Test func `a readable signed response with a wrong state does not answer this sign-in`() {
     guard case .wrongState(nil) = Self.judge("response=\(Self.text(state: "x"))") else {
       Issue.record("it was judged otherwise")
       return
@@ -87,7 +87,7 @@ import Testing
     #expect(verdict.error?.message.contains(name) == true)
   }
 
-  @Test func `an unusable response explains a sign-in that ran out of time`() throws {
+  @Test func `the error of a timed-out sign-in mentions an unusable signed response`() throws {
     var rejected = RejectedRedirects()
     rejected.rejectedState(saying: nil)
     rejected.rejectedSigned(because: try #require(Self.reason(for: "response=a")))
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a response is used from its time on, with the tolerance of the clock`() {
+  @Test func `a response is accepted up to the clock tolerance before its nbf`() {
     #expect(check(["nbf": .integer(1_750_000_060)]) == nil)
     let error = check(["nbf": .integer(1_750_000_061)])
     #expect(error?.code == .invalidAuthorizationResponse)
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: ["exp", "nbf"])
-  func `the error of a wrong time names the difference of the clocks`(name: String) {
+  func `the error about exp or nbf contains the known clock difference`(name: String) {
     let time: JSONValue = .integer(name == "exp" ? 1_749_990_000 : 1_750_010_000)
     let known = check([name: time], clockLead: .seconds(3600))
     #expect(known?.message.contains("3600 s ahead of the server's") == true)

@@ -17,8 +17,9 @@ struct ChallengeDemandTests {
     (#"Bearer realm="resource_metadata=\"https://evil\"""#, nil), ("Bearer", nil),
     (#"Bearer x_resource_metadata="https://evil""#, nil),
   ])
-  func `the address of the metadata is read by the grammar`(field: String, address: String?) throws
-  {
+  func `resource_metadata is read only as a parameter of a Bearer or DPoP challenge`(
+    field: String, address: String?
+  ) throws {
     #expect(try challenge(field).resourceMetadata == address)
   }
 
@@ -32,7 +33,7 @@ struct ChallengeDemandTests {
     "Bearer resource_metadata=https://a.example/x", "Bearer resource_metadata=https://a, realm=x",
     "Bearer realm=x, resource_metadata=a/b",
   ])
-  func `an address without quotes counts as missing`(field: String) throws {
+  func `a metadata URL without quotes is ignored`(field: String) throws {
     #expect(try challenge(field).resourceMetadata == nil)
   }
 
@@ -40,12 +41,13 @@ struct ChallengeDemandTests {
     arguments: [
       ("a b", "a b"), ("", nil), (" ", nil), ("a \u{201D}", nil), ("a\tb", nil), ("a\\\\b", nil),
     ] as [(String, String?)])
-  func `a scope in a challenge has only characters of a scope`(text: String, scope: String?) throws
+  func `an empty scope, or a scope with forbidden characters, is nil`(text: String, scope: String?)
+    throws
   {
     #expect(try challenge(#"Bearer scope="\#(text)""#).scope == scope)
   }
 
-  @Test func `contexts keep their order`() throws {
+  @Test func `the acr_values of a challenge keep their order`() throws {
     let challenge = try challenge(
       #"Bearer error="insufficient_user_authentication", acr_values="b  a", max_age="300""#)
     #expect(challenge.error == .insufficientUserAuthentication)
@@ -58,7 +60,9 @@ struct ChallengeDemandTests {
     (" 5", nil), ("+5", nil), ("99999999999999999999", nil),
     ("9223372036854775807", .seconds(1 << 40)), ("\u{661}", nil),
   ])
-  func `an age is a number of seconds`(text: String, age: Duration?) throws {
+  func `max_age is read only if it is a whole number of seconds`(text: String, age: Duration?)
+    throws
+  {
     #expect(try challenge(#"Bearer max_age="\#(text)""#).maxAge == age)
   }
 }

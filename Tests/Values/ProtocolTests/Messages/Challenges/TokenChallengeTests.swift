@@ -53,7 +53,7 @@ import Testing
     ("Bearer a=b, Bearer error=invalid_token", 2), ("Basic", 0), ("Bearerish error=x", 0),
     ("Negotiate Bearer", 0), (#"Basic realm="Bearer error=x""#, 0), ("", 0),
   ])
-  func `challenges of other schemes are skipped`(field: String, count: Int) {
+  func `challenges of schemes other than Bearer and DPoP are skipped`(field: String, count: Int) {
     let challenges = TokenChallenge.challenges(in: [field])
     #expect(challenges.count == count)
     if count > 0 { #expect(challenges.last?.error == .invalidToken) }
@@ -110,7 +110,7 @@ import Testing
     #expect(WebResponse(status: 401).tokenChallenge == nil)
   }
 
-  @Test func `an error keeps its challenge and its delay when it gets a status`() {
+  @Test func `an error keeps its challenge and its retry delay when a status is added`() {
     let challenge = TokenChallenge(parameters: ["error": "invalid_token"])
     let error = SQOAuthError(
       .invalidToken, "no", challenge: challenge, retryAfter: .seconds(7)
@@ -138,7 +138,7 @@ import Testing
     #expect(!everyText(of: challenge).unicodeScalars.contains { isHarmful($0) && $0 != "\n" })
   }
 
-  @Test func `a printed challenge shows none of the server's other texts`() {
+  @Test func `a printed challenge shows only its scheme, realm, error and scope`() {
     let challenge = TokenChallenge(parameters: [
       "realm": "r", "error": "invalid_token", "scope": "demo", "error_description": "C4N4RY",
       "error_uri": "https://x/C4N4RY", "other": "C4N4RY",

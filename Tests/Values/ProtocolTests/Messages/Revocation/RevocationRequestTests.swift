@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `without a refresh token, there is one request`() throws {
+  @Test func `without a refresh token, only the access token is revoked`() throws {
     let requests = try Self.all(token: SQToken(accessToken: "a"))
     #expect(requests.map(\.kind) == [.accessToken])
   }
@@ -72,7 +72,7 @@ import Testing
       (nil, #"["client_secret_post"]"#, .post),
       (#"["client_secret_basic"]"#, #"["client_secret_post"]"#, .basic), (nil, nil, .basic),
     ] as [(String?, String?, ClientAuthentication)])
-  func `the metadata determines the method, with the endpoint's own list first`(
+  func `the revocation endpoint's list of methods is preferred to the token endpoint's`(
     own: String?, general: String?, expected: ClientAuthentication
   ) throws {
     let metadata = try ProviderMetadataTests.read(
@@ -87,7 +87,7 @@ import Testing
     #expect(requests.map(\.client.authentication) == [expected, expected])
   }
 
-  @Test func `a provider without an endpoint cannot revoke`() {
+  @Test func `a revocation at a provider without a revocation endpoint is an error`() {
     let provider = Provider.endpoints(
       authorization: "https://s.example/a", token: "https://s.example/t")
     failure(.revocationUnsupported) { try Self.all(provider) }
@@ -115,7 +115,7 @@ import Testing
     #expect(request.timeout == .seconds(7))
   }
 
-  @Test func `Keycloak's logout gets the client and the refresh token`() throws {
+  @Test func `the request to Keycloak's logout has the client and the refresh token`() throws {
     let provider = Provider.keycloak(
       baseURL: "https://id.example/auth", realm: "shoot", revokesByLogout: true)
     let requests = try Self.all(provider)

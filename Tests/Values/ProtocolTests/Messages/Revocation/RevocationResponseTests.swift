@@ -68,7 +68,8 @@ import Testing
   /// The SDK must also recognize a secret that a line end or another invisible character
   /// interrupts.
   @Test(arguments: [#"\n"#, #"\r\n"#, #"\t"#, #"\u2028"#, #"\u200b"#])
-  func `a secret that invisible characters interrupt is removed too`(end: String) {
+  func `a secret that is interrupted by invisible characters is removed from the error`(end: String)
+  {
     for member in ["message", "error_description"] {
       let error = failure {
         try Self.check(
@@ -79,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [408, 421, 425, 429, 503])
-  func `the error of a busy server has the delay`(status: Int) {
+  func `the error of a busy server has the delay of its Retry-After`(status: Int) {
     for (text, delay) in [
       ("7", Duration.seconds(7)), ("Sun, 06 Nov 1994 08:49:37 GMT", .zero), ("soon", nil),
     ] {

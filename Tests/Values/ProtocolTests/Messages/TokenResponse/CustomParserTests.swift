@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [(400, "{}"), (302, "{}"), (500, "{}"), (200, #"{"error":"invalid_grant"}"#)])
-  func `a parser gets neither failures nor OAuth errors`(status: Int, body: String) {
+  func `a parser is not called for failures and OAuth errors`(status: Int, body: String) {
     failure {
       try Answer.read(
         body, status: status,

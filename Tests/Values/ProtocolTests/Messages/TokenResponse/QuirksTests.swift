@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 @Suite struct QuirksTests {
-  @Test func `only its own quirk accepts a missing token type`() throws {
+  @Test func `a missing token type is accepted only with the quirk missingTokenType`() throws {
     let body = #"{"access_token":"a"}"#
     #expect(try Answer.read(body, quirks: .missingTokenType).tokenType == "Bearer")
     for quirks in [TokenResponseQuirks(), .anyContentType] {
@@ -18,7 +18,9 @@ import Testing
     }
   }
 
-  @Test func `only its own quirk accepts another content type`() throws {
+  @Test func `a content type other than JSON is accepted only with the quirk anyContentType`()
+    throws
+  {
     #expect(
       try Answer.read(TokenBodyTests.good, type: "text/html", quirks: .anyContentType).accessToken
         == "C4N4RYTOKEN")
@@ -32,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `only its own quirk accepts a form`() throws {
+  @Test func `a form is accepted only with the quirk formEncoded`() throws {
     let body = "access_token=a%2Bb&expires=5184000"
     let form = "application/x-www-form-urlencoded"
     let token = try Answer.read(body, type: form, quirks: [.formEncoded, .missingTokenType])
@@ -42,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `only its own quirk separates scopes by commas`() throws {
+  @Test func `scopes are separated by commas only with the quirk commaSeparatedScopes`() throws {
     func scopes(_ scope: String, _ quirks: TokenResponseQuirks) throws -> [String] {
       try Answer.read(
         #"{"access_token":"a","token_type":"bearer","scope":"\#(scope)"}"#, quirks: quirks
@@ -76,7 +78,9 @@ import Testing
   }
 
   @Test(arguments: ["false", "null", "0", #""true""#, #""false""#, "{}", nil])
-  func `with the member ok, only true is a success`(ok: String?) throws {
+  func `with the quirk okMember, only a response whose member ok is true is a success`(ok: String?)
+    throws
+  {
     let body =
       #"{\#(ok.map { #""ok":\#($0),"# } ?? "")"access_token":"a","token_type":"bearer"}"#
     let error = failure(.invalidResponse) { try Answer.read(body, quirks: .okMember) }
@@ -88,7 +92,7 @@ import Testing
       ).accessToken == "a")
   }
 
-  @Test func `only its own quirk reads a token inside authed_user`() throws {
+  @Test func `a token inside authed_user is read only with the quirk tokenInAuthedUser`() throws {
     let body =
       #"{"authed_user":{"id":"U1","access_token":"a","token_type":"bearer","refresh_token":"r"}}"#
     let token = try Answer.read(body, quirks: .tokenInAuthedUser)

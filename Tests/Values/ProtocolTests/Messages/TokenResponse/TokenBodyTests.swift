@@ -23,7 +23,7 @@ import Testing
     "text/html, application/json", "application/json, text/html", "xapplication/json",
     "text/html; x=application/json",
   ])
-  func `any other content type is rejected, with any body`(type: String) {
+  func `a content type that is not JSON is rejected`(type: String) {
     failure(.invalidResponse) { try Answer.read(Self.good, type: type) }
   }
 
@@ -55,7 +55,7 @@ import Testing
     ).read(WebResponse(status: 200, headers: ["Content-Type": "application/json"], body: body))
   }
 
-  @Test func `bytes that are not UTF-8 spoil only the text that contains them`() throws {
+  @Test func `invalid UTF-8 in one text does not affect the other members`() throws {
     let token = try Self.read(
       #"{"access_token":"a","token_type":"bearer","user_name":"Andr"#, 0xE9, #""}"#)
     #expect(token.accessToken == "a")

@@ -45,7 +45,8 @@ import Testing
 
   /// The scope of the token is unknown, and must not be taken for the requested scope.
   @Test(arguments: ["{}", "5", "true", #"["asked",1]"#, #"[["asked"]]"#, #"{"asked":true}"#])
-  func `an unreadable scope is nil, and the app still finds its value`(value: String) throws {
+  func `an unreadable scope is nil, and its value is kept in additionalFields`(value: String) throws
+  {
     let token = try Answer.read(
       #"{"access_token":"a","token_type":"bearer","scope":\#(value)}"#)
     #expect(token.scope == nil && token.scopesMissing(from: "asked") == ["asked"])
@@ -113,7 +114,7 @@ import Testing
   @Test(arguments: [
     #""refresh_token":1"#, #""refresh_token":["a"]"#, #""refresh_token":false"#,
   ])
-  func `a refresh token of another type does not become a text`(member: String) throws {
+  func `a refresh token that is no text is ignored or rejected`(member: String) throws {
     let body = #"{"access_token":"a","token_type":"bearer",\#(member)}"#
     do throws(SQOAuthError) {
       let token = try Answer.read(body)
@@ -137,7 +138,9 @@ import Testing
   }
 
   /// JSON does not say which of two members with one name counts, so the SDK has a fixed rule.
-  @Test func `the first of two members with one name counts, unless the SDK uses them`() throws {
+  @Test func `the first of two members with one name is used, but two access tokens are an error`()
+    throws
+  {
     let body = #"{"access_token":"a","token_type":"bearer","x":1,"x":2}"#
     #expect(try Answer.read(body).additionalFields["x"] == 1)
     let error = failure(.invalidResponse) {

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: ["NaN", "Infinity", "-Infinity", "1e999", "0x10", "+1", ".5", "1."])
-  func `an invalid JSON number makes the response unreadable, or is shortened`(
+  func `an invalid JSON number is rejected, and a huge one may be shortened to 68 years`(
     json: String
   ) {
     do throws(SQOAuthError) {

@@ -26,7 +26,8 @@ import Testing
   }
 
   @Test(arguments: codes)
-  func `an error with status 200 is an error, even if there is a token`(code: String) {
+  func `an OAuth error with status 200 is thrown, even if there is a token next to it`(code: String)
+  {
     failure(.init(rawValue: code)) { try Answer.read(#"{"error":"\#(code)"}"#) }
     failure(.init(rawValue: code)) {
       try Answer.read(#"{"error":"\#(code)","access_token":"a","token_type":"bearer"}"#)
@@ -37,7 +38,7 @@ import Testing
     #"{"error":1}"#, #"{"error":["invalid_grant"]}"#, #"{"error":{"code":"invalid_grant"}}"#,
     #"{"error":true}"#, #"{"error":false}"#,
   ])
-  func `an error of another type also rejects the token next to it`(body: String) {
+  func `a token next to an error member of a wrong type is rejected`(body: String) {
     let mixed = String(body.dropLast()) + #","access_token":"C4N4RY","token_type":"bearer"}"#
     for status in [200, 400] {
       let error = failure { try Answer.read(mixed, status: status) }
@@ -58,7 +59,7 @@ import Testing
     #"{"error":"invalid_grant","error_description":null}"#,
     #"{"error":"invalid_grant","more":{"deep":[1]}}"#,
   ])
-  func `a code counts even if its texts have other types`(body: String) {
+  func `an error code is used even if its description or URI has a wrong type`(body: String) {
     #expect(
       failure(.invalidGrant) { try Answer.read(body, status: 400) }?.response?.errorDescription
         == nil)
@@ -119,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: [404, 405, 408, 410, 413, 415, 429, 500, 502, 503, 504, 599])
-  func `any other failure does not require a new sign-in`(status: Int) {
+  func `a failure with a status other than 400, 401 or 403 requires no new sign-in`(status: Int) {
     let error = failure { try Answer.read("<h1>C4N4RY</h1>", status: status, type: "text/html") }
     #expect(error?.status == status)
     #expect(error?.requiresSignIn == false)
@@ -159,7 +160,7 @@ import Testing
     #expect(error?.requiresSignIn == (code == "invalid_grant"))
   }
 
-  @Test func `a server cannot end a session with the SDK's own code`() {
+  @Test func `a server's error not_authorized does not require a new sign-in`() {
     let error = failure { try Answer.read(#"{"error":"not_authorized"}"#, status: 400) }
     #expect(error?.requiresSignIn == false)
   }
@@ -195,7 +196,7 @@ import Testing
   }
 
   /// One character may have any number of scalars.
-  @Test func `a text with few characters and many bytes is shortened too`() {
+  @Test func `a text with few characters but many bytes is shortened`() {
     let zalgo = "a" + String(repeating: #"\u0301"#, count: 50_000)
     let error = failure {
       try Answer.read(#"{"error":"x","error_description":"\#(zalgo)"}"#, status: 400)
