@@ -40,7 +40,7 @@ enum TokenBenchmarks {
     }
   }
 
-  /// Returns a module of the client with these ``credentials``.
+  /// Returns a module for the client that the ``credentials`` name.
   static func serviceModule(_ url: URL) throws -> AuthorizationModule {
     try module(url, secret: "sandbox-secret")
   }

@@ -6,7 +6,7 @@ package enum JWSFailure: Error, Sendable, Hashable {
   case malformed(String)
   /// The text is encrypted.
   case encrypted
-  /// The header names an unexpected type of text.
+  /// The header's `typ` is not the expected one.
   case type
   /// The header demands an extension.
   case critical

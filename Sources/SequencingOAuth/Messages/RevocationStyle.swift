@@ -2,7 +2,9 @@
 ///
 /// The SDK sends the request to the provider's revocation endpoint.
 public enum RevocationStyle: Sendable, Hashable, CaseIterable {
-  /// The standard request: a form with `token` and `token_type_hint`, first for the refresh token.
+  /// The standard request: a form with `token` and `token_type_hint`.
+  ///
+  /// The refresh token is revoked first, and then the access token.
   ///
   /// - SeeAlso: RFC 7009, section 2.1
   case rfc7009

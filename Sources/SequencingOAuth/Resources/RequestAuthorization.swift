@@ -132,8 +132,8 @@ extension RequestAuthorization {
   /// code that names a different reason), or the app's authenticator asks for a repeat. If several
   /// requests were refused with the same token, the token is refreshed only once. If a server
   /// refuses the fresh token too, it gets no third token, and its later refusals cause no refresh
-  /// for a while. Do not call this method for a request whose content cannot be sent again. Call it
-  /// for every other response, because any response may have a nonce for the next proof.
+  /// for a while. Call this method after each response, because any response may have a nonce for
+  /// the next proof. The exception is a request whose content cannot be sent again.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9449, section 9

@@ -71,7 +71,7 @@ final class SignIns: Sendable {
   /// Starts a sign-in, or joins the running one.
   ///
   /// After this call, the sign-in continues even if all waiting callers give up. A request without
-  /// options fits any sign-in that may show pages.
+  /// options joins any sign-in but a silent one.
   func start(_ request: SignIn.Request, _ run: @escaping Run) {
     let entry = tell { state in
       let entry = state.enter(request, isKept: true)
@@ -84,7 +84,7 @@ final class SignIns: Sendable {
   /// Signs in, or joins the running sign-in; the sign-in ends when its last caller is cancelled.
   ///
   /// A caller that is already cancelled starts no sign-in, so no browser opens for it. A request
-  /// without options fits any sign-in that may show pages. `screen` shows the code of a sign-in on
+  /// without options joins any sign-in but a silent one. `screen` shows the code of a sign-in on
   /// another device; the call returns only after `screen` has returned.
   func token(
     _ request: SignIn.Request, on screen: Screen? = nil, _ run: @escaping Run

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [.max, .max - 1, .max - 5, 1 << 40] as [Int], kinds)
-  func `a message is accepted with a very large size limit`(limit: Int, kind: RPCCall.Kind)
+  func `if the size limit is very large, each message is accepted`(limit: Int, kind: RPCCall.Kind)
     async throws
   {
     let text = Data(String(repeating: "abc", count: 100).utf8)

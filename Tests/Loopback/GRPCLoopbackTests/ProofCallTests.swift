@@ -37,7 +37,7 @@ import Testing
     return proof
   }
 
-  @Test func `each call has a proof for the URL of its method with the server's nonce`()
+  @Test func `each call sends a proof with its own URL and the server's latest nonce`()
     async throws
   {
     let (module, key) = try await account()

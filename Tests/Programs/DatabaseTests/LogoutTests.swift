@@ -127,7 +127,7 @@ import Testing
       ALTER TABLE sequencing_oauth.pauses DROP COLUMN asking;
       UPDATE sequencing_oauth.store SET version = 1
       """,
-      // A save by a host with the first version.
+      // What a host with the first version of the library does at a save.
       "UPDATE sequencing_oauth.accounts SET version = version + 1, user_digest = NULL",
     ])
   func `a PostgreSQL store finds accounts by user and by session`(

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an account that login named after a resource is neither used for it nor replaced`(
+  func `an account that has a resource's URL as its name is not used or replaced for that resource`(
     describesItself: Bool
   ) async throws {
     let server = try await SandboxServer.start()

@@ -190,7 +190,9 @@ import Testing
     }
   }
 
-  @Test func `a missing scope is reported with nginx's challenge`() async throws {
+  @Test func `if nginx refuses a token for its scope, the error has nginx's challenge`()
+    async throws
+  {
     try await NginxFixture.running(asking: .files, scope: "profile") { fixture in
       let pipe = try fixture.pipe("files")
       let refusal = await refusal { () async throws(PipeError) in try await pipe.read() }

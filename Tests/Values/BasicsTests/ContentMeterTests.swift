@@ -18,7 +18,7 @@ import Testing
     #expect(meter.excess == 500)
   }
 
-  @Test func `overhead bytes that are announced before they arrive are not counted`() {
+  @Test func `expected overhead does not count as excess`() {
     var meter = ContentMeter()
     meter.expect(1000)
     meter.carried(10)

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: [(nil, nil), ("/x", nil)] as [(String?, String?)])
-  func `a relative or missing address is rejected if no provider is known`(
+  func `a drive's address that is relative or missing is rejected if no provider is known`(
     option: String?, server: String?
   ) {
     #expect(throws: Failure.self) { try DriveAddress(option, at: server) }

@@ -6,7 +6,7 @@ import Testing
 
 /// The name of Ed25519 signatures in what a client signs (RFC 9864).
 @Suite struct AlgorithmNameTests {
-  /// Lists of a server, with the name that the client writes into its headers.
+  /// The algorithms that a server lists, and the name that the client writes into its headers.
   static let lists: [(listed: [String]?, name: String)] = [
     (nil, "EdDSA"), ([], "EdDSA"), (["EdDSA"], "EdDSA"), (["Ed25519"], "Ed25519"),
     (["ES256", "Ed25519"], "Ed25519"), (["Ed25519", "EdDSA"], "EdDSA"), (["ed25519"], "EdDSA"),

@@ -62,7 +62,7 @@ import Testing
     #expect(error?.resourceResponse?.body.count == kept)
   }
 
-  @Test func `no text of the error shows the answer`() async throws {
+  @Test func `no text of a refusal's error contains the API's response`() async throws {
     let fixture = try await fixture(content: "C4N4RY")
     fixture.api { _ in
       WebResponse(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Forms whose token is rejected, with an app's own client.
+/// Requests with a form whose token the API rejects, sent with an app's own HTTP client.
 @Suite(.timeLimit(.minutes(1))) struct FormRefreshTests {
   /// Returns a session whose API rejects the first token, before or after it reads the form.
   private func fixture(reads: Bool) async throws -> (SessionFixture, bodies: Bodies) {

@@ -105,7 +105,7 @@ import Testing
     trouble.begin(in: fixture.store)
     #expect(try await fixture.module.refresh().accessToken == "T3")
     #expect(fixture.refreshes == ["R1", "R1"])
-    // The server rotates the token after all, so the next refresh is careful again.
+    // The server rotates the token after all, so the next refresh reserves space before it sends.
     fixture.store.fails()
     fixture.server.change { $0.refreshToken = nil }
     try await fixture.module.refresh()

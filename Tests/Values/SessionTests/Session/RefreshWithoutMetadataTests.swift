@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `without metadata, a secret is not sent if only the metadata says how to send it`()
+  @Test func `if the app does not say how to send its secret, nothing is sent without metadata`()
     async throws
   {
     let fixture = try await process(Self.client(secret: "s"))

@@ -61,7 +61,7 @@ import Testing
     #expect(full.code.rawValue == code && !full.message.contains("\"iss\""))
   }
 
-  @Test func `an issuer that was not promised may be missing`() {
+  @Test func `a response without iss is accepted if the metadata does not announce iss`() {
     #expect(judge("code=abc", promised: false) == .code("abc"))
     #expect(judge("error=access_denied", promised: false) == .refused(.accessDenied))
   }
