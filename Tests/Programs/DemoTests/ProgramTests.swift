@@ -182,17 +182,16 @@ import Testing
     #expect(help.status == 0)
   }
 
-  /// A user without other processes, so that the limit counts only this program's threads.
-  private static let user = "65432"
-
   @Test(.requires("root's right to be another user", geteuid() == 0), arguments: 1...5)
   func `sq-demo reports that the limit of threads is too low`(limit: Int) async throws {
+    // Each limit has a user without other processes, so it counts only this program's threads.
+    let user = 65_430 + limit
     let outcome = try await DemoProcess.run(
       ["token", "--store", "memory"], in: folder,
       // The user may not be allowed to enter the program's folder, so root starts the program.
       starter: [
         "bash", "-c",
-        #"ulimit -u \#(limit); exec setpriv --reuid=\#(Self.user) --clear-groups "$@""#, "bash",
+        #"ulimit -u \#(limit); exec setpriv --reuid=\#(user) --clear-groups "$@""#, "bash",
       ])
     #expect(outcome.status == 1 && !outcome.isKilled)
     #expect(outcome.firstError.hasPrefix("error: no_room: "), "\(outcome.errors)")
