@@ -135,7 +135,7 @@ extension PostgreSQLTokenStore {
 
   /// Notes in the account's lease that a refresh token is about to be sent.
   ///
-  /// It is the last step before the token is sent.
+  /// The caller does this as the last step before it sends the token.
   ///
   /// If it throws, the caller must not send the refresh token. If `record` is `nil`, the call only
   /// checks that the store can save a record.

@@ -133,7 +133,7 @@ extension RequestAuthorization {
   /// requests were refused with the same token, the token is refreshed only once. If a server
   /// refuses the fresh token too, it gets no third token, and its later refusals cause no refresh
   /// for a while. Call this method after each response, because any response may have a nonce for
-  /// the next proof. The exception is a request whose content cannot be sent again.
+  /// the next proof. Do not call it for a request whose content cannot be sent again.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9449, section 9

@@ -68,7 +68,7 @@ struct ResponseReader {
   /// Returns the three digits after the first space (RFC 9112, section 4), or 0.
   private static func status(_ line: UnsafeRawBufferPointer) -> Int {
     let digits = line.drop { $0 != 0x20 }.dropFirst().prefix(3)
-    guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return 0 }
+    guard digits.count == 3, digits.allSatisfy(\.isDigit) else { return 0 }
     return digits.reduce(0) { $0 * 10 + Int($1 & 0x0F) }
   }
 }
@@ -106,7 +106,7 @@ extension HeaderFields {
     while !rest.isEmpty {
       let line = rest.prefix { $0 != 0x0A }
       rest = rest[line.endIndex...].dropFirst()
-      if line.first == 0x20 || line.first == 0x09 {
+      if let first = line.first, first.isBlank {
         guard let last = fields.popLast() else { return nil }
         fields.append(Field(name: last.name, value: "\(last.value) \(Self.text(line))"))
         continue
@@ -120,8 +120,8 @@ extension HeaderFields {
   }
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-    var bytes = bytes.drop { $0 == 0x20 || $0 == 0x09 }
-    while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0D {
+    var bytes = bytes.drop(while: \.isBlank)
+    while let last = bytes.last, last.isBlank || last == 0x0D {
       bytes = bytes.dropLast()
     }
     return String(decoding: bytes, as: UTF8.self)
