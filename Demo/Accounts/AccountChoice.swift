@@ -49,7 +49,7 @@ struct AccountChoice: Sendable {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// Returns the failure if the named account is missing or, without a name, no user is signed in.
+  /// Returns the failure of a command that does not find the named account or, without a name, any.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(

@@ -16,7 +16,7 @@ extension SQOAuth {
     }
     module.refreshesAutomatically = false
     // After the first signal, the next one ends the program at once.
-    let advice = Task.isCancelled ? " Ctrl-C ends this at once." : ""
+    let advice = Task.isCancelled ? " Ctrl-C ends the program at once." : ""
     let timer = Task {
       try await Task.sleep(for: .seconds(1))
       console.progress(

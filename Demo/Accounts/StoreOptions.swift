@@ -68,7 +68,7 @@ struct StoreOptions: Sendable {
 
   /// Opens the store, or returns `nil` if its file does not exist yet.
   ///
-  /// It never asks for a new passphrase.
+  /// So it never asks for the passphrase of a new file. For a database, it may ask for a new one.
   func openIfThere(_ console: Console) async throws(Failure) -> OpenStore? {
     if let path = option?.path, !FileReading.isThere(path) { return nil }
     return try await open(console)

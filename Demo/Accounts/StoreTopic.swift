@@ -41,9 +41,9 @@ enum StoreTopic: HelpTopic {
     The key of encrypted:PATH and encrypted-sqlite:PATH is made from the passphrase in the
     file that --passphrase-file names, or in the environment variable SQ_STORE_PASSPHRASE.
     Without either, the key is in the file PATH.key. If that file does not exist, the
-    program asks for the passphrase on the terminal, twice if the store is new. If you give
-    none for a new store, or if there is no terminal, the program creates PATH.key with a
-    random key that only you can read.
+    program asks for the passphrase on the terminal, twice if the store is new. For a new
+    store, if you give no passphrase or there is no terminal, the program creates PATH.key
+    with a random key that only you can read.
 
     A database takes its password from ~/.pgpass or from PGPASSWORD, never from the
     address. Its key is made from a passphrase in the same way, or is in the file

@@ -21,7 +21,7 @@ struct Arguments: Sendable {
 
   /// Separates the words of the command line into options and operands.
   ///
-  /// - Throws: A usage failure for too many or too few operands, or for an unknown option.
+  /// - Throws: A usage failure for words that do not fit the forms and options.
   init(
     _ words: [String], forms: [Form] = [Form()], options: [Option], secrets: Secrets = Secrets()
   ) throws(Failure) {

@@ -47,7 +47,7 @@ extension Failure {
       "use 'sq-demo logout', or name the endpoint with \(Option.revocationEndpoint.name) URL"
     ),
     (
-      "call signIn() where a user can",
+      "call signIn() when a user is there",
       "sign in once in a terminal, or with \(Option.device.name) or \(Option.browser.name) print"
     ),
     (

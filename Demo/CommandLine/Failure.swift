@@ -51,7 +51,7 @@ struct Failure: Error, Equatable {
   }
 
   /// The failure of a command that a signal interrupted.
-  static let interrupted = Failure("cancelled", "it was interrupted", status: .cancelled)
+  static let interrupted = Failure("cancelled", "the command was interrupted", status: .cancelled)
 
   /// Returns the message of an SDK error, without advice that only an app can follow.
   private static func message(_ error: SQOAuthError) -> String {
@@ -75,7 +75,7 @@ struct Failure: Error, Equatable {
     case .storeDamaged:
       "Nothing was changed. Restore a copy of the store, or name another place with --store."
     case .storeTooNew:
-      "Nothing was changed. Use the program that wrote it, or another --store."
+      "Nothing was changed. Use the program that wrote the store, or another --store."
     case .storeFailed where error.message.contains("OPENSSL_CONF"):
       nil
     case .storeFailed:

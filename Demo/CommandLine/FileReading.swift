@@ -50,7 +50,7 @@ enum FileReading {
     guard [user, 0].contains(status.st_uid) else {
       throw ReadError(
         "it belongs to user \(status.st_uid), who may change it, and this program runs as user "
-          + "\(user): run it as that user, or change the owner with chown")
+          + "\(user): run the program as that user, or change the file's owner with chown")
     }
     do throws(FileFailure) {
       _ = try FileTrust.key.needsMending(
@@ -63,8 +63,8 @@ enum FileReading {
   /// Reads the start of a file with a secret, and rejects this user's own file if other users can
   /// read it.
   ///
-  /// A pipe and a file of another owner are read without this check, because that owner decides who
-  /// may read the file.
+  /// A pipe and a file of another owner or of root are read without this check, because that owner
+  /// decides who may read the file.
   static func secret(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
@@ -87,7 +87,7 @@ enum FileReading {
   }
 
   /// Reads a pipe, a device or another source that can be read only once, and returns `nil` for a
-  /// file.
+  /// file that is not empty.
   ///
   /// It waits until the writer of a pipe has finished.
   static func stream(at path: String, atMost limit: Int) throws(ReadError) -> [UInt8]? {

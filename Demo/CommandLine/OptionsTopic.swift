@@ -31,8 +31,8 @@ enum OptionsTopic: HelpTopic {
 
     The options of the network count for one run, and no account keeps them: they belong to
     the place where you are, and an account may be used at home and at work. To set them for
-    good, put the proxy into https_proxy and no_proxy, and the path of a file of authorities,
-    which then replaces the system's, into SSL_CERT_FILE.
+    good, use environment variables: https_proxy names the proxy, no_proxy the servers to
+    reach without it, and SSL_CERT_FILE a file of authorities, which replaces the system's.
 
     A secret is never an argument, because every user of the machine can see arguments.
     """

@@ -1,4 +1,4 @@
-/// Functions that find the word that the user probably meant by a misspelt word.
+/// Functions that find the word that the user probably meant to type.
 enum Suggestion {
   /// The maximum length of a word that is compared, in letters.
   private static let longest = 40
@@ -8,11 +8,11 @@ enum Suggestion {
     nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
   }
 
-  /// Returns the most similar word, or `nil` if every word differs in more than a third of the
-  /// typed letters.
+  /// Returns the most similar word, or `nil` if no word is similar.
   ///
-  /// A word that begins with the typed letters comes first. Letter case and leading dashes are
-  /// ignored.
+  /// A similar word differs in one letter, or in at most a third of the typed letters. A word that
+  /// begins with at least three typed letters comes first. Letter case and leading dashes are
+  /// ignored. The result is also `nil` if there are fewer than 2 or more than 40 typed letters.
   static func nearest(to word: String, among words: [String]) -> String? {
     let typed = letters(word)
     guard (2...longest).contains(typed.count) else { return nil }

@@ -28,6 +28,6 @@ final class WaitNotice: Sendable {
   private func tell(of holder: String?) {
     let program = holder.map { "Another program, \($0.onScreen)," } ?? "Another program"
     try? errors.write(
-      "\(program) uses this account, perhaps to sign you in; waiting for it. Ctrl-C ends this.\n")
+      "\(program) uses this account, perhaps to sign you in; waiting for it. Ctrl-C cancels.\n")
   }
 }

@@ -77,7 +77,7 @@ struct Watch: Command {
     console.progress(
       token.expirationDate == nil
         ? "The server does not say when its tokens expire, so none will be refreshed."
-        : "The token expires \(token.expiryInWords(at: Date())). Ctrl-C ends this.")
+        : "The token expires \(token.expiryInWords(at: Date())). Ctrl-C ends the command.")
   }
 
   private func report(_ event: SessionEvent, _ console: Console) throws(Failure) {
@@ -93,7 +93,7 @@ struct Watch: Command {
       console.warn("the new ID token is not used: \(Failure(error).advised)")
     case .endsSoon(let date):
       console.warn(
-        "the sign-in ends \(date.momentInWords(from: Date())); sign in again before")
+        "the sign-in ends \(date.momentInWords(from: Date())); sign in again before then")
     case .refreshFailed(let error):
       let failure = Failure(error)
       let isOpen = error.requiresSignIn && failure.advised == failure.message

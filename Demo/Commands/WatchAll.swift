@@ -17,7 +17,7 @@ struct WatchAll: Sendable {
     _ = try await opened.attempt { try await $0.load("") }
     console.progress(
       "Keeping the accounts in \(await opened.place ?? account.store.emptyPlace) fresh. "
-        + "Ctrl-C ends this.")
+        + "Ctrl-C ends the command.")
     let manager = AccountManager(
       store: opened.store, environment: console.environment)
     let unusable = Locked<Set<String>>([])

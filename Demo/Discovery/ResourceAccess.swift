@@ -103,7 +103,7 @@ struct ResourceAccess: Sendable {
     return AccountChoice.isOpen(
       among: others,
       "\(address.onScreen) needs a token and does not say which server gives it; no account is for "
-        + "that address, so name the one whose token may go there")
+        + "that address, so name the account whose token may go there")
   }
 
   private func client(

@@ -66,7 +66,7 @@ final class ResourceScreens: Sendable {
         "sign_in_needed", "\(reason) and there is neither a browser nor a terminal",
         status: .notAuthorized
       ).withHint(
-        "Sign in once: run this in a terminal, or with --device or --browser print.\n"
+        "Sign in once: run the command in a terminal, or with --device or --browser print.\n"
           + "The account is kept for later runs."))
   }
 
@@ -140,8 +140,8 @@ final class ResourceScreens: Sendable {
       return failure.withHint(Failure.signInForMore).naming(signIn)
     case .insufficientUserAuthentication:
       return failure.withHint(
-        "The server does not accept the way in which you logged in, or that it is long ago. Log in at its "
-          + "page as it asks for; 'challenge' says what it wants, if the server tells it.")
+        "The server demands a different or a more recent login. Log in as its page asks you to; "
+          + "the line 'challenge' says what the server demands, if the server names it.")
     case .resourceMetadataInvalid:
       return failure.withHint("'sq-demo discover \(ShellWords.quote(address.onScreen))' says more.")
     default:
@@ -165,7 +165,8 @@ extension Failure {
     else { return self }
     let quoted = ShellWords.quote(issuer.onScreen)
     return withHint(
-      "\(hint)\nOnly a sign-in at a named server can: sign in with '\(login) \(Option.issuer.name) \(quoted)' "
-        + "and \(option.name), and call again: the call then uses the client of that account.")
+      "\(hint)\nThat option needs a named server: sign in with '\(login) \(Option.issuer.name) "
+        + "\(quoted)' and \(option.name), then call again. The call then uses the client of that "
+        + "account.")
   }
 }

@@ -11,7 +11,7 @@ extension Failure {
     case .unreadable(let cause), .timedOut(let cause), .failed(let cause):
       self.init(cause)
     case .cancelled:
-      self.init("cancelled", "it was interrupted", status: .cancelled)
+      self.init("cancelled", "the command was interrupted", status: .cancelled)
     case .refused(let refusal):
       self.init(refusal)
     }

@@ -39,14 +39,14 @@ actor MCPAnswer {
     }
   }
 
-  /// Reads the content of a response that was no stream of events.
+  /// Reads the content of a response that was not a stream of events.
   func end() throws {
     if result == nil, !rest.isEmpty { try read(rest) }
   }
 
   private func read(_ data: Data) throws {
     guard let message = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
-      throw MCPError(description: "the server's message is no JSON object")
+      throw MCPError(description: "the server's message is not a JSON object")
     }
     if let error = message["error"] as? [String: Any] {
       throw MCPError(description: error["message"] as? String ?? "the call failed")

@@ -18,7 +18,7 @@ let issuer = environment["ISSUER"] ?? "http://127.0.0.1:8989"
 let audience = environment["AUDIENCE"] ?? issuer
 let nextService = "https://invoices.example.com"
 
-/// Returns the user of a caller's token; `nil` if the token is not valid here.
+/// Returns the user of a caller's token, or `nil` if the token is not valid for this service.
 func subject(of token: String, _ callers: TokenIntrospector) async throws -> String? {
   do {
     return try await callers.claims(of: token)?.subject

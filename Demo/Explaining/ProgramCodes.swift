@@ -38,8 +38,8 @@ enum ProgramCodes {
     ),
     (
       "file_exists",
-      "A file of that name exists in this folder, and a download replaces none. Move it away, or "
-        + "download into another folder."
+      "A file of that name exists in this folder, and a download replaces a file only if "
+        + "`--output` names it. Name another file with `--output`, or move the existing one away."
     ),
     (
       status,
@@ -66,8 +66,8 @@ enum ProgramCodes {
     ),
     (
       "no_arguments",
-      "Without a command the program shows a tour on a terminal, and here is none. Name a command; "
-        + "`sq-demo help` lists them."
+      "The program cannot read its arguments, for example because `/proc` is missing. Mount it, "
+        + "and start the program without a library that is loaded before it (`LD_PRELOAD`)."
     ),
     (
       "no_drive",
@@ -84,8 +84,8 @@ enum ProgramCodes {
     ),
     (
       "no_room",
-      "The system gives the program no more memory, files or processes. Close other programs, or "
-        + "raise the limits that `ulimit -a` shows."
+      "The system lets the program open too few files, or start too few threads. Close other "
+        + "programs, or raise the limits that `ulimit -a` shows."
     ),
     (
       "not_kept",
@@ -111,8 +111,9 @@ enum ProgramCodes {
     ),
     (
       "registered_otherwise",
-      "This program has registered itself at the server before, with a key if you name none now, or "
-        + "without one. Use `--key` as then, or keep the account in another `--store`."
+      "This program is registered at the server with a key, and you name none now, or without a "
+        + "key, and you name one. Use `--key` as in the first sign-in there, or keep the account "
+        + "in another `--store`."
     ),
     (
       "revoked",
@@ -121,8 +122,9 @@ enum ProgramCodes {
     ),
     (
       "sandbox_unavailable",
-      "The sandbox inside the program cannot listen on this machine. Another program may use the port "
-        + "of `--port`, or a rule of the system forbids it; without `--port` any free port is used."
+      "The sandbox inside the program cannot start. A rule of the system may forbid the port of "
+        + "`--port` (without it, any free port is used), or OpenSSL's configuration may lack an "
+        + "algorithm; the message says which."
     ),
     (
       "secret_needed",

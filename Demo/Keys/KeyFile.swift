@@ -64,8 +64,8 @@ struct KeyFile: Sendable, Equatable, Redacted {
   var needsPassphrase: Failure {
     Failure(
       "passphrase_needed",
-      "the key file \(path.onScreen) is encrypted, and the program cannot ask for its passphrase "
-        + "here; put it into the environment variable \(Secret.Kind.keyPassphrase.variable)",
+      "the key file \(path.onScreen) is encrypted, and the program cannot ask for its passphrase; "
+        + "put it into the environment variable \(Secret.Kind.keyPassphrase.variable)",
       status: .notAuthorized)
   }
 

@@ -7,8 +7,9 @@ extension Option {
   static let proxy = Option(
     "--proxy", value: "none|URL",
     help: "The proxy of all requests: HOST:PORT, or a URL that begins with http, https, socks4, "
-      + "socks4a, socks5 or socks5h. none: no proxy. By default the variables https_proxy, "
-      + "all_proxy and no_proxy name it, as for curl. If the proxy demands a password, name its "
+      + "socks4a, socks5 or socks5h. none: no proxy. By default the variables https_proxy and "
+      + "all_proxy name it, and no_proxy the servers to reach without it, as for curl. If the "
+      + "proxy demands a password, name its "
       + "user, as in http://USER@HOST:PORT, and put the password into the environment variable "
       + "\(Secret.Kind.proxyPassword.variable), which only this option uses. A server on this "
       + "machine is reached without a proxy."

@@ -7,7 +7,7 @@ extension Failure {
     let code = error.status.description.lowercased()
     switch error.status {
     case .cancelled where !error.isFromServer:
-      self.init("cancelled", "it was interrupted", status: .cancelled)
+      self.init("cancelled", "the command was interrupted", status: .cancelled)
     case .unauthenticated:
       // If there was no token to send, the SDK's error says why.
       if !error.isFromServer, let cause = error.oauthError {

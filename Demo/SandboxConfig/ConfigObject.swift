@@ -20,7 +20,7 @@ struct ConfigObject: Sendable, Redacted {
     for name in members.keys.sorted() where !names.contains(name) {
       throw .usage(
         "\(place(name).onScreen) is unknown" + Suggestion.question(name, among: names)
-          + "; the members here are \(names.joined(separator: ", "))")
+          + "; the known members are \(names.joined(separator: ", "))")
     }
   }
 

@@ -56,7 +56,7 @@ extension SandboxClient {
       guard let scheme, !address.contains("#") else {
         throw object.wrong(
           "\(name)[\(index)]",
-          "is no absolute URI without a fragment, such as http://127.0.0.1/callback")
+          "must be an absolute URI without a fragment, such as http://127.0.0.1/callback")
       }
       guard !RedirectURIs.schemesOfBrowsers.contains(scheme) else {
         throw object.wrong("\(name)[\(index)]", "has a scheme that belongs to browsers")
@@ -72,7 +72,8 @@ extension SandboxClient {
     let url = URL(string: address)
     let host = url?.host() ?? ""
     guard url?.scheme == "http", ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host) else {
-      throw object.wrong(name, "is no http address of this machine, such as http://127.0.0.1:8080/")
+      throw object.wrong(
+        name, "must be an http address of this machine, such as http://127.0.0.1:8080/")
     }
     return address
   }
@@ -84,7 +85,7 @@ extension SandboxClient {
     for name in names where !scopes.contains(name) {
       throw object.wrong(
         "scope",
-        "has \"\(name.onScreen)\", which is no scope of the sandbox"
+        "has \"\(name.onScreen)\", which is not a scope of the sandbox"
           + Suggestion.question(name, among: scopes))
     }
     return Set(names)
@@ -111,7 +112,7 @@ extension SandboxClient {
     }
     for (index, key) in keys.enumerated() where JSONWebKey(key) == nil {
       throw set.wrong(
-        "keys[\(index)]", "is no public key that can verify a signature, or misses a member of one")
+        "keys[\(index)]", "is not a complete public key that can verify a signature")
     }
     return try keys.map { key throws(Failure) in try SandboxJSON(key) }
   }
@@ -121,7 +122,7 @@ extension SandboxClient {
     let needsSecret = !authentication.isDisjoint(with: [.basic, .post, .clientSecretJWT])
     let method = "token_endpoint_auth_method"
     guard authentication != [.none] || secret == nil else {
-      throw object.wrong(method, "is none, so the client has no client_secret")
+      throw object.wrong(method, "is none, but the client has a client_secret")
     }
     guard authentication != [.none] || grantTypes?.contains("client_credentials") != true else {
       throw object.wrong(

@@ -89,7 +89,7 @@ struct SandboxConfig: Sendable {
     let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
     let isText = String(validating: text, as: UTF8.self) != nil
     return .usage(
-      "line \(line) is no JSON at byte \(column) of the line"
+      "line \(line) is not JSON at byte \(column) of the line"
         + (isText ? "" : ", because the file is not written in UTF-8"))
   }
 
@@ -101,7 +101,7 @@ struct SandboxConfig: Sendable {
       guard URL(string: resource)?.scheme != nil, !resource.contains("#") else {
         throw file.wrong(
           "resources[\(index)]",
-          "is no absolute URI without a fragment, such as https://api.example")
+          "must be an absolute URI without a fragment, such as https://api.example")
       }
     }
     return Set(resources)

@@ -181,7 +181,7 @@ extension Failure {
     default:
       self.init(
         "sandbox_unavailable",
-        "the sandbox could not listen on 127.0.0.1: \(error)",
+        "the sandbox could not start: \(error)",
         status: .notAuthorized)
     }
   }

@@ -70,8 +70,8 @@ final class PastedRedirects: Sendable {
   ///
   /// If `isNeeded` is `true`, the redirect cannot arrive in any other way.
   ///
-  /// - Throws: `SQOAuthError.Code.cancelled` if standard input ended without the redirect, or if
-  ///   too many lines were not the redirect.
+  /// - Throws: `SQOAuthError.Code.cancelled` if standard input ended without a redirect that is
+  ///   needed, or if too many lines were not the redirect.
   func finish(isNeeded: Bool) async throws(SQOAuthError) {
     guard isReading.load(ordering: .acquiring), let end = await end.value() else { return }
     switch end {
@@ -132,7 +132,7 @@ final class PastedRedirects: Sendable {
   /// The message for a line whose end the terminal has dropped.
   private static let cutOff =
     "The terminal has cut that address off: it keeps \(InputLines.maximumOfTerminal) bytes of a "
-    + "line. End this with Ctrl-C, enter 'stty -icanon', and sign in again; 'stty icanon' undoes it."
+    + "line. Press Ctrl-C, enter 'stty -icanon', and sign in again; 'stty icanon' undoes it."
 
   private func startReading() {
     isReading.store(true, ordering: .releasing)

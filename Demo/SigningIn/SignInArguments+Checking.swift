@@ -40,7 +40,7 @@ extension SignInArguments {
   func checkKeyLasts(in store: OpenStore) async throws(Failure) {
     guard let key, !key.lasts, await store.place != nil else { return }
     throw .usage(
-      "the account keeps only the path of the key, and \(key.path.onScreen) is no file that lasts; put "
+      "the account keeps only the path of the key, and \(key.path.onScreen) is not a lasting file; put "
         + "the key into a file, or use --store memory for this run only")
   }
 

@@ -11,7 +11,7 @@ struct SignInArguments: Sendable {
 
   static let defaultRedirectURI = "http://127.0.0.1/callback"
 
-  /// The client at the named provider; `nil` for the built-in sandbox.
+  /// The client at the named provider; `nil` for the built-in sandbox, and while it is not known.
   private(set) var configuration: ClientConfiguration?
   /// The provider that the options name; `nil` if they name none.
   private(set) var server: Server?
@@ -71,7 +71,7 @@ struct SignInArguments: Sendable {
     browser = try BrowserOption(arguments[.browser] ?? (usesSandbox ? "sandbox" : nil))
     usesDevice = arguments.contains(.device)
     if usesDevice, arguments.contains(.browser), browser.playedUser == nil {
-      throw .usage("--device needs no browser here; leave --browser out")
+      throw .usage("--device opens no browser; leave --browser out")
     }
     strayOption = ([Option.clientSecretFile, .auth] + ServerExceptions.options)
       .first { arguments.contains($0) }

@@ -1,7 +1,7 @@
 import SQFoundation
 import SequencingOAuth
 
-/// The browser of a command's sign-in; meanwhile, the user may also paste the redirect.
+/// The browser of a command's sign-in, which also accepts a redirect that the user pastes.
 ///
 /// It warns at once about rejected redirects.
 struct SignInBrowser: UserAgent {

@@ -105,7 +105,7 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
     return line
   }
 
-  /// Returns the line, shortened to a width.
+  /// Returns the line, shortened to a width unless it is an address.
   func fitted(_ width: Int, _ glyphs: Glyphs) -> Line {
     guard !isAddress else { return self }
     var room = width

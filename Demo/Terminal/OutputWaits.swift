@@ -21,7 +21,9 @@ enum OutputWaits {
     if let bell { write(bell.writing, "!", 1) }
   }
 
-  /// Waits until a descriptor accepts bytes, and returns `false` if the waits have ended.
+  /// Waits until a descriptor accepts bytes.
+  ///
+  /// Returns `false` if the waits have ended and the descriptor accepts none within ``grace``.
   static func wait(for descriptor: Int32) -> Bool {
     let output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     var polled = [output, pollfd(fd: bell?.reading ?? -1, events: Int16(POLLIN), revents: 0)]

@@ -6,7 +6,8 @@ enum QRCode {
   /// The maximum time without output from the program, in milliseconds.
   private static let patience: Int32 = 3_000
 
-  /// Returns the lines of a QR code; `nil` if `qrencode` fails or the code is too wide.
+  /// Returns the lines of a QR code, or `nil` if `qrencode` fails, the terminal cannot show the
+  /// code, or the code is too wide.
   static func drawing(of text: String, _ appearance: Appearance, columns: Int) -> String? {
     let style: String
     switch (appearance.glyphs, appearance.colours) {

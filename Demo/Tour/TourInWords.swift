@@ -5,7 +5,8 @@ import SequencingOAuth
 
 /// The tour for a screen reader or a braille display: prints lines and reads keys with Enter.
 ///
-/// It prints only changes and nothing twice, and it shows no running time and no bar.
+/// It prints only changes, except that an unknown key repeats the whole screen. It shows no running
+/// time and no bar.
 @MainActor
 struct TourInWords {
   private enum Input: Sendable {

@@ -19,7 +19,7 @@ SAMPLE = re.compile(r"(```.*?```)", re.DOTALL)
 
 
 def headings(article: str) -> dict[str, str]:
-    """Returns DocC's names of an article's headings by those of a code host."""
+    """Returns the anchors of an article's headings: DocC's by those of a code host."""
     found = {}
     for heading in re.findall(r"^#+ (.+)$", SAMPLE.sub("", article), re.MULTILINE):
         name = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")

@@ -11,7 +11,7 @@ from mutants import Mutant, Sources
 
 CHANGED = "in a changed file"
 BY_CHANCE = "by chance"
-# By default, changes since a commit of this age count, in seconds before HEAD.
+# The age of the commit to compare with, in seconds before HEAD, unless a commit is named.
 BASE_AGE = 12 * 60 * 60
 
 
@@ -23,7 +23,7 @@ def base_commit(root: Path) -> str | None:
 
 
 def changed_paths(root: Path, base: str) -> set[str]:
-    """Lists the files that differ from a commit, committed or not, except moved files."""
+    """Lists the files that differ from a commit, committed or not, except merely moved files."""
     changes = _git(root, "diff", "--name-status", "--find-renames", "-z", base).split("\0")
     paths = set(_git(root, "ls-files", "-z", "--others", "--exclude-standard").split("\0")) - {""}
     fields = iter(changes)

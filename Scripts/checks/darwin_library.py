@@ -47,7 +47,8 @@ class DarwinLibrary:
         """Prepares a build for a version of macOS, with the headers in a folder."""
         self._headers = folder / "macos"
         if not (self._headers / "sys/types.h").exists():
-            raise typecheck.Obstacle(f"Apple's headers are missing in {self._headers}")
+            raise typecheck.Obstacle(
+                f"Apple's headers are missing in {self._headers}; run Scripts/install headers")
         if not shutil.which("swift-synthesize-interface"):
             raise typecheck.Obstacle("the toolchain has no swift-synthesize-interface")
         text = _run(["swiftc", "-print-target-info"])
@@ -86,7 +87,7 @@ class DarwinLibrary:
         return result + [word for argument in clang for word in ("-Xcc", argument)]
 
     def build(self) -> None:
-        """Builds the modules, unless they are there; waits for another process that does."""
+        """Builds the modules unless they are up to date, after any other process that builds."""
         with (self.folder.parent / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             state = self.folder / "state"

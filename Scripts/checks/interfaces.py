@@ -63,7 +63,7 @@ def _wanted(lines: Sequence[str], unwanted: re.Pattern[str]) -> list[str]:
 
 
 def _declarations(lines: Sequence[str]) -> list[list[str]]:
-    """Splits lines into declarations, each with its attributes before and its body behind it."""
+    """Splits lines into declarations, each with its attributes before and its body after it."""
     result: list[list[str]] = []
     current: list[str] = []
     for line in filter(None, lines):

@@ -1,6 +1,6 @@
-"""Reads the article Specifications, and finds the rows that the tests do not bear out.
+"""Reads the article Specifications, and finds its errors, such as tests that do not exist.
 
-A row says what the SDK does of a section of a specification, and names the suites and the
+A row says what the SDK does for a section of a specification, and names the suites and the
 sentences of the tests that show it. A renamed or removed test must change its rows too.
 """
 
@@ -41,7 +41,7 @@ FUNCTION = re.compile(r"\bfunc `([^`]+)`")
 
 @dataclass(frozen=True)
 class Row:
-    """A section of a specification, and what becomes of it."""
+    """A section of a specification, and what the SDK does for it."""
 
     specification: str
     line: int

@@ -19,7 +19,7 @@ MAIN = ROOT / "Sources/SequencingOAuth/SequencingOAuth.docc"
 
 # The sections of the main page whose articles are not about writing a new program.
 OTHER = {"Coming from another library", "Working on the SDK"}
-# Articles that no program is written from.
+# Articles that do not help to write a program.
 LEFT_OUT = {"Changelog", "Specifications", "TheProgram", "Troubleshooting"}
 
 LINK = re.compile(r"\[([^\]]+)\]\(([A-Za-z]+)\.md(?:#[^)]*)?\)")

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from events import Run
 
-# The time without an event after which the program hangs: a minute more than the longest
-# `.timeLimit`.
+# The time without an event after which the program counts as hung: a minute more than the
+# `.timeLimit` of almost all tests.
 SILENCE = float(os.environ.get("TEST_SILENCE", 11 * 60))
 # The time for a test to notice that it was cancelled, after its own time limit.
 GRACE = float(os.environ.get("TEST_GRACE", 60))

@@ -2,8 +2,8 @@
 
 Usage: python3 Scripts/checks/public_names.py TITLE FOLDER MODULE...
 
-TITLE is the package and its version, and FOLDER holds a folder of sources for each module. It can
-also be `toolchain`: then the modules are those of the installed toolchain.
+TITLE is the package and its version, and FOLDER holds a folder of sources for each module. With
+`toolchain` as FOLDER, the modules are those of the installed toolchain.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def file_scope(source: str) -> str:
 
 
 def _end_of_skipped(source: str, start: int) -> int | None:
-    """Returns the end of a comment, a string or a regular expression that begins here, if any."""
+    """Returns the end of a comment, a string or a regular expression at `start`, if any."""
     if source.startswith("//", start):
         end = source.find("\n", start)
         return end if end >= 0 else len(source)

@@ -10,7 +10,7 @@ from verdict import MOST_UNSTEADY, Finding, Verdict
 
 
 def text(verdict: Verdict, before_counts: list[str] = []) -> str:
-    """Returns everything that a run found, most useful first, with the counts at the end."""
+    """Returns everything that a run found, the most important last: failures, then the counts."""
     parts = _list("Skipped, with the reasons:", verdict.skipped)
     parts += _list("UNSTEADY: failed once, and passed three times alone. Find the cause:",
                    verdict.unsteady)

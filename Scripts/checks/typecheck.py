@@ -21,7 +21,7 @@ FOLDER = ROOT / ".build/systems"
 
 
 class Obstacle(Exception):
-    """A reason why the check cannot run here."""
+    """A reason why the check cannot run on this machine."""
 
 
 class Library(Protocol):
@@ -62,7 +62,7 @@ def main(description: str | None, make: Callable[[dict], Library]) -> int:
     errors = Check(package, library, names).run(names)
     print("".join(errors), end="", file=sys.stderr)
     if errors:
-        print(f"error: these errors are those for {library.name}", file=sys.stderr)
+        print(f"error: the check for {library.name} found the errors above", file=sys.stderr)
     return 1 if errors else 0
 
 
@@ -168,7 +168,7 @@ def module(target: dict) -> str:
 
 
 def run(command: list[str]) -> str:
-    """Returns the command's output if it fails."""
+    """Returns the command's output if it fails, or else an empty text."""
     result = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True)

@@ -137,7 +137,7 @@ def _guilty(ending: Ending) -> set[str]:
         return {test.identifier for test in [crashed_test(ending)] if test}
     if not ending.hang:
         return set()
-    # If only this many are unfinished, they were all running.
+    # If at most WIDTH tests are unfinished, they were all running.
     return run.overdue or (run.unfinished if len(run.unfinished) <= WIDTH else set())
 
 

@@ -138,8 +138,8 @@ static inline CURLcode sq_set_progress(CURL *easy, curl_xferinfo_callback callba
 }
 
 #ifdef __linux__
-// Declared here, because Swift would get all declarations of a header that this file includes from
-// this module alone.
+// These functions are declared here, because if this file included their headers, Swift would take
+// all declarations of those headers from this module alone.
 #ifdef __GLIBC__
 extern int ioctl(int, unsigned long, ...);
 #else

@@ -18,7 +18,8 @@
 /// for programs that define _GNU_SOURCE, which Swift's own module map does not do.
 int accept4(int, struct sockaddr *, socklen_t *, int);
 
-/// Closes all descriptors from a number on in the program to start. It is also not declared.
+/// Adds an action of the program to start: it closes all descriptors from a number on. Swift's
+/// module map does not declare this function either.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 #endif
 
@@ -110,7 +111,7 @@ static inline uint64_t sq_nanoseconds(clockid_t clock) {
 /// Returns the time of the clock that stops while the machine is suspended.
 static inline uint64_t sq_monotonic_nanoseconds(void) { return sq_nanoseconds(SQ_CLOCK); }
 
-/// Returns the same time with a resolution of a few milliseconds, which is faster.
+/// Returns the time of `sq_monotonic_nanoseconds` faster, with a resolution of a few milliseconds.
 static inline uint64_t sq_coarse_nanoseconds(void) { return sq_nanoseconds(SQ_COARSE_CLOCK); }
 
 /// Returns the time of the clock that also runs while the machine is suspended.

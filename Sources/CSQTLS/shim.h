@@ -54,7 +54,8 @@ static inline long sq_bio_wait(BIO *bio) {
   return -1;
 }
 
-// Gives no passphrase: OpenSSL would ask for that of an encrypted text on the terminal.
+// Gives no passphrase. Without this function, OpenSSL would ask on the terminal for the passphrase
+// of an encrypted text.
 static inline int sq_no_pem_passphrase(char *buffer, int size, int is_writing, void *unused) {
   (void)buffer;
   (void)size;

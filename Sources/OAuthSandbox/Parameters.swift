@@ -23,7 +23,9 @@ extension SandboxParameter: Redacted {
 ///
 /// The SDK has its own codec. If both sides shared one, they would share its mistakes.
 enum FormCoding {
-  /// Decodes the pairs in order, and returns `nil` if an escape is malformed or not UTF-8.
+  /// Decodes the pairs in order, and returns `nil` if the text is not a valid query.
+  ///
+  /// A text with a malformed escape, or with an escape that is not UTF-8, is not valid.
   static func decode(_ text: String) -> [SandboxParameter]? {
     guard !text.isEmpty else { return [] }
     let query = text.split(separator: "&").map { $0.replacing("+", with: "%20") }

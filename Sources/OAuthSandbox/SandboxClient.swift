@@ -21,7 +21,7 @@ public struct SandboxClient: Sendable, Hashable {
 
   /// The client's identifier, `client_id`.
   public var id: String
-  /// The client's secret, `client_secret`; `nil` for a public client.
+  /// The client's secret, `client_secret`; `nil` for a client without one, such as a public client.
   public var secret: String?
   /// The client's public keys, each a JSON Web Key with its `alg`.
   ///
@@ -43,8 +43,8 @@ public struct SandboxClient: Sendable, Hashable {
   public var authentication: Set<Authentication>
   /// The values of `grant_type` that the client may use.
   ///
-  /// `nil` allows every grant that suits the client: all but `client_credentials` for a public
-  /// client.
+  /// `nil` allows every grant that suits the client: for a public client, all but
+  /// `client_credentials` and the token exchange.
   public var grantTypes: Set<String>?
   /// The scopes that the client may request; `nil` for all scopes of the sandbox.
   public var scopes: Set<String>?

@@ -6,9 +6,10 @@ extension SandboxCore {
 
   /// Decides whether to read a request's body, as soon as the head has arrived.
   ///
-  /// A small body is always read, unless the client waits for `100 Continue`, so that tests can
-  /// inspect a rejected request completely. A large body of a request that would be rejected anyway
-  /// is not read (RFC 9110, section 10.1.1).
+  /// A small body is read even if the request will be rejected, so that tests can inspect the whole
+  /// request. The body of a rejected request stays unread if it is large or of unknown length, or
+  /// if the client waits for `100 Continue` (RFC 9110, section 10.1.1). A misbehaviour can leave
+  /// any body unread.
   func admission(of head: LoopbackRequest) -> LoopbackAdmission {
     let request = SandboxRequest(head, date: withState { $0.now })
     guard let endpoint = request.endpoint else { return .ordinary }

@@ -58,7 +58,7 @@ extension SandboxError {
     case .portInUse(let port): self = .portInUse(port)
     case .addressUnavailable: self = .system(0)
     case .malformedAnswer:
-      self = .unexpectedAnswer("a connection ended before the server's answer was whole")
+      self = .unexpectedAnswer("a server's answer was malformed or incomplete")
     case .system(let code): self = .system(code)
     }
   }

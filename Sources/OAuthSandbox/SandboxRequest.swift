@@ -25,8 +25,8 @@ public struct SandboxRequest: Sendable {
   /// Whether the request was answered before its body was read.
   ///
   /// This happens to a request that ``SandboxMisbehaviour/unread(_:)`` answers. It also happens to
-  /// an upload that is rejected because of its header fields, if the upload is large or waits for
-  /// `100 Continue`.
+  /// an upload that is rejected because of its header fields, if the upload is large or of unknown
+  /// length, or waits for `100 Continue`.
   public let hasUnreadBody: Bool
   /// The date when the request arrived, on the sandbox's clock.
   public let date: Date
@@ -116,7 +116,9 @@ public struct SandboxRequest: Sendable {
   /// Returns the value of the header field with this name, or `nil` if it is missing or repeated.
   public func header(_ name: String) -> String? { headers.value(name.lowercased()) }
 
-  /// The Bearer token in `Authorization`; `nil` if the field is missing or occurs more than once.
+  /// The token in `Authorization` with the scheme `Bearer`.
+  ///
+  /// It is `nil` if the field has another scheme, is missing or occurs more than once.
   public var bearerToken: String? {
     header("authorization").flatMap(Self.bearerToken)
   }

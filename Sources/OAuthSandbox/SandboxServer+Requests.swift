@@ -1,7 +1,8 @@
 extension SandboxServer {
   /// All requests so far, in order of arrival.
   ///
-  /// A request is added before its answer is sent, whatever the answer is.
+  /// A request is added before its answer is sent. A request with another server's name in `Host`
+  /// is rejected and not added.
   public var requests: [SandboxRequest] { core.log.requests }
 
   /// Returns all requests so far to one endpoint, in order of arrival.

@@ -6,7 +6,10 @@ public struct SandboxTokens: Sendable, Hashable {
   public let accessToken: String
   /// The refresh token.
   public let refreshToken: String
-  /// The ID token; `nil` without the scope `openid` or if the client is not registered.
+  /// The ID token, or `nil` if none was issued.
+  ///
+  /// An ID token needs the scope `openid` and a registered client; if its algorithm is an HMAC, the
+  /// client needs a secret too.
   public let idToken: String?
 }
 
@@ -19,8 +22,8 @@ extension SandboxServer {
   /// Issues tokens without a sign-in, as if the user had just allowed the access.
   ///
   /// The default scopes are all but ``SandboxScope/openID``. Neither the client nor the user has to
-  /// be registered. If access tokens are JWTs, `audiences` are their audiences; an empty array
-  /// stands for the issuer.
+  /// be registered. `audiences` are the services that accept the access token; an empty array
+  /// stands for the sandbox itself.
   ///
   /// If `keyThumbprint` is the thumbprint of a key, the access token is bound to that key. The
   /// refresh token is bound too if the client is public or

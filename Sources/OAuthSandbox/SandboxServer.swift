@@ -71,7 +71,8 @@ public final class SandboxServer: Sendable {
   ///
   /// A request in progress gets no answer, but it may have taken effect.
   ///
-  /// - Throws: ``SandboxError`` if another program has taken the port in the meantime.
+  /// - Throws: ``SandboxError`` if the port cannot be used, for example because another program has
+  ///   taken it in the meantime.
   public func restart(after pause: Duration = .zero) async throws {
     let old = server.withLock(\.self)
     await old.stop()

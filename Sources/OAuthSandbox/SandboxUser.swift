@@ -12,7 +12,7 @@ public struct SandboxUser: Sendable, Hashable {
   public var displayName: String
   /// The user's identifier for apps, `sub`; by default, the user's name.
   public var subject: String
-  /// The claims about the user; an app gets those whose scopes the user has allowed.
+  /// The claims about the user that apps can get.
   public var profile: SandboxProfile
 
   /// Creates a user; if `displayName` is `nil`, the display name is `name`.

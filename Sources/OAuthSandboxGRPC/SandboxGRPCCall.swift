@@ -29,7 +29,8 @@ public struct SandboxGRPCCall: Sendable, Hashable {
     return values.count == 1 ? values[0].value : nil
   }
 
-  /// The call's Bearer token; `nil` if `authorization` is missing or occurs more than once.
+  /// The call's token with the scheme `Bearer`; `nil` if `authorization` is missing, has another
+  /// scheme or occurs more than once.
   public var bearerToken: String? {
     metadata("authorization").flatMap(SandboxRequest.bearerToken)
   }

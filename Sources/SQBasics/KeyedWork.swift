@@ -22,7 +22,7 @@ package final class KeyedWork<Value: Sendable, Failure: Error>: Sendable {
 
   package init() {}
 
-  /// The number of waiting callers of each key with running work.
+  /// For each key with running work, the number of its callers, including the one that runs it.
   package var callers: [Int] { underWay.withLock { $0.values.map(\.callers) } }
 
   /// Runs a body for a key, or waits if a body already runs for this key.

@@ -74,8 +74,8 @@ public final class OneShot<Value: Sendable>: Sendable {
 
   /// Waits until the value arrives, the waiting task is cancelled, or the waiter is woken.
   ///
-  /// The closure starts a task that may wake the waiter with this number. It is called only if the
-  /// value has not arrived yet, and the task is cancelled at the end.
+  /// The closure gets the waiter's number, and may start and return a task that wakes this waiter.
+  /// It is called only if the value has not arrived yet. The task is cancelled after the wait.
   @inlinable
   func wait(_ limit: (Int) -> Task<Void, Never>?) async -> Value? {
     let (id, value) = state.withLock { state in

@@ -10,6 +10,8 @@ extension String {
   }
 
   /// Returns the text without control characters, cut off after `count` characters.
+  ///
+  /// A space replaces line ends and tabs between words.
   package func printable(atMost count: Int) -> String {
     var shown = UnicodeScalarView()
     var length = 0
@@ -33,7 +35,7 @@ extension String {
     return String(shown)
   }
 
-  /// The text without unprintable characters.
+  /// The whole text without unprintable characters; no space replaces them.
   package var withoutUnprintable: String {
     String(UnicodeScalarView(unicodeScalars.lazy.filter(\.isPrintable)))
   }

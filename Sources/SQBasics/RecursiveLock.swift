@@ -1,6 +1,6 @@
 import SQLibC
 
-/// A lock that its thread may take again, for changes that read a value, compute and write it back.
+/// A lock that the thread holding it may take again, for changes that read and then write a value.
 ///
 /// A ``Locked`` protects the values that other threads read. This lock only keeps two such changes
 /// apart, so that neither overwrites the other's result.

@@ -61,7 +61,7 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
   /// If a fetch of this key is already running, the caller waits for that fetch.
   ///
   /// The closure `isUsable` runs under a lock. The result is `nil` if the caller's task is
-  /// cancelled.
+  /// cancelled before the fetch ends.
   package func value(
     of key: Key, if isUsable: (Value) -> Bool = { _ in true },
     _ fetch: @escaping @Sendable () async throws(Failure) -> Value

@@ -7,7 +7,7 @@ package import SQFoundation
 package final class CipherContext {
   package static let tagSize = 16
   package static var failure: CryptoFailure {
-    CryptoFailure("libcrypto cannot encrypt with AES-256-GCM")
+    CryptoFailure("libcrypto cannot encrypt or decrypt with AES-256-GCM")
   }
 
   // The cipher is fetched only once, because a fetch takes longer than encrypting a record. It is

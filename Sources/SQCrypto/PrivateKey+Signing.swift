@@ -4,7 +4,7 @@ package import SQFoundation
 /// Methods that sign with OpenSSL.
 extension PrivateKey {
   /// Returns the signature of a message in the format of JWS; `nil` if the key does not match the
-  /// scheme.
+  /// scheme, or if OpenSSL fails.
   package func signature(of message: Data, by scheme: SignatureScheme) -> Data? {
     guard kind == scheme.keyKind else { return nil }
     return OpenSSL.leavingNoErrors {

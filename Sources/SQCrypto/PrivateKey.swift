@@ -56,8 +56,8 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Reads a PEM text; returns `nil` if it is not a private key, or if the passphrase does not
-  /// match.
+  /// Reads a PEM text; returns `nil` if it has no supported private key, or if the passphrase does
+  /// not match.
   ///
   /// - SeeAlso: RFC 7468, sections 10 and 11; PEM_read_bio_PrivateKey(3)
   package convenience init?(pem: Data, passphrase: String?) {
@@ -72,8 +72,8 @@ package final class PrivateKey: @unchecked Sendable {
     }
   }
 
-  /// Returns OpenSSL's name for the type of a private key that the SDK does not support; `nil` if
-  /// the text is no such key.
+  /// Returns OpenSSL's name for the type of a private key that the SDK does not support; `nil` for
+  /// any other text.
   package static func unsupportedType(pem: Data, passphrase: String?) -> String? {
     OpenSSL.leavingNoErrors {
       let key = read(pem, passphrase)

@@ -1,11 +1,12 @@
 import SQBasics
 import SQLibC
 
-/// An open file, with every system call that the SDK makes on open files.
+/// An open file, with methods for the system calls that the SDK makes on it.
 ///
-/// No child process inherits it. It stays open until ``close()`` or ``unlock()`` is called, even if
-/// no variable refers to it, because a lock must end at a known moment. Calls block their thread.
-/// If a signal interrupts a read, a write or a lock, the call is repeated.
+/// No child process inherits a file that the SDK opened. The file stays open until ``close()`` or
+/// ``unlock()`` is called, even if no variable refers to it, because a lock must end at a known
+/// moment. Calls block their thread. If a signal interrupts a read, a write or a lock, the call is
+/// repeated.
 package struct FileDescriptor: Sendable {
   /// The system's number for the open file.
   let number: Int32

@@ -39,9 +39,9 @@ package struct FileTrust: Sendable {
     let isRoots = mayBeRoots && status.owner == 0
     guard status.owner == user || isRoots else {
       throw FileFailure(
-        "it belongs to user \(status.owner) and this program runs as user \(user): run it as that "
-          + "user, or set another folder for its files (XDG_STATE_HOME), or change the owner with "
-          + "chown", code: EPERM)
+        "it belongs to user \(status.owner) and this program runs as user \(user): run the program "
+          + "as that user, change the file's owner with chown, or choose another folder, such as "
+          + "with XDG_STATE_HOME", code: EPERM)
     }
     guard status.mode & 0o022 == 0 else {
       throw FileFailure(

@@ -27,8 +27,8 @@ package enum LockHolder {
   /// `/proc/locks`.
   ///
   /// A shared lock counts only if it is on the whole file, because every program with an open
-  /// SQLite database holds shared locks on some of its bytes. A process in another container has no
-  /// number here, so it is not found.
+  /// SQLite database holds shared locks on some of its bytes. A process in another container is not
+  /// found, because the list does not have its number.
   package static func process(in locks: String, device: UInt64, inode: UInt64) -> Int32? {
     let file = place(device: device, inode: inode)
     var sharing: Int32?

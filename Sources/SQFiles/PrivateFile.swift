@@ -86,7 +86,7 @@ package struct PrivateFile: Sendable {
     // Try the steps of a first and a second save, with names as long as those of a real save.
     let place = path + ".sq.try"
     try makeFolder()
-    // A process that was killed during these steps may have left a file here.
+    // A process that was killed during these steps may have left this file; `making` replaces it.
     try FileDescriptor.making(place).close()
     defer { unlink(place) }
     for content in [Data("1".utf8), Data("2".utf8)] { try replace(place, with: content) }

@@ -148,7 +148,7 @@ private func http2ReceivedInvalid(
   return 0
 }
 
-/// Called by nghttp2 for the next content of a request or a response.
+/// Gives nghttp2 the next content of a request or a response.
 func http2WantsContent(
   _ handle: OpaquePointer?, _ stream: Int32, _ buffer: UnsafeMutablePointer<UInt8>?,
   _ room: Int, _ flags: UnsafeMutablePointer<UInt32>?,

@@ -26,9 +26,9 @@ package final class HTTP2Session {
   package enum Piece {
     /// This many bytes were copied, at least one.
     case bytes(Int)
-    /// These bytes were copied, and they are the last.
+    /// This many bytes were copied, and they are the last.
     case last(Int)
-    /// These bytes were copied, and trailers follow them.
+    /// This many bytes were copied; they are the last before the trailers.
     case lastBeforeTrailers(Int, HeaderBlock)
     /// No content is ready yet. ``HTTP2Session/resume(_:)`` makes the session ask again.
     case wait
@@ -66,7 +66,7 @@ package final class HTTP2Session {
     guard nghttp2_option_new(&options) == 0 else { return nil }
     defer { nghttp2_option_del(options) }
     nghttp2_option_set_no_auto_window_update(options, 1)
-    // nghttp2 keeps closed streams only for priorities, which are not used here.
+    // nghttp2 keeps closed streams only for priorities, which no session uses.
     nghttp2_option_set_no_closed_streams(options, 1)
     // A value such as `grpc-message` may begin or end with a space. With this check, nghttp2 would
     // end the call.
@@ -140,9 +140,10 @@ package final class HTTP2Session {
   /// Whether new streams can be opened, as far as this side knows.
   package var acceptsStreams: Bool { nghttp2_session_check_request_allowed(session) != 0 }
 
-  /// Whether this client ended the connection because the server broke a protocol rule.
+  /// Whether this client ended the connection, usually because the server broke a protocol rule.
   ///
-  /// Nothing more is received. ``brokenRule`` names the rule once the output is taken.
+  /// The session then receives nothing more. Once the output is taken, ``brokenRule`` names the
+  /// rule.
   package var isTerminated: Bool {
     !acceptsStreams && !hasReceivedGoAway
       && nghttp2_session_get_next_stream_id(session) <= UInt32(Int32.max)

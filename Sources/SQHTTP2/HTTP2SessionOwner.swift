@@ -2,7 +2,7 @@
 ///
 /// The session calls these methods only while one of its own methods runs.
 package protocol HTTP2SessionOwner: AnyObject {
-  /// A stream's header section begins, or its trailer section.
+  /// The header section or the trailer section of a stream begins.
   func sectionBegins(of stream: Int32)
 
   /// A field of the section arrived; return `false` to reset the stream.
@@ -47,7 +47,7 @@ package protocol HTTP2SessionOwner: AnyObject {
 
   /// The other side broke a protocol rule with a frame of a stream; `reason` is nghttp2's text.
   ///
-  /// The stream is then closed, and if ``HTTP2Session/isTerminated`` is `true`, the whole
-  /// connection.
+  /// The session then closes the stream. If ``HTTP2Session/isTerminated`` is `true`, it ends the
+  /// whole connection.
   func receivedInvalid(_ reason: String, of stream: Int32)
 }

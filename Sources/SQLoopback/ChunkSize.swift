@@ -8,9 +8,10 @@ enum ChunkSize {
   /// The maximum number of digits of a size: enough for every accepted body, too few to overflow.
   private static let maximumDigits = 15
 
-  /// Reads the size of a chunk; throws if it exceeds `room`, the bytes that the body has left.
+  /// Reads the size of a chunk; throws if the line is malformed or the size exceeds `room`.
   ///
-  /// Extensions after `;` are ignored, because this server knows none.
+  /// `room` is the number of bytes that the body may still have. Extensions after `;` are ignored,
+  /// because this server knows none.
   static func read(_ line: ArraySlice<UInt8>, room: Int) throws(RequestFault) -> Int {
     let digits = line.prefix { $0.hexadecimalValue != nil }
     guard !digits.isEmpty else { throw .badRequest }

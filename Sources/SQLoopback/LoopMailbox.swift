@@ -4,7 +4,9 @@ import SQBasics
 enum LoopMessage: Sendable {
   /// A handler's answer to one exchange of one connection.
   case reply(Connection.ID, exchange: UInt64, LoopbackReply)
-  /// Close the connections in order, then call the closure; handlers may answer in `handlerGrace`.
+  /// Close the connections in order, then call the closure.
+  ///
+  /// Handlers may still answer within `handlerGrace`.
   case stop(handlerGrace: Duration, @Sendable () -> Void)
   /// Serve everything that has arrived, then call the closure.
   case settle(@Sendable () -> Void)

@@ -34,8 +34,9 @@ package struct LoopbackRefusal: Sendable, Hashable {
   /// Whether the client spoke TLS and therefore cannot read the answer.
   package let isTLS: Bool
 
-  /// A function that may return an answer to the client, such as a page; it runs on the server's
-  /// thread.
+  /// A function that returns the answer to the client, such as a page, or `nil` for a plain text.
+  ///
+  /// It runs on the server's thread.
   package typealias Handler = @Sendable (LoopbackRefusal) -> LoopbackResponse?
 }
 

@@ -185,7 +185,7 @@ package struct RequestParser {
     return admittedTime
   }
 
-  /// Returns the request without its body, and rejects later bytes, because part of them is the
+  /// Returns the request without its body, and rejects all later bytes, because they include the
   /// body.
   private mutating func leaveUnread(_ head: RequestHead) -> Event {
     stage = .refused(.contentTooLarge)

@@ -60,7 +60,7 @@ package struct LoopbackPage: Sendable {
   /// Returns a response with the page, which must not be cached or framed and loads nothing else.
   ///
   /// `formTargets` are the CSP sources that a form of the page may lead to, directly or through
-  /// redirects. `nil` sets no limit, because CSP cannot express an IPv6 address.
+  /// redirects. `nil` sets no limit, for targets such as an IPv6 address, which CSP cannot express.
   package func response(
     status: Int = 200, headers: [(name: String, value: String)] = [],
     formTargets: [String]? = [], closesConnection: Bool = false

@@ -56,8 +56,7 @@ public final class AccountManager: Sendable {
     return module
   }
 
-  /// Returns the module of an account if ``account(_:id:)`` was called for it before, otherwise
-  /// `nil`.
+  /// Returns the module that ``account(_:id:)`` created for an account; `nil` if there is none.
   public func module(id: String) -> AuthorizationModule? {
     modules.withLock { $0[id] }
   }
@@ -76,7 +75,8 @@ public final class AccountManager: Sendable {
 
   /// Reads the records of all accounts in the store, in the order of their ids.
   ///
-  /// With every kind of store, the token of a record identifies the user (``SQToken/idToken``).
+  /// With every kind of store, a record's token has the user's identity (``SQToken/idToken``) if
+  /// the sign-in brought one.
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
     try await store.all()
   }
@@ -112,8 +112,8 @@ public final class AccountManager: Sendable {
   /// ``AccountOperations/flush()``. If an `AccountKeeper` renews the accounts, call
   /// `AccountKeeper.stop()` first.
   ///
-  /// - Throws: ``SQOAuthError``: why an account's newest token could not be stored; that token is
-  ///   lost when the program ends.
+  /// - Throws: ``SQOAuthError``: why an account's newest token could not be stored (it is lost when
+  ///   the program ends), or why the store still has an account that was signed out.
   public func flush() async throws(SQOAuthError) {
     let failures = Locked<[SQOAuthError]>([])
     await flush { error in failures.withLock { $0.append(error) } }

@@ -9,9 +9,12 @@ import SQBasics
 /// If many callers find the token expired or refused, the module refreshes it once, and all of them
 /// get the result. If the refresh fails, each caller gets its error, unless the old token is still
 /// valid for that caller. After a failure the module pauses: for 1 s, then for 2 s, up to 60 s, or
-/// for as long as the server asks. During a pause, other callers get the same error without a
-/// request, so a server in trouble gets one request for each pause. Only `invalid_grant` ends the
-/// session; after any other error the next attempt may succeed.
+/// for as long as the server asks, up to an hour. During a pause, other callers get the same error
+/// without a request, so a server in trouble gets one request for each pause.
+///
+/// A failed refresh ends the session if the server refused the refresh token (`invalid_grant`, or a
+/// code in ``Provider/endedSessionCodes``), or if the response is about another issuer or user.
+/// After any other error the next attempt may succeed.
 public final class AuthorizationModule: Sendable {
   /// The id of the account and of its record in the token store.
   public let accountID: String
@@ -53,8 +56,8 @@ public final class AuthorizationModule: Sendable {
 
   /// The current token while it is valid.
   ///
-  /// Stores refer to the session weakly, so to retain it takes longer than all else in this call.
-  /// Within the module's own method, the compiler need not retain it.
+  /// Stores refer to the session weakly, which makes the session slow to retain. In a method of the
+  /// module, the compiler need not retain it.
   @inline(never) var heldToken: SQToken? { session.validToken }
 
   package var requestAuthenticator: any ResourceRequestAuthenticator {

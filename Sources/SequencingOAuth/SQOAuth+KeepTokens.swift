@@ -16,9 +16,9 @@ extension SQOAuth {
   /// ``EncryptedFileTokenStore``. `service` keeps the files of different apps apart. Call this
   /// once, at the start of the program.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if `service` is empty, starts with a dot
-  ///   or contains a slash, or ``SQOAuthError/Code/storeFailed`` if there is no folder for the
-  ///   file.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if `service` is empty, starts with a dot,
+  ///   or contains a slash or a NUL; ``SQOAuthError/Code/storeFailed`` if there is no folder for
+  ///   the file.
   public func keepTokens(as service: String) throws(SQOAuthError) {
     keepTokens(in: try EncryptedFileTokenStore(service: service))
   }

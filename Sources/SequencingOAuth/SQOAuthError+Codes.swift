@@ -105,7 +105,8 @@ extension SQOAuthError.Code {
   public static let stateMismatch = Self(rawValue: "state_mismatch")
   /// A redirect or a metadata document names an unexpected issuer.
   public static let issuerMismatch = Self(rawValue: "issuer_mismatch")
-  /// The redirect is malformed: it repeats a parameter, lacks the code, or contains a token.
+  /// The redirect is malformed: for example, it repeats a parameter, lacks the code, contains a
+  /// token, or is not signed as requested.
   public static let invalidAuthorizationResponse = Self(
     rawValue: "invalid_authorization_response")
   /// The SDK could not start a browser.
@@ -191,6 +192,6 @@ extension SQOAuthError.Code {
   /// The client's key could not sign, or the client's assertion source provided no assertion for
   /// this server, so the request was not sent.
   public static let clientKeyFailed = Self(rawValue: "client_key_failed")
-  /// An account, a module or a key with this name already exists.
+  /// An account, a module, a key or a pipe with this name already exists.
   public static let duplicateName = Self(rawValue: "duplicate_name")
 }

@@ -29,6 +29,9 @@ extension SQOAuthError.Code {
   public static let idTokenIssuer = Self(rawValue: "id_token_issuer")
   /// The ID token of a refresh, or of a sign-in that requires the same user, names a user other
   /// than the signed-in one.
+  ///
+  /// A token response whose `sub` is not ``ClientConfiguration/expectedSubject`` causes this error
+  /// too.
   public static let idTokenSubject = Self(rawValue: "id_token_subject")
   /// The ID token is not for this client, or is also for an audience that the client does not
   /// trust.

@@ -35,13 +35,14 @@ extension SQOAuthError {
   ///   did not process the request, such as 429 or 5xx.
   /// - There is no usable token: ``Code/notAuthorized``.
   /// - The token endpoint refused a request without an OAuth error: ``Code/requestRefused``.
-  /// - The ID token of a refresh names another user: ``Code/idTokenIssuer`` or
-  ///   ``Code/idTokenSubject``.
+  /// - The ID token of a refresh names another issuer: ``Code/idTokenIssuer``.
+  /// - The server's response is about a user other than the expected one: ``Code/idTokenSubject``.
   ///
-  /// After a refresh, it is also `true` for ``Code/invalidRequest``, ``Code/interactionRequired``,
-  /// ``Code/loginRequired``, ``Code/consentRequired`` and ``Code/accessDenied``. With these five
-  /// codes the server did not say that the tokens are invalid, so the SDK keeps them, although
-  /// another refresh is unlikely to succeed.
+  /// After a refresh, with the same exception for the status, it is also `true` for
+  /// ``Code/invalidRequest``, ``Code/interactionRequired``, ``Code/loginRequired``,
+  /// ``Code/consentRequired`` and ``Code/accessDenied``. With these five codes the server did not
+  /// say that the tokens are invalid, so the SDK keeps them, although another refresh is unlikely
+  /// to succeed.
   public var requiresSignIn: Bool {
     switch code {
     case .invalidGrant: !isOfServerInTrouble

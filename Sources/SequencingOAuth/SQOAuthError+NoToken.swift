@@ -8,7 +8,8 @@ extension SQOAuthError {
     .notAuthorized, "the access token has expired and there is no refresh token; sign in again")
 
   /// The error if the caller's task was cancelled while it waited.
-  package static let waitCancelled = SQOAuthError(.cancelled, "the task that waited was cancelled")
+  package static let waitCancelled = SQOAuthError(
+    .cancelled, "the task that called the SDK was cancelled before the operation had finished")
 
   /// The error if the caller's time limit passed before the token came.
   static let stillUnderWay = SQOAuthError(
@@ -16,7 +17,7 @@ extension SQOAuthError {
     "no new token came within the client's time limit; the request continues, and the next call "
       + "gets its token; call flush() before the program ends")
 
-  /// The error if the sign-in ended before it brought a token.
+  /// The error if the sign-in was cancelled before it brought a token.
   static let signInCancelled = SQOAuthError(.cancelled, "the sign-in was cancelled")
 
   /// The error if the app passes neither an access token nor a refresh token.

@@ -3,8 +3,9 @@ public import SQFoundation
 
 /// An error of the SDK: a code that programs can compare, and a message for developers.
 ///
-/// Neither the error nor any text made from it contains a token, a code, a verifier, a secret or a
-/// password. ``cause`` is the error that led to this one; this error never prints it.
+/// No text of the error contains a token, an authorization code, a verifier, a secret or a
+/// password. The texts do not include ``cause`` (the error that led to this one) or
+/// ``resourceResponse``, because these may contain a secret.
 public struct SQOAuthError: Error, Sendable {
   private struct Values: Sendable {
     let code: Code

@@ -23,8 +23,8 @@ public struct SQToken: Sendable, Hashable {
   /// Whether the token is bound to a key of the account, so that it is useless without that key.
   ///
   /// It is `true` for a token that the SDK got with ``ClientConfiguration/tokenBinding``. The key
-  /// is kept with the account, and is no part of the encoded token: a token that an app stores
-  /// itself is no longer bound to a key when the app reads it.
+  /// is stored with the account, not in the encoded token. If an app stores the token itself and
+  /// reads it again, the property is `false`, and the token cannot be used.
   ///
   /// - SeeAlso: RFC 9449
   public var isBound: Bool { storage.proofKey != nil }
@@ -63,10 +63,10 @@ public struct SQToken: Sendable, Hashable {
 
   /// The moment when the token arrived.
   ///
-  /// The time from here to ``expirationDate`` is the token's whole lifetime.
+  /// The time from this date to ``expirationDate`` is the token's whole lifetime.
   public var issueDate: Date? { storage.issueDate }
 
-  /// The other fields of the token response; the SDK does not interpret them.
+  /// The other fields of the token response, as the server sent them.
   ///
   /// If the response to a refresh lacks a field, such as `id_token`, the earlier value stays. But a
   /// field whose name contains `expir` or `timeout` is dropped then, because such a lifetime counts

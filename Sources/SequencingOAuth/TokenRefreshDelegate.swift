@@ -25,7 +25,8 @@ public protocol TokenRefreshDelegate: AnyObject {
   /// ``tokenIsRefreshed(_:)``.
   nonisolated(nonsending) func sessionIsReplaced(_ token: SQToken) async
 
-  /// Tells the delegate that a refresh or the storing of a token failed; the session continues.
+  /// Tells the delegate that the SDK could not refresh, store or load the token; a running session
+  /// continues.
   ///
   /// By default this does nothing.
   nonisolated(nonsending) func tokenRefreshDidFail(_ error: SQOAuthError) async
@@ -52,7 +53,7 @@ extension TokenRefreshDelegate {
     OptionalMethod.isDefault()
   }
 
-  /// Ignores a failed attempt to refresh or store the token.
+  /// Ignores a failed attempt to refresh, store or load the token.
   public func tokenRefreshDidFail(_ error: SQOAuthError) {}
 
   /// Ignores that the sign-in ends soon.

@@ -66,7 +66,7 @@ struct ATProtocolSearch: Sendable {
       ATProtocolName.isDID(did)
     else {
       throw Self.fault(
-        "there is no user with the handle \(handle.printable) (status \(answer.status))")
+        "the handle resolver names no usable DID for \(handle.printable) (status \(answer.status))")
     }
     return did
   }
@@ -88,7 +88,8 @@ struct ATProtocolSearch: Sendable {
     let answer = try await answer(at: address)
     guard answer.status == 200, let members = JSONMessage.members(of: answer.body) else {
       throw Self.fault(
-        "\(did.printable) has no document at \(address.printable) (status \(answer.status))")
+        "\(did.printable) has no readable document at \(address.printable) (status "
+          + "\(answer.status))")
     }
     guard members["id"]?.string == did else {
       throw Self.fault("the document at \(address.printable) is that of another DID")

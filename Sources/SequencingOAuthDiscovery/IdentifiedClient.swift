@@ -182,16 +182,16 @@ struct ClientIdentification: Sendable {
   private func unknown(at issuer: String, _ server: ProviderMetadata) -> SQOAuthError {
     let document =
       server.acceptsClientMetadataDocuments
-      ? "it accepts a client metadata document, and the identity has no documentAddress"
-      : "it accepts no client metadata documents"
+      ? "the server accepts a client metadata document, and the identity has no documentAddress"
+      : "the server accepts no client metadata documents"
     let registration =
       server.registrationEndpoint == nil
       ? "it lets no client register itself"
       : "it lets clients register themselves, and the identity has no metadata"
     return SQOAuthError(
       .clientUnknown,
-      "the program is no client of the authorization server \(issuer.printable): none is registered "
-        + "by hand; \(document); \(registration)")
+      "the program is not a client of the authorization server \(issuer.printable): the identity "
+        + "has no client that was registered there by hand; \(document); \(registration)")
   }
 }
 

@@ -15,9 +15,9 @@ extension ResourceClient {
   /// resource again which server it trusts, and signs the user in once. One request leads to three
   /// sign-ins at most, whatever the resource demands.
   ///
-  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.notAuthorized` if the resource demands a sign-in
-  ///   that is not allowed; `SQOAuthError.Code.originNotAllowed` for a URL of another server; the
-  ///   errors of ``signIn()`` and of `AccountOperations.send(_:)`.
+  /// - Throws: `SQOAuthError`: `SQOAuthError.Code.notAuthorized` if there is no account, and the
+  ///   resource demands a sign-in that is not allowed; `SQOAuthError.Code.originNotAllowed` for a
+  ///   URL of another server; the errors of ``signIn()`` and of `AccountOperations.send(_:)`.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     try check(request)
     if let access = try await access() { return try await send(request, by: access) }
@@ -102,7 +102,8 @@ extension ResourceClient {
     throw error
       ?? SQOAuthError(
         .notAuthorized,
-        "\(resource) demands a token, and no user has signed in; call signIn() where a user can")
+        "\(resource) demands a token, and no user has signed in; call signIn() when a user is "
+          + "there")
   }
 
   /// Returns whether the resource's metadata no longer names the account's authorization server.

@@ -117,8 +117,8 @@ extension ResourceClient {
       guard !hasWaited else {
         throw SQOAuthError(
           .notAuthorized,
-          "another process signed a user in to this account meanwhile, and brought no token; try "
-            + "again to sign in here")
+          "another process tried to sign a user in to this account meanwhile, and brought no "
+            + "token; sign in again")
       }
       try await self.signIn(signIn, access)
     }
@@ -169,8 +169,8 @@ extension ResourceClient {
     if let module = accounts.module(id: id) {
       let earlier = module.configuration
       if earlier != configuration { module.register(configuration) }
-      // A token from a different server or client does not count, and its scopes may be unknown
-      // here.
+      // A token from a different server or client does not count, and this server may not know its
+      // scopes.
       let isSame =
         earlier?.provider == configuration.provider && earlier?.clientID == configuration.clientID
       return Account(module: module, isKept: true, token: isSame ? module.currentToken : nil)

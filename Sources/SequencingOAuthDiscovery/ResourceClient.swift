@@ -13,7 +13,10 @@ public import SequencingOAuth
 public final class ResourceClient: Sendable {
   /// Whether a request may make the user sign in.
   public enum Interaction: Sendable, Hashable {
-    /// Never: a request that needs a sign-in fails with `SQOAuthError.Code.notAuthorized`.
+    /// Never: a request that needs a sign-in fails.
+    ///
+    /// Without an account, the error is `SQOAuthError.Code.notAuthorized`. With an account, it is
+    /// the error of the request with the account's token.
     case none
     /// The user signs in when the resource demands a token and there is none.
     case signIn
@@ -194,8 +197,8 @@ public final class ResourceClient: Sendable {
     else {
       throw SQOAuthError(
         .duplicateName,
-        "the account \(record.id.printable) in the store is not for \(resource), so its token may "
-          + "not come there; choose another accountID for each resource")
+        "the account \(record.id.printable) in the store is not for \(resource), so its token must "
+          + "not be sent there; choose a different accountID for each resource")
     }
     return identifier
   }

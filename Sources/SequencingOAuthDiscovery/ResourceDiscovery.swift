@@ -79,11 +79,11 @@ struct ResourceDiscovery: Sendable {
           + "not be read", status: response.status)
     }
     guard response.status == 200 else {
-      return "status \(response.status), so no metadata here"
+      return "status \(response.status), so no metadata"
     }
     // Many web applications answer with their first page at any address.
     let isPage = MediaType.essence(of: response.headers["Content-Type"]) == "text/html"
-    return isPage && !isNamed ? "a web page, so no metadata here" : nil
+    return isPage && !isNamed ? "a web page, so no metadata" : nil
   }
 
   private func response(
@@ -104,7 +104,7 @@ struct ResourceDiscovery: Sendable {
     in response: WebResponse, of candidate: ResourceAddress.Candidate
   ) throws(SQOAuthError) -> ProtectedResourceMetadata {
     guard JSONMessage.isJSON(response) else {
-      throw invalid(candidate, "is \(MediaType.description(of: response)) and no JSON")
+      throw invalid(candidate, "is \(MediaType.description(of: response)), which is not JSON")
     }
     let metadata: ProtectedResourceMetadata
     do throws(SQOAuthError) {
@@ -143,7 +143,7 @@ struct ResourceDiscovery: Sendable {
       guard let address = try? ResourceAddress(issuer), !issuer.contains("#") else {
         throw invalid(
           candidate,
-          "names an authorization server that is no https URL: \"\(issuer.printable)\"")
+          "names an authorization server without an https URL: \"\(issuer.printable)\"")
       }
       // Without this check, a remote server could make this computer send requests to itself.
       guard resource.isLocal || !address.mayBeLocal else {

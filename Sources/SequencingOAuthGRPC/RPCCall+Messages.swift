@@ -8,8 +8,9 @@ extension RPCCall {
   /// The server's messages, in order; reading them starts the call if it was not started yet.
   ///
   /// While the app reads no messages, the server must wait before it can send more. The sequence
-  /// throws if the call ends with a status other than ``RPCStatus/ok``. To stop early, leave the
-  /// loop: an iterator that is released before the end cancels the call.
+  /// throws if the call ends with a status other than ``RPCStatus/ok``, and throws
+  /// ``RPCStatus/failedPrecondition`` if the call's kind lets the server send only one message. To
+  /// stop early, leave the loop: an iterator that is released before the end cancels the call.
   public var messages: RPCMessages<BytesCodec> { RPCMessages(call: self, codec: BytesCodec()) }
 
   /// Returns the server's messages, decoded with a codec, in order.
@@ -52,8 +53,9 @@ extension RPCCall {
   /// not sent.
   ///
   /// - Throws: The call's error if the call has failed; ``RPCStatus/failedPrecondition`` after
-  ///   ``finishSending()``, or if the call sends only one message;
-  ///   ``RPCStatus/resourceExhausted`` if the message is too large.
+  ///   ``finishSending()`` or a successful end, or if the call sends only one message;
+  ///   ``RPCStatus/cancelled`` if the task is cancelled; ``RPCStatus/resourceExhausted`` if the
+  ///   message is too large.
   public func send(_ message: Data) async throws(RPCCallError) {
     guard let outbox else {
       throw RPCCallError(
@@ -66,7 +68,8 @@ extension RPCCall {
     switch await outbox.send(frame.bytes) {
     case .taken: return
     case .withdrawn:
-      throw RPCCallError(.cancelled, "the task was cancelled, so the message was not sent")
+      throw RPCCallError(
+        .cancelled, "the task that called send was cancelled, so the message was not sent")
     case .refused:
       if case .failure(let error)? = outcome.current { throw error }
       throw RPCCallError(

@@ -91,5 +91,6 @@ extension RPCCallError {
   static let cancelled = RPCCallError(.cancelled, "the call was cancelled")
   static let timeIsUp = RPCCallError(.deadlineExceeded, "the call took longer than its timeout")
   static let started = RPCCallError(
-    .failedPrecondition, "the call was started before; it cannot be changed or started again")
+    .failedPrecondition,
+    "the call was already started or cancelled; it can no longer be changed or started")
 }

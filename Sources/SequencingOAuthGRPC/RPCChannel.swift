@@ -95,7 +95,8 @@ public final class RPCChannel: Sendable {
     let rest = text.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
     guard !rest.contains(where: { "/?#".utf8.contains($0) }), let origin = URL(string: text) else {
       throw RPCCallError(
-        .invalidArgument, "a gRPC server's URL must have a scheme, a host and a port only")
+        .invalidArgument,
+        "a gRPC server's URL must have only a scheme, a host and, if needed, a port")
     }
     return origin
   }

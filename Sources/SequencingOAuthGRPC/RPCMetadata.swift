@@ -164,7 +164,7 @@ extension RPCMetadata.Value: Redacted {
   /// The kind and size of the value, not the value itself.
   public var description: String {
     switch self {
-    case .text(let text): "text of \(text.utf8.count)"
+    case .text(let text): "text of \(text.utf8.count) bytes"
     case .bytes(let data): "\(data.count) bytes"
     }
   }

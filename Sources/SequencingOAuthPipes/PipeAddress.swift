@@ -51,7 +51,9 @@ struct PipeAddress: Sendable, Redacted {
       // A segment of dots would change the path, even if the dots are percent-encoded.
       guard !id.isEmpty, !Self.isDots(Substring(id)) else {
         throw SQOAuthError(
-          .malformedRequest, "a record's id is empty or made of dots; nothing was sent")
+          .malformedRequest,
+          "a record's id is empty, or a segment such as \"..\" that changes the path; nothing was "
+            + "sent")
       }
       text += "/" + FormCoding.encodePathSegment(id)
     }

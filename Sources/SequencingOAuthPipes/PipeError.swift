@@ -20,7 +20,9 @@ public enum PipeError: Error, Sendable {
   ///
   /// The limit is ``PipeConfiguration/timeout``.
   case timedOut(SQOAuthError)
-  /// The request could not be created, the connection failed, or a file could not be written.
+  /// The request was not sent, the connection failed, or a file could not be used.
+  ///
+  /// A request is not sent, for example, if its server may not get the token.
   case failed(SQOAuthError)
 
   /// The underlying error; `nil` for ``refused(_:)`` and ``cancelled``.

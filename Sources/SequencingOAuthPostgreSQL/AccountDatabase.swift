@@ -19,7 +19,9 @@ final class AccountDatabase: Sendable {
     }
   }
 
-  /// The longest time that a call waits for a connection and answers, not counting connecting.
+  /// The longest time that a call waits for a free connection and for answers.
+  ///
+  /// The time to connect does not count.
   private let limit: Duration
   private let parts: Result<Parts, SQOAuthError>
 

@@ -278,8 +278,8 @@ struct DatabaseSchema: Sendable {
 
   /// A statement that finds objects that change the meaning of the store's statements.
   ///
-  /// Such an object is a trigger, a rule, row-level security, a table that is not permanent, or a
-  /// table without a primary key.
+  /// Such an object is a view or a partitioned table in place of a table, a trigger, a rule,
+  /// row-level security, a table that is not permanent, or a table without a primary key.
   private static let oddities = SQLStatement(
     name: "schema_oddities",
     text: """

@@ -28,7 +28,9 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   static let late = Self(.notSent, "the call's time limit passed before its statement was sent")
 
   /// The error if the call's time limit passed before the call got a connection.
-  static let busy = Self(.notSent, "all its connections were busy until the time limit passed")
+  static let busy = Self(
+    .notSent,
+    "all its connections were busy until the time limit passed, so the store may need more of them")
 
   /// The error if the system has no thread or descriptor to wait for the server.
   static let noLoop = Self(.notSent, "the system has no thread or descriptor to wait for it")
@@ -109,7 +111,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     switch kind {
     case .disconnected:
       "; check that the server runs and can be reached, the role and its password"
-    case .notSent: "; nothing was changed: try again, or allow the store more connections"
+    case .notSent: "; nothing was changed: try again"
     case .timedOut: "; the server may still execute the statement"
     case .refused(let state):
       switch state {

@@ -10,8 +10,8 @@ extension PostgreSQLTokenStore {
 
   /// Takes the exclusive right among all hosts to change an account.
   ///
-  /// Returns `nil` at once if another caller in this process has that right, and after 2 s if a
-  /// caller in another process still has it.
+  /// Returns `nil` at once if another caller in this process has that right. If a caller in another
+  /// process has it, returns `nil` after 2 s, or when the task is cancelled.
   public func lease(_ id: String) async throws(SQOAuthError) -> AccountLease? {
     try Self.check(id)
     let end = ContinuousClock.now + Self.wait.longest
@@ -142,7 +142,7 @@ extension PostgreSQLTokenStore {
   ///
   /// - Throws: `SQOAuthError.Code.accountChanged` if another host has taken over the lease or
   ///   changed the account, or if another session in this process has a newer token that is not
-  ///   saved yet.
+  ///   saved yet; `SQOAuthError.Code.wrongPassphrase` if this process lacks the newest key.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

@@ -9,7 +9,7 @@ public import SequencingOAuth
 /// started from, so a host that was suspended cannot overwrite a newer record of another host.
 ///
 /// Before a host sends a refresh token, it marks the lease. If the host is killed, another host
-/// takes over the lease: an unmarked lease after 10 s, a marked lease after 160 s, when the
+/// takes over the lease: an unmarked lease after 10 s, a marked lease after 170 s, when the
 /// request must have ended.
 ///
 /// Every record is encrypted with a `StoreKey` and bound to its account. The database's

@@ -5,7 +5,8 @@ public import SequencingOAuth
 extension SQLiteTokenStore: OneTimeValues {
   /// Records the use of a value; returns `false` if this or another process used it before.
   ///
-  /// The value is safe on disk when the call returns. The store forgets it one hour after `end`.
+  /// The value is safe on disk when the call returns. The store keeps it until at least one hour
+  /// after `end`.
   public func isFirstUse(
     of value: String, until end: Date, at now: Date
   ) async throws(SQOAuthError) -> Bool {

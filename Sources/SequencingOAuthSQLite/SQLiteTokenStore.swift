@@ -114,6 +114,8 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
   }
 
   /// Creates a file next to the database with space for the account's next record.
+  ///
+  /// If `record` is `nil`, the call only checks that a record can be saved.
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {

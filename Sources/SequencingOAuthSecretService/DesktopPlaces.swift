@@ -24,7 +24,7 @@ struct DesktopPlaces: Sendable {
     self.hasDisplay = hasDisplay
   }
 
-  /// Returns the place of the accounts; `nil` if none was chosen and no usable keyring answers.
+  /// Returns the place of the accounts; `nil` if none was chosen and no keyring can be used.
   func current() throws(SQOAuthError) -> DesktopTokenStore.Place? {
     if let place = try remembered() { return place }
     switch try answer() {

@@ -5,11 +5,11 @@ public import SequencingOAuth
 /// A token store for desktop users: the keyring if there is one, otherwise an encrypted file.
 ///
 /// The store chooses a place when it saves the first account. It uses the keyring, through a
-/// ``SecretServiceTokenStore``, if a keyring answers within ten seconds and at least one of these
-/// is true: the keyring is unlocked, it has accounts of this service, or it can ask the user on a
-/// display. Otherwise the store uses an `EncryptedFileTokenStore`: the file `tokens.sealed` with
-/// its key in `tokens.key`. Both are in the state folder, `$XDG_STATE_HOME/SERVICE` or
-/// `~/.local/state/SERVICE`.
+/// ``SecretServiceTokenStore``, if there is a keyring and at least one of these is true: there is a
+/// display, where the keyring can ask the user; or the keyring answers within ten seconds, and is
+/// unlocked or has accounts of this service. Otherwise the store uses an
+/// `EncryptedFileTokenStore`: the file `tokens.sealed` with its key in `tokens.key`. Both are in
+/// the state folder, `$XDG_STATE_HOME/SERVICE` or `~/.local/state/SERVICE`.
 ///
 /// If the calling task is cancelled, a call that waits for the keyring throws
 /// `SQOAuthError.Code.cancelled` at once, except a save.

@@ -97,7 +97,7 @@ enum KeyringFailure: Error, Hashable {
 
   private init(io code: Int32) {
     switch UInt32(bitPattern: code) {
-    // The end of the time limit was handled before, so here the user has cancelled.
+    // The end of the time limit was handled before, so this code means that the user has cancelled.
     case G_IO_ERROR_CANCELLED.rawValue: self = .locked
     case G_IO_ERROR_CLOSED.rawValue, G_IO_ERROR_TIMED_OUT.rawValue,
       G_IO_ERROR_CONNECTION_CLOSED.rawValue:
@@ -205,7 +205,7 @@ extension KeyringFailure {
       has an item for \(service.printable) in format \(format), which is newer than \
       this program
       """
-    case .other(let domain, let code): "refused (\(domain) \(code))"
+    case .other(let domain, let code): "refused the call (\(domain) \(code))"
     }
   }
 }

@@ -20,9 +20,9 @@ public import SequencingOAuth
 /// never asks the user. A save gets more time if its new token cannot be requested again: if the
 /// keyring is locked, ends or hangs meanwhile, the store tries again for two and a half minutes.
 ///
-/// If the calling task is cancelled, every call except ``save(_:)`` throws
-/// `SQOAuthError.Code.cancelled` at once, and a question on the user's screen disappears. A save
-/// continues, because its token may be the only one.
+/// If the calling task is cancelled, a call that waits for the keyring throws
+/// `SQOAuthError.Code.cancelled` at once, and a question on the user's screen disappears. Only
+/// ``save(_:)`` continues, because its token may be the only one.
 ///
 /// All stores of a process share one connection to the keyring and make their calls one after the
 /// other. The connection opens again after the keyring or the bus has ended. KeePassXC asks the

@@ -12,7 +12,7 @@ final class BarePostgreSQL: @unchecked Sendable {
 
   init(_ address: String, size: Int) throws {
     guard let connection = PQconnectdb(address), PQstatus(connection) == CONNECTION_OK else {
-      throw BenchmarkError("no database")
+      throw BenchmarkError("the address in DATABASE leads to no database")
     }
     self.connection = connection
     value = [UInt8](repeating: UInt8(ascii: "x"), count: size)

@@ -15,17 +15,17 @@ struct BareFile: Sendable {
   func save() throws {
     let lock = open("\(folder)/bare.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     defer { close(lock) }
-    guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw BenchmarkError("no lock") }
+    guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw BenchmarkError("the file lock failed") }
     let file = open("\(folder)/bare.new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw BenchmarkError("no file") }
+    guard file >= 0 else { throw BenchmarkError("the new file was not created") }
     let isWritten = write(file, content, content.count) == content.count && fsync(file) == 0
     close(file)
     guard isWritten, rename("\(folder)/bare.new", "\(folder)/bare") == 0 else {
-      throw BenchmarkError("not written")
+      throw BenchmarkError("the file was not replaced")
     }
     let place = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(place) }
-    guard place >= 0, fsync(place) == 0 else { throw BenchmarkError("the folder is not safe") }
+    guard place >= 0, fsync(place) == 0 else { throw BenchmarkError("fsync of the folder failed") }
   }
 }
 
@@ -40,7 +40,7 @@ final class BareDatabase: @unchecked Sendable {
     self.value = Array(value)
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard sqlite3_open_v2(path, &connection, flags, nil) == SQLITE_OK else {
-      throw BenchmarkError("no database")
+      throw BenchmarkError("SQLite opened no database")
     }
     try Self.execute(
       """
@@ -52,7 +52,7 @@ final class BareDatabase: @unchecked Sendable {
       ON CONFLICT (id) DO UPDATE SET value = excluded.value
       """
     guard sqlite3_prepare_v2(connection, sql, -1, &upsert, nil) == SQLITE_OK else {
-      throw BenchmarkError("no statement")
+      throw BenchmarkError("SQLite prepared no statement")
     }
   }
 
@@ -69,7 +69,7 @@ final class BareDatabase: @unchecked Sendable {
       return sqlite3_step(upsert)
     }
     sqlite3_reset(upsert)
-    guard result == SQLITE_DONE else { throw BenchmarkError("not saved") }
+    guard result == SQLITE_DONE else { throw BenchmarkError("SQLite did not save the value") }
   }
 
   /// Runs SQL on a separate connection.
@@ -77,7 +77,7 @@ final class BareDatabase: @unchecked Sendable {
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }
     guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
-      throw BenchmarkError("no database")
+      throw BenchmarkError("SQLite opened no database")
     }
     try execute(sql, connection)
   }

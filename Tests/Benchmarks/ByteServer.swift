@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A server in its own process that answers every request at once.
+/// A server in its own process that answers at once, except at two addresses with a delay.
 ///
 /// The benchmarks measure the client: the server can serve several times as much as any client here
 /// requests.

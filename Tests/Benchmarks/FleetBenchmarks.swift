@@ -112,7 +112,7 @@ struct FleetBenchmarks {
     var sample = try await sample(distance.refreshes) {
       try await wait(for: first + distance.refreshes)
     }
-    // The workers still run.
+    // The workers still run, so their processor time is unknown.
     sample.processorTime = nil
     return sample
   }
@@ -130,7 +130,7 @@ struct FleetBenchmarks {
   private func wait(for posts: Int) async throws {
     let end = ContinuousClock.now + .seconds(120)
     while try server.posts < posts {
-      guard ContinuousClock.now < end else { throw BenchmarkError("the workers stand still") }
+      guard ContinuousClock.now < end else { throw BenchmarkError("too few refreshes in 120 s") }
       try await Task.sleep(for: .milliseconds(2))
     }
   }

@@ -2,7 +2,8 @@ import FoundationEssentials
 
 /// nghttp2's benchmark program, which shows the cost of HTTP/2 without a gRPC call around it.
 ///
-/// No client that uses nghttp2 can be faster: this program is written in C and uses one thread.
+/// Its rate is the limit for a client that uses nghttp2 on one thread: this program is written in
+/// C.
 struct H2Load: Sendable {
   let program: String
   let url: String

@@ -57,7 +57,7 @@ struct JSONBenchmarks: Sendable {
   private func read(by reader: (Data) throws -> JSONValue) throws {
     for _ in 0..<Self.count {
       guard try reader(page)["items"].array?.count == 1000 else {
-        throw BenchmarkError("the page has not all records")
+        throw BenchmarkError("the page lacks records")
       }
     }
   }

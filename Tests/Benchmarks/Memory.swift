@@ -66,7 +66,7 @@ enum Memory {
     for index in 0..<count {
       let account = try await manager.account(configuration, id: "account-\(index)")
       account.refreshesAutomatically = true
-      guard account.isAuthorized else { throw BenchmarkError("an account without its token") }
+      guard account.isAuthorized else { throw BenchmarkError("an account has no valid token") }
     }
     let process = try kilobytes("VmRSS:")
     return (process - before, process)

@@ -22,7 +22,7 @@ struct PGBench: Sendable {
     // connection time)".
     guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
       let rate = Double(line.dropFirst(6).prefix { $0 != " " })
-    else { throw BenchmarkError("pgbench said nothing") }
+    else { throw BenchmarkError("pgbench printed no rate") }
     return Benchmark.Sample(operations: count, duration: .seconds(Double(count) / rate))
   }
 }

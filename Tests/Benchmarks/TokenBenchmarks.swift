@@ -169,7 +169,7 @@ enum TokenBenchmarks {
     let before = try server.posts
     let sample = try await work()
     let posts = try server.posts - before
-    guard posts == 1 else { throw BenchmarkError("\(posts) token requests where one was to do") }
+    guard posts == 1 else { throw BenchmarkError("\(posts) token requests instead of one") }
     return sample
   }
 }

@@ -30,7 +30,9 @@ struct TransferBenchmarks {
   private init() async throws {
     folder = "/dev/shm/sq-benchmark-\(UUID().uuidString)"
     for name in ["", "/root", "/logs"] {
-      guard mkdir(folder + name, 0o700) == 0 else { throw BenchmarkError("no \(folder)\(name)") }
+      guard mkdir(folder + name, 0o700) == 0 else {
+        throw BenchmarkError("cannot create \(folder)\(name)")
+      }
     }
     let port = try Self.freePort()
     url = "http://127.0.0.1:\(port)"
@@ -103,7 +105,7 @@ struct TransferBenchmarks {
   private static func makeFile(_ path: String, _ size: Int64) throws {
     guard FileManager.default.createFile(atPath: path, contents: nil),
       let file = fopen(path, "w")
-    else { throw BenchmarkError("no \(path)") }
+    else { throw BenchmarkError("cannot create \(path)") }
     defer { fclose(file) }
     let block = Data(repeating: 0x5A, count: 1 << 20)
     for _ in 0..<(size / Int64(block.count)) {

@@ -78,7 +78,7 @@ if "download of 1 GB, upload of 1 GB".contains(word) {
       print(Table.row(try await benchmark.measure(rounds: 9)))
     }
   } else {
-    print("note: curl and nginx are not here to compare transfers with")
+    print("note: no transfers are measured, because curl or nginx is missing")
   }
 }
 if "gRPC call, one after the other; gRPC call, 64 at once".contains(word) {
@@ -88,7 +88,7 @@ if "gRPC call, one after the other; gRPC call, 64 at once".contains(word) {
       print(Table.row(try await benchmark.measure(rounds: 9)))
     }
   } else {
-    print("note: Go's grpc is not here to compare calls with")
+    print("note: no gRPC calls are measured, because Go's grpc is missing")
   }
 }
 let stores = try StoreBenchmarks()

@@ -12,9 +12,9 @@ func requireCodable<Value: Codable & Equatable>(_ value: Value, _ name: String) 
     bytes = try encoder.encode(value)
     again = try JSONDecoder().decode(Value.self, from: bytes)
   } catch {
-    throw Finding(description: "\(name) does not come back from its JSON: \(error)")
+    throw Finding(description: "\(name) cannot be encoded as JSON and decoded: \(error)")
   }
   try require(again == value, "\(name) comes back different from its JSON")
   let bytesAgain = try encoder.encode(again)
-  try require(bytesAgain == bytes, "\(name) has two forms of JSON")
+  try require(bytesAgain == bytes, "\(name) gives other JSON when it is encoded again")
 }

@@ -7,7 +7,7 @@ import FoundationEssentials
 struct Fuzzer: Sendable {
   /// The fuzzer's name on the command line; its folder of seeds has this name, too.
   let name: String
-  /// Reads the bytes, and throws a ``Finding`` if they break a rule.
+  /// Reads the bytes, and throws an error if they break a rule.
   let check: @Sendable (Data) throws -> Void
 
   init(_ name: String, check: @escaping @Sendable (Data) throws -> Void) {

@@ -46,7 +46,7 @@ import Testing
     #expect(client.streams.count == 4)
   }
 
-  @Test func `each folder of seeds has a fuzzer`() throws {
+  @Test func `each fuzzer has a folder of seeds, and there is no other folder`() throws {
     #expect(try Self.files(in: Self.folder) == Fuzzer.all.map(\.name).sorted())
   }
 }

@@ -43,7 +43,7 @@ struct Probe {
       say(try Data(contentsOf: URL(filePath: arguments[0])).base64EncodedString())
     case ("lock", 3):
       guard let style = LockRace.Style(rawValue: arguments[0]) else {
-        throw Misuse(message: "no style \(arguments[0])")
+        throw Misuse(message: "lock has no style \(arguments[0])")
       }
       say(try LockRace(style: style, path: arguments[1]).run(Int(arguments[2]) ?? 0))
     case ("keep", 1): try await keep(issuer: arguments[0])

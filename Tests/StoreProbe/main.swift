@@ -1,4 +1,5 @@
-// Opens a store in a separate process, for the tests: `store-probe STORE COMMAND ARGUMENT...`
+// Opens a store in a separate process, for the tests:
+// `store-probe [--user UID] STORE COMMAND ARGUMENT...`
 import Foundation
 import SequencingOAuth
 
@@ -11,7 +12,9 @@ do {
       throw Misuse(message: "this user cannot become another one")
     }
   }
-  guard arguments.count >= 2 else { throw Misuse(message: "store-probe STORE COMMAND ARGUMENT...") }
+  guard arguments.count >= 2 else {
+    throw Misuse(message: "usage: store-probe [--user UID] STORE COMMAND ARGUMENT...")
+  }
   let store = try await StoreAddress.open(arguments.removeFirst())
   try await Probe(store: store).run(arguments.removeFirst(), Array(arguments))
 } catch let error as SQOAuthError {

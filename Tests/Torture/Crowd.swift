@@ -39,7 +39,7 @@ final class Crowd: Sendable {
       running.withLock { $0.removeAll { $0.run === run } }
       return try await judge(outcome, of: account, start)
     } catch {
-      tally.ended("the torture itself failed: \(error)")
+      tally.ended("the torture test itself failed: \(error)")
       return false
     }
   }

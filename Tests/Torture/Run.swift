@@ -67,7 +67,9 @@ final class Run: Sendable, CustomStringConvertible {
     defer { words.forEach { free($0) } }
     var number: pid_t = 0
     let error = posix_spawnp(&number, command[0], &actions, nil, words, environ)
-    guard error == 0 else { throw Failed(description: String(cString: strerror(error))) }
+    guard error == 0 else {
+      throw Failed(description: "\(command[0]): \(String(cString: strerror(error)))")
+    }
     return number
   }
 

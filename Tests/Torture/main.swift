@@ -52,5 +52,5 @@ for account in arena.accounts {
 print(tally.report)
 let count = arena.accounts.count
 print("Accounts that work at the end: \(count - broken.count) of \(count)")
-for account in broken { print("  not: \(account)") }
+for account in broken { print("  does not work: \(account)") }
 exit(broken.isEmpty && tally.losses.isEmpty ? 0 : 1)

@@ -2,9 +2,9 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 // Uploads and downloads in a separate process, for the tests: `transfer-probe upload URL FILE` or
-// `transfer-probe download URL FILE [BYTES]`. With BYTES, the download stops as with SIGSTOP after
-// it has received BYTES more than were stored. `transfer-probe send URL SECONDS` sends two requests
-// with a time limit.
+// `transfer-probe download URL FILE [BYTES]`. With BYTES, the process suspends itself (SIGSTOP)
+// after it has received BYTES more bytes than were stored. `transfer-probe send URL SECONDS` sends
+// two requests with a time limit.
 import SequencingOAuthPipes
 
 /// Returns the largest resident size so far, in kB.
@@ -61,7 +61,7 @@ func sendTwice(_ url: URL, within limit: Duration) async throws -> Int {
 
 let arguments = CommandLine.arguments
 guard (4...5).contains(arguments.count), let url = URL(string: arguments[2]) else {
-  say("transfer-probe upload|download URL FILE [BYTES], send URL SECONDS")
+  say("usage: transfer-probe upload URL FILE, download URL FILE [BYTES], or send URL SECONDS")
   exit(2)
 }
 // A file too large for the process's limit must cause a write error instead of ending the process.

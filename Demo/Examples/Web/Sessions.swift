@@ -5,7 +5,7 @@ struct Session: Sendable {
   /// A random text that the browser stores in a cookie.
   private(set) var id = Self.newID()
   private(set) var values: [String: String] = [:]
-  /// The ID of the session before it got a new ID.
+  /// The ID under which the session is stored; `nil` for a new session.
   private(set) var oldID: String?
   private(set) var isChanged = false
 

@@ -1,5 +1,5 @@
-// What Swift cannot import from Apple's headers, and Apple's own module Darwin declares in Swift:
-// variadic functions, and macros that are not simple constants.
+// Declarations that Swift cannot import from Apple's headers, so Apple's own module Darwin has them
+// in Swift: variadic functions, and macros that are not simple constants.
 import Swift
 @_exported import Darwin
 

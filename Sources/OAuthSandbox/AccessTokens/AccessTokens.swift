@@ -34,7 +34,7 @@ enum AccessTokens {
     return jwt.signed(at: .token, &sandbox)
   }
 
-  /// Returns the member `cnf` of a token that is bound to a key (RFC 9449, section 6).
+  /// Returns the member `cnf` of a token (RFC 9449, section 6), or `nil` for a token without a key.
   static func confirmation(of keyThumbprint: String?) -> SandboxJSON? {
     keyThumbprint.map { ["jkt": .string($0)] }
   }
@@ -95,7 +95,8 @@ extension SandboxState {
     return token
   }
 
-  /// Returns the `aud` claim of a token: a string, or an array if there are several audiences.
+  /// Returns the `aud` claim of a token: one audience as a string, several as an array, and the
+  /// issuer if there is none.
   func claim(ofAudiences audiences: [String]) -> SandboxJSON {
     switch audiences.count {
     case 0: .string(issuer)

@@ -12,7 +12,7 @@ enum IntrospectionEndpoint {
       try TokenEndpoint.checkForm(request)
       let client = try ClientAuthenticator.client(of: request, &sandbox)
       guard client.isConfidential else {
-        throw .invalidClient("The client must authenticate here.")
+        throw .invalidClient("Only a client that authenticates may introspect tokens.")
       }
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
       let content = describe(token, sandbox)

@@ -21,7 +21,7 @@ package struct TokenAccess: Sendable, Redacted {
 
 /// Functions for another server that accepts the sandbox's tokens.
 extension SandboxServer {
-  /// Checks the access token and the proof of a request like the sandbox's own API.
+  /// Checks a request's access token and proof in the same way as the sandbox's own API does.
   ///
   /// The token must have at least one of `scopes`. If `scopes` is `nil`, any valid token is
   /// accepted.

@@ -53,7 +53,7 @@ package struct TokenRefusal: Error {
   /// Creates the refusal of a token that lacks a required scope (RFC 6750, section 3.1).
   static func insufficientScope(_ scope: String?, scheme: Scheme) -> Self {
     Self(
-      403, "insufficient_scope", "The access token does not allow this.", scope: scope,
+      403, "insufficient_scope", "The access token lacks a required scope.", scope: scope,
       scheme: scheme)
   }
 

@@ -10,7 +10,8 @@ enum JWTBearerGrant {
 
   /// Issues a token for the assertion in a token request.
   ///
-  /// `client` is the authenticated client. If it is `nil`, the assertion's issuer gets the token.
+  /// `client` is the authenticated client. If it is `nil`, the assertion itself names the client:
+  /// by its issuer or by the workload of a trusted platform.
   static func redeem(
     _ request: SandboxRequest, _ client: SandboxClient?, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
@@ -38,7 +39,7 @@ enum JWTBearerGrant {
       }
       // Accept a grant only from its client; otherwise a stolen grant would be as good as a token.
       guard let client, try assertion.text("client_id") == client.id else {
-        throw AssertionFault("It is for another client.")
+        throw AssertionFault("Its client_id is not the authenticated client.")
       }
       return (client, try user(subject, sandbox))
     }

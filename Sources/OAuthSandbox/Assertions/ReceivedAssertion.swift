@@ -10,7 +10,7 @@ struct AssertionFault: Error {
   }
 }
 
-/// A client's signed JSON Web Token, before and during its verification.
+/// A signed assertion of a client or a trusted issuer, before and during its verification.
 ///
 /// - SeeAlso: RFC 7523, section 3
 struct ReceivedAssertion: Redacted {
@@ -38,8 +38,8 @@ struct ReceivedAssertion: Redacted {
   /// Whether the assertion claims to be signed with a shared secret.
   var usesSecret: Bool { jwt.algorithm?.usesSecret ?? false }
 
-  /// Verifies the signature by a public key and all claims except `iss` and `sub`, and records the
-  /// assertion as used.
+  /// Verifies the signature with a public key and the claims `aud`, `exp`, `iat` and `jti`, and
+  /// records the assertion as used.
   ///
   /// If `isOfOther` is `true`, a party other than the client signed the assertion, and `aud` may be
   /// an array, which Kubernetes writes even for one audience.
@@ -52,8 +52,8 @@ struct ReceivedAssertion: Redacted {
     try checkClaims(isOfOther: isOfOther, &sandbox)
   }
 
-  /// Verifies the signature by the client's secret and all claims except `iss` and `sub`, and
-  /// records the assertion as used.
+  /// Verifies the signature with the client's secret and the claims `aud`, `exp`, `iat` and `jti`,
+  /// and records the assertion as used.
   func check(secret: String, _ sandbox: inout SandboxState) throws(AssertionFault) {
     guard jwt.isSigned(bySecret: secret) else {
       throw AssertionFault("The client's secret does not match its signature.")

@@ -33,7 +33,7 @@ extension SandboxState {
       throw AssertionFault("There is no client for this workload.")
     }
     guard expected ?? client.id == client.id else {
-      throw AssertionFault("The workload is another client.")
+      throw AssertionFault("The workload belongs to another client.")
     }
     return client
   }

@@ -54,7 +54,7 @@ enum AuthorizationDetails {
   ) throws(OAuthFault) -> [SandboxJSON] {
     guard let objects = try parse(text, sandbox) else { return granted }
     guard objects.allSatisfy({ object in granted.contains { covers($0, object) } }) else {
-      throw .invalidDetails("The user did not allow all of this.")
+      throw .invalidDetails("The user did not allow all requested authorization details.")
     }
     return objects
   }

@@ -16,7 +16,8 @@ enum DeviceAuthorizationEndpoint {
       let details = try sandbox.details(of: request, for: client)
       let scopes = sandbox.scopes(request.form("scope"), for: client, details: details)
       guard let scopes else {
-        throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
+        throw OAuthFault(
+          code: "invalid_scope", description: "There is no such scope for this client.")
       }
       // This server also accepts the parameters of OpenID Connect here.
       let openID = try OpenIDRequest(request.form, sandbox)

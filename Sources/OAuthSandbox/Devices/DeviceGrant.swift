@@ -14,7 +14,7 @@ enum DeviceGrant {
     }
     guard let device = sandbox.devices.byDeviceCode[code], device.client.id == client.id,
       !device.isUsed
-    else { throw .invalidGrant("There is no such device code for this client.") }
+    else { throw .invalidGrant("The device code is unknown, was used, or is for another client.") }
     guard device.expiry > sandbox.now else {
       throw OAuthFault(code: "expired_token", description: "The device code has expired.")
     }

@@ -40,7 +40,7 @@ enum AuthorizationEndpoint {
     return back.error(fault.code, fault.description, &sandbox)
   }
 
-  /// Answers a request whose client is known and whose parameters are complete.
+  /// Answers a known client's request, with the parameters of its pushed or signed request, if any.
   private static func answer(
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
   ) -> Answer {
@@ -101,7 +101,7 @@ enum AuthorizationEndpoint {
       of: signIn.user, to: pending.client.id, scopes: pending.scopes)
     // The user must consent to authorization details each time, because every payment is a new one.
     guard isAllowed, pending.details.isEmpty else {
-      throw OAuthFault(code: "consent_required", description: "The user must be asked.")
+      throw OAuthFault(code: "consent_required", description: "The user must be asked for consent.")
     }
     return ConsentEndpoint.sendCode(pending, signIn, back, &sandbox)
   }

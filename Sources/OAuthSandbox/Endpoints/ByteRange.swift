@@ -4,7 +4,8 @@ import SQFoundation
 /// The byte range of a `Range` field (RFC 9110, section 14).
 struct ByteRange: Equatable {
   enum Outcome: Equatable {
-    /// The whole content: the field is missing, unknown, malformed, or has several ranges.
+    /// The whole content: the field is missing or malformed, or has an unknown unit or several
+    /// ranges.
     case whole
     case part(Range<Int>)
     /// The field is valid, but no byte of its range lies within the content.

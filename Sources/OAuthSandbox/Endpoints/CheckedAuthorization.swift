@@ -50,7 +50,7 @@ struct CheckedAuthorization: Redacted {
     }
     guard responseType == "code" else {
       throw OAuthFault(
-        code: "unsupported_response_type", description: "Only code is supported.")
+        code: "unsupported_response_type", description: "Only the response type code is supported.")
     }
     guard client.accepts(grantType: "authorization_code") else {
       throw OAuthFault(

@@ -18,7 +18,7 @@ enum ClientAuthenticator {
       let others = SandboxClient.Authentication.allCases
         .filter(sandbox.options.authenticationMethods.contains).map(\.rawValue)
       throw .invalidClient(
-        "This server does not support the method \(method.rawValue), but: "
+        "This server does not support the method \(method.rawValue). It supports: "
           + others.joined(separator: ", ") + ".")
     }
     guard client.authentication.contains(method) else {
@@ -42,7 +42,7 @@ enum ClientAuthenticator {
     guard
       request.form("client_assertion_type")
         == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    else { throw .invalidRequest("There is no such client_assertion_type here.") }
+    else { throw .invalidRequest("client_assertion_type is missing or unknown.") }
     do throws(AssertionFault) {
       let assertion = try ReceivedAssertion(text)
       let id = try assertion.text("iss")
@@ -85,7 +85,7 @@ enum ClientAuthenticator {
       ofWorkload: try assertion.text("sub"), issuer, for: request.form("client_id"))
     guard sandbox.options.authenticationMethods.contains(.privateKeyJWT),
       client.authentication.contains(.privateKeyJWT)
-    else { throw AssertionFault("The client is not registered for private_key_jwt.") }
+    else { throw AssertionFault("The server or the client does not support private_key_jwt.") }
     return client
   }
 

@@ -48,7 +48,7 @@ enum DriveFiles {
     guard request.isQueryWellFormed else { throw APIFault(400, "The query is malformed.") }
     guard request.query.contains(where: { $0.name == "maxResults" }) else { return 100 }
     guard let size = request.query("maxResults").flatMap({ Int($0) }), size > 0 else {
-      throw APIFault(400, "maxResults is not a number of files.")
+      throw APIFault(400, "maxResults must be a whole number of at least 1.")
     }
     return min(size, maximumPageSize)
   }

@@ -11,10 +11,10 @@ struct DriveMetadata: Decodable {
   init(_ request: SandboxRequest) throws(APIFault) {
     let type = request.header("content-type")?.prefix { $0 != ";" }[...].trimmed.lowercased()
     guard type == "application/json" else {
-      throw APIFault(415, "The metadata of a file is application/json.")
+      throw APIFault(415, "The Content-Type of a file's metadata must be application/json.")
     }
     guard let read = try? JSONDecoder().decode(Self.self, from: request.body) else {
-      throw APIFault(400, "The body is no JSON object with the metadata of a file.")
+      throw APIFault(400, "The body is not a JSON object with the metadata of a file.")
     }
     self = read
     try check()
@@ -27,7 +27,7 @@ struct DriveMetadata: Decodable {
 
   static func check(title: String) throws(APIFault) {
     guard !title.isEmpty, title.utf8.count <= 1024 else {
-      throw APIFault(400, "A title has 1 to 1024 bytes.")
+      throw APIFault(400, "A title must have 1 to 1024 bytes.")
     }
   }
 

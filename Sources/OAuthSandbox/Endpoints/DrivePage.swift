@@ -46,8 +46,8 @@ struct DrivePage {
     token(position, Int(sandbox.now.timeIntervalSince1970), owner, sandbox)
   }
 
-  /// Returns the position of a page token, or `nil` if the token is too old or was issued to
-  /// another owner.
+  /// Returns the position of a page token, or `nil` if the token is malformed, too old or another
+  /// owner's.
   static func position(_ token: String, for owner: DriveState.Owner, _ sandbox: SandboxState)
     -> Position?
   {

@@ -87,7 +87,7 @@ enum DriveUpload {
     let found = parts.filter { $0.name == name }
     guard let first = found.first else { return nil }
     guard found.count == 1, let text = String(validating: first.content, as: UTF8.self) else {
-      throw MultipartFault("The part \(name) came twice, or is no UTF-8.")
+      throw MultipartFault("The part \(name) occurs more than once or is not UTF-8.")
     }
     return text
   }

@@ -39,7 +39,8 @@ enum EndSessionEndpoint {
   /// Ends the session if the user confirmed the logout or the ID token hint belongs to the session;
   /// otherwise asks the user.
   ///
-  /// If there is no session, the logout succeeds at once.
+  /// If the user chose to stay signed in, the session continues. If there is no session, the logout
+  /// succeeds at once.
   private static func answer(
     _ request: SandboxRequest, _ parameters: [SandboxParameter], _ logout: Logout,
     _ sandbox: inout SandboxState

@@ -64,7 +64,7 @@ enum Grants {
     }
     guard let verifier, (43...128).contains(verifier.utf8.count),
       Crypto.digest(of: verifier) == challenge
-    else { throw .invalidGrant("code_verifier does not match the code_challenge.") }
+    else { throw .invalidGrant("code_verifier is missing or does not match the code_challenge.") }
   }
 
   // MARK: Refresh token
@@ -82,7 +82,8 @@ enum Grants {
       // The token was rotated, so either this client or a thief holds an old one (RFC 9700, section
       // 4.14).
       sandbox.ledger.noteReuse(of: found)
-      throw .invalidGrant("The refresh token was used before; all that came from it is revoked.")
+      throw .invalidGrant(
+        "The refresh token was used before, so all tokens of its grant are revoked.")
     }
     let grant = sandbox.ledger.grants[found.grant]
     guard !grant.isRevoked else { throw .invalidGrant("The refresh token was revoked.") }
@@ -93,7 +94,7 @@ enum Grants {
       let names = asked.split(separator: " ").map(String.init)
       guard names.allSatisfy(scopes.contains) else {
         throw OAuthFault(
-          code: "invalid_scope", description: "The user did not allow all of this scope.")
+          code: "invalid_scope", description: "The user did not allow all requested scopes.")
       }
       scopes = scopes.filter(names.contains)
     }
@@ -151,7 +152,8 @@ enum Grants {
   ) throws(OAuthFault) -> SandboxJSON {
     let details = try sandbox.details(of: request, for: client)
     guard let scopes = sandbox.scopes(request.form("scope"), for: client, details: details) else {
-      throw OAuthFault(code: "invalid_scope", description: "There is no such scope.")
+      throw OAuthFault(
+        code: "invalid_scope", description: "There is no such scope for this client.")
     }
     _ = try sandbox.resources(in: request.form)
     let grant = sandbox.open(

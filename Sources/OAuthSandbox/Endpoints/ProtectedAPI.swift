@@ -34,7 +34,7 @@ enum ProtectedAPI {
     guard request.query("access_token") == nil, request.form("access_token") == nil else {
       // In a URL the token would end up in logs (RFC 9700, section 4.3.2).
       throw APIFault(
-        TokenRefusal(400, "invalid_request", "Send the token in Authorization."))
+        TokenRefusal(400, "invalid_request", "Send the token in the field Authorization."))
     }
     let isOfResource = request.endpoint?.isOfResource ?? false
     do throws(TokenRefusal) {
@@ -105,7 +105,7 @@ enum ProtectedAPI {
   ) throws(TokenRefusal) -> Access {
     guard let (token, grant) = sandbox.ledger.activeAccessToken(text, at: sandbox.now) else {
       throw TokenRefusal(
-        401, "invalid_token", "The access token expired or was revoked.", scheme: scheme)
+        401, "invalid_token", "The access token is unknown, expired or revoked.", scheme: scheme)
     }
     return Access(text: text, token: token, grant: grant, scheme: scheme)
   }
@@ -136,7 +136,7 @@ enum ProtectedAPI {
     }
   }
 
-  /// Answers `/api/DataSourceList` with the sample files and the files in the user's own drive.
+  /// Answers `/api/DataSourceList` with the requested lists: sample files and the user's own files.
   ///
   /// The lists of shared files and of apps' files are empty, because the sandbox has neither.
   static func files(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {

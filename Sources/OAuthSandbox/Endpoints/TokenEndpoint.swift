@@ -13,7 +13,8 @@ package enum TokenEndpoint {
         ? nil : try ClientAuthenticator.client(of: request, &sandbox)
       guard supportedGrantTypes(sandbox).contains(grantType) else {
         throw OAuthFault(
-          code: "unsupported_grant_type", description: "There is no such grant type here.")
+          code: "unsupported_grant_type",
+          description: "This server does not support the grant type.")
       }
       let request = try sandbox.proving(request, of: client)
       guard let client else {
@@ -41,7 +42,7 @@ package enum TokenEndpoint {
     return accepted + more.sorted()
   }
 
-  /// Checks that each parameter occurs once, in the form and not in the query.
+  /// Checks that all parameters are in the form, and that only `audience` and `resource` repeat.
   ///
   /// A query with the parameter `q` is allowed: Sequencing.com's refresh address has one.
   ///

@@ -10,7 +10,7 @@ enum TokenExchangeGrant {
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
     guard client.isConfidential else {
-      throw .invalidClient("The client must authenticate here.")
+      throw .invalidClient("Only a client that authenticates may exchange tokens.")
     }
     guard let subject = try party("subject", request, sandbox) else {
       throw .invalidRequest("subject_token is missing.")
@@ -19,7 +19,7 @@ enum TokenExchangeGrant {
     let own = sandbox.ownResources
     if let known = sandbox.options.audiences {
       guard request.audiences.allSatisfy({ known.contains($0) || own.contains($0) }) else {
-        throw .invalidTarget("There is no such service.")
+        throw .invalidTarget("audience or resource names an unknown service.")
       }
     }
     // Do not check the scopes of an ID-JAG, because they are scopes of the other server.
@@ -80,7 +80,7 @@ enum TokenExchangeGrant {
       case prefix + "id_token": try sandbox.grant(ofUnexpiredIDToken: token)
       default: throw .invalidRequest("\(name)_token_type is missing or unknown.")
       }
-    guard let grant else { throw .invalidRequest("\(name)_token is not valid here.") }
+    guard let grant else { throw .invalidRequest("\(name)_token is invalid or of another type.") }
     return grant
   }
 
@@ -101,12 +101,14 @@ enum TokenExchangeGrant {
 }
 
 extension SandboxState {
-  /// Returns the grant of an ID token; throws if the token has expired.
+  /// Returns the grant of an ID token, or `nil` if the sandbox did not issue the token.
+  ///
+  /// Throws if the token has expired or is malformed.
   fileprivate func grant(
     ofUnexpiredIDToken text: String
   ) throws(OAuthFault) -> TokenLedger.Grant? {
     guard case .integer(let end)? = ReceivedJWT(text)?.claims["exp"], end > seconds else {
-      throw .invalidGrant("The ID token has expired.")
+      throw .invalidGrant("The ID token has expired or is malformed.")
     }
     return ledger.grant(ofIDToken: text)
   }

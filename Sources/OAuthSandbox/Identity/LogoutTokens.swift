@@ -34,7 +34,7 @@ enum LogoutTokens {
 }
 
 extension SandboxState {
-  /// Creates and queues the logout tokens for all clients that take part in a session.
+  /// Creates and queues logout tokens for the clients of a session that have a logout address.
   mutating func noticeLogout(of signIn: UserSignIn) {
     let ids = ledger.grants.filter { $0.identity?.signIn.sessionID == signIn.sessionID }
       .map(\.clientID)

@@ -36,7 +36,8 @@ struct OpenIDRequest: Sendable, Redacted {
     requiresACR = request.map { $0.isEssential && $0.values != nil } ?? false
     guard !requiresACR || !reachable.isEmpty else {
       throw OAuthFault(
-        code: "unmet_authentication_requirements", description: "No sign-in here reaches that acr.")
+        code: "unmet_authentication_requirements",
+        description: "This server reaches none of the requested acr values.")
     }
     acr = reachable.first ?? known.first ?? "0"
   }

@@ -4,7 +4,7 @@ import SQFoundation
 
 /// An OpenSSL key object, created for one operation.
 ///
-/// Creating a key of the sandbox and signing with it cannot fail, so a failure ends the program.
+/// If the sandbox cannot create one of its own keys or sign with it, the program ends.
 final class OpenSSLKey: Redacted {
   private let key: OpaquePointer
 

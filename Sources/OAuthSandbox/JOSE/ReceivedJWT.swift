@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// The parts of a client's signed JSON Web Token; its signature may be wrong.
+/// The parts of a received JSON Web Token, whose signature may be wrong.
 ///
 /// - SeeAlso: RFC 7515, section 3.1
 struct ReceivedJWT: Sendable, Redacted {
@@ -34,7 +34,7 @@ struct ReceivedJWT: Sendable, Redacted {
     return SandboxSigningAlgorithm(rawValue: name)
   }
 
-  /// Returns a claim that is a non-empty string.
+  /// Returns a claim's text, or `nil` if the claim is missing, empty or not a string.
   func text(_ name: String) -> String? {
     guard case .string(let text)? = claims[name], !text.isEmpty else { return nil }
     return text
@@ -54,7 +54,7 @@ struct ReceivedJWT: Sendable, Redacted {
     return isSigned(by: key, algorithm)
   }
 
-  /// Returns whether the signature is an HMAC with SHA-256 and this secret.
+  /// Returns whether the signature is an HMAC with SHA-256 and this secret of at least 32 bytes.
   ///
   /// - SeeAlso: RFC 7518, section 3.2 (the size of the secret)
   func isSigned(bySecret secret: String) -> Bool {

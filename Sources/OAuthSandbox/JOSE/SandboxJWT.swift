@@ -8,7 +8,7 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 7519
 public struct SandboxJWT: Sendable {
-  /// The header: `alg`, `typ`, and `kid` if the key has an ID.
+  /// The header: `alg`, `typ`, and `kid` if the key has an ID and the sandbox names its keys.
   public var header: SandboxJSON
   /// The claims.
   public var claims: SandboxJSON

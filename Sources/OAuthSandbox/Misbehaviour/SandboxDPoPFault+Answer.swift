@@ -14,7 +14,7 @@ extension SandboxDPoPFault {
       answer.offer(sandbox.nonceField(of: party))
       return answer
     case .proofRefused:
-      return refusal(.invalid("A test asked the sandbox for this."), party, sandbox)
+      return refusal(.invalid("A test asked the sandbox for this error."), party, sandbox)
     default:
       var answer = refusal(.nonceRequired, party, sandbox)
       answer.headers.removeAll { $0.name == "DPoP-Nonce" }

@@ -46,7 +46,7 @@ extension SandboxJWT {
     return jwt.signed
   }
 
-  /// Five random parts in the form of an encrypted token (RFC 7516, section 3.1).
+  /// A header and four random parts in the form of an encrypted token (RFC 7516, section 3.1).
   var encrypted: String {
     let header = Data(#"{"alg":"RSA-OAEP","enc":"A256GCM","cty":"JWT"}"#.utf8)
     return ([Crypto.base64URL(header)] + (0..<4).map { _ in Crypto.secret("") })

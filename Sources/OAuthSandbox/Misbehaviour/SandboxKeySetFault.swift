@@ -43,7 +43,7 @@ public enum SandboxKeySetFault: String, Sendable, Hashable, CaseIterable, Custom
     }
   }
 
-  /// Swaps the coordinates, which are then a point of the curve only with a probability of 2^-128.
+  /// Swaps the coordinates; the result is almost certainly not a point of the curve.
   private static func movedOffCurve(_ key: SandboxJSON) -> SandboxJSON {
     guard let y = key["y"] else { return key }
     return key.setting("x", to: y).setting("y", to: key["x"])

@@ -24,14 +24,14 @@ extension SandboxMisbehaviour {
   ///
   /// At the token endpoint of a sandbox whose access tokens are JWTs, the JWT is the access token.
   /// At the introspection endpoint, it is the signed answer, and at the authorization endpoint, it
-  /// is the signed response. A fault that concerns a claim has no effect here. To change claims,
-  /// use ``jwt(altered:)``.
+  /// is the signed response. A fault that concerns a claim has no effect; to change claims, use
+  /// ``jwt(altered:)``.
   public static func jwt(_ fault: SandboxIDTokenFault) -> Self {
     Self(kind: .jwt(fault))
   }
 
-  /// A JWT that a closure changes before it is signed: an access token, or the introspection
-  /// endpoint's answer.
+  /// A JWT that a closure changes before it is signed: an access token, the introspection
+  /// endpoint's answer, or a signed authorization response.
   public static func jwt(
     altered change: @escaping @Sendable (_ token: inout SandboxJWT) -> Void
   ) -> Self {

@@ -233,7 +233,8 @@ extension SandboxMisbehaviour {
     _ code: String, scope: String? = nil, status: Int? = nil
   ) -> Self {
     let status = status ?? (code == "insufficient_scope" ? 403 : 401)
-    let refusal = TokenRefusal(status, code, "A test asked the sandbox for this.", scope: scope)
+    let refusal = TokenRefusal(
+      status, code, "A test asked the sandbox for this error.", scope: scope)
     return Self(kind: .answer(refusal.answer, afterProcessing: false))
   }
 }

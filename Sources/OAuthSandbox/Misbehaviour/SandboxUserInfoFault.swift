@@ -63,7 +63,7 @@ public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
   }
 
   private var refusal: Answer {
-    TokenRefusal(401, "invalid_token", "A test asked the sandbox for this.").answer
+    TokenRefusal(401, "invalid_token", "A test asked the sandbox for this error.").answer
   }
 }
 

@@ -23,7 +23,7 @@ struct MultipartReader: Redacted {
   static func parts(of body: Data, contentType: String) throws(MultipartFault) -> [MultipartPart] {
     guard let type = FieldParameters(contentType), type.value == "multipart/form-data",
       let boundary = type["boundary"], isBoundary(boundary)
-    else { throw MultipartFault("Content-Type names no boundary.") }
+    else { throw MultipartFault("Content-Type names no valid boundary.") }
     var reader = MultipartReader(body: body, boundary: boundary)
     return try reader.read()
   }
@@ -49,7 +49,7 @@ struct MultipartReader: Redacted {
     var parts: [MultipartPart] = []
     while try !takeEnd() {
       guard parts.count < Self.maximumParts else {
-        throw MultipartFault("There are too many parts.")
+        throw MultipartFault("The form has more than \(Self.maximumParts) parts.")
       }
       let head = try takeHead()
       let content = try takeContent(orElse: "The last boundary is missing.")
@@ -86,7 +86,7 @@ struct MultipartReader: Redacted {
       else { throw MultipartFault("The head of a part is not text.") }
       lines.append(text)
     }
-    throw MultipartFault("The head of a part has no end.")
+    throw MultipartFault("The head of a part has no end or is longer than 8 KiB.")
   }
 
   /// Takes the bytes up to the next delimiter, and the delimiter itself.

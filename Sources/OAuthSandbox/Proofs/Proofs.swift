@@ -46,7 +46,7 @@ enum Proofs {
       throw .invalid("alg must be one of these: \(names).")
     }
     guard proof.jwt.header["crit"] == nil else {
-      throw .invalid("crit names an extension that is unknown here.")
+      throw .invalid("crit names an unknown extension.")
     }
     let key = try ProofKey(proof.jwt.header["jwk"], algorithm)
     guard key.hasSigned(proof.jwt) else { throw .invalid("The signature is wrong.") }

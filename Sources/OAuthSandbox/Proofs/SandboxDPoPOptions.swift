@@ -101,7 +101,7 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
 }
 
 extension SandboxEndpoint {
-  /// The party that checks proofs at this endpoint, or `nil` if proofs have no meaning here.
+  /// The party that checks proofs at this endpoint, or `nil` if the endpoint ignores proofs.
   var proofParty: SandboxDPoPOptions.Party? {
     switch self {
     case .token, .pushedAuthorization: .authorizationServer

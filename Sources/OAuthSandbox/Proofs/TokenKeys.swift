@@ -41,7 +41,7 @@ extension SandboxState {
     guard proven == key else { throw .invalidGrant("The \(name) is bound to another key.") }
   }
 
-  /// Returns the pushed parameters with the key of the request's proof in `dpop_jkt`.
+  /// Returns the pushed parameters, with the key of the request's proof, if any, in `dpop_jkt`.
   ///
   /// - SeeAlso: RFC 9449, section 10.1
   mutating func addingKey(

@@ -69,7 +69,7 @@ struct ClientDescription {
   private func check(_ sandbox: SandboxState) throws(OAuthFault) {
     let known = TokenEndpoint.supportedGrantTypes(sandbox)
     guard grantTypes.allSatisfy(known.contains) else {
-      throw .invalidMetadata("There is no such grant type here.")
+      throw .invalidMetadata("grant_types names an unsupported grant type.")
     }
     guard method != .none || !grantTypes.contains("client_credentials") else {
       throw .invalidMetadata("client_credentials requires a client that authenticates.")
@@ -78,7 +78,7 @@ struct ClientDescription {
       throw .invalidMetadata("private_key_jwt requires jwks.")
     }
     guard scopes?.allSatisfy(sandbox.options.scopes.map(\.name).contains) ?? true else {
-      throw .invalidMetadata("There is no such scope.")
+      throw .invalidMetadata("scope names an unknown scope.")
     }
     guard !redirectURIs.isEmpty || !grantTypes.contains("authorization_code") else {
       throw .invalidRedirect("redirect_uris is missing.")
@@ -95,7 +95,7 @@ struct ClientDescription {
     guard let backchannelLogoutURI else { return }
     // The sandbox sends requests only to this computer, and without TLS.
     guard LoopbackURL(backchannelLogoutURI) != nil, !backchannelLogoutURI.contains("#") else {
-      throw .invalidMetadata("backchannel_logout_uri must be an http loopback address here.")
+      throw .invalidMetadata("backchannel_logout_uri must be an http loopback address.")
     }
   }
 
@@ -130,7 +130,7 @@ struct ClientDescription {
   ) throws(OAuthFault) -> SandboxSigningAlgorithm? {
     guard let text = try text(name, json) else { return nil }
     guard let algorithm = SandboxSigningAlgorithm(rawValue: text) else {
-      throw .invalidMetadata("\(name) is unknown here.")
+      throw .invalidMetadata("\(name) names an unknown algorithm.")
     }
     return algorithm
   }

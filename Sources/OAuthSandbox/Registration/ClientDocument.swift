@@ -37,18 +37,20 @@ enum ClientDocument {
   static func client(
     _ id: String, in answer: SandboxClientDocuments.Answer?, _ sandbox: SandboxState
   ) throws(ClientDocumentFault) -> SandboxClient {
-    guard let answer else { throw ClientDocumentFault("Its document could not be fetched.") }
+    guard let answer else {
+      throw ClientDocumentFault("The client's document could not be fetched.")
+    }
     // A redirect is an error too, because it is not followed.
     guard answer.status == 200 else {
-      throw ClientDocumentFault("The status of its document is \(answer.status).")
+      throw ClientDocumentFault("The status of the client's document is \(answer.status).")
     }
     guard answer.body.count <= mostBytes else {
-      throw ClientDocumentFault("Its document is larger than \(mostBytes) bytes.")
+      throw ClientDocumentFault("The client's document is larger than \(mostBytes) bytes.")
     }
     let type = answer.contentType?.mediaType ?? ""
     guard type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json"),
       let json = SandboxJSON(object: answer.body)
-    else { throw ClientDocumentFault("Its document is not a JSON object.") }
+    else { throw ClientDocumentFault("The client's document is not a JSON object.") }
     return try client(id, json, sandbox)
   }
 
@@ -56,10 +58,10 @@ enum ClientDocument {
     _ id: String, _ json: SandboxJSON, _ sandbox: SandboxState
   ) throws(ClientDocumentFault) -> SandboxClient {
     guard json["client_id"] == .string(id) else {
-      throw ClientDocumentFault("The client_id in its document is another one.")
+      throw ClientDocumentFault("The client_id in the client's document is another one.")
     }
     guard json["client_secret"] == nil, json["client_secret_expires_at"] == nil else {
-      throw ClientDocumentFault("Its document contains a secret.")
+      throw ClientDocumentFault("The client's document contains a secret.")
     }
     let description: ClientDescription
     do throws(OAuthFault) {
@@ -69,7 +71,7 @@ enum ClientDocument {
     }
     // Without the member, the method is client_secret_basic (RFC 7591, section 2).
     guard !description.method.usesSecret else {
-      throw ClientDocumentFault("Its token_endpoint_auth_method needs a secret.")
+      throw ClientDocumentFault("The client's token_endpoint_auth_method needs a secret.")
     }
     return description.client(id: id, secret: nil)
   }

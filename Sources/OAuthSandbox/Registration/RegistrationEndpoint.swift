@@ -101,7 +101,7 @@ enum RegistrationEndpoint {
   private static var unauthorized: Answer {
     Answer(
       status: 401, headers: [("WWW-Authenticate", "Bearer error=\"invalid_token\"")],
-      json: .error("invalid_token", "The token is missing or wrong."))
+      json: .error("invalid_token", "The token for the registration is missing or wrong."))
   }
 }
 

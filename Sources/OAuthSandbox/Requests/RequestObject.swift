@@ -123,7 +123,7 @@ struct RequestObject: Redacted {
 extension SandboxRequest {
   /// The claims of the signed request in the parameter `request`, not verified.
   ///
-  /// They are `nil` if the query or form of this request has no such parameter.
+  /// They are `nil` if this request has no such parameter, or if the parameter is not a JWT.
   ///
   /// - SeeAlso: RFC 9101, section 4
   public var requestObjectClaims: SandboxJSON? {

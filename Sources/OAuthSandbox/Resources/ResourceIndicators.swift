@@ -14,7 +14,7 @@ extension SandboxState {
       guard Self.isIndicator(resource) else {
         throw .invalidTarget("resource is not an absolute URI without a fragment.")
       }
-      guard isKnown(resource) else { throw .invalidTarget("There is no such resource here.") }
+      guard isKnown(resource) else { throw .invalidTarget("resource names an unknown resource.") }
       if !found.contains(resource) { found.append(resource) }
     }
     return found
@@ -23,7 +23,7 @@ extension SandboxState {
   /// Returns the resources of an access token: those that the token request names or, if it names
   /// none, all resources of the grant.
   ///
-  /// The grant must have every resource that the request names.
+  /// If the grant has resources, it must have every resource that the request names.
   ///
   /// - SeeAlso: RFC 8707, section 2.2
   func audiences(
@@ -32,7 +32,7 @@ extension SandboxState {
     let asked = try resources(in: request.form)
     guard !asked.isEmpty else { return grant.audiences }
     guard grant.audiences.isEmpty || asked.allSatisfy(grant.audiences.contains) else {
-      throw .invalidTarget("The user did not allow access to all of these resources.")
+      throw .invalidTarget("The user did not allow access to all requested resources.")
     }
     return asked
   }

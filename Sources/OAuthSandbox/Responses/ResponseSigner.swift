@@ -53,7 +53,7 @@ extension SandboxState {
 
   /// Returns the key that signs a client's authorization responses.
   ///
-  /// It is a key of the sandbox if the algorithm is an HMAC and the client has no secret.
+  /// If the algorithm is an HMAC and the client has no secret, it is the sandbox's key for RS256.
   fileprivate mutating func responseKey(for client: SandboxClient) -> SigningKey {
     let algorithm = responseAlgorithm(for: client) ?? .rs256
     return signingKey(algorithm, for: client) ?? keys.key(for: .rs256)

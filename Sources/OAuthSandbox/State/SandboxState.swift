@@ -50,7 +50,7 @@ struct SandboxState {
     user(name).flatMap { $0.password == password ? $0 : nil }
   }
 
-  /// Returns the scopes of a request, or `nil` if it names an unknown scope.
+  /// Returns the scopes of a request, or `nil` if a scope is unknown or forbidden to the client.
   ///
   /// A missing or empty parameter means the default scopes that the client may have (RFC 6749,
   /// section 3.3). A request with authorization details needs no scope, and then gets none.

@@ -23,7 +23,7 @@ package enum LoopbackClient {
   /// Sends a request and returns the whole answer.
   ///
   /// - Throws: `LoopbackError.malformedAnswer` if the bytes are not a valid answer, and
-  ///   `LoopbackError.system(errno:)` if the connection fails.
+  ///   `LoopbackError.system(errno:)` if the connection fails or no bytes arrive within `limit`.
   package static func send(
     _ method: String = "GET", _ url: LoopbackURL,
     headers: [(name: String, value: String)] = [], body: Data = Data(),

@@ -9,9 +9,9 @@ import SQLoopback
 /// ```
 ///
 /// It keeps its cookies, so its second visit needs no password. It sends requests to loopback
-/// addresses only, and to an address of the app only if it follows redirects. A redirect to `https`
-/// or to an app's own scheme ends the visit and is returned. A redirect over `http` to another
-/// computer is an error.
+/// addresses only, and to an address of the app only if it follows redirects. A redirect to the
+/// app's own scheme or `https` address ends the visit and is returned. Any other redirect to
+/// another computer is an error.
 public final class SandboxVisitor: Sendable {
   /// The user's behavior during the sign-in.
   public enum Decision: Sendable, Hashable {

@@ -3,7 +3,7 @@ import SQBasics
 import SQHTTP2
 import SQLoopbackHTTP2
 
-/// The checked header fields of a call that the server needs.
+/// The header fields that the server needs from a call, after their check.
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Requests"
 struct CallHead {

@@ -20,8 +20,8 @@ package final class EventLoop: Sendable {
     var sleepsUntil: UInt64 = 0
     /// The time at which the thread wakes next, no later than the first timer.
     ///
-    /// Most timers are removed before they are due. The thread keeps the time of such a timer, so
-    /// that the next timer, which is due later, need not wake it.
+    /// Most timers are removed before they are due. The thread still wakes at such a timer's time,
+    /// so setting the next timer, which is due later, need not wake it.
     var alarm = Monotonic.never
     var isEnding = false
   }
@@ -101,7 +101,7 @@ package final class EventLoop: Sendable {
   /// Wakes the thread of the loop with this wake-up descriptor; a signal handler may call it.
   package static func wakeUp(_ descriptor: Int32) { SocketPollers.wakeUp(descriptor) }
 
-  /// Ends the thread after the current handler; later calls of this object have no effect.
+  /// Ends the thread after it has called the handlers that are already due; it calls no others.
   package func end() {
     wake { state in
       state.isEnding = true

@@ -34,7 +34,7 @@ package final class Callbacks: Sendable {
 
   // MARK: Delegates
 
-  /// Makes a call to a delegate after all earlier calls of this method have ended.
+  /// Makes a call to a delegate after all calls that were added earlier have ended.
   func inOrder(_ call: @escaping @Sendable () async -> Void) {
     let starts = state.withLock { state in
       state.calls.append(call)

@@ -5,7 +5,8 @@ import SQFoundation
 extension ClientContext {
   /// Creates the first record of a session, with a token from the app.
   ///
-  /// - Throws: ``SQOAuthError/Code/notAuthorized`` for an empty token.
+  /// - Throws: ``SQOAuthError/Code/notAuthorized`` for an empty token;
+  ///   ``SQOAuthError/Code/tokenNotBound`` for a token whose key is not known.
   func record(of token: SQToken, id: String) throws(SQOAuthError) -> AccountRecord {
     let configuration = try configuration.get()
     guard !token.isEmpty else { throw .emptyToken }
@@ -18,8 +19,9 @@ extension ClientContext {
 
   /// Returns whether the client gets tokens in its own name, without a user.
   ///
-  /// - Throws: ``SQOAuthError/Code/notAuthorized`` if the client acts for users but cannot sign a
-  ///   user in. The message names the setting and the call that may be missing.
+  /// - Throws: ``SQOAuthError/Code/notAuthorized`` if the client has no redirect URI to sign a user
+  ///   in, but could get a token without a user. The message names the call or the setting for
+  ///   that.
   func actsInOwnName() throws(SQOAuthError) -> Bool {
     guard case .success(let configuration) = configuration else { return false }
     guard !configuration.usesClientCredentials else { return true }

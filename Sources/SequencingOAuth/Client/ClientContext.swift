@@ -99,7 +99,8 @@ package final class ClientContext: Sendable {
 
   /// Returns the client with its server's metadata, fetched if it is not in memory or is outdated.
   ///
-  /// With `isFresh`, the metadata is always fetched.
+  /// With `isFresh`, the metadata is fetched even if it is in memory. Metadata that the app gave is
+  /// never fetched.
   package func client(
     isFresh: Bool = false, for askers: MetadataCache.Askers = .app
   ) async throws(SQOAuthError) -> RegisteredClient {

@@ -1,6 +1,6 @@
 import SQBasics
 
-// Assertions that another party signs, and the client's own proofs.
+// Assertions that another party signs, and the ways in which the client can authenticate.
 extension ClientConfiguration {
   /// The source of the assertions with which the client authenticates; `nil` for none.
   ///

@@ -43,8 +43,10 @@ extension ClientConfiguration {
 
   /// The allowed difference between this machine's clock and the provider's: 60 s by default.
   ///
-  /// It applies to the times in an ID token (`exp`, `iat`, `nbf` and `auth_time`), in both
-  /// directions. A negative value counts as 0, and more than 10 minutes as 10 minutes.
+  /// It applies to the times in an ID token (`exp`, `iat`, `nbf` and `auth_time`) and in the other
+  /// signed texts that the client checks, in both directions. It also extends the lifetime of the
+  /// assertions and the requests that the client signs. A negative value counts as 0, and more than
+  /// 10 minutes as 10 minutes.
   public var clockTolerance: Duration {
     get { values.value.clockTolerance }
     set { values.value.clockTolerance = min(max(newValue, .zero), .seconds(600)) }

@@ -39,7 +39,7 @@ extension ClientConfiguration {
   /// The parameters that name the ``resources``.
   var resourceParameters: [FormCoding.Pair] { resources.map { FormCoding.Pair("resource", $0) } }
 
-  /// Throws if a resource is not an absolute URI without a fragment.
+  /// Throws unless each resource is an absolute URI without a fragment.
   ///
   /// - SeeAlso: RFC 8707, section 2
   func checkResources() throws(SQOAuthError) {

@@ -85,10 +85,10 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// together. It also applies to requests with the token and to operations of a pipe, unless they
   /// set their own limit.
   ///
-  /// A refresh is an exception: it must be connected within this time, and then waits up to 100 s
-  /// for the response, because the server may already have replaced the refresh token. Callers that
-  /// need the new token wait for this time plus at most a quarter of a second. Then they get
-  /// ``SQOAuthError/Code/requestTimedOut``, and the refresh continues.
+  /// A refresh is an exception: its connection must be made within this time, and then it waits up
+  /// to 100 s for the response, because the server may already have replaced the refresh token.
+  /// Callers that need the new token wait for this time plus at most a quarter of a second. Then
+  /// they get ``SQOAuthError/Code/requestTimedOut``, and the refresh continues.
   public var timeout: Duration {
     get { values.value.timeout }
     set { values.value.timeout = min(max(newValue, .zero), Self.longestTimeout) }
@@ -96,8 +96,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// The time limit of a sign-in, from the opening of the browser to the redirect: 300 s by
   /// default.
   ///
-  /// The time limit begins anew if the server rejects an expired pushed request and the SDK opens
-  /// the browser again.
+  /// The time starts again if the server rejects an expired pushed request and the SDK opens the
+  /// browser again.
   public var signInTimeout: Duration {
     get { values.value.signInTimeout }
     set { values.value.signInTimeout = newValue.bounded }
@@ -189,9 +189,10 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// Whether to get tokens in the client's own name, without a user; `false` by default.
   ///
   /// ``AccountOperations/token()``, requests and pipes then get a missing token by the client
-  /// credentials grant, with the ``scope``, and replace an expired token in the same way. If many
-  /// callers need a token at the same time, the SDK sends one request. The client needs a secret, a
-  /// key, a source of assertions or a certificate, but no redirect URI.
+  /// credentials grant, with the ``scope``, and replace an expired token in the same way, or with
+  /// the refresh token if the server sent one. If many callers need a token at the same time, the
+  /// SDK sends one request. The client needs a secret, a key, a source of assertions or a
+  /// certificate, but no redirect URI.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   public var usesClientCredentials: Bool {

@@ -23,7 +23,8 @@ enum ExtraParameters {
     for name in parameters.keys.sorted() where reserved.contains(name) || name.isEmpty {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the parameter \"\(name.printable)\" cannot be added to the \(request): the SDK sets it")
+        "the parameter \"\(name.printable)\" cannot be added to the \(request), because the SDK "
+          + "sets it, or because its name is empty")
     }
     return parameters.sorted { $0.key < $1.key }.map { FormCoding.Pair($0.key, $0.value) }
   }

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The issuers of a provider with tenants: a text that contains the tenant's identifier.
+/// The issuers of a provider with tenants: a text with a placeholder for the tenant's identifier.
 ///
 /// Each ID token names its tenant, and must have that tenant's issuer.
 struct IssuerTemplate: Sendable, Hashable {

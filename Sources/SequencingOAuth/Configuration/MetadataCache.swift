@@ -7,7 +7,7 @@ import SQFoundation
 /// time, and sends another request when the metadata is no longer fresh. If that request fails, the
 /// known metadata stays in use. If a request fails and no metadata is known, the SDK sends the next
 /// request only after the pause that the issuer asks for. The pause is at least a second if
-/// strangers cause the requests, because anyone may send a token to a service.
+/// strangers cause the requests; otherwise they could cause any number of requests.
 package final class MetadataCache: Sendable {
   private struct Known: Sendable {
     let metadata: ProviderMetadata

@@ -15,7 +15,9 @@ extension Provider {
       name: "Okta \(ProviderHost.name(domain))", source: .issuer((base ?? "") + path))
     if base == nil { provider.fault = ProviderHost.fault(domain, of: "Okta") }
     let isEmpty = authorizationServer.map { ["", ".", ".."].contains($0) } ?? false
-    if isEmpty { provider.fault = "the name of Okta's authorization server is empty" }
+    if isEmpty {
+      provider.fault = "the name of Okta's authorization server is empty, \".\" or \"..\""
+    }
     if base?.contains("-admin.okta") == true {
       provider.fault =
         "the domain is that of Okta's administration; leave out \"-admin\""

@@ -34,6 +34,6 @@ enum ProviderHost {
 
   /// Returns the reason why a provider with this host cannot be used.
   static func fault(_ text: String, of provider: String) -> String {
-    "\"\(text.printable)\" is not the name of a host at which \(provider) can be; give it without a path"
+    "\"\(text.printable)\" is not a valid host name for \(provider); give the host without a path"
   }
 }

@@ -4,9 +4,10 @@ public import SQFoundation
 /// The validated endpoints and capabilities of an authorization server; only the SDK creates this
 /// value.
 ///
-/// The issuer, the token endpoint and the authorization endpoint must be usable. Any other endpoint
-/// with an unusable address is `nil` here, and a call that needs it fails with the reason. A list
-/// of a wrong type counts as missing, but the list of code challenge methods must be valid.
+/// The issuer, the token endpoint and the authorization endpoint must be usable. The property of
+/// any other endpoint is `nil` if its address is unusable, and a call that needs it fails with the
+/// reason. A list of a wrong type counts as missing, but the list of code challenge methods must be
+/// valid.
 ///
 /// - SeeAlso: RFC 8414, section 2
 public struct ProviderMetadata: Sendable, Hashable {
@@ -112,7 +113,7 @@ public struct ProviderMetadata: Sendable, Hashable {
 
   // MARK: OpenID Connect Discovery 1.0, section 3
 
-  /// The address of the issuer's public keys, `jwks_uri`; `nil` if the server names none.
+  /// The address of the issuer's public keys, `jwks_uri`; `nil` if the server names no usable one.
   public var jwksURI: URL? { optionalEndpoints[.keys]?.url }
   /// The server's `userinfo_endpoint`; `nil` if it has no usable one.
   public var userInfoEndpoint: URL? { optionalEndpoints[.userInfo]?.url }

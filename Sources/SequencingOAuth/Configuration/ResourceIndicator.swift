@@ -10,7 +10,7 @@ enum ResourceIndicator {
     guard URL(string: identifier)?.scheme != nil, !identifier.contains("#") else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the resource \"\(identifier.printable)\" is not an absolute URI without a fragment")
+        "the resource \"\(identifier.printable)\" must be an absolute URI without a fragment")
     }
   }
 }

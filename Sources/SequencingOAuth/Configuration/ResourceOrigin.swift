@@ -16,8 +16,8 @@ public struct ResourceOrigin: Sendable, Hashable, CustomStringConvertible {
     guard target.isSecure || target.isLoopback else {
       throw SQOAuthError(
         .insecureEndpoint,
-        "the request to \(target.authority) uses http; a token goes only to https, or to http on a "
-          + "loopback address")
+        "the address of the server \(target.authority) uses http; a token goes only to https, or "
+          + "to http on a loopback address")
     }
     description = "\(target.isSecure ? "https" : "http")://\(target.authority)"
   }

@@ -4,8 +4,8 @@ package import SQFoundation
 
 /// The values of an authorization request that are needed to check and redeem its response.
 ///
-/// The request can be stored until the response comes, even on another host. `state`, the verifier
-/// and the `nonce` are new in each request.
+/// The request can be stored until the response comes, even on another host. `state` and the
+/// verifier are new in each request; the `nonce` comes from the grant.
 ///
 /// - SeeAlso: RFC 6749, section 4.1; RFC 7636
 package struct CodeRequest: Sendable, Hashable, Codable {
@@ -47,8 +47,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
 
   /// Creates the request of a sign-in with a redirect URI.
   ///
-  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server cannot bind tokens to a key as
-  ///   the configuration says.
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server cannot bind tokens as the
+  ///   configuration says; the reason if no key for the binding can be created or used.
   package init(
     _ grant: PreparedCodeGrant, _ client: RegisteredClient, redirectURI: String
   ) throws(SQOAuthError) {

@@ -28,8 +28,9 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
   /// Validates the ID token in the response, and returns the token with the identity of its user.
   ///
   /// The validator is `nil` if no ID token was requested or none can be verified. `code` is the
-  /// authorization code for which the token was issued, or `nil` for another grant. An ID token is
-  /// required after an authorization code, or if the request set demands on the login.
+  /// authorization code for which the token was issued, or `nil` for another grant. If the provider
+  /// granted the scope `openid`, an ID token is required after an authorization code, and also if
+  /// the request set demands on the login.
   func identify(
     _ issued: IssuedToken, code: String?, by validator: IDTokenValidator?
   ) async throws(SQOAuthError) -> SQToken {

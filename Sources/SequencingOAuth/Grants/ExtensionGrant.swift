@@ -25,7 +25,7 @@ struct ExtensionGrant: Sendable {
     return try await client.token(ofUserBy: pairs, scope: scope, abandoned)
   }
 
-  /// Throws if the grant type is empty, is not supported, or has its own method in the SDK.
+  /// Throws if the grant type is empty, or if it is a grant of RFC 6749 itself.
   private static func check(_ grantType: String) throws(SQOAuthError) {
     switch grantType {
     case "implicit", "token":

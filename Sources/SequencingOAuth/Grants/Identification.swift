@@ -21,8 +21,8 @@ struct Identification: Sendable {
   /// Validates the ID token, and returns the token with its user's identity.
   ///
   /// Throws if the ID token is from another issuer, for another user, client or sign-in, or has a
-  /// wrong signature. If it cannot be read or violates another rule, the token keeps the identity
-  /// of the sign-in, and `flaw` has the error.
+  /// wrong signature, or if the issuer's keys cannot be fetched. If it cannot be read or violates
+  /// another rule, the token keeps the identity of the sign-in, and `flaw` has the error.
   func run(_ token: SQToken) async throws(SQOAuthError) -> (token: SQToken, flaw: SQOAuthError?) {
     do throws(SQOAuthError) {
       switch try await validator.validateRefreshed(text, expectation) {

@@ -29,7 +29,7 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     guard let endpoint = client.metadata.authorizationEndpoint else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the provider has no authorization endpoint, so users cannot sign in")
+        "the provider has no authorization endpoint, so users cannot sign in with a browser")
     }
     try AuthorizationRequest.check(endpoint)
     authorizationEndpoint = endpoint
@@ -105,7 +105,7 @@ package struct PreparedCodeGrant: Sendable, Redacted {
       throw SQOAuthError(
         .pkceUnsupported,
         "the server's metadata lists no code challenge methods (code_challenge_methods_supported), "
-          + "and the configuration demands S256")
+          + "but the configuration demands S256")
     }
     let isAccepted =
       client.configuration.acceptsServersWithoutPKCE && client.configuration.profile != .mcp
@@ -113,6 +113,6 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     throw SQOAuthError(
       .pkceUnsupported,
       "the server's metadata does not list the code challenge method S256; "
-        + "set acceptsServersWithoutPKCE if you accept that")
+        + "set acceptsServersWithoutPKCE if you accept that (without effect in the profile mcp)")
   }
 }

@@ -20,8 +20,8 @@ struct ProviderLogout: Sendable {
     guard let endpoint = try client.metadata.address(of: .endSession) else {
       throw SQOAuthError(
         .endSessionUnsupported,
-        "the provider has no end session endpoint: the tokens were forgotten here, and the user is "
-          + "still logged in at the provider")
+        "the provider has no end session endpoint: the SDK has forgotten the tokens, but the user "
+          + "is still logged in at the provider")
     }
     guard let redirect = client.configuration.postLogoutRedirectURI else {
       return try await open(try request(endpoint).url(), nil)
@@ -77,7 +77,7 @@ struct ProviderLogout: Sendable {
       if pending == nil, failure.code == .signInRefused { return }
       let reason =
         failure.message.hasSuffix(".") ? failure.message.dropLast() : failure.message[...]
-      failure.message = "\(reason); the tokens were forgotten here"
+      failure.message = "\(reason); the SDK has forgotten the tokens"
       throw failure
     }
   }
@@ -90,6 +90,6 @@ extension SQOAuthError {
       ?? ". Providers compare post_logout_redirect_uri exactly, with its port: check that it is "
       + "registered"
     return SQOAuthError(
-      .timedOut, "no redirect came after the logout; the tokens were forgotten here\(reason)")
+      .timedOut, "no redirect came after the logout; the SDK has forgotten the tokens\(reason)")
   }
 }

@@ -61,9 +61,8 @@ struct RefreshTokenGrant: Sendable {
 
   /// Returns the validator for an ID token in the response; `nil` to ignore such a token.
   ///
-  /// If the token has no validated identity, a failure to create the validator is ignored. The
-  /// server's ID tokens may be impossible to verify, for example if an older version of the SDK
-  /// stored the token.
+  /// If the token has no validated identity, a failure to create the validator is ignored: the
+  /// refresh then continues without an identity, as the sign-in did.
   private func validator(of token: SQToken) throws(SQOAuthError) -> IDTokenValidator? {
     if token.idToken != nil {
       return try IDTokenValidator(client.configuration, client.metadata, client.environment)

@@ -52,7 +52,7 @@ extension RegisteredClient {
     }
     throw SQOAuthError(
       .idTokenMissing,
-      "the provider granted \"openid\" and sent no ID token, so it is not known who the user is; "
+      "the provider granted \"openid\" but sent no ID token, so it is not known who the user is; "
         + "sign in with a browser, or check that the provider supports OpenID Connect for this client"
     )
   }

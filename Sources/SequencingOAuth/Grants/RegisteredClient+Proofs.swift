@@ -40,7 +40,8 @@ extension RegisteredClient {
     }
   }
 
-  /// Returns whether an account's key is of the kind that a new sign-in would have.
+  /// Returns whether an account's key is of the kind that a new sign-in would have; `true` if a new
+  /// sign-in would have no key.
   func fits(_ key: ProofKey?) -> Bool {
     switch configuration.newBinding {
     case .dpop?: key?.pair != nil

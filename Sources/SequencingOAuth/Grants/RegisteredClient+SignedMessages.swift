@@ -17,7 +17,8 @@ extension RegisteredClient {
       throw SQOAuthError(
         .signInUnsupported,
         "the request of the sign-in must be signed (require_signed_request_object, or the "
-          + "configuration's signsAuthorizationRequests), and the client has no clientKey")
+          + "configuration's signsAuthorizationRequests or profile), but the client has no "
+          + "clientKey")
     }
     let listed = metadata.requestObjectAlgorithms.map(JWSAlgorithm.all(in:))
     guard listed?.contains(key.algorithm) ?? true else {

@@ -10,10 +10,10 @@ extension SQOAuthError {
     if let error = error as? SQOAuthError {
       self = error
     } else if error is CancellationError {
-      self.init(.cancelled, "the user agent cancelled")
+      self.init(.cancelled, "the user agent cancelled the sign-in or the logout")
     } else {
       let isRefusal = (error as? any SignInPageError)?.isEndOnPage == true
-      var message = "the browser did not open"
+      var message = "the user agent failed without a reason"
       if let reason = (error as? any LocalizedError)?.errorDescription {
         let text = SentSecrets(secrets).removed(from: reason)
         message = (isRefusal ? "" : "the user agent failed: ") + text.printable

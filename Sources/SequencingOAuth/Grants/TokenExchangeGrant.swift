@@ -60,7 +60,8 @@ struct TokenExchangeGrant: Sendable {
   ) throws(SQOAuthError) {
     guard let type = token.additionalFields["issued_token_type"]?.string else {
       throw SQOAuthError(
-        .invalidResponse, "the token response does not say which type of token was issued")
+        .invalidResponse,
+        "the token response does not name the type of the token (issued_token_type)")
     }
     guard type == exchange.requestedType.rawValue else {
       throw SQOAuthError(
@@ -71,8 +72,8 @@ struct TokenExchangeGrant: Sendable {
     guard type != TokenType.accessToken.rawValue || isUsable else {
       throw SQOAuthError(
         .invalidResponse,
-        "the server issued an access token of the type \"\(token.tokenType.printable)\", for which no "
-          + "request was made")
+        "the server issued an access token with the token_type \"\(token.tokenType.printable)\", "
+          + "which the SDK cannot use")
     }
     try checkAudience(of: token, exchange)
   }
@@ -97,7 +98,8 @@ struct TokenExchangeGrant: Sendable {
     guard let audience, audience.allSatisfy({ asked.contains($0) }) else {
       throw SQOAuthError(
         .unexpectedAudience,
-        "the server issued a token for a service that the request did not name")
+        "the server issued a token whose audience (\"aud\") is missing, or names a service that "
+          + "the request did not name")
     }
   }
 }

@@ -1,7 +1,8 @@
 import SQBasics
 package import SQFoundation
 
-/// The rule for every address to which the SDK sends a request or directs the browser.
+/// The rule for the addresses of endpoints, issuers and other servers in configurations, metadata
+/// and responses.
 ///
 /// An address is https, or http on a loopback address. It has no user information, no fragment, and
 /// only the characters of RFC 3986, so that two URL parsers cannot see different hosts in one text.
@@ -14,7 +15,7 @@ package enum EndpointURL {
     guard hasOnlyURLCharacters(text), let url = URL(string: text), let target = target(text) else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the \(name) is not an absolute http or https URL without user information")
+        "the \(name) must be an absolute http or https URL without user information")
     }
     guard !text.contains("#") else {
       throw SQOAuthError(.invalidConfiguration, "the \(name) has a fragment; leave it out")

@@ -12,7 +12,7 @@ extension HeaderFields.Field {
       return "the name of a field is empty or has a forbidden character"
     }
     guard value.utf8.allSatisfy(\.isFieldValueByte) else {
-      return "the value of \(name) has a byte that is not visible ASCII"
+      return "the value of \(name) has a byte that is neither printable ASCII nor a tab"
     }
     return nil
   }

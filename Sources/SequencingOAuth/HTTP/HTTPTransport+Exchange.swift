@@ -27,7 +27,8 @@ extension HTTPTransport {
     }
     // Checked here too, because an app's own client might ignore the limit or invent a status.
     guard (200...599).contains(response.status) else {
-      throw SQOAuthError(.invalidResponse, "the HTTP client returned an invalid status")
+      throw SQOAuthError(
+        .invalidResponse, "the HTTP client returned a status that is not from 200 to 599")
     }
     guard response.body.count <= max(request.maximumResponseBytes, 0) else {
       throw SQOAuthError(.responseTooLarge, "the response is larger than the request allows")

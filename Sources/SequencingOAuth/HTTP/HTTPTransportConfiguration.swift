@@ -97,7 +97,7 @@ extension HTTPTransportConfiguration.ClientCertificate: Redacted {
 }
 
 extension HTTPTransportConfiguration.Proxy: Redacted {
-  /// The kind of proxy and its host, without user and password.
+  /// The word `environment` or `none`, or the proxy's host and port without its user and password.
   public var description: String {
     switch self {
     case .environment: "environment"

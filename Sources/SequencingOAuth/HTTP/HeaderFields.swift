@@ -9,7 +9,7 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   public struct Field: Sendable, Hashable {
     /// The name as written.
     public let name: String
-    /// The value without leading and trailing white space.
+    /// The value; in a response, without leading and trailing white space.
     public let value: String
 
     /// Creates a field from a name and a value.

@@ -9,7 +9,7 @@ package import SQFoundation
 package struct RequestTarget {
   /// The whole URL without its fragment.
   let url: String
-  /// The host in lower case; an IPv6 address has no brackets here.
+  /// The host in lower case; an IPv6 address without its brackets.
   package let host: String
   let port: UInt16
   package let isSecure: Bool
@@ -67,7 +67,7 @@ package struct RequestTarget {
     _ authority: Substring.UTF8View, defaultPort: UInt16
   ) throws(SQOAuthError) -> (host: String, port: UInt16) {
     if authority.contains(UInt8(ascii: "@")) {
-      throw malformed("holds a user or a password; send them in a header field")
+      throw malformed("has a user name or a password; send them in a header field")
     }
     var name = authority
     var digits: Substring.UTF8View?

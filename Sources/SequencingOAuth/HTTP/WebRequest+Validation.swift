@@ -9,7 +9,7 @@ extension WebRequest {
     guard method.isFieldToken else {
       throw Self.malformed("the request's method is empty or has a forbidden character")
     }
-    if method == "CONNECT" { throw Self.malformed("CONNECT is not for a request to a server") }
+    if method == "CONNECT" { throw Self.malformed("the method CONNECT is only for proxies") }
     if method == "HEAD", !body.isEmpty { throw Self.malformed("a HEAD request has no body") }
     var hosts = 0
     for field in headers {

@@ -23,9 +23,10 @@ struct IDTokenClaims: Sendable {
 
   /// Reads the claims.
   ///
-  /// Throws if a required claim is missing, or if a claim that identifies the user, the client, the
-  /// session or a token has a wrong type. If the claims about the user's login cannot be read, they
-  /// count as missing, and a request that demands them fails.
+  /// Throws if a required claim is missing, or if a claim has a wrong type. The claims about the
+  /// user's login (`auth_time`, `acr` and `amr`) are an exception: if they cannot be read, they
+  /// count as missing, and a request that demands them fails. Claims without a property are not
+  /// checked.
   init(_ claims: [String: JSONValue]) throws(SQOAuthError) {
     let reader = ClaimReader(
       claims: claims, subject: "ID token", missing: .idTokenIncomplete, malformed: .idTokenMalformed

@@ -162,8 +162,8 @@ struct IDTokenRules {
     guard fits else {
       throw SQOAuthError(
         .idTokenNonce,
-        "the ID token does not repeat the nonce of this sign-in, so it may be another's; sign in "
-          + "again, and tell the provider if it fails again"
+        "the ID token does not repeat the nonce of this sign-in, so it may belong to another one; "
+          + "sign in again, and tell the provider if it fails again"
       )
     }
   }
@@ -175,7 +175,7 @@ struct IDTokenRules {
       guard let date = claims.authenticationDate else {
         throw SQOAuthError(
           .idTokenAuthenticationDate,
-          "the sign-in asked for a recent login, and the ID token does not say when the user "
+          "the sign-in asked for a recent login, but the ID token does not say when the user "
             + "logged in")
       }
       let age = (maximumAge + clockTolerance).seconds

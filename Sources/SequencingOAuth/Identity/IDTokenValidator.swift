@@ -41,8 +41,8 @@ package struct IDTokenValidator: Sendable {
   ///
   /// - Returns: The ID token; or an error if the ID token is unusable, but is not for another user
   ///   or client. After such an error, the account keeps the ID token of the sign-in.
-  /// - Throws: The errors of ``validate(_:_:)`` if the ID token is for another user or client, or a
-  ///   forgery.
+  /// - Throws: The errors of ``validate(_:_:)`` if the ID token is for another user or client, if
+  ///   its signature is wrong, or if the issuer's keys could not be fetched.
   /// - SeeAlso: OpenID Connect Core 1.0, section 12.2
   func validateRefreshed(
     _ compactForm: String, _ expectation: IDTokenExpectation

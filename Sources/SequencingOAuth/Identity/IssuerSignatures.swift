@@ -34,7 +34,7 @@ package struct IssuerSignatures: Sendable {
     guard let issuer = metadata.issuer else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "the provider has no issuer, so no ID token can be verified; use "
+        "the provider has no issuer, so nothing that it signs can be verified; use "
           + "Provider.issuer(_:), give the issuer, or leave \"openid\" out of the scope")
     }
     algorithms = try configuration.algorithms(of: kind, metadata)
@@ -52,7 +52,7 @@ package struct IssuerSignatures: Sendable {
     guard let uri = try metadata.address(of: .keys) else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "the provider names no keys (\"jwks_uri\"), so no ID token can be verified; give "
+        "the provider names no keys (\"jwks_uri\"), so nothing that it signs can be verified; give "
           + "their address, or leave \"openid\" out of the scope")
     }
     keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
@@ -77,8 +77,8 @@ package struct IssuerSignatures: Sendable {
     guard !algorithms.isEmpty, !algorithms.contains(where: \.isSymmetric) else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the algorithms of the server's signatures must be at least one, and all of them public-key "
-          + "algorithms, such as RS256 or ES256")
+        "name at least one algorithm for the server's signatures, and only public-key algorithms, "
+          + "such as RS256 or ES256")
     }
     self.issuer = issuer
     self.algorithms = algorithms
@@ -98,8 +98,8 @@ package struct IssuerSignatures: Sendable {
 
   /// Fetches the issuer's keys if they are not in memory or no longer fresh.
   ///
-  /// - Throws: The error of the request; ``SQOAuthError/Code/invalidResponse`` if no key fits one
-  ///   of the algorithms.
+  /// - Throws: The error of the request; ``SQOAuthError/Code/invalidResponse`` if none of the keys
+  ///   fits any of the algorithms.
   package func requireKeys() async throws(SQOAuthError) {
     guard let source = keys else { return }
     var keys = try await environment.signingKeys.keys(of: source, environment)
@@ -269,9 +269,9 @@ extension ClientConfiguration {
     guard key.count >= algorithm.digestSize else {
       throw SQOAuthError(
         .openIDUnsupported,
-        "ID tokens by \(algorithm.rawValue) need a client secret of at least "
+        "signatures by \(algorithm.rawValue) need a client secret of at least "
           + "\(algorithm.digestSize) bytes; ask the provider for a longer one, or set another "
-          + "idTokenAlgorithm")
+          + "idTokenAlgorithm or userInfoAlgorithm")
     }
     return key
   }

@@ -4,9 +4,9 @@ import SQFoundation
 /// A cache of the issuers' public keys, shared by all clients of an environment.
 ///
 /// While an issuer cannot be reached, its known keys stay in use for a day. If a JWT names an
-/// unknown key, the SDK fetches the keys again. If that brings no new keys, it sends the next
-/// request a minute later or, if the issuer asks for it, up to five minutes later. Otherwise each
-/// forged JWT could cause a request.
+/// unknown key, the SDK fetches the keys again. If that brings no new keys, it waits a minute
+/// before the next request or, if the issuer asks for it, up to five minutes. Otherwise each forged
+/// JWT could cause a request.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 10.1.1
 final class SigningKeys: Sendable {
@@ -44,8 +44,8 @@ final class SigningKeys: Sendable {
 
   /// Returns the keys of an issuer, fetched if they are not in memory or not fresh.
   ///
-  /// With `isAhead` no caller needs the keys yet, so later callers do not get the error of a
-  /// failure.
+  /// With `isAhead` no caller needs the keys yet. So if a request fails and no keys are known,
+  /// later callers do not get its error.
   func keys(
     of source: Source, _ environment: ClientEnvironment, isAhead: Bool = false
   ) async throws(SQOAuthError) -> JSONWebKeySet {
@@ -78,7 +78,7 @@ final class SigningKeys: Sendable {
   /// Returns the issuer's newer keys after the `known` keys did not match a signature; `nil` if
   /// there are none.
   ///
-  /// They are fetched at once, unless such a request returned no new keys within the last minute.
+  /// They are fetched at once, unless the pause after a request without new keys has not ended yet.
   /// If anyone could have sent the text, a failed request counts as a request without new keys. If
   /// the issuer itself sent the text, its key is probably new, so this throws the error, and the
   /// next request may follow a second later.

@@ -4,8 +4,8 @@ public import SQFoundation
 /// An OpenID provider's claims about a user, with properties for the standard claims.
 ///
 /// ``IDToken`` and ``UserInfo`` conform. The property of a standard claim is `nil` if the claim is
-/// missing or has a wrong type. Only ``subject`` identifies the user, because a provider may later
-/// give the same name or address to another user.
+/// missing, is an empty text or has a wrong type. Only ``subject`` identifies the user, because a
+/// provider may later give the same name or address to another user.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 5.1
 public protocol UserClaims: Sendable {

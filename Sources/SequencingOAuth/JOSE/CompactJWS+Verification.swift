@@ -25,7 +25,7 @@ extension CompactJWS {
 
   /// Verifies the signature with a secret that the signer and the client share.
   ///
-  /// Throws ``JWSFailure/weakKey`` if the secret is shorter than a digest.
+  /// Throws ``JWSFailure/weakKey`` if the secret is shorter than the algorithm's digest.
   ///
   /// - SeeAlso: RFC 7518, section 3.2
   func verify(secret: Data, algorithm: JWSAlgorithm) throws(JWSFailure) {

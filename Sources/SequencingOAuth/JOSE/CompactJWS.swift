@@ -108,7 +108,7 @@ package struct CompactJWS: Sendable {
     _ name: String, of header: [String: JSONValue]
   ) throws(JWSFailure) -> String? {
     guard let value = header[name], value != .null else { return nil }
-    guard let text = value.string else { throw .malformed("\"\(name)\" is no text") }
+    guard let text = value.string else { throw .malformed("\"\(name)\" is not a string") }
     return text
   }
 }

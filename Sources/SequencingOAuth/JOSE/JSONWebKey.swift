@@ -14,8 +14,7 @@ package struct JSONWebKey: Sendable {
   /// The names of the members that determine a public key.
   static let identifyingNames: Set = ["kty", "n", "e", "crv", "x", "y"]
 
-  /// The name of the member for the only issuer that signs with the key; RFC 7517 does not define
-  /// it.
+  /// The member that limits the key to one issuer; RFC 7517 does not define it.
   private static let issuer = "issuer"
 
   // Private members are not in this list, so they are dropped.

@@ -46,7 +46,7 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
 
   private static let newerName = "Ed25519"
 
-  /// Returns the algorithm's name in the header of a text for a server that lists these names.
+  /// Returns the algorithm's name to send to a server; `listed` are the names in its metadata.
   ///
   /// The result is `Ed25519` only if the server lists that name and not `EdDSA`, because most
   /// servers know only the older name.

@@ -2,7 +2,7 @@
 package enum JSONFailure: Error, Equatable {
   /// The text is not JSON; the value is the position of the first wrong byte.
   case malformed(at: Int)
-  /// The text is UTF-16, or otherwise not UTF-8.
+  /// The text begins like UTF-16, or like another encoding with zero bytes.
   case utf16
   case tooLong
   case tooDeep
@@ -18,7 +18,7 @@ package enum JSONFailure: Error, Equatable {
   package func description(of name: String) -> String {
     switch self {
     case .malformed(let place): "the \(name) is no JSON: check byte \(place)"
-    case .utf16: "the \(name) is UTF-16, and JSON must be UTF-8"
+    case .utf16: "the \(name) is in UTF-16 or a similar encoding, and JSON must be UTF-8"
     case .tooLong: "the \(name) is too long"
     case .tooDeep, .tooManyValues:
       "the JSON of the \(name) is nested too deeply or has too many values"

@@ -9,8 +9,7 @@ struct JSONMembers {
   private let bytes: UnsafeRawBufferPointer
   private var index = 0
 
-  /// Calls a closure with the byte ranges of each member's name, with its quotation marks, and
-  /// value.
+  /// Calls a closure for each member with two byte ranges: of the quoted name and of the value.
   ///
   /// Returns `false` if the text is not a whole object, or as soon as the closure returns `false`.
   static func scan(

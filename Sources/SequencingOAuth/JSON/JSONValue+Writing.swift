@@ -47,7 +47,8 @@ extension JSONValue {
       return try encoder.encode(self)
     } catch {
       throw SQOAuthError(
-        .invalidConfiguration, "\(purpose) cannot be written as JSON", cause: error)
+        .invalidConfiguration,
+        "\(purpose) cannot be written as JSON, because of an infinite number or NaN", cause: error)
     }
   }
 

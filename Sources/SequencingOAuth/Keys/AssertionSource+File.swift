@@ -32,13 +32,13 @@ extension AssertionSource {
       throw unusable(path, "has more than \(BroughtAssertion.longest) bytes")
     }
     guard let text = String(bytes: content, encoding: .utf8) else {
-      throw unusable(path, "is no text")
+      throw unusable(path, "is not UTF-8 text")
     }
     guard text.utf8.contains(where: { $0 > 0x20 }) else { throw unusable(path, "is empty") }
     return text
   }
 
-  /// Reads one byte more than allowed, so that a longer file is not cut off unnoticed.
+  /// Reads at most one byte more than allowed, so that a file that is too long is noticed.
   private static func content(of path: String) throws(FileFailure) -> Data {
     let file = try FileDescriptor.reading(path, followsLink: true)
     defer { file.close() }

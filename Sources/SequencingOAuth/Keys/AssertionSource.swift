@@ -1,6 +1,6 @@
 public import SQBasics
 
-/// A source of assertions about the client that the client's platform or another party signs.
+/// A source of assertions about the client, signed by the client's platform or another party.
 ///
 /// Kubernetes, SPIFFE and clouds give a program a short-lived signed JSON Web Token that says which
 /// workload it is. With such a token the program needs neither a secret nor a key of its own:
@@ -14,9 +14,9 @@ public import SQBasics
 ///
 /// - SeeAlso: RFC 7523, sections 2.1, 2.2 and 3
 public struct AssertionSource: Sendable {
-  /// What an assertion is needed for.
+  /// The purpose of an assertion.
   struct Need: Sendable {
-    /// The server's name that the assertion must have in `aud`.
+    /// The server's name, which the assertion's `aud` must contain.
     let audience: String
     /// The scope of the token request; `nil` if the request has none, or if the assertion
     /// authenticates the client.
@@ -42,9 +42,9 @@ public struct AssertionSource: Sendable {
   /// `audience` is a single string that ``Provider/assertionAudience`` determines, by default the
   /// server's issuer. The code is called on any thread, for each attempt of a request, possibly
   /// several times at once. If the code throws, the request fails with
-  /// ``SQOAuthError/Code/clientKeyFailed``, and the cause is the thrown error. After 10 s, the
-  /// code's task is cancelled, and the request fails with the same error code. White space at the
-  /// end of the assertion is removed.
+  /// ``SQOAuthError/Code/clientKeyFailed``, and the cause is the thrown error. An error that
+  /// already has this code is thrown unchanged. After 10 s, the code's task is cancelled, and the
+  /// request fails with the same error code. White space at the end of the assertion is removed.
   public init(
     _ assertion: @escaping @Sendable (_ audience: String) async throws -> String
   ) {

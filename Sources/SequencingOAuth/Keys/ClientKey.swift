@@ -35,7 +35,8 @@ public struct ClientKey: Sendable {
   ///
   /// An RSA key has 3072 bits; generating it takes about a second.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for an algorithm with a shared secret.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for an algorithm with a shared secret;
+  ///   ``SQOAuthError/Code/clientKeyFailed`` if OpenSSL cannot generate the key.
   public init(generating algorithm: JWSAlgorithm = .es256) throws(SQOAuthError) {
     let kind = try Self.scheme(of: algorithm).keyKind
     guard let key = PrivateKey(generating: kind) else {
@@ -50,8 +51,10 @@ public struct ClientKey: Sendable {
   /// its type. Without a `keyID`, the name is the key's thumbprint (RFC 7638).
   ///
   /// - Throws: ``SQOAuthError/Code/wrongPassphrase`` if the passphrase is missing, wrong or not
-  ///   needed; ``SQOAuthError/Code/invalidConfiguration`` if the text is not such a key, or if the
-  ///   key does not match the algorithm or is too short. No error quotes the text.
+  ///   needed; ``SQOAuthError/Code/invalidConfiguration`` if the text is not such a key, if the key
+  ///   does not match the algorithm or is too short, or if the passphrase is empty, has more than
+  ///   1024 bytes or contains a NUL; ``SQOAuthError/Code/clientKeyFailed`` if OpenSSL's
+  ///   configuration lacks what the key needs. No error quotes the text.
   /// - SeeAlso: RFC 7468
   public init(
     pem: String, algorithm: JWSAlgorithm? = nil, keyID: String? = nil, passphrase: String? = nil
@@ -61,11 +64,12 @@ public struct ClientKey: Sendable {
 
   /// Creates a key from a private JSON Web Key.
   ///
-  /// An argument overrides the key's own `alg` or `kid`. If both are missing, the algorithm and the
-  /// name are chosen as for a key in PEM.
+  /// An argument overrides the key's own `alg` or `kid`. An algorithm or a name that neither the
+  /// arguments nor the key contain is chosen as for a key in PEM.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the text is not such a key, or if the
-  ///   key does not match the algorithm or is too short. No error quotes the text.
+  ///   key does not match the algorithm or is too short; ``SQOAuthError/Code/clientKeyFailed`` if
+  ///   OpenSSL's configuration lacks what the key needs. No error quotes the text.
   /// - SeeAlso: RFC 7517; RFC 7518, section 6; RFC 8037
   public init(
     jwk: String, algorithm: JWSAlgorithm? = nil, keyID: String? = nil
@@ -105,7 +109,7 @@ public struct ClientKey: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a remote key, for an RSA key from a
   ///   JSON Web Key without primes, and for a passphrase that is empty, has more than 1024 bytes or
-  ///   contains a NUL.
+  ///   contains a NUL; ``SQOAuthError/Code/clientKeyFailed`` if OpenSSL cannot write the key.
   /// - SeeAlso: RFC 7468, sections 10 and 11
   public func pem(passphrase: String? = nil) throws(SQOAuthError) -> String {
     guard case .here(let key) = signer else {
@@ -125,8 +129,8 @@ public struct ClientKey: Sendable {
   /// and the request fails. With `publicJWK`, each signature is verified before it is sent, and the
   /// client can register itself.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the public key cannot be read or does
-  ///   not match the algorithm.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the algorithm needs a shared secret,
+  ///   or if the public key cannot be read or does not match the algorithm.
   public init(
     algorithm: JWSAlgorithm, keyID: String?, publicJWK: String? = nil,
     sign: @escaping @Sendable (_ message: Data) async throws -> Data
@@ -168,7 +172,7 @@ public struct ClientKey: Sendable {
     JWKThumbprint.of(JSONWebKey.identifyingMembers(of: publicJWK))
   }
 
-  /// Returns the public half, with the algorithm's name for a server that lists these names.
+  /// Returns the public half for a server; `listed` are the algorithm names in its metadata.
   func publicJWK(forServerListing listed: [String]?) -> JSONValue? {
     guard var members = publicJWK?.object else { return publicJWK }
     members["alg"] = .string(algorithm.name(in: listed))
@@ -186,8 +190,6 @@ public struct ClientKey: Sendable {
   }
 }
 
-// Two keys are equal if they have the same algorithm, name and public half, and the same remote
-// signer.
 extension ClientKey: Hashable {
   /// Returns whether algorithm, key ID, public key and remote signer match.
   public static func == (one: ClientKey, other: ClientKey) -> Bool {

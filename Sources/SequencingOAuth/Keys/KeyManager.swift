@@ -69,8 +69,10 @@ extension KeyManager {
   /// create the file at the same time, all get the same key. With a passphrase, the key in the file
   /// is encrypted.
   ///
-  /// - Throws: ``SQOAuthError/Code/wrongPassphrase`` or ``SQOAuthError/Code/storeDamaged`` if the
-  ///   file exists and the key in it cannot be read.
+  /// - Throws: ``SQOAuthError/Code/wrongPassphrase``, ``SQOAuthError/Code/storeDamaged`` or
+  ///   ``SQOAuthError/Code/storeTooNew`` if the file exists and the key in it cannot be read;
+  ///   ``SQOAuthError/Code/storeFailed`` if the file cannot be read or written;
+  ///   ``SQOAuthError/Code/invalidConfiguration`` for an empty passphrase.
   public static func makeKeyFile(
     at path: String, passphrase: String? = nil
   ) async throws(SQOAuthError) -> StoreKey {
@@ -88,9 +90,9 @@ extension KeyManager {
   /// ``ClientKey/publicJWK`` at the server, and keep the file, because the server recognizes the
   /// client by this key.
   ///
-  /// - Throws: ``SQOAuthError/Code/wrongPassphrase``, or ``SQOAuthError/Code/invalidConfiguration``
-  ///   if the file exists and its key cannot be read or does not match the algorithm;
-  ///   ``SQOAuthError/Code/storeFailed`` if the file cannot be read or written.
+  /// - Throws: The errors of ``ClientKey/init(pem:algorithm:keyID:passphrase:)`` if the file
+  ///   exists, and those of ``ClientKey/init(generating:)`` and ``ClientKey/pem(passphrase:)`` if
+  ///   it does not; ``SQOAuthError/Code/storeFailed`` if the file cannot be read or written.
   public static func makeClientKeyFile(
     at path: String, algorithm: JWSAlgorithm = .es256, passphrase: String? = nil
   ) async throws(SQOAuthError) -> ClientKey {
@@ -129,6 +131,9 @@ extension KeyManager {
   /// unencrypted.
   ///
   /// The key stays the same, so the stores that use it do not change.
+  ///
+  /// - Throws: The errors of ``makeKeyFile(at:passphrase:)``; ``SQOAuthError/Code/storeFailed`` if
+  ///   the file does not exist.
   public static func changePassphrase(
     ofKeyFileAt path: String, from old: String?, to new: String?
   ) async throws(SQOAuthError) -> StoreKey {

@@ -63,7 +63,7 @@ enum PEMKey {
     guard let passphrase else { return }
     guard (1...1024).contains(passphrase.utf8.count), !passphrase.utf8.contains(0) else {
       throw SQOAuthError(
-        .invalidConfiguration, "a passphrase has 1 to 1024 bytes, and none of them is 0")
+        .invalidConfiguration, "a passphrase must have 1 to 1024 bytes without a NUL")
     }
   }
 }

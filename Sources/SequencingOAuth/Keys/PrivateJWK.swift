@@ -20,7 +20,7 @@ struct PrivateJWK: Redacted {
     self.key = key
     algorithm = try members["alg"].map { value throws(SQOAuthError) in
       guard let algorithm = value.string.flatMap(JWSAlgorithm.init(named:)) else {
-        throw .unusableClientKey("this SDK does not have the algorithm that the key is for")
+        throw .unusableClientKey("the SDK does not support the algorithm of the key (\"alg\")")
       }
       return algorithm
     }
@@ -75,7 +75,9 @@ enum JWKText {
     guard text.utf8.count <= maximumSize,
       let members = try? JOSEObject.members(of: Data(String(content).utf8), as: "key")
     else {
-      throw .unusableClientKey("the text is no JSON object, or has two members with the same name")
+      throw .unusableClientKey(
+        "the text is not a JSON object, has two members with the same name, or has more than "
+          + "\(maximumSize) bytes")
     }
     return members
   }

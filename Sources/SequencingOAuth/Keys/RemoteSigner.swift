@@ -51,8 +51,8 @@ final class RemoteSigner: Sendable {
       guard signature.count == 2 * curve.coordinateSize else {
         throw SQOAuthError(
           .clientKeyFailed,
-          "the app's code signed with \(signature.count) bytes; an ECDSA signature here is the "
-            + "numbers r and s in \(curve.coordinateSize) bytes each, without DER")
+          "the app's code returned a signature of \(signature.count) bytes; an ECDSA signature "
+            + "must be the numbers r and s in \(curve.coordinateSize) bytes each, without DER")
       }
     }
     guard publicKey?.isValid(signature, of: message, by: scheme) ?? true else {

@@ -1,6 +1,7 @@
 import SQBasics
 
-/// The authorization code in a redirect that passed every check.
+/// The authorization code in a redirect, or the error in a signed one, after every check except
+/// that of a signature.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
 package struct AuthorizationResponse: Sendable, Redacted {
@@ -110,8 +111,9 @@ package struct AuthorizationResponse: Sendable, Redacted {
     return .unreadable(
       SQOAuthError(
         .invalidAuthorizationResponse,
-        "the client did not ask for a signed response; if the server signs its responses to this "
-          + "client, set the configuration's authorizationResponseAlgorithm"))
+        "the redirect has a signed response, but the client did not ask for one; if the server "
+          + "signs its responses to this client, set the configuration's "
+          + "authorizationResponseAlgorithm"))
   }
 
   /// Returns the error of a redirect without a `state`; `nil` if it has a `state` or no error.
@@ -241,7 +243,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     guard code.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
       throw SQOAuthError(
         .invalidAuthorizationResponse,
-        "the code in the redirect is malformed: it has characters outside %x20-7E")
+        "the code in the redirect is malformed: it has a character that is not printable ASCII")
     }
     return code
   }

@@ -49,8 +49,8 @@ extension SQOAuthError {
       case 401, 403:
         (
           .invalidResponse, "refused the client with status \(status)",
-          " and no reason; check whether this client may use it, its secret and its way of "
-            + "authentication"
+          " and no reason; check whether this client may use it, and check its secret and its "
+            + "authentication method"
         )
       default: (.invalidResponse, "answered with status \(status)", "; check its address")
       }

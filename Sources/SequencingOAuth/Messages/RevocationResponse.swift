@@ -1,6 +1,7 @@
 import SQFoundation
 
-/// The meaning of a response to a revocation: success, or the reason why the token is still valid.
+/// The meaning of a response to a revocation: success, or the reason why the token may still be
+/// valid.
 ///
 /// - SeeAlso: RFC 7009, section 2.2
 struct RevocationResponse: Sendable {

@@ -65,14 +65,14 @@ struct TokenResponse: Sendable {
     guard let subject = token.additionalFields["sub"]?.string else {
       throw SQOAuthError(
         .idTokenSubject,
-        "the token response names no user (\"sub\"), so the token may not be that of "
+        "the token response names no user (\"sub\"), so the token may be of a user other than "
           + "\(expected.printable)")
     }
     guard subject == expected else {
       throw SQOAuthError(
         .idTokenSubject,
-        "the token response names another user (\"sub\") than \(expected.printable); sign in as that "
-          + "user")
+        "the token response names a user (\"sub\") other than \(expected.printable); sign in as "
+          + "\(expected.printable)")
     }
     return token
   }

@@ -3,7 +3,8 @@ import SQFoundation
 
 /// The errors for token responses that violate the standard.
 ///
-/// Each says what the response contains, and which switch or parser would make the SDK accept it.
+/// Each says what is wrong with the response. If a switch or a parser would make the SDK accept the
+/// response, the error names it.
 enum TokenResponseFault {
   /// The maximum number of member names that an error lists.
   private static let shownNames = 12

@@ -36,11 +36,11 @@ public struct TokenResponseContext: Sendable {
 /// A parser that creates a token from a successful token response.
 ///
 /// The SDK calls the parser once for each response with a 2xx status and no OAuth error, on any
-/// thread. If the parser throws, the grant fails and nothing is stored. An ``SQOAuthError`` reaches
-/// the app unchanged; any other error becomes the cause of an ``SQOAuthError/Code/invalidResponse``
-/// error. After a refresh, the new token takes a missing refresh token, scope or additional field
-/// from the earlier token. Your own parser can call ``StandardTokenResponseParser`` and add to its
-/// result.
+/// thread. If the parser throws, the grant fails and nothing is stored. If it throws an
+/// ``SQOAuthError``, the app's error has the same code, without the request's secrets in its
+/// message. Any other error becomes the cause of an ``SQOAuthError/Code/invalidResponse`` error.
+/// After a refresh, the new token takes a missing refresh token, scope or additional field from the
+/// earlier token. Your own parser can call ``StandardTokenResponseParser`` and add to its result.
 public protocol TokenResponseParser: Sendable {
   /// Returns the token from one response.
   func token(from response: WebResponse, context: TokenResponseContext) throws -> SQToken
@@ -71,8 +71,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   /// Creates a parser without settings.
   public init() {}
 
-  /// Returns the token from one response; throws if a field that the SDK uses is missing or
-  /// malformed.
+  /// Returns the token from one response; throws if the access token or its type is missing, or if
+  /// a field that the SDK uses is malformed.
   public func token(
     from response: WebResponse, context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {

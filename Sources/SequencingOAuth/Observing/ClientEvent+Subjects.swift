@@ -49,7 +49,7 @@ extension ClientEvent {
     public let purpose: Purpose
     /// The HTTP method.
     public let method: String
-    /// The server, as `https://host:port`.
+    /// The server, as `https://host:port` or `http://host:port`.
     public let server: String
     /// The number of the attempt to send the request, starting at 1.
     ///
@@ -131,7 +131,8 @@ extension ClientEvent {
     case revoked
     /// The user logged out at the provider.
     case loggedOut
-    /// The authorization server refused the refresh token.
+    /// The authorization server refused the refresh token, or its response to a refresh is about
+    /// another issuer or user.
     case refused
   }
 }

@@ -8,7 +8,7 @@ public import SQFoundation
 ///
 /// - SeeAlso: ``ClientObserver``
 public struct ClientEvent: Sendable, Hashable {
-  /// Whether the event is the begin or the end of an operation, or a moment.
+  /// Whether an event is the beginning of an operation, its end, or a moment.
   public enum Phase: Sendable, Hashable {
     /// An operation begins.
     case begin
@@ -58,9 +58,9 @@ public struct ClientEvent: Sendable, Hashable {
 
   /// What the event is about.
   public let subject: Subject
-  /// Whether the event is a begin, an end or a moment.
+  /// Whether the event is the beginning of an operation, its end, or a moment.
   public let phase: Phase
-  /// The number of the operation, the same at its begin and its end; `nil` for a moment.
+  /// The number of the operation, the same at its beginning and its end; `nil` for a moment.
   public let operation: UInt64?
   /// The number of the operation that this event is part of; `nil` if there is none.
   ///

@@ -14,7 +14,7 @@ struct Observation: Sendable {
 }
 
 extension ClientObserver? {
-  /// Runs work and tells the observer of its begin and its end.
+  /// Runs work, and tells the observer when it begins and ends.
   ///
   /// `result` returns the subject of the end event, with the details that are known by then.
   func observing<Value>(
@@ -63,7 +63,7 @@ extension ClientEnvironment {
     observer.tell(observer.event(subject(), of: scope, accountID: accountID))
   }
 
-  /// Runs work and tells the observer of its begin and its end.
+  /// Runs work, and tells the observer when it begins and ends.
   package func observing<Value>(
     _ subject: ClientEvent.Subject, accountID: String? = nil,
     _ work: () async throws(SQOAuthError) -> Value

@@ -78,7 +78,10 @@ extension AccountOperations {
     let task = screen.withLock(\.self)
     task?.cancel()
     if let cause = await task?.value, case .failure(let error) = outcome, error.code == .cancelled {
-      throw SQOAuthError(.cancelled, "the code could not be shown until the end", cause: cause)
+      throw SQOAuthError(
+        .cancelled,
+        "the sign-in on another device was cancelled, because showing its code failed",
+        cause: cause)
     }
     return try outcome.get()
   }

@@ -41,7 +41,7 @@ extension AccountOperations {
     if let failure { throw failure }
     if var revocation {
       revocation.message +=
-        "; the tokens were forgotten here, and the provider may still accept them"
+        "; the SDK has forgotten the tokens, but the provider may still accept them"
       throw revocation
     }
   }

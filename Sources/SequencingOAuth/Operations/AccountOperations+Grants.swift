@@ -27,7 +27,8 @@ extension AccountOperations {
 
   /// Gets a token in the client's own name.
   ///
-  /// When the token expires, the module gets a new one in the same way.
+  /// When the token expires, the module gets a new one in the same way, or with the refresh token
+  /// if the server sent one.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   @discardableResult
@@ -44,10 +45,10 @@ extension AccountOperations {
   ///
   /// The key is ``ClientConfiguration/clientKey``. A service uses this grant to act in its own
   /// name, or for a user if the server allows that, without a sign-in page. When the token expires,
-  /// the module gets a new one in the same way. A client whose
-  /// ``ClientConfiguration/clientAuthentication`` is ``ClientAuthentication/publicClient`` sends
-  /// only the assertion. A remote signer has 10 s to sign. The request takes at most
-  /// ``ClientConfiguration/timeout``.
+  /// the module gets a new one in the same way, or with the refresh token if the server sent one. A
+  /// client whose ``ClientConfiguration/clientAuthentication`` is
+  /// ``ClientAuthentication/publicClient`` sends only the assertion. A remote signer has 10 s to
+  /// sign. The request takes at most ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the client has no
   ///   key; ``SQOAuthError/Code/clientKeyFailed``; ``SQOAuthError/Code/invalidGrant`` and other

@@ -6,8 +6,8 @@ extension AccountOperations {
   /// Handles the text of a URL that opened the app, and returns whether it answered the sign-in
   /// under way.
   ///
-  /// The result `false` means that the URL had no effect: it is for another part of the app, or for
-  /// another sign-in. `receiveRedirect(_:)` tells these cases apart.
+  /// The result `false` means that the URL had no effect, for example because it is for another
+  /// part of the app or for another sign-in. `receiveRedirect(_:)` tells the cases apart.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     receiveRedirect(redirect) == .answered

@@ -64,16 +64,18 @@ extension AccountOperations {
   /// browser.
   ///
   /// A response with status 401 is never returned: the SDK refreshes the token and sends the
-  /// request again, unless that cannot help. A second 401 is thrown as an error, with its fields
-  /// and its content in ``SQOAuthError/resourceResponse``. A 403 whose challenge says
-  /// `insufficient_scope` is thrown too. A response with any other status is returned.
+  /// request again. If that cannot help, or the server answers 401 again, the 401 is thrown as an
+  /// error, with its fields and its content in ``SQOAuthError/resourceResponse``. A 403 whose
+  /// challenge says `insufficient_scope` is thrown too. A response with any other status is
+  /// returned.
   ///
   /// A request without a ``WebRequest/timeout`` gets ``ClientConfiguration/timeout``, for each
   /// attempt to send it. A refresh between two attempts does not count; it has the time limit of
   /// ``token()``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authenticate(_:)`` and of the HTTP client;
-  ///   ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with the
+  ///   ``SQOAuthError/Code/invalidToken``, ``SQOAuthError/Code/insufficientScope``,
+  ///   ``SQOAuthError/Code/insufficientUserAuthentication`` or another code of the server, with the
   ///   server's ``SQOAuthError/challenge`` and its whole answer, ``SQOAuthError/resourceResponse``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {

@@ -16,8 +16,9 @@ extension AccountOperations {
 
   /// Signs the user in with the browser, with options for this sign-in only.
   ///
-  /// This call joins a sign-in under way that has the same options. With other options it fails
-  /// with ``SQOAuthError/Code/signInUnderWay``. ``signIn()`` without options joins any sign-in.
+  /// This call joins a sign-in under way that has the same options. If the options differ, it waits
+  /// for the end of a silent sign-in, and fails with ``SQOAuthError/Code/signInUnderWay`` during
+  /// any other. ``signIn()`` without options joins any sign-in except a silent one.
   @discardableResult
   public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
     try await module.signIn(SignIn.Request(place: .browser, options: options))
@@ -78,7 +79,7 @@ extension AuthorizationModule {
   /// token.
   ///
   /// With a store that fails, the new token would be lost when the program ends. So this check runs
-  /// before the browser opens, or before a password or a device code is sent.
+  /// before the browser opens, a password is sent or a device code is requested.
   package func checkStore() async throws(SQOAuthError) {
     if let record = try await session.account.check() { context.resumeAttributes(of: record) }
   }
@@ -118,7 +119,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Throws if the options demand a different user, and revokes the new tokens.
+  /// Throws and revokes the new tokens if the options demand the same user, but another signed in.
   private func checkUser(
     of token: SQToken, _ options: SignInOptions, from client: RegisteredClient
   ) throws(SQOAuthError) {
@@ -128,8 +129,8 @@ extension AuthorizationModule {
     abandoned.revoke(token, of: client)
     throw SQOAuthError(
       .idTokenSubject,
-      "another user signed in than the one of the account; the account was not changed: sign in as "
-        + "the same user, or use another account")
+      "another user signed in, not the user of the account; the account was not changed: sign in "
+        + "as the same user, or use another account")
   }
 
   private func run(

@@ -33,7 +33,7 @@ extension AccountOperations {
 
 extension AuthorizationModule {
   /// Returns the options of the sign-in that a resource server demands, and counts the sign-in;
-  /// `nil` if a valid token is enough.
+  /// `nil` if ``AccountOperations/requestAccess()`` is enough.
   package func stepUpOptions(
     answering error: SQOAuthError, with options: SignInOptions
   ) throws(SQOAuthError) -> SignInOptions? {

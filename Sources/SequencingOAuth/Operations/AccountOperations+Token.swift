@@ -165,7 +165,7 @@ extension AccountOperations {
       guard isRevoked else { throw error }
       var error = error
       error.message =
-        "the server has revoked the tokens, and they are still stored: \(error.message)"
+        "the server has revoked the tokens, but they are still stored: \(error.message)"
       throw error
     }
   }

@@ -55,8 +55,8 @@ extension AccountOperations {
   /// was exchanged.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authorization(for:method:with:)`` and of the HTTP
-  ///   client; ``SQOAuthError/Code/invalidToken`` or ``SQOAuthError/Code/insufficientScope`` with
-  ///   the server's ``SQOAuthError/challenge``.
+  ///   client; ``SQOAuthError/Code/invalidToken``, ``SQOAuthError/Code/insufficientScope`` or
+  ///   another code of the server, with the server's ``SQOAuthError/challenge``.
   /// - SeeAlso: RFC 6750, section 3.1
   public func send(
     _ request: WebRequest, with token: ExchangedToken

@@ -10,8 +10,8 @@ extension AssertionSource {
   /// the provider decides whether the client gets a token for the user at the other server. For
   /// each token of the other server, the SDK exchanges a token of `account` for a grant. `subject`
   /// selects the exchanged token: the ``TokenType/idToken``, which is refreshed first if it has
-  /// expired, or the ``TokenType/refreshToken``. `resource` identifies the resource for which the
-  /// other server's token is. The scope comes from the call that asks for that token. The source
+  /// expired, or the ``TokenType/refreshToken``. `resource` identifies the resource that the other
+  /// server's token is for. The scope comes from the call that asks for that token. The source
   /// retains the account.
   ///
   /// If the identity provider refuses, the request fails with

@@ -5,8 +5,7 @@ import SQCrypto
 extension AuthorizationModule {
   /// Runs work while no other session, in this process or another, changes the account.
   ///
-  /// `hasWaited` says whether another session used the account first, for longer than a write
-  /// takes.
+  /// `hasWaited` is `true` if the work had to wait more than a second for another session.
   ///
   /// - Throws: ``SQOAuthError/Code/accountInUse`` if the wait for another session takes longer than
   ///   `limit`; ``SQOAuthError/Code/cancelled`` if the task is cancelled during the wait.

@@ -32,8 +32,8 @@ package struct Prover: Sendable {
       guard let appKey, let name = try? ProofKey(ofApp: appKey), name == key else {
         throw SQOAuthError(
           .invalidConfiguration,
-          "the account's tokens are bound to a key of the app that its configuration does not have "
-            + "(tokenBinding); configure that key, or sign in again")
+          "the account's tokens are bound to a key of the app's own, and the configuration lacks "
+            + "it (tokenBinding); configure that key, or sign in again")
       }
       self.appKey = appKey
     } else {
@@ -133,7 +133,8 @@ extension ProofKey {
   ///
   /// If the binding names no algorithm, the server's list determines the algorithm.
   ///
-  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server does not list the algorithm.
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if the server does not list the algorithm;
+  ///   the error for a key that cannot be created or used.
   init(_ binding: TokenBinding, supported: [String]?) throws(SQOAuthError) {
     switch binding {
     case .certificate: throw .unusableClientKey("a certificate signs no proofs")

@@ -205,8 +205,8 @@ public struct ClientMetadata: Sendable, Hashable {
     guard keys.allSatisfy({ $0.publicJWK != nil }) else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the public half of a client key that signs elsewhere is not known, so it cannot be "
-          + "registered")
+        "the public half of a remote client key is not known, so it cannot be registered; create "
+          + "the ClientKey with its publicJWK")
     }
     guard
       !keys.isEmpty || clientAuthentication != .privateKeyJWT

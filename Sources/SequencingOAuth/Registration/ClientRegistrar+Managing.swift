@@ -107,8 +107,8 @@ extension ClientRegistrar {
     else {
       throw SQOAuthError(
         .registrationUnsupported,
-        "the stored registration has its management address on another server than the server that "
-          + "registers clients, so the SDK does not use it; register the client again")
+        "the stored registration's management address is not on the server that registers clients, "
+          + "so the SDK does not use it; register the client again")
     }
     return management
   }

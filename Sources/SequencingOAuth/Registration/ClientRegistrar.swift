@@ -101,7 +101,7 @@ public struct ClientRegistrar: Sendable {
     if let token { request.headers["Authorization"] = "Bearer \(token)" }
     if let members {
       guard let body = try? JSONEncoder().encode(members) else {
-        throw SQOAuthError(.invalidConfiguration, "the client cannot be described in JSON")
+        throw SQOAuthError(.invalidConfiguration, "the client's metadata cannot be written as JSON")
       }
       request.headers["Content-Type"] = "application/json"
       request.body = .bytes(body)

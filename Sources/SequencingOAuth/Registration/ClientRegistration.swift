@@ -95,9 +95,9 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
     clientSecretExpirationDate.map { date.addingTimeInterval(reserve) < $0 } ?? true
   }
 
-  /// How many seconds before its secret expires a client renews its registration.
+  /// The remaining lifetime of a secret, in seconds, at which the client renews its registration.
   ///
-  /// It leaves enough time for a sign-in that has already begun.
+  /// It is enough time for a sign-in that has already begun.
   static let reserve = 3600.0
 }
 

@@ -9,7 +9,7 @@ struct RegistrationKeeping: Sendable {
 
   /// The maximum number of attempts when another program changes the stored registration.
   private static let attempts = 5
-  /// The number of checks, at intervals of half a second, whether another host renewed the client.
+  /// The number of checks for a renewal by another host, at intervals of half a second.
   private static let looks = 6
   /// The number of attempts, at intervals of 100 ms, to get the right to register.
   private static let leaseLooks = 350
@@ -107,8 +107,8 @@ struct RegistrationKeeping: Sendable {
       // invalid.
       guard try await isKept(changed, replacing: latest) else { return .changedElsewhere }
       latest = changed
-      // Some servers issue secrets that last less than the hour that a good client must have left.
-      // There it is enough if the new secret expires later than the old one.
+      // Some servers issue secrets that last less than the hour that a usable client must have
+      // left. In this case it is enough that the new secret expires later than the old one.
       let isLonger = isBearable(latest) && latest.lasts(longerThan: kept)
       if isGood(latest) || isLonger { return .renewed(latest) }
     }
@@ -158,8 +158,8 @@ struct RegistrationKeeping: Sendable {
 
   /// Waits until no other program registers at the server, but only for a limited time.
   ///
-  /// An error of the store is ignored here: the store fails again when it saves the client, and
-  /// that error is thrown.
+  /// An error of the store is ignored: the store fails again when it saves the client, and that
+  /// error is thrown.
   private func lease() async -> AccountLease? {
     for _ in 0..<Self.leaseLooks {
       do {

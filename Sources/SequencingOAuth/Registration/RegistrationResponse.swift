@@ -53,7 +53,8 @@ struct RegistrationResponse {
     let secret = try Self.secret(reader, method, earlier)
     guard Self.isSendable(id), secret.value.map(Self.isSendable) ?? true else {
       throw SQOAuthError(
-        .invalidResponse, "the registered identifier or secret has forbidden characters")
+        .invalidResponse,
+        "the client_id or client_secret in the registration response has forbidden characters")
     }
     var shown = members
     for name in ["client_secret", "registration_access_token"] { shown[name] = nil }

@@ -67,7 +67,8 @@ extension RegistrationStore {
     } catch let error as SQOAuthError {
       throw error
     } catch {
-      throw SQOAuthError(.storeFailed, "the registration could not be read", cause: error)
+      throw SQOAuthError(
+        .storeFailed, "the client's registration could not be read from its store", cause: error)
     }
   }
 
@@ -80,7 +81,8 @@ extension RegistrationStore {
     } catch let error as SQOAuthError {
       throw error
     } catch {
-      throw SQOAuthError(.storeFailed, "the registration could not be stored", cause: error)
+      throw SQOAuthError(
+        .storeFailed, "the client's registration could not be stored", cause: error)
     }
   }
 }

@@ -47,7 +47,7 @@ package struct AddressedToken: Sendable {
   /// refresh fails, the method throws its error.
   func replaced() async throws(SQOAuthError) -> AddressedToken? {
     let session = module.session
-    // If another user has signed in since, this request must not be sent with that user's token.
+    // After a new sign-in, the token may be another user's, and must not be sent with this request.
     guard let generation, session.generation == generation else { return nil }
     let now = session.now
     if session.token?.accessToken == token.accessToken,

@@ -22,7 +22,8 @@ struct FreshTokenRefusals {
     backOffs[origin] = BackOff(error, after: previous, at: now)
   }
 
-  /// Returns whether refreshes for this server are on hold, because it recently refused a fresh token.
+  /// Returns whether refreshes for this server are on hold, because it recently refused a fresh
+  /// token.
   func holds(_ origin: ResourceOrigin, at now: Date) -> Bool {
     backOffs[origin]?.isInForce(at: now) ?? false
   }

@@ -3,7 +3,7 @@ public import SQFoundation
 
 /// The method and the URL of a request for a protected resource, before the token is added.
 public struct ResourceRequest: Sendable, Hashable {
-  /// The method in upper case, such as `GET`.
+  /// The method exactly as it is sent, such as `GET`.
   public let method: String
   /// The absolute URL, with its query.
   public let url: URL
@@ -25,7 +25,8 @@ public struct ResourceRequest: Sendable, Hashable {
     guard method.isFieldToken, method != "CONNECT" else {
       throw SQOAuthError(
         .malformedRequest,
-        "\"\(method.printable)\" cannot be the method of a request to a server; nothing was signed")
+        "\"\(method.printable)\" cannot be the method of a request to a server, so the SDK created "
+          + "no authorization")
     }
     let upper = method.uppercased()
     guard upper == method || !Self.usual.contains(upper) else {

@@ -4,6 +4,8 @@ import SQBasics
 extension Renewal {
   /// Stores a new token and makes it the session's token, even if the store fails.
   ///
+  /// A token with fewer rights does not replace the session's access token.
+  ///
   /// If there is a new ID token, the new refresh token is stored first, and the new access token is
   /// used only after the ID token has been validated.
   func keep(
@@ -32,7 +34,7 @@ extension Renewal {
     return await finish(record, identifiedBy: try await identity.run(refreshed.token))
   }
 
-  /// Returns the token that must wait until its ID token was validated; `nil` if there is none.
+  /// Returns the token that must wait until its ID token is validated; `nil` if there is none.
   private func pending(_ refreshed: RefreshedToken, after old: AccountRecord) -> SQToken? {
     if refreshed.identity != nil { return refreshed.token }
     guard narrowing != nil else { return nil }

@@ -2,8 +2,8 @@ import SQBasics
 
 /// One renewal of a session's token: it reads the store, gets a new token and stores that token.
 ///
-/// The new token is obtained with the refresh token or, if there is none, by the client credentials
-/// grant.
+/// The new token is obtained with the refresh token or, if there is none, by a repetition of the
+/// client's own grant, such as the client credentials grant.
 ///
 /// It runs in a separate task, and no waiting caller can cancel it. It sends a one-time refresh
 /// token only if the next token can certainly be stored: the session has the account's lease, the

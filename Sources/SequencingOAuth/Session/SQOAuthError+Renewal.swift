@@ -20,7 +20,8 @@ extension SQOAuthError {
   /// The error of a refresh that sent nothing, because the new token could not have been stored.
   var beforeSending: SQOAuthError {
     SQOAuthError(
-      code, "\(message); the refresh token was not sent, because the new one could not be stored",
+      code,
+      "\(message); the refresh token was not sent, because the new one could not have been stored",
       cause: cause)
   }
 }

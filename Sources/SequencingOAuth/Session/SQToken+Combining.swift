@@ -29,8 +29,8 @@ extension SQToken {
 
   /// Returns this token with the identity of an earlier token, or without an identity.
   ///
-  /// The text of this token's ID token is removed, because a store saves that text and reads the
-  /// identity from it.
+  /// The text of this token's ID token is replaced or removed too, because a store saves that text
+  /// and reads the identity from it.
   func keepingIdentity(of idToken: IDToken?) -> SQToken {
     var fields = additionalFields
     fields["id_token"] = idToken.map { .string($0.compactForm) }

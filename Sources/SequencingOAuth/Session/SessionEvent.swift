@@ -46,7 +46,10 @@ public enum SessionEnd: Sendable {
   case revoked
   /// The user logged out at the provider, and the provider sent a logout token.
   case loggedOut
-  /// The authorization server refused the refresh token, so the user must sign in again.
+  /// A refresh failed for good, so the user must sign in again.
+  ///
+  /// The authorization server refused the refresh token, or its new ID token names another user or
+  /// issuer. The error's code says which.
   case refused(SQOAuthError)
 }
 

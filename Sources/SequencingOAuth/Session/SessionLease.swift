@@ -9,7 +9,7 @@ import SQFoundation
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 
-  /// The longest time that a session usually waits for another holder of the lease.
+  /// The default time limit of a session's wait for another holder of the lease.
   ///
   /// It is long because the holder may be waiting for a slow server, and limited because the holder
   /// may be suspended.
@@ -56,7 +56,8 @@ final class SessionLease: Sendable {
   /// Waits until the session has the lease; the caller must call ``release()`` after each success.
   ///
   /// A cancelled task stops waiting and gets an error. While ``hurrying(_:)`` runs, a caller with
-  /// `waits` set to `false` gets an error instead of waiting for another holder.
+  /// `waits` set to `false` gets an error instead of waiting for another holder, unless a caller
+  /// with `waits` set to `true` waits too.
   func acquire(
     from store: any TokenStore, _ environment: ClientEnvironment, waits: Bool = true,
     within limit: Duration = SessionLease.longestWait
@@ -170,7 +171,7 @@ final class SessionLease: Sendable {
     var pause = Duration.milliseconds(1)
     while true {
       guard state.withLock({ $0.attempt === attempt }) else { throw .waitCancelled }
-      guard !Task.isCancelled else { throw inUse("the wait for it was ended", by: nil) }
+      guard !Task.isCancelled else { throw inUse("the SDK stopped waiting for it", by: nil) }
       guard clock.steadyTime < end else {
         let time = "the SDK waited \(attempt.limit.text); if that process hangs, end it"
         throw inUse(time, by: await store.shared.leaseHolder(id))

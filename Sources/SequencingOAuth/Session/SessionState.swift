@@ -168,7 +168,8 @@ extension SessionState {
     if isCurrent(change) { changeUnderWay = nil }
   }
 
-  /// Ends a failed change; later callers get its error until the back-off has passed.
+  /// Ends a failed change; until the back-off has passed, callers that need a new token get its
+  /// error.
   ///
   /// - Returns: `false` if the change was invalidated, so that its error is ignored.
   mutating func fail(_ change: TokenChange, _ error: SQOAuthError, at now: Date) -> Bool {

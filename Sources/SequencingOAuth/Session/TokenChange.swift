@@ -11,7 +11,7 @@ struct TokenChange: Sendable {
   let work = SharedWork<SQToken?, SQOAuthError>()
   /// The number of the change among the session's changes.
   let number: Int
-  /// A count of the callers that wait for the change's token, without the SDK's timer and an
+  /// A count of the callers that wait for the change's token, except the SDK's timer and an
   /// `AccountKeeper`.
   final class Callers: Sendable {
     private let number = Locked(0)

@@ -101,7 +101,7 @@ extension TokenSession {
     return nil
   }
 
-  /// Adds the attributes that the app has set to the account's record in the store.
+  /// Writes the app's new attributes into the account's record in the store.
   ///
   /// - Returns: The error if the store could not be read.
   private func saveAttributes() async -> SQOAuthError? {
@@ -167,7 +167,8 @@ extension TokenSession {
     return nil
   }
 
-  /// Whether the unsaved token cannot be obtained again, as its refresh used up the stored token.
+  /// Whether the unsaved token cannot be obtained again, because its refresh used up the stored
+  /// refresh token.
   private var isOneTimeTokenUnsaved: Bool {
     guard unsavedError != nil, let record else { return false }
     return record.token.refreshToken != nil && !record.reusesRefreshToken

@@ -52,5 +52,5 @@ extension SQOAuthError {
   fileprivate static let logoutStateMismatch = SQOAuthError(
     .stateMismatch,
     "the redirect after the logout has no state or a wrong one, so it may belong to another logout; "
-      + "the tokens were forgotten here, and the user may still be logged in at the provider")
+      + "the SDK has forgotten the tokens, but the user may still be logged in at the provider")
 }

@@ -14,7 +14,7 @@ extension SignInButton {
   /// The drawing as SVG: a frame, a tile with a key, and the title.
   ///
   /// It has no identifiers and no style sheet, because they would affect the surrounding page. The
-  /// key was drawn for this SDK; the lengths of its teeth form a sequence of three steps.
+  /// key was drawn for this SDK; its three teeth become shorter in equal steps.
   var drawing: HTML {
     let colors = colors
     return """

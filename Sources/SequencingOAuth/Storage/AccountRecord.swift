@@ -108,7 +108,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   var unverifiedToken: SQToken? { values.value.unverifiedToken }
   /// Whether a new token can be obtained without the user.
   var isRenewable: Bool { token.refreshToken != nil || grant != nil }
-  /// When the app last used the account; `nil` if no `AccountKeeper` has renewed the token since.
+  /// When the app last used the account; `nil` if the token comes from that use, and not from a
+  /// renewal by an `AccountKeeper`.
   var usedAt: Date? { values.value.usedAt }
   /// The key to which the account's tokens are bound; `nil` for Bearer tokens.
   package var proofKey: ProofKey? { token.proofKey }

@@ -58,9 +58,10 @@ public protocol ReservingTokenStore: TokenStore {
   ///
   /// Many servers accept a refresh token only once. Before the SDK sends one, it acquires the lease
   /// of the account and calls this method with the stored record. If the method throws, the SDK
-  /// does not refresh now and tries again later. Otherwise it passes the record with the new token
-  /// to ``AccountReservation/writeAhead(_:)``, calls ``TokenStore/save(_:)``, and then calls
-  /// ``AccountReservation/release()``. If no response comes, it calls only `release()`.
+  /// does not refresh now and tries again later, unless
+  /// ``ClientEnvironment/refreshesWithoutStore`` is `true`. Otherwise it passes the record with the
+  /// new token to ``AccountReservation/writeAhead(_:)``, calls ``TokenStore/save(_:)``, and then
+  /// calls ``AccountReservation/release()``. If no response comes, it calls only `release()`.
   ///
   /// Before a sign-in opens the browser, the SDK calls this method with `nil` and without the
   /// lease. The store should then check whether it could save a record, and must not change

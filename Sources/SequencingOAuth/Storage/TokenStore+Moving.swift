@@ -30,7 +30,8 @@ extension TokenStore {
       let holder = await shared.leaseHolder(id) ?? "another process"
       throw SQOAuthError(
         .accountInUse,
-        "\(holder) uses the account \"\(id.printable)\"; end it, and move the accounts again")
+        "\(holder) uses the account \"\(id.printable)\"; end that process, and move the accounts "
+          + "again")
     }
     defer { lease.release() }
     guard let record = try await attempt("be read", { try await $0.load(id) }) else { return false }
@@ -39,8 +40,8 @@ extension TokenStore {
       guard theirs.token.isSame(as: record.token) else {
         throw SQOAuthError(
           .accountChanged,
-          "the other store has another sign-in of the account \"\(id.printable)\"; erase the one "
-            + "that you do not need, and move the accounts again")
+          "the other store has another sign-in of the account \"\(id.printable)\"; erase the "
+            + "account in one of the two stores, and move the accounts again")
       }
     } else {
       try await other.attempt("save the token") { try await $0.save(record) }

@@ -24,8 +24,8 @@ public protocol WallClock: Sendable {
 
   /// Waits for a duration; changes of the date do not affect the wait.
   ///
-  /// It throws `CancellationError` if the task is cancelled. The default implementation waits until
-  /// the date after that duration.
+  /// It throws `CancellationError` if the task is cancelled. The default implementation calls
+  /// ``sleep(until:)`` with ``now`` plus the duration.
   func sleep(for duration: Duration) async throws
 
   /// Waits until a date; throws `CancellationError` if the task is cancelled.
@@ -42,7 +42,7 @@ extension WallClock {
   /// The time since a fixed date.
   public var steadyTime: Duration { .seconds(now.timeIntervalSinceReferenceDate) }
 
-  /// Waits until the date after a duration.
+  /// Waits until ``now`` plus a duration.
   public func sleep(for duration: Duration) async throws {
     try await sleep(until: now.addingTimeInterval(duration.seconds))
   }

@@ -105,8 +105,8 @@ extension BrowserCommand {
   /// The changes to the environment of the command.
   ///
   /// If there is no browser with windows, `xdg-open` would start a text browser, and that browser
-  /// would read the app's own terminal. With this list, `xdg-open` tries only the browsers in it,
-  /// after the user's default browser.
+  /// would read the app's own terminal. With a list of browsers in `BROWSER`, `xdg-open` tries only
+  /// these, after the user's default browser.
   var environmentChanges: [String: String] {
     guard !isNamed, program == "xdg-open" else { return [:] }
     let browsers = [

@@ -63,9 +63,9 @@ extension LandingPage {
       "It has ended already, or it took too long. Start it again from \(theApp)."
     case .notFound: "This address only receives the end of a sign\u{2011}in."
     case .tooLarge:
-      "Cookies of other programs on this machine came with the answer, and it was too large to read. "
-        + "Start the sign\u{2011}in again from \(theApp) and use a private window, or delete the cookies "
-        + "of this address."
+      "The answer was too large to read, probably because of cookies of other programs on this "
+        + "machine. Start the sign\u{2011}in again from \(theApp) and use a private window, or "
+        + "delete the cookies of this address."
     }
   }
 

@@ -7,8 +7,8 @@ import SQLoopback
 /// It listens from just before the browser opens until the sign-in ends. Only a GET request for the
 /// exact path with the correct `Host` reaches the sign-in. If the sign-in asked for a form
 /// (`response_mode=form_post`), a POST request with a form reaches it too. Any other request gets
-/// 404 and does not affect the sign-in. The last refused request that may have been the browser's
-/// is recorded, for the error of a sign-in without a response.
+/// an error status and does not affect the sign-in. The last refused request that may have come
+/// from the redirected browser is recorded, for the error of a sign-in without a response.
 ///
 /// - SeeAlso: RFC 8252, sections 7.3 and 8.3
 final class LoopbackRedirectReceiver: Sendable {
@@ -82,7 +82,7 @@ final class LoopbackRedirectReceiver: Sendable {
   /// The number of connections that were closed because too many were open.
   var turnedAway: Int { servers.reduce(0) { $0 + $1.turnedAway } }
 
-  /// The last refused request that may have been the browser's response.
+  /// The last refused request that may have carried the response to the sign-in.
   var refused: RefusedRequest? { lastRefused.current }
 
   /// Waits until each redirect that arrived before this call was passed on.

@@ -28,7 +28,7 @@ final class OutputRelay: Sendable {
     }
   }
 
-  /// Closes this process's copy of the write end, after the program has inherited the end.
+  /// Closes this process's copy of the write end, after the program has inherited its own copy.
   func closeWriteEnd() {
     close(writeEnd)
   }

@@ -46,13 +46,13 @@ enum RefusedRequest: Sendable, Hashable {
       "a browser spoke https at the port of the redirect URI, where the SDK speaks http: register "
         + "the redirect URI with http, and with 127.0.0.1 if the browser changes \"localhost\" to https"
     case .tooLarge(let status):
-      "the browser's request was too large (status \(status)) because of cookies of other programs "
-        + "on this machine: sign in in a private window, or delete the cookies of that address"
+      "the browser's request was too large (status \(status)), probably because of cookies of "
+        + "other programs on this machine: use a private window, or delete that address's cookies"
     }
   }
 }
 
-/// The last request that a receiver refused and that may have been the browser's response.
+/// The last refused request that may have carried the response to the sign-in.
 final class LastRefused: Sendable {
   private let value = Locked<RefusedRequest?>(nil)
 

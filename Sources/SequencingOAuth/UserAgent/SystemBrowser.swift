@@ -3,12 +3,12 @@ public import SQFoundation
 
 /// A user agent that opens pages in the user's own browser, as a separate process.
 ///
-/// It runs a command with the URL as the last argument. This is the app's command if there is one,
-/// otherwise a command in `$BROWSER`, and otherwise `xdg-open` or a similar command. `$BROWSER` is
-/// a list with colons between its entries. They are tried in order until one succeeds. Each entry
-/// is split into words as in a shell, `%s` is replaced by the URL, and a `&` at the end is removed.
-/// The output of a command that the app or the user chose goes to standard error; the output of
-/// other browsers is discarded.
+/// It runs a command that gets the URL, usually as the last argument: the app's command if there is
+/// one, otherwise a command in `$BROWSER`, and otherwise `xdg-open` or a similar command.
+/// `$BROWSER` is a list with colons between its entries. They are tried in order until one
+/// succeeds. Each entry is split into words as in a shell, `%s` is replaced by the URL, and a `&`
+/// at the end is removed. The output of a command that the app or the user chose goes to standard
+/// error; the output of other browsers is discarded.
 ///
 /// A text browser that the app or the user chose, such as `w3m`, gets the terminal of standard
 /// error, like an editor that `git` starts. In this case, the sign-in ends only after the user has
@@ -111,7 +111,7 @@ public struct SystemBrowser: UserAgent {
         + "UserAgent of your own, in its ClientEnvironment")
   }
 
-  /// Returns the first command whose program can be run here.
+  /// Returns the first command that can be run.
   private func usable(_ environment: [String: String]) -> BrowserCommand? {
     (try? commands(environment))?.first { obstacle(to: $0, environment) == nil }
   }
@@ -127,7 +127,7 @@ public struct SystemBrowser: UserAgent {
     }
   }
 
-  /// Returns why a command cannot be run here; `nil` if it can.
+  /// Returns why a command cannot be run; `nil` if it can.
   private func obstacle(
     to command: BrowserCommand, _ environment: [String: String]
   ) -> String? {

@@ -6,8 +6,9 @@ public import SQFoundation
 /// an embedded web view: through it the app could read the user's password (RFC 8252, section
 /// 8.12).
 public protocol UserAgent: Sendable {
-  /// Opens an authorization URL; the SDK calls it once for each sign-in, off the main thread.
+  /// Opens an authorization URL; the SDK calls it for each sign-in, off the main thread.
   ///
+  /// The SDK calls it a second time if the server rejects the sign-in's pushed request as expired.
   /// Return as soon as the browser has the URL. The SDK receives the redirect, or the app passes it
   /// to ``AccountOperations/handleRedirect(_:)-(URL)``. The method may also wait until the user has
   /// finished; its task is cancelled when the sign-in ends.
@@ -36,7 +37,7 @@ public protocol UserAgent: Sendable {
   /// Use it to inform the user. The sign-in continues, because a redirect without a `state` may
   /// come from anyone. But if the server itself omitted the `state`, no other redirect will come,
   /// and the user can cancel the sign-in. The SDK calls this method at most once for each
-  /// sign-in, on any thread. The default implementation does nothing.
+  /// page that it opens, on any thread. The default implementation does nothing.
   func didRefuse(_ error: SQOAuthError, for signIn: PendingSignIn)
 }
 

@@ -44,7 +44,7 @@ extension LogoutToken {
     guard values.count == 1 else {
       throw SQOAuthError(
         .logoutTokenInvalid,
-        "the request must have one parameter logout_token; no session ended")
+        "the logout request must have exactly one parameter logout_token; no session ended")
     }
     return values[0]
   }

@@ -23,7 +23,9 @@ public final class AccountKeeper: Sendable {
     case takenOver(String)
     /// The account's token could not be renewed or stored; the keeper tries again.
     case failed(String, SQOAuthError)
-    /// The server refused the account's refresh token, so the user must sign in again.
+    /// The account's session ended, so the user must sign in again.
+    ///
+    /// The server refused the refresh token, or sent an ID token of another issuer or user.
     case ended(String, SQOAuthError)
     /// The keeper pauses for a client's accounts at a server, named by its issuer or token
     /// endpoint.

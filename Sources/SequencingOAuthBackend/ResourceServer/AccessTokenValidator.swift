@@ -6,8 +6,8 @@ public import SequencingOAuth
 /// Use it in a service that clients call; a client itself never reads its access tokens. Validating
 /// a token usually needs no request. The server's public keys are fetched once, used while they are
 /// fresh, and fetched again if a token names an unknown key. While the server cannot be reached,
-/// the known keys stay in use for another 24 hours. A revoked token stays valid here until it
-/// expires; use ``TokenIntrospector`` to ask the server instead.
+/// the known keys stay in use for another 24 hours. A validator accepts a revoked token until the
+/// token expires; use ``TokenIntrospector`` to ask the server instead.
 ///
 /// The validator remembers the last 2000 valid tokens by their digests. For such a token, it
 /// checks the dates, but does not verify the signature again while the server publishes the same
@@ -47,8 +47,8 @@ public struct AccessTokenValidator: Sendable {
   /// audience, or if its algorithm is not in `algorithms`. The clocks of both servers may differ by
   /// `clockTolerance`. `timeout` is the time limit of a request for metadata or keys.
   ///
-  /// - Throws: `SQOAuthError.Code.invalidConfiguration` for an empty audience, an algorithm that
-  ///   needs a secret, or a provider with unusable addresses.
+  /// - Throws: `SQOAuthError.Code.invalidConfiguration` for an empty audience, no algorithm, an
+  ///   algorithm that needs a secret, or a provider with unusable addresses.
   public init(
     provider: Provider, audience: String,
     algorithms: Set<JWSAlgorithm> = AccessTokenValidator.publicKeyAlgorithms,
@@ -56,13 +56,15 @@ public struct AccessTokenValidator: Sendable {
     timeout: Duration = .seconds(30), environment: ClientEnvironment = ClientEnvironment()
   ) throws(SQOAuthError) {
     guard !audience.isEmpty else {
-      throw SQOAuthError(.invalidConfiguration, "a resource server needs an audience")
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the audience of the resource server is empty: pass the identifier of your service")
     }
     guard !algorithms.isEmpty, algorithms.isSubset(of: Self.publicKeyAlgorithms) else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "a resource server accepts only signatures by public keys, such as RS256 or ES256; remove the "
-          + "others from algorithms")
+        "a resource server needs one or more algorithms with public keys, such as RS256 or ES256, "
+          + "and accepts no others: change its set of algorithms")
     }
     self.audience = audience
     self.algorithms = algorithms

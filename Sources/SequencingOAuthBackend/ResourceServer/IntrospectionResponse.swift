@@ -101,8 +101,8 @@ struct IntrospectionResponse: Sendable {
 
   /// Returns `false` if the response and the request's token have different identifiers (`jti`).
   ///
-  /// The token's signature is not verified here, because the server does not report a forged token
-  /// as active.
+  /// The method does not verify the token's signature, because the server does not report a forged
+  /// token as active.
   private func isAboutToken(_ content: [String: JSONValue]) -> Bool {
     guard let named = content["jti"]?.string,
       let token = try? CompactJWS(request.token).claims()["jti"]?.string

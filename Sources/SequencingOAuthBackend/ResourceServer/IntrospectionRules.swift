@@ -15,7 +15,7 @@ struct IntrospectionRules {
 
   private static let name = SignedText.introspection.name
 
-  /// The values of `token_type` for an access token: the types of RFC 6749, and the name
+  /// The values of `token_type` for an access token: types such as Bearer and DPoP, and the name
   /// `access_token`.
   private static let types: Set = ["bearer", "dpop", "pop", "mac", "access_token"]
   /// The values of `token_use` for an access token, from Ory Hydra and Amazon Cognito.

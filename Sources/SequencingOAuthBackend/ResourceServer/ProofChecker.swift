@@ -49,7 +49,8 @@ extension AccessTokenClaims {
     guard let thumbprint = certificateThumbprint else { return }
     guard let certificate, Base64URL.encode(Digest.sha256(certificate)) == thumbprint else {
       throw SQOAuthError(
-        .accessTokenInvalid, "the access token is bound to another certificate than the client's")
+        .accessTokenInvalid,
+        "the access token is bound to a certificate that the client did not present")
     }
   }
 
@@ -76,8 +77,8 @@ extension AccessTokenClaims {
     guard proofKeyThumbprint == nil, !["dpop", "pop", "mac"].contains(type) else {
       throw SQOAuthError(
         .accessTokenInvalid,
-        "the access token is bound to a key, and the request has no proof (DPoP): check the whole "
-          + "request, as a ProtectedRequest")
+        "the access token is bound to a key: the client must send it with the scheme DPoP and a "
+          + "proof, and the service must check the whole request, as a ProtectedRequest")
     }
   }
 

@@ -11,7 +11,7 @@ struct ReceivedProof: Redacted {
   let thumbprint: String
   private let reader: ClaimReader
 
-  /// The maximum size of a proof.
+  /// The maximum size of a proof, in bytes.
   private static let maximumSize = 8 << 10
   /// How long a proof is valid.
   static let lifetime = Duration.seconds(60)
@@ -59,7 +59,7 @@ struct ReceivedProof: Redacted {
     }
   }
 
-  /// Throws if the proof was used before.
+  /// Marks the proof as used; throws if it was used before.
   func checkNew(
     in values: any OneTimeValues, at now: Date, tolerance: Duration
   ) async throws(SQOAuthError) {

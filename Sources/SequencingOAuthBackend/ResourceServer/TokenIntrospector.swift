@@ -37,8 +37,8 @@ public final class TokenIntrospector: Sendable {
   /// `configuration` is the resource server's own client at the provider. `audience` is the
   /// identifier of this service: a server reports the tokens for its other services as active too,
   /// so a token that does not name the audience is rejected. Pass `nil` only if every token of the
-  /// server may be used here, or if the server names no audience. With an empty text, each call
-  /// throws `SQOAuthError.Code.invalidConfiguration`.
+  /// server may be used at this service, or if the server names no audience. With an empty text,
+  /// each call throws `SQOAuthError.Code.invalidConfiguration`.
   ///
   /// A result is cached for `cacheTime` from the start of its request, even if the token is not
   /// active. With zero, each call sends a request. The cache has at most `cacheLimit` results.
@@ -71,7 +71,11 @@ public final class TokenIntrospector: Sendable {
     _ configuration: ClientConfiguration, _ audience: String?
   ) -> Result<ClientConfiguration, SQOAuthError> {
     audience?.isEmpty == true
-      ? .failure(SQOAuthError(.invalidConfiguration, "a resource server needs an audience"))
+      ? .failure(
+        SQOAuthError(
+          .invalidConfiguration,
+          "the audience of the resource server is empty: pass the identifier of your service, or "
+            + "nil to accept tokens for any service"))
       : .success(configuration)
   }
 
@@ -96,10 +100,10 @@ public final class TokenIntrospector: Sendable {
   /// `token` is the text after `Bearer` in the request's `Authorization` field. If the result is
   /// `nil`, answer the request with status 401.
   ///
-  /// If the server cannot be reached or is overloaded, the introspector sends no request for a
-  /// second, or for as long as the server asks, up to 30 s. During this pause, calls throw the
-  /// error of the last request. After any other failure of the server, the pause applies only to
-  /// the same token.
+  /// If the server cannot be reached, is overloaded or rejects the client (status 401), the
+  /// introspector sends no request for a second, or for as long as the server asks, up to 30 s.
+  /// During this pause, calls throw the error of the last request. After any other failure of the
+  /// server, the pause applies only to the same token.
   ///
   /// A request takes at most `ClientConfiguration.timeout`. A token that is bound to a key or a
   /// certificate is refused with `SQOAuthError.Code.accessTokenInvalid`; for such tokens use

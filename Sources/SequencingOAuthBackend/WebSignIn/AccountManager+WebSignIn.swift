@@ -86,7 +86,7 @@ extension AccountManager {
     }
     guard let redirect = PostedRedirect.url(form: form, at: signIn.request.redirectURI) else {
       throw SQOAuthError(
-        .invalidAuthorizationResponse, "the body of the request is not a valid form")
+        .invalidAuthorizationResponse, "the posted answer to the sign-in is not a valid form")
     }
     return try await finishSignIn(signIn, redirect: redirect, configuration, id: id)
   }

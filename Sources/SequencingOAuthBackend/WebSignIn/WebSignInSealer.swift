@@ -55,7 +55,8 @@ public struct WebSignInSealer: Sendable {
     guard !session.isEmpty else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the browser session of a sign-in is empty, so any browser could finish the sign-in")
+        "the browser session of a sign-in is empty, so any browser could finish the sign-in; pass "
+          + "a text that only this browser sends")
     }
     guard let content = try? JSONEncoder().encode(signIn) else {
       throw SQOAuthError(.invalidConfiguration, "the sign-in cannot be written as JSON")

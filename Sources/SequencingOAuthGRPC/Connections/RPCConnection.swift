@@ -121,7 +121,7 @@ final class RPCConnection {
       return fail(
         RPCCallError(transport: tls.failure("\(moment) the handshake, the connection \(reason)")))
     }
-    let words = farewell.map { "; it had announced: \($0)" } ?? ""
+    let words = farewell.map { "; the server had announced: \($0)" } ?? ""
     fail(RPCCallError(.unavailable, "the connection to \(authority) \(reason)\(words)"))
   }
 

@@ -36,5 +36,5 @@ extension RPCCallError {
   static let tooManyFields = RPCCallError(
     .resourceExhausted,
     "the server sent more than \(ReceivedSection.maximumFields) metadata fields or "
-      + "\(ReceivedSection.maximumBytes) bytes of them")
+      + "\(ReceivedSection.maximumBytes) bytes of metadata")
 }

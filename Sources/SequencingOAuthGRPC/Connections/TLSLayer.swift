@@ -16,6 +16,8 @@ final class TLSLayer {
   /// 3.1).
   private static let protocols: [UInt8] = [2, 0x68, 0x32]
 
+  /// Creates the TLS side of a connection to a host.
+  ///
   /// - Throws: `connectionFailed` if OpenSSL has no memory or cannot check the host's name.
   init(context: OpaquePointer, host: String, authority: String) throws(SQOAuthError) {
     guard let tls = SSL_new(context), let incoming = BIO_new(BIO_s_mem()),

@@ -19,7 +19,7 @@ enum Gzip {
     return result.code == Z_STREAM_END ? result.output : nil
   }
 
-  /// Decompresses data; throws if the result has more bytes than the limit.
+  /// Decompresses data; throws if the data is damaged or the result has more bytes than the limit.
   ///
   /// The limit is checked after each piece, so a small message that expands to a huge one uses no
   /// more memory than the limit allows.

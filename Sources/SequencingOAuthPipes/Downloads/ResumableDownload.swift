@@ -16,9 +16,10 @@ package import SequencingOAuth
 ///
 /// If a connection is lost after 64 KiB or more, the download continues immediately. If a
 /// connection is lost after fewer bytes, the download waits before it tries again, longer after
-/// each failure. After five such failures in a row, the call fails. It also fails if no byte was
-/// received, if the download was cancelled, or if the request's `timeout` has passed. The `timeout`
-/// applies to the whole call.
+/// each failure. After five such failures in a row, the call fails. After a lost connection, it
+/// also fails if no byte was received or if the server sent no strong validator. It fails if the
+/// download was cancelled or if the request's `timeout` has passed. The `timeout` applies to the
+/// whole call.
 ///
 /// - SeeAlso: RFC 9110, section 14
 package struct ResumableDownload: Sendable {

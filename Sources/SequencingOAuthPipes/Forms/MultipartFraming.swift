@@ -23,7 +23,7 @@ struct MultipartFraming: Sendable {
     head += "\r\n"
     if let type = part.contentType {
       guard !type.isEmpty, type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-        throw Self.malformed("the content type of a part is not visible ASCII")
+        throw Self.malformed("the content type of a part is empty or not printable ASCII")
       }
       head += "Content-Type: \(type)\r\n"
     }

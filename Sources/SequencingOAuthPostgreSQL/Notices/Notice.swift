@@ -15,7 +15,7 @@ struct Notice: Sendable {
     self.names = names
   }
 
-  /// Reads a notice; ignores text that is not a name, such as a notice of another program.
+  /// Reads a notice: the sender's name, then the accounts; ignores words that are not names.
   init(_ text: String) {
     let parts = text.split(separator: " ")
     origin = parts.first.map(String.init) ?? ""

@@ -10,11 +10,12 @@ extension HTTPTransport {
   /// #expect(try await MyTransport().brokenDuties() == [])
   /// ```
   ///
-  /// The client sends about fifty requests over http to 127.0.0.1, so it must allow this and use no
-  /// proxy for it. The SDK sends the requests as it sends those of an account. If the client
-  /// ignores `WebRequest.timeout`, for example, the SDK cancels the request. The method takes about
-  /// two seconds if the client keeps its duties, and otherwise at most a minute; but if the client
-  /// never returns, the method does not return either. TLS is not checked.
+  /// The client sends about fifty requests over http to 127.0.0.1, and one to a closed port of
+  /// 127.0.0.2, so it must allow this and use no proxy for it. The SDK sends the requests as it
+  /// sends those of an account. If the client ignores `WebRequest.timeout`, for example, the SDK
+  /// cancels the request. The method takes about two seconds if the client keeps its duties, and
+  /// otherwise at most a minute; but if the client never returns, the method does not return
+  /// either. TLS is not checked.
   ///
   /// - Parameter duties: The duties to check; by default all.
   /// - Returns: The broken duties, in the order of `duties`.

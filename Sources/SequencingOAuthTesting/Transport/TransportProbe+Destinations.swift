@@ -17,11 +17,13 @@ extension TransportProbe {
     let response = try await send(try download("/plain/file", to: file))
     try require(response.body.isEmpty, "the content of a file's response is also in its body")
     try require(
-      try Data(contentsOf: file) == Data("hello".utf8), "the file has not the response's content")
+      try Data(contentsOf: file) == Data("hello".utf8),
+      "the file does not have the response's content")
     let missing = self.file("missing")
     let refusal = try await send(try download("/status/404/file", to: missing))
     try require(
-      refusal.body == Data("hello".utf8), "the body of a 404 lacks its content, for a file")
+      refusal.body == Data("hello".utf8),
+      "with a file as the destination, the body of a 404 lacks its content")
     try require(
       !FileManager.default.fileExists(atPath: missing.path) || Self.isEmpty(missing),
       "the content of a 404 is in the file")
@@ -40,9 +42,11 @@ extension TransportProbe {
     try Data("other".utf8).write(to: other)
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: other)
     _ = try await failure(
-      of: try download("/plain/link", to: link), instead: "it follows a link for its file")
+      of: try download("/plain/link", to: link),
+      instead: "it accepts a symbolic link in place of the file")
     try require(
-      try Data(contentsOf: other) == Data("other".utf8), "it writes to the file behind a link")
+      try Data(contentsOf: other) == Data("other".utf8),
+      "it changes the target of a symbolic link")
   }
 
   func checkStream() async throws {
@@ -57,7 +61,9 @@ extension TransportProbe {
       try require(found.first?.count == 0, "the closure's first call is not the head without bytes")
       let sum = found.reduce(0) { $0 + $1.count }
       try require(sum == size, "the closure of \(path) got \(sum) of \(size) bytes")
-      try require(found.allSatisfy { $0.status == response.status }, "the closure's head differs")
+      try require(
+        found.allSatisfy { $0.status == response.status },
+        "the status that the closure of \(path) got is not the response's")
       try require(response.body.isEmpty, "the content of a closure's response is also in its body")
     }
     struct Refused: Error {}

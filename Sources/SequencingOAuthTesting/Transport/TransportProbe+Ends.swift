@@ -33,7 +33,9 @@ extension TransportProbe {
   func checkCancellation() async throws {
     let path = "/hold/cancellation"
     let request = WebRequest(url: try server.url(path))
-    let task = Task { try await failure(of: request, instead: "a cancelled request goes on") }
+    let task = Task {
+      try await failure(of: request, instead: "the request of a cancelled task does not end")
+    }
     server.whenReached(path) { task.cancel() }
     try checkEnd(try await task.value)
   }
@@ -44,7 +46,8 @@ extension TransportProbe {
     server.whenReached(path) { ending.raise() }
     try checkEnd(
       try await failure(
-        of: WebRequest(url: try server.url(path)), ending, instead: "an ended request goes on"))
+        of: WebRequest(url: try server.url(path)), ending,
+        instead: "the closure of whenStarted does not end the request"))
   }
 
   private func checkEnd(_ end: (error: SQOAuthError, seconds: Double)) throws {
@@ -59,7 +62,7 @@ extension TransportProbe {
     let open = try server.url("/plain/refused").absoluteString
     let url = try WebRequest(url: open.replacing("127.0.0.1", with: "127.0.0.2")).url
     let (_, seconds) = try await failure(
-      of: WebRequest(url: url), instead: "a closed port counts as a response")
+      of: WebRequest(url: url), instead: "a request to a closed port does not fail")
     try require(seconds < Self.soon, "the error came only after \(Self.text(seconds)) s")
   }
 

@@ -40,7 +40,8 @@ extension TransportProbe {
 
   func checkEmptyBody() async throws {
     let found = try await received("POST", "/plain/empty")
-    try require(found.body.isEmpty, "it sends \(found.body.count) bytes for no content")
+    try require(
+      found.body.isEmpty, "it sends \(found.body.count) bytes for a request without content")
   }
 
   func checkBytesBody() async throws {
@@ -101,6 +102,6 @@ extension TransportProbe {
       }
       return try await group.contains(true)
     }
-    try require(!mixed, "a request got the response to another one")
+    try require(!mixed, "a request got the response to a different request")
   }
 }

@@ -18,7 +18,7 @@ extension TransportProbe {
     let cookies = fields.values(for: "set-cookie")
     try require(
       cookies == ["first=1; Path=/", "second=2; Path=/"],
-      "two fields Set-Cookie became \(cookies.count)")
+      "two Set-Cookie fields became \(cookies.count), or their values changed")
     let refusal = try await send(WebRequest(url: try server.url("/status/401/fields"))).headers
     try require(
       refusal["WWW-Authenticate"] == "Bearer realm=\"duty\"", "a 401 lacks its WWW-Authenticate")
@@ -52,7 +52,7 @@ extension TransportProbe {
     let response = try await send(WebRequest(url: try server.url("/redirect/redirects")))
     try require(response.status == 302, "it returns \(response.status) for a redirect")
     try require(
-      server.requests(to: "/plain/redirected").isEmpty, "it follows a redirect, with its fields")
+      server.requests(to: "/plain/redirected").isEmpty, "it follows a redirect")
   }
 
   func checkCookies() async throws {
@@ -73,7 +73,7 @@ extension TransportProbe {
   func checkCompression() async throws {
     let response = try await send(WebRequest(url: try server.url("/gzip/compression")))
     let isPlain = response.body == Data(repeating: UInt8(ascii: "a"), count: ProbeServer.largeSize)
-    try require(isPlain, "the body of a response with gzip is not its decompressed content")
+    try require(isPlain, "the body of a gzip response is not the decompressed content")
     let accepted = server.requests(to: "/gzip/compression").last?.header("accept-encoding") ?? ""
     try require(accepted.contains("gzip"), "its Accept-Encoding does not offer gzip")
   }

@@ -1,4 +1,4 @@
-"""Measures the validation of an ID token by joserfc, with the commands of jose/main.go."""
+"""Measures the validation of an ID token by joserfc, with that command of jose/main.go."""
 import base64
 import json
 import sys

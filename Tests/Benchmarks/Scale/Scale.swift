@@ -6,7 +6,8 @@ import FoundationEssentials
 enum Scale {
   static let word = "scale"
 
-  /// Measures for four minutes, prints the values, and draws the charts into the folder `PICTURES`.
+  /// Measures for four minutes, prints the values, and draws the charts into the folder that the
+  /// environment variable `PICTURES` names.
   static func run(_ server: ByteServer) async throws {
     guard let folder = ProcessInfo.processInfo.environment["PICTURES"] else {
       throw BenchmarkError("PICTURES names no folder for the charts")
@@ -28,7 +29,7 @@ enum Scale {
 
   /// Returns the error for a missing program without which a chart would have fewer lines.
   static func missing(_ what: String) -> BenchmarkError {
-    BenchmarkError("\(what) is missing for the charts: Scripts/install test benchmark")
+    BenchmarkError("\(what) is missing for the charts; run Scripts/install test benchmark")
   }
 
   // MARK: Lines

@@ -14,21 +14,26 @@ extension Fuzzer {
         issuer: issuer, audience: audience, profile: profile,
         dates: AccessTokenDates(now: now, clockTolerance: .seconds(60)))
       if let claims = try attempt({ () throws(SQOAuthError) in try rules.check(members) }) {
-        try require(claims.issuer?.hasSameBytes(as: issuer) == true, "another issuer")
         try require(
-          claims.audience.contains { $0.hasSameBytes(as: audience) }, "another audience")
-        try require(claims.expirationDate.map { $0 > now - 60 } == true, "it has expired")
+          claims.issuer?.hasSameBytes(as: issuer) == true, "a token of another issuer is accepted")
+        try require(
+          claims.audience.contains { $0.hasSameBytes(as: audience) },
+          "a token for another audience is accepted")
+        try require(
+          claims.expirationDate.map { $0 > now - 60 } == true, "an expired token is accepted")
         try require(
           profile == .anyJWT || claims.clientID != nil && claims.subject != nil,
-          "a claim is missing")
+          "a token without client_id or sub is accepted")
       }
     }
     let rules = IntrospectionRules(issuer: issuer, clockTolerance: .seconds(60), now: now)
     let found = try attempt { () throws(SQOAuthError) in try rules.check(members) }
     if let found, let claims = found {
-      try require(members["active"] == .bool(true), "a token that is not active")
-      try require(claims.issuer.map { $0.hasSameBytes(as: issuer) } ?? true, "another issuer")
-      try require(claims.expirationDate.map { $0 > now - 60 } ?? true, "it has expired")
+      try require(members["active"] == .bool(true), "a token that is not active is accepted")
+      try require(
+        claims.issuer.map { $0.hasSameBytes(as: issuer) } ?? true, "another issuer is accepted")
+      try require(
+        claims.expirationDate.map { $0 > now - 60 } ?? true, "an expired token is accepted")
       try require(claims.description.isHarmless, "it shows as \(claims)")
     }
   }

@@ -42,7 +42,8 @@ extension Fuzzer {
     guard let error = head.failure(trailers) else {
       return try require(Int(status ?? "") == 0, "a call with status \(status ?? "") succeeded")
     }
-    try require(error.status != .ok && error.status.isKnown, "a failure with \(error.status)")
+    try require(
+      error.status != .ok && error.status.isKnown, "a failed call has the status \(error.status)")
     try require(!error.message.contains(secret), "the message repeats a secret")
     let challenge = error.oauth2ChallengeHeader ?? ""
     try require(!challenge.contains(secret), "the challenge repeats a secret")
@@ -53,7 +54,8 @@ extension Fuzzer {
     for entry in metadata {
       try require(entry.name == entry.name.lowercased(), "a name \(entry.name)")
       let isBinary = if case .bytes = entry.value { true } else { false }
-      try require(isBinary == entry.name.hasSuffix("-bin"), "\(entry.name) is of the other kind")
+      try require(
+        isBinary == entry.name.hasSuffix("-bin"), "the name \(entry.name) does not fit its value")
     }
     var written = HeaderBlock()
     metadata.write(to: &written)

@@ -12,7 +12,7 @@ extension Fuzzer {
     let oneByOne = fields.prefix(AuthenticationChallenge.maximumFields).flatMap {
       AuthenticationChallenge.challenges(in: [$0])
     }
-    try require(challenges == oneByOne, "fields read differently together")
+    try require(challenges == oneByOne, "fields read differently together than one by one")
     try require(
       challenges.count
         <= AuthenticationChallenge.maximumFields * AuthenticationChallenge.maximumChallenges,
@@ -21,11 +21,15 @@ extension Fuzzer {
     for challenge in TokenChallenge.challenges(in: fields) {
       try require(challenge.description.isHarmless, "it shows as \(challenge.description)")
       let texts = [challenge.error?.rawValue, challenge.errorDescription, challenge.realm]
-      try require(texts.allSatisfy { $0?.isHarmless ?? true }, "a text of \(challenge)")
-      try require(challenge.scope?.isASCII(withSpaces: true) ?? true, "the scope of \(challenge)")
+      try require(
+        texts.allSatisfy { $0?.isHarmless ?? true }, "a text of \(challenge) is not safe to show")
+      try require(
+        challenge.scope?.isASCII(withSpaces: true) ?? true,
+        "the scope of \(challenge) is not ASCII")
     }
     let long = (fields.first ?? "") + String(repeating: " ", count: 8 * 1024 + 1)
-    try require(AuthenticationChallenge.challenges(in: [long]).isEmpty, "a part of a long field")
+    try require(
+      AuthenticationChallenge.challenges(in: [long]).isEmpty, "a part of a too long field is read")
   }
 
   private static func check(_ challenge: AuthenticationChallenge) throws {

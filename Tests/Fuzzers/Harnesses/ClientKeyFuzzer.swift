@@ -27,20 +27,21 @@ extension Fuzzer {
     try require(key.description.isHarmless, "it shows as \(key)")
     guard let members = key.publicJWK?.object, case .here(let privateKey) = key.signer,
       let scheme = key.algorithm.scheme
-    else { throw Finding(description: "a key without halves") }
+    else { throw Finding(description: "the key lacks its public half, private half or algorithm") }
     for name in ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] {
-      try require(members[name] == nil, "the public half has \(name)")
+      try require(members[name] == nil, "the public half has the private member \(name)")
     }
-    try require(!privateKey.isWeak, "a weak key")
+    try require(!privateKey.isWeak, "a weak key is accepted")
     let message = Data("message".utf8)
     guard let signature = privateKey.signature(of: message, by: scheme),
       let publicKey = JSONWebKey(.object(members))?.publicKey
     else { throw Finding(description: "a key that cannot sign, or that no server can read") }
     try require(
-      publicKey.isValid(signature, of: message, by: scheme), "what it signs does not fit")
+      publicKey.isValid(signature, of: message, by: scheme),
+      "the public half rejects a signature of the private half")
     guard !privateKey.hasNoPrimes else { return }
     guard let pem = try? key.pem(), let again = try? ClientKey(pem: pem, algorithm: key.algorithm)
-    else { throw Finding(description: "it cannot be written and read") }
+    else { throw Finding(description: "the key cannot be written as PEM and read again") }
     try require(
       again.publicJWK?.object?["kid"] != nil
         && again.publicJWK.map(publicNumbers) == key.publicJWK.map(publicNumbers),

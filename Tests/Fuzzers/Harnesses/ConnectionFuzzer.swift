@@ -104,10 +104,12 @@ final class FuzzedClient {
   // MARK: The rules
 
   func checkStreams() throws {
-    try require(state.ended.count == streams.count, "\(state.ended.count) ends of \(streams.count)")
-    try require(Set(state.ended.map { ObjectIdentifier($0) }).count == streams.count, "two ends")
+    try require(
+      state.ended.count == streams.count, "\(state.ended.count) of \(streams.count) calls ended")
+    try require(
+      Set(state.ended.map { ObjectIdentifier($0) }).count == streams.count, "a call ended twice")
     try require(streams.allSatisfy { $0.result != nil }, "a call without a result")
-    try require(heads <= streams.count, "\(heads) heads")
+    try require(heads <= streams.count, "\(heads) response heads for \(streams.count) calls")
     for stream in streams {
       switch stream.result {
       case .success(let answer): try require(answer.frames.count <= 1, "more than one message")
@@ -120,11 +122,13 @@ final class FuzzedClient {
   private func check(_ error: RPCCallError) throws {
     try require(error.message.isHarmless, "a message that cannot be shown")
     try require(error.message.count < 400, "a message of \(error.message.count) characters")
-    try require(error.status != .ok && error.status.isKnown, "a failure with \(error.status)")
+    try require(
+      error.status != .ok && error.status.isKnown, "a failed call has the status \(error.status)")
     // A reset comes from the server, but its message is the SDK's.
     let isReset = error.message.contains(" reset the call: ")
     try require(
-      error.isFromServer == isReset && error.metadata.isEmpty, "a failure in the server's words")
+      error.isFromServer == isReset && error.metadata.isEmpty,
+      "an error has the server's metadata, or the wrong origin")
   }
 
   /// Requires that, for each stream, the client asks for no more bytes than the reader has read.
@@ -137,7 +141,8 @@ final class FuzzedClient {
       let credit = check.credit[stream.id, default: 0]
       let kept = stream === streams[3] ? unread : 0
       try require(
-        credit + kept <= received, "\(credit) bytes for \(received), of which \(kept) wait")
+        credit + kept <= received,
+        "the client asked for \(credit) more bytes: \(received) came, \(kept) are unread")
     }
   }
 
@@ -168,7 +173,9 @@ private struct WireCheck {
 
   init(_ wire: MemoryWire) throws {
     self.wire = wire
-    try require(wire.sent.starts(with: Self.preface.prefix(wire.sent.count)), "no preface")
+    try require(
+      wire.sent.starts(with: Self.preface.prefix(wire.sent.count)),
+      "the connection preface is wrong")
     Self.read(wire.received[...]) { type, stream, payload in
       if type == 0 { content[stream, default: 0] += payload.count }
     }
@@ -199,8 +206,9 @@ private struct WireCheck {
     let windows = Int(HTTP2Session.Settings().connectionWindow)
     let received = wire.received.count
     try require(credit[0, default: 0] <= windows + received, "too large a window")
-    try require(sentFrames.keys.allSatisfy { $0 <= 8 && $0 != 5 }, "a frame of no client")
-    try require(sentFrames[7, default: 0] <= 1, "several farewells")
+    try require(
+      sentFrames.keys.allSatisfy { $0 <= 8 && $0 != 5 }, "a frame that no client may send")
+    try require(sentFrames[7, default: 0] <= 1, "several GOAWAY frames")
     // A frame causes one answer at most, and a call is repeated only a few times.
     let answers = [4, 6, 3].reduce(0) { $0 + sentFrames[$1, default: 0] }
     try require(answers <= received / 9 + 30, "\(answers) answers to \(received) bytes")

@@ -48,7 +48,9 @@ extension Fuzzer {
         throw Finding(description: "a user would enter the code at \(text)")
       }
     }
-    try require(!authorization.description.contains(code) || code.utf8.count < 4, "a code in text")
+    try require(
+      !authorization.description.contains(code) || code.utf8.count < 4,
+      "the description has the code")
   }
 
   private static func requireReadAgain(

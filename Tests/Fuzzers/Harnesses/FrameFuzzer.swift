@@ -18,13 +18,13 @@ extension Fuzzer {
     for frame in whole.frames {
       try require(frame.content.count <= Frames.limit, "a message of \(frame.content.count) bytes")
       consumed += frame.bytes
-      // A damaged or too large message must throw, and nothing else may happen.
+      // A damaged or too large message must cause an error, and no crash.
       let message = try? frame.message(encoding: "gzip", limit: Frames.limit)
       try require((message?.count ?? 0) <= Frames.limit, "too large a message")
     }
     try require(input.starts(with: consumed), "the frames are not the bytes that came")
     if whole.status == nil {
-      try require(whole.isAtEnd == (consumed.count == input.count), "bytes are left, or none")
+      try require(whole.isAtEnd == (consumed.count == input.count), "isAtEnd is wrong")
     }
     try requireReadAgain(input)
   }

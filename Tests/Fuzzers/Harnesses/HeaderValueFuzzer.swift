@@ -43,10 +43,10 @@ extension Fuzzer {
     let written: String
     switch range {
     case .part(let first, let last, let total):
-      try require(0 <= first && first <= last && last < total, "\(range)")
+      try require(0 <= first && first <= last && last < total, "\(range) is impossible")
       written = "bytes \(first)-\(last)/\(total)"
     case .unsatisfied(let total):
-      try require(total >= 0, "\(range)")
+      try require(total >= 0, "\(range) is impossible")
       written = "bytes */\(total)"
     }
     try require(ContentRange(written) == range, "\(written) reads differently when written")

@@ -35,6 +35,6 @@ extension Fuzzer {
     let found = failure { () throws(JWSFailure) in
       try text.verify(with: set, algorithm: algorithm)
     }
-    try require(found == expected, "\(String(describing: found)) in place of \(expected)")
+    try require(found == expected, "the result is \(String(describing: found)), not \(expected)")
   }
 }

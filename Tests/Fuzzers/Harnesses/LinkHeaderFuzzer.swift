@@ -5,8 +5,8 @@ import FoundationEssentials
 @testable import SequencingOAuthPipes
 
 extension Fuzzer {
-  /// A fuzzer for the places where an API's response names its other pages: `Link`, and members of
-  /// the body.
+  /// A fuzzer for the places where an API's response names its other pages: `Link`, other header
+  /// fields, and members of the body.
   static let linkHeader = Fuzzer("link-header") { input in
     let text = String(decoding: input, as: UTF8.self)
     let links = LinkHeader.links(in: [text])
@@ -50,7 +50,7 @@ extension Fuzzer {
   private static func check(_ url: URL) throws {
     let query = url.absoluteString.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
     for pair in query.split(separator: "&") {
-      try require(!pair.hasPrefix("access_token="), "a token in \(url)")
+      try require(!pair.hasPrefix("access_token="), "an access token in \(url)")
     }
   }
 }

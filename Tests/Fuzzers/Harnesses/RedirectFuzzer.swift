@@ -36,12 +36,14 @@ extension Fuzzer {
     case .unreadable:
       let names = try pairs(in: text, for: expected).map(\.name)
       try require(
-        names.contains("response") && !names.contains("state"), "it is no signed response")
+        names.contains("response") && !names.contains("state"),
+        "an unreadable redirect has a state, or no signed response")
     case .answer(let result):
       let pairs = try pairs(in: text, for: expected)
       let states = pairs.filter { $0.name == "state" }
       try require(
-        states.count == 1 && states[0].value.hasSameBytes(as: expected.state), "not our state")
+        states.count == 1 && states[0].value.hasSameBytes(as: expected.state),
+        "a wrong state is accepted")
       try check(result, pairs, expected)
     }
   }
@@ -57,11 +59,11 @@ extension Fuzzer {
       end >= registered.count
         && String(decoding: bytes[..<registered.count], as: UTF8.self)
           .lowercased().hasSameBytes(as: expected.redirectURI.lowercased()),
-      "the answer came to another address")
+      "another address is accepted")
     let afterScheme = registered.firstIndex(of: UInt8(ascii: ":")) ?? 0
     try require(
       bytes[afterScheme..<registered.count] == registered[afterScheme...],
-      "the answer came to an address in other letters")
+      "an address with other letters is accepted")
     let query = bytes[registered.count..<end].dropFirst()
     return FormCoding.mend(String(decoding: query, as: UTF8.self))
   }
@@ -73,17 +75,22 @@ extension Fuzzer {
     switch result {
     case .failure(let error):
       try require(error.description.isHarmless && !error.code.rawValue.isEmpty, "\(error)")
-      try require(error.description.utf8.count < 8_000, "an error of \(error.description.count)")
+      try require(
+        error.description.utf8.count < 8_000, "an error of \(error.description.count) characters")
     case .success(let response):
       let code = response.code
       try require(!code.isEmpty && code.isASCII(withSpaces: true), "the code is \(code)")
       let codes = pairs.filter { $0.name == "code" }
-      try require(codes.map(\.value) == [code] && codes[0].isExact, "not the code")
-      try require(!pairs.contains { $0.name == "error" }, "a code beside an error")
+      try require(
+        codes.map(\.value) == [code] && codes[0].isExact, "the code is not the one in the redirect")
+      try require(
+        !pairs.contains { $0.name == "error" }, "a redirect with a code and an error is accepted")
       let issuers = pairs.filter { $0.name == "iss" }.map(\.value)
-      try require(issuers.count <= 1 && (!issuers.isEmpty || !expected.requiresIssuer), "no issuer")
+      try require(
+        issuers.count <= 1 && (!issuers.isEmpty || !expected.requiresIssuer),
+        "a missing or repeated issuer is accepted")
       if let issuer = expected.issuer, let found = issuers.first {
-        try require(found.hasSameBytes(as: issuer), "another issuer")
+        try require(found.hasSameBytes(as: issuer), "another issuer is accepted")
       }
       let again = [("code", code), ("state", expected.state)] + issuers.map { ("iss", $0) }
       let query = FormCoding.encodeQuery(again.map { FormCoding.Pair($0.0, $0.1) })

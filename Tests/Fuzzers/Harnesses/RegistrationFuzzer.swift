@@ -47,7 +47,7 @@ extension Fuzzer {
   private static func check(_ registration: ClientRegistration) throws {
     try require(!registration.clientID.isEmpty, "an empty identifier")
     for text in [registration.clientID, registration.clientSecret ?? ""] {
-      try require(text.isASCII(withSpaces: true), "an identifier or a secret that none may have")
+      try require(text.isASCII(withSpaces: true), "an ID or a secret with forbidden characters")
     }
     try require(registration.description.isHarmless, "it shows as \(registration)")
     let shown = registration.clientID + registration.issuer
@@ -66,7 +66,7 @@ extension Fuzzer {
       try require(
         registration.redirectURIs.count == 1
           && registration.redirectURIs[0].hasSameBytes(as: "https://app.example/cb"),
-        "users would be sent elsewhere")
+        "other redirect URIs count as the client's")
     }
   }
 }

@@ -6,7 +6,7 @@ import FoundationEssentials
 extension Fuzzer {
   /// A fuzzer for the decoder of the encrypted token file.
   ///
-  /// The seed files are encrypted with ``key``, a constant that is no secret.
+  /// Readable seed files are encrypted with ``key``, a constant that is no secret.
   static let sealedStore = Fuzzer("sealed-store") { input in
     try checkLayout(of: input)
     try checkHeader(Data(input.prefix { $0 != UInt8(ascii: "\n") }))
@@ -64,10 +64,10 @@ extension Fuzzer {
       var changed = bytes
       changed[changed.startIndex + position] ^= 1 << (position % 8)
       try require(
-        (try? read(changed)) == nil, "no error for the change of byte \(position)")
+        (try? read(changed)) == nil, "no error after a change of byte \(position)")
     }
     for end in [0, 1, bytes.count / 2, bytes.count - 1] {
-      try require((try? read(Data(bytes.prefix(end)))) == nil, "no error for the cut at \(end)")
+      try require((try? read(Data(bytes.prefix(end)))) == nil, "no error after a cut at \(end)")
     }
   }
 }

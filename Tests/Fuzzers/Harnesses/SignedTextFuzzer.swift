@@ -37,15 +37,18 @@ extension Fuzzer {
     }
     guard text.algorithmName.hasSameBytes(as: algorithm.rawValue) else {
       let expected = JWSFailure.algorithm(found: text.algorithmName)
-      try require(bySecret == expected && byKeys == expected, "\(algorithm) is believed")
+      try require(
+        bySecret == expected && byKeys == expected,
+        "another algorithm than \(algorithm) is not reported")
       return
     }
     try require(byKeys == .noKey, "verified without a key: \(algorithm)")
     try require(bySecret != nil, "verified by a secret that signed nothing: \(algorithm)")
-    try require(algorithm.isSymmetric || bySecret == .noKey, "a secret for \(algorithm)")
+    try require(algorithm.isSymmetric || bySecret == .noKey, "a secret is used for \(algorithm)")
   }
 
-  /// Requires that the text has claims if and only if each name occurs once in its object.
+  /// Requires that a text has claims if its payload is valid JSON with unique names, and has none
+  /// if a name occurs twice.
   private static func requireClaims(of text: CompactJWS) throws {
     let decoded = JSONMessage.members(of: text.payload)
     let isUnique = decoded.map { count(of: .object($0)) == colons(in: text.payload) } ?? false

@@ -23,10 +23,11 @@ extension Fuzzer {
     let bytesAgain = format.encode(again)
     try require(bytesAgain == bytes, "the file reads differently when it is written again")
     try require(
-      document.ids.sorted() == again.ids.sorted(), "the accounts differ when it is written again")
+      document.ids.sorted() == again.ids.sorted(),
+      "the accounts differ when the file is written again")
     for id in document.ids {
       guard let record = try stored(id, in: document) else { continue }
-      try require(record.id == id, "under the name \(id) stands \(record.id)")
+      try require(record.id == id, "the record of \(id) has the ID \(record.id)")
       let recordAgain = try stored(id, in: again)
       try require(record == recordAgain, "a record reads differently")
       try check(record)

@@ -22,7 +22,7 @@ extension Fuzzer {
       }
       // A response with an error status never gives a token.
       if case .success = result(of: input, as: type, quirks: quirks, status: 400) {
-        throw Finding(description: "a token of status 400")
+        throw Finding(description: "a response with status 400 gives a token")
       }
     }
   }
@@ -50,7 +50,7 @@ extension Fuzzer {
   }
 
   private static func check(_ token: SQToken, holdsError: Bool) throws {
-    try require(!holdsError, "a token of an answer that is an error")
+    try require(!holdsError, "an error response gives a token")
     try require(
       !token.accessToken.isEmpty && token.accessToken.isASCII(withSpaces: false),
       "the access token is \(token.accessToken)")

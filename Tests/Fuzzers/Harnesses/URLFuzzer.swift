@@ -19,7 +19,7 @@ extension Fuzzer {
     }
     if let origin = try? ResourceOrigin(text) {
       let again = try ResourceOrigin(origin.description)
-      try require(again == origin, "\(origin) is not its own origin")
+      try require(again == origin, "the origin \(origin) reads differently when written")
     }
     if let addresses = try? Discovery(issuer: text, timeout: .seconds(1)).addresses() {
       try require(!addresses.isEmpty, "an issuer \(text) without an address")
@@ -33,18 +33,19 @@ extension Fuzzer {
   private static func check(_ target: RequestTarget) throws {
     try require(target.port > 0 && !target.host.isEmpty, "\(target.authority) of \(target.text)")
     try require(
-      target.url.isASCII(withSpaces: false) && !target.url.contains("#"), "asked is \(target.url)")
+      target.url.isASCII(withSpaces: false) && !target.url.contains("#"),
+      "a request to \(target.url)")
     if let curl = CurlURL(target.url) {
       try require(
         normalized(curl.host) == normalized(target.host) && curl.port == target.port
           && curl.isSecure == target.isSecure,
-        "libcurl sees \(curl) in \(target.url), and we \(target.authority)")
+        "libcurl sees \(curl) in \(target.url), the SDK \(target.authority)")
     }
     if let url = URL(string: target.url) {
       try require(
         (url.host() ?? "").lowercased().filter { $0 != "[" && $0 != "]" } == target.host
           && UInt16(url.port ?? (target.isSecure ? 443 : 80)) == target.port,
-        "Foundation sees \(url.host() ?? "") in \(target.url), and we \(target.authority)")
+        "Foundation sees \(url.host() ?? "") in \(target.url), the SDK \(target.authority)")
     }
   }
 
@@ -54,7 +55,7 @@ extension Fuzzer {
     try require(
       target.host == own.host && target.port == own.port && target.isSecure == own.isSecure
         && address.absoluteString.contains("/.well-known/"),
-      "\(address) is asked for the issuer \(issuer)")
+      "\(address) is requested for the issuer \(issuer)")
   }
 
   private static func check(_ loopback: LoopbackRedirect) throws {

@@ -51,7 +51,8 @@ private struct Conversation: Equatable {
     }
     guard let status else { return }
     try require(
-      [400, 413, 414, 417, 431, 501, 505].contains(status), "refused with status \(status)")
+      [400, 413, 414, 417, 431, 501, 505].contains(status),
+      "a request is refused with status \(status)")
     // After a refusal, the start of the next request is unknown, so the parser must refuse a
     // further request, too.
     Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8).withUnsafeBytes { parser.append($0) }

@@ -10,7 +10,7 @@ extension Fuzzer {
   static let webSignIn = Fuzzer("web-sign-in") { input in
     let text = String(decoding: input, as: UTF8.self)
     try require(
-      (try? sealer.get().open(text, session: "s")) == nil, "a text opens that was not sealed")
+      (try? sealer.get().open(text, session: "s")) == nil, "a text that was not sealed opens")
     guard let signIn = try? JSONDecoder().decode(WebSignIn.self, from: input) else { return }
     let request = signIn.request
     try require(signIn.description.isHarmless, "it shows as \(signIn)")

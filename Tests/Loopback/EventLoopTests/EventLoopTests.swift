@@ -3,7 +3,7 @@ import Testing
 
 @testable import SQBasics
 
-/// The thread that waits for sockets, times and wake-ups, by each system call that it can use.
+/// The thread that waits for sockets, times and wake-ups, with the system's best call and poll(2).
 @Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
   static let pollers = [Poller(name: "the system's best"), Poller(name: "poll(2)")]
 
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: pollers)
-  func `a socket is reported when it can be read, and when its other side is gone`(
+  func `a socket is reported when it can be read or written, and when its other side is gone`(
     poller: Poller
   ) async throws {
     let (loop, pair) = (try poller.loop(), try Pair())
@@ -97,7 +97,7 @@ import Testing
     loop.change(pair.near, to: [])
     shutdown(pair.far, Int32(SHUT_RDWR))
     guard case .ready(let events)? = await handler.next() else {
-      Issue.record("nothing is reported")
+      Issue.record("the end of the other side was not reported")
       return
     }
     #expect(events.contains(.ended))
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: pollers)
-  func `a wait ends when its socket is ready, when its time is over or when it is ended`(
+  func `a wait ends when its socket is ready or invalid, when its time is over or after end()`(
     poller: Poller
   ) async throws {
     let (loop, pair) = (try poller.loop(), try Pair())

@@ -79,7 +79,7 @@ import Testing
       client.ask(3, ends: false)
       client.write([UInt8](repeating: 1, count: 1000), to: 3)
       guard case .whole(let content) = await (try server.exchange(1)).content.value() else {
-        Issue.record("as much as is allowed was refused")
+        Issue.record("content of exactly the limit was refused")
         return
       }
       #expect(content.count == 1000)
@@ -118,7 +118,7 @@ import Testing
       client.ask(1)
       let exchange = try await server.exchange(0)
       exchange.respond([":status": "200"])
-      #expect(await exchange.drained(), "nothing is left of nothing")
+      #expect(await exchange.drained(), "a response without content has nothing left to send")
       exchange.write([UInt8](repeating: 2, count: 100_000))
       let isDrained = OneShot<Bool>()
       let waiting = Task { isDrained.resolve(await exchange.drained()) }
@@ -135,7 +135,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a waiting handler learns that the client has left`(resets: Bool) async throws {
+  func `a waiting handler learns that the client has reset the stream or left`(resets: Bool)
+    async throws
+  {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1)
@@ -143,7 +145,7 @@ import Testing
       exchange.respond([":status": "200"])
       exchange.write([UInt8](repeating: 2, count: 100_000))
       async let isDrained = exchange.drained()
-      try await eventually("the room is used up") { client.answer(1).content.count == 65_535 }
+      try await eventually("the window is used up") { client.answer(1).content.count == 65_535 }
       if resets { client.reset(1) } else { client.leave() }
       #expect(await isDrained == false)
       try await exchange.closed()

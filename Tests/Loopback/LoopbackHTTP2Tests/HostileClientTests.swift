@@ -21,16 +21,16 @@ import Testing
     ("no settings", Array(Raw.greeting.prefix(24)) + Raw.frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])),
     ("a huge frame", Raw.greeting + [255, 255, 255, 0, 0, 0, 0, 0, 1]),
     ("content of stream 0", Raw.greeting + Raw.frame(0, 0, 0, [1])),
-    ("content of no stream", Raw.greeting + Raw.frame(0, 0, 9, [1])),
+    ("content of an idle stream", Raw.greeting + Raw.frame(0, 0, 9, [1])),
     ("an even stream", Raw.greeting + Raw.frame(1, 5, 2, request)),
     ("a broken block", Raw.greeting + Raw.frame(1, 5, 1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])),
     ("a cut block", Raw.greeting + Raw.frame(1, 1, 1, request) + Raw.frame(0, 1, 1, [])),
     ("a stray continuation", Raw.greeting + Raw.frame(9, 4, 1, request)),
     ("a push", Raw.greeting + Raw.frame(5, 4, 1, [0, 0, 0, 2] + request)),
     ("a short ping", Raw.greeting + Raw.frame(6, 0, 0, [1])),
-    ("a window of nothing", Raw.greeting + Raw.frame(8, 0, 0, [0, 0, 0, 0])),
+    ("a window increment of 0", Raw.greeting + Raw.frame(8, 0, 0, [0, 0, 0, 0])),
     (
-      "a window beyond all bounds",
+      "a window that overflows",
       Raw.greeting + Raw.frame(8, 0, 0, [127, 255, 255, 255])
         + Raw.frame(8, 0, 0, [127, 255, 255, 255])
     ),
@@ -52,7 +52,8 @@ import Testing
   @Test func `fields that decompress to too many bytes reset only their stream`() async throws {
     try await KeepingServer.running { server in
       let client = try server.connect()
-      // One long field enters the compression table; each later byte repeats it, a hundred times.
+      // One long field enters the compression table. Each of the hundred bytes after it repeats the
+      // field.
       let long =
         [0x40, 1] + Array("x".utf8) + [127, 0xA1, 0x1E] + [UInt8](repeating: 97, count: 4000)
       client.send(

@@ -72,7 +72,8 @@ import Testing
       let busy = try server.connect()
       busy.ask(1)
       let exchange = try await server.exchange(0)
-      // The first client sends nothing, the second only the greeting, the third endless fields.
+      // The first client sends nothing, the second only the greeting, the third an unfinished
+      // header section.
       let silent = try server.connect(greets: false)
       let greeting = try server.connect()
       let unfinished = try server.connect()

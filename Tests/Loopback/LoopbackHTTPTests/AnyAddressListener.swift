@@ -2,7 +2,7 @@ import Glibc
 
 /// A listener on every address of the host, as a hostile program would open it.
 ///
-/// It also lists the host's addresses and tries to reach them.
+/// Its static functions list the host's addresses and try to connect to them.
 final class AnyAddressListener {
   struct Failure: Error { let code: Int32 }
 

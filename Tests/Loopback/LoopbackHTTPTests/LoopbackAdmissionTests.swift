@@ -55,7 +55,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `bytes after an unread body are never read as a request`() async throws {
+  @Test func `an unread body is never read as a request`() async throws {
     let server = try server()
     let head = "POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 37\r\n\r\n"
     let answer = try await exchange(

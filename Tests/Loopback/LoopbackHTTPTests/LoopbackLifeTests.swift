@@ -37,7 +37,7 @@ import Testing
 
   @Test func `only the loopback address is reachable`() async throws {
     let server = try LoopbackServer { _ in .text("") }
-    // All of 127.0.0.0/8 leads to this host, and so does the host's name.
+    // All of 127.0.0.0/8 leads to this host, and so do the addresses of its interfaces.
     for address in ["127.0.0.2"] + AnyAddressListener.hostAddresses() {
       #expect(AnyAddressListener.canConnect(to: address, port: server.port) == false)
     }

@@ -23,7 +23,7 @@ import Testing
     ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
     ("GET / HTTP/3.0\r\n", 505),
   ])
-  func `a rejected request gets its status, no content and a closed connection`(
+  func `a rejected request gets its status, and its connection serves no other request`(
     request: String, status: Int
   ) async throws {
     let server = try server {
@@ -38,7 +38,9 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a rejected body that is still arriving does not reset the answer`() async throws {
+  @Test func `a client whose body is rejected while it arrives still gets the answer`()
+    async throws
+  {
     let server = try server { $0.bodyBytes = 10 }
     let connection = try await LoopbackConnection(port: server.port)
     // The client sends one piece, so the server has unread bytes when it answers.
@@ -112,7 +114,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a client that reads nothing is disconnected`() async throws {
+  @Test func `a client that stops reading is disconnected`() async throws {
     var limits = LoopbackLimits()
     limits.idleTime = .milliseconds(500)
     limits.connections = 1

@@ -32,7 +32,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `an endless stream goes on until its reader leaves`() async throws {
+  @Test func `an endless stream repeats its bytes and does not block other clients`() async throws {
     let server = try server(.send(Data("<".utf8)), .sendForever(Data("abc".utf8)))
     let connection = try await LoopbackConnection(port: server.port)
     try await connection.send(get)

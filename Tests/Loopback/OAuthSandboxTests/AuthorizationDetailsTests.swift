@@ -132,7 +132,7 @@ import Testing
       let answer = try refreshed.json()
       #expect(try answer["authorization_details"] == json(text))
       let next = try await peer.refresh(try #require(answer["refresh_token"]?.string))
-      #expect(try next.json()["authorization_details"] == json(Self.both), "the grant is whole")
+      #expect(try next.json()["authorization_details"] == json(Self.both), "the grant keeps both")
     }
     await sandbox.stop()
   }

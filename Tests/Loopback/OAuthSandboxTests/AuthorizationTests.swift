@@ -22,7 +22,7 @@ import Testing
     #expect(consent.contains("Allow Sandbox App?"))
     #expect(consent.contains("Alice Liddell"))
     #expect(consent.contains("List the sample genome files"))
-    #expect(!consent.contains("own files"), "a scope that was not asked for")
+    #expect(!consent.contains("own files"), "only the requested scopes are shown")
     await sandbox.stop()
   }
 

@@ -69,7 +69,7 @@ import Testing
     let second = try await drive.send("GET", path(try #require(first.nextLink), drive))
     let page = try second.decoded(FileListJSON.self)
     #expect(page.titles == ["3", "4"])
-    #expect(second.links["prev"] == nil, "what was before is gone")
+    #expect(second.links["prev"] == nil, "there is no earlier page")
     let rest = try await drive.page(try #require(page.nextLink).replacing("=2&", with: "=9&"))
     #expect(rest.titles == ["5", "6", "7"])
     await drive.sandbox.stop()

@@ -75,7 +75,7 @@ import Testing
     #expect(parts.status == 201)
     #expect(sandbox.files().last?.content == bytes)
     let request = try #require(sandbox.requests.last)
-    #expect(request.body.isEmpty && request.bodyLength == body.count, "it is not kept twice")
+    #expect(request.body.isEmpty && request.bodyLength == body.count, "the log has no copy")
     let chunked = try await exchange(
       "Transfer-Encoding: chunked",
       body: Data("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Data("\r\n0\r\n\r\n".utf8),

@@ -41,7 +41,7 @@ import Testing
     sandbox.advance(by: .seconds(600))
     answer = try await peer.refresh(first)
     found = try ends(answer)
-    #expect(isNear(found[0], 400) && isNear(found[1], 400), "no longer than the permission")
+    #expect(isNear(found[0], 400) && isNear(found[1], 400), "the timeout ends with the grant")
     sandbox.advance(by: .seconds(500))
     let latest = try #require(sandbox.latestRefreshToken)
     #expect(try await peer.refresh(latest).error == "invalid_grant")

@@ -98,7 +98,7 @@ import Testing
       at: .token, .hold(until: { await gate.wait() }, then: .unavailable(retryAfter: 9)))
     let tasks = (0..<4).map { _ in Task { try await client.refresh(token).status } }
     _ = try await sandbox.requests(to: .token, atLeast: 4)
-    #expect(sandbox.isActive(token), "nothing was done yet")
+    #expect(sandbox.isActive(token), "no held request has an effect yet")
     #expect(sandbox.latestRefreshToken == token)
     gate.open()
     var statuses: [Int] = []
@@ -122,7 +122,7 @@ import Testing
     await sandbox.stop()
     await #expect(throws: LoopbackError.self) { try await task.value }
     gate.open()
-    #expect(sandbox.isActive(token), "it had no effect")
+    #expect(sandbox.isActive(token), "the request had no effect")
   }
 
   @Test func `the sandbox counts how often each endpoint received each bearer token`() async throws

@@ -62,14 +62,14 @@ import Testing
     challenge(
       try await client.get("/api/me?access_token=" + tokens.accessToken), 400,
       plain + ", error=\"invalid_request\", "
-        + "error_description=\"Send the token in Authorization.\"")
+        + "error_description=\"Send the token in the field Authorization.\"")
     challenge(
       try await client.api("/api/DataSourceList?all=true", token: tokens.accessToken), 403,
       plain + ", error=\"insufficient_scope\", "
-        + "error_description=\"The access token does not allow this.\", scope=\"demo\"")
+        + "error_description=\"The access token lacks a required scope.\", scope=\"demo\"")
     let invalid =
       plain + ", error=\"invalid_token\", "
-      + "error_description=\"The access token expired or was revoked.\""
+      + "error_description=\"The access token is unknown, expired or revoked.\""
     challenge(try await client.api("/api/me", token: "unknown"), 401, invalid)
     challenge(try await client.api("/api/me", token: tokens.refreshToken), 401, invalid)
     sandbox.advance(by: .seconds(3600))
@@ -87,16 +87,16 @@ import Testing
   @Test(arguments: [
     (
       SandboxMisbehaviour.bearerError("invalid_token"), 401,
-      #"error="invalid_token", error_description="A test asked the sandbox for this.""#
+      #"error="invalid_token", error_description="A test asked the sandbox for this error.""#
     ),
     (
       .bearerError("insufficient_scope", scope: "files admin"), 403,
-      #"error="insufficient_scope", error_description="A test asked the sandbox for this.", "#
+      #"error="insufficient_scope", error_description="A test asked the sandbox for this error.", "#
         + #"scope="files admin""#
     ),
     (
       .bearerError("invalid_request", status: 400), 400,
-      #"error="invalid_request", error_description="A test asked the sandbox for this.""#
+      #"error="invalid_request", error_description="A test asked the sandbox for this error.""#
     ),
   ])
   func `the sandbox can be set to answer a valid token with a challenge`(
@@ -141,7 +141,7 @@ import Testing
     let hint = [("token_type_hint", "access_token")]
     #expect(try await revoke(second.refreshToken, hint).status == 200)
     #expect(!sandbox.isActive(second.refreshToken))
-    #expect(!sandbox.isActive(second.accessToken), "a refresh token takes its grant along")
+    #expect(!sandbox.isActive(second.accessToken), "the access token of the grant ends, too")
     #expect(try await revoke("unknown").status == 200)
     let foreign = sandbox.issueTokens(to: "sandbox-service")
     #expect(try await revoke(foreign.refreshToken).error == "unauthorized_client")
@@ -184,7 +184,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `only clients with a secret may introspect tokens`() async throws {
+  @Test func `a confidential client may introspect tokens, and a public client may not`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = sandbox.issueTokens(scopes: ["demo"])

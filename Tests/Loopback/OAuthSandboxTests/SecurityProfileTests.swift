@@ -44,7 +44,7 @@ import Testing
       ]
     }
 
-    /// Returns the parameters of a sign-in without those that are `nil`.
+    /// Returns the parameters of a sign-in except `client_id`; a change to `nil` removes one.
     func signIn(_ changes: [String: String?] = [:]) -> [(String, String)] {
       var parameters = Dictionary(BoundTokenTests.signIn) { $1 }
       parameters["client_id"] = nil
@@ -52,7 +52,7 @@ import Testing
       return parameters.map { ($0.key, $0.value) }
     }
 
-    /// Sends a form with a proof that has the sandbox's nonce.
+    /// Sends a form, by default with a proof that has the sandbox's nonce.
     func post(
       _ form: [(String, String)], to path: String, proves: Bool = true, nonce: String? = nil
     ) async throws -> LoopbackAnswer {

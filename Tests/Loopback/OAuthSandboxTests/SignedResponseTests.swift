@@ -117,7 +117,7 @@ import Testing
   ) async throws {
     let (sandbox, peer) = try await start()
     sandbox.misbehave(at: .authorization, .signedResponse(fault))
-    #expect(try await peer.redirect().value("code") != nil, "it waits for a signed response")
+    #expect(try await peer.redirect().value("code") != nil, "the fault waits for a JWT")
     let wrong = try await claims(try await answer(peer), peer)
     let right = try await claims(try await answer(peer), peer)
     #expect(wrong.claims[name] == value && right.claims[name] != value)

@@ -88,7 +88,9 @@ import Testing
     "", "grant_type=password&grant_type=password", "grant_type=%zz", "grant_type=%ff",
     "{\"grant_type\":\"password\"}",
   ])
-  func `a request body that is not a form is rejected`(body: String) async throws {
+  func `a request body that is not a form or repeats a parameter is rejected`(body: String)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     #expect(try await client.post("/token", body: body).error == "invalid_request")

@@ -75,12 +75,12 @@ import Testing
       let parameters = SandboxPeer.parameters(visit.redirect)
       #expect(parameters.value("state") == "a state+&=%")
       #expect((parameters.value("code") != nil) == (decision == .allow))
-      #expect(visit.pages.last?.status == 303, "nothing was asked at the app's address")
+      #expect(visit.pages.last?.status == 303, "the app got no request")
     }
     await sandbox.stop()
   }
 
-  /// Addresses that start like the app's `https` redirect URI but have another host or path.
+  /// Addresses that differ from the app's `https` redirect URI in their scheme, host or path.
   @Test(arguments: [
     "https://evil.example/?code=secret-code&state=secret-state",
     "https://app.example.evil.example/callback?code=secret-code&state=secret-state",

@@ -14,7 +14,9 @@ import Testing
   private static let screens = ["PlainScreen", "MainScreen", "ScreenActor", "OtherScreen"]
   private static let queues = ["main", "private"]
 
-  /// The expected calls of a screen, in order except for simultaneous ones.
+  /// The expected calls of a screen.
+  ///
+  /// Only the first call has a fixed position.
   private static let calls: Set = [
     "authorized", "refreshed", "restored", "fresh", "uploaded", "ended", "out",
   ]

@@ -161,7 +161,7 @@ struct ScreenSources: Sendable {
     nonisolated let uploads: Pipeline.Pipe = {
       guard let drive = try? Pipeline(words[1], module: oauth.module),
         let pipe = try? drive.add("upload", PipeConfiguration(endpoint: "upload/drive/v2/files"))
-      else { fatalError("no pipe") }
+      else { fatalError("the upload pipe cannot be added") }
       if isOnPrivateQueue { drive.callbackQueue = privateQueue }
       return pipe
     }()
@@ -199,7 +199,7 @@ struct ScreenSources: Sendable {
       }
     }
 
-    /// Keeps a screen that lives on the private queue.
+    /// The owner of a screen that lives on the private queue.
     nonisolated final class Home: @unchecked Sendable {
       private var screen: PlainScreen?
 

@@ -3,8 +3,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// An app under ThreadSanitizer, with libraries that are built only in the test run under
-/// ThreadSanitizer.
+/// An app under ThreadSanitizer.
+///
+/// Only the test run under ThreadSanitizer builds the libraries that the app needs.
 @Suite(
   .timeLimit(.minutes(10)),
   .enabled(if: sanitizer == "thread", "the libraries are built for ThreadSanitizer in its own run"))

@@ -66,7 +66,7 @@ import Testing
     ]
   }
 
-  /// Opens a sealed sign-in by the rules of format number 1.
+  /// Seals a sign-in, and opens it by the rules of format number 1.
   private static func opened(_ signIn: WebSignIn) throws -> Any {
     let purpose = Data("SequencingOAuth web sign-in 1\n".utf8)
     let text = try WebSignInSealer(key: .testKey).seal(signIn, session: "browser")
@@ -106,7 +106,7 @@ import Testing
   }
 }
 
-/// Records the values that were noted for one use.
+/// A list of one-time values that reports each value as new.
 private final class NotedValues: OneTimeValues {
   private let values = Locked<[String]>([])
 

@@ -7,7 +7,7 @@ import Testing
 @testable import SQBasics
 @testable import SequencingOAuth
 
-/// Every stored format of an earlier program can still be read.
+/// Checks that the stored formats of earlier programs can still be read.
 @Suite(.timeLimit(.minutes(1))) struct FormTests {
   @Test(arguments: ["sqlite-1a", "sqlite-1b", "sqlite-1c", "sqlite-2"])
   func `an SQLite database of each format version can be read and written`(form: String)
@@ -69,7 +69,7 @@ import Testing
     #expect(try await store.registration(at: registration.issuer) == registration)
   }
 
-  /// Every store writes a record in the JSON form of the sample `record-1.json`.
+  /// A store writes a record to disk in the JSON form of the sample `record-1.json`.
   @Test func `a record with every member is read and written unchanged`() throws {
     let text = try StoredForms.text("record-1.json").trimmingCharacters(in: .newlines)
     let record = try StoredForms.wholeRecord
@@ -95,7 +95,9 @@ import Testing
     #expect(record.token.isBound && !text.contains("\"token\":"))
   }
 
-  @Test func `each store saves and loads the proof key of an account`() async throws {
+  @Test func `the file, SQLite and memory stores save and load the proof key of an account`()
+    async throws
+  {
     let folder = try TemporaryFolder()
     let record = try StoredForms.boundRecord
     let stores: [any TokenStore] = [

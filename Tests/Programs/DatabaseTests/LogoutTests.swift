@@ -10,7 +10,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import SequencingOAuthPostgreSQL
 
-/// Back-channel logouts of accounts in a database with an unreadable record.
+/// Back-channel logouts in databases, and the search for accounts by user and by session.
 @Suite("Logouts in databases", .timeLimit(.minutes(3))) struct LogoutTests {
   private static let ids = (1...7).map { "account \($0)" }
 

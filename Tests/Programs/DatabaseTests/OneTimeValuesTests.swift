@@ -15,7 +15,7 @@ import Testing
   private static let now = Date(timeIntervalSince1970: 1_750_000_000.5)
   private static let end = now.addingTimeInterval(600)
 
-  /// Uses one value in many tasks through two objects that share their memory.
+  /// Checks that only one of many tasks can use a value, with two objects that share their memory.
   private func race(_ one: any OneTimeValues, _ two: any OneTimeValues) async throws {
     for value in ["a", "b"] {
       #expect(try await two.wasUsed(value) == false)
@@ -49,8 +49,8 @@ import Testing
     }
     #expect((0..<10_000).allSatisfy { note($0) })
     #expect(!note(0) && !note(9_999))
-    #expect(note(10_000), "an old value is removed")
-    #expect(!note(1_000) && !note(10_000), "a tenth is forgotten, and no more")
+    #expect(note(10_000), "a new value replaces old values")
+    #expect(!note(1_000) && !note(10_000), "only a tenth of the values is removed")
     #expect(note(999))
     // Expired values are removed first.
     #expect((10_001..<10_999).allSatisfy { note($0) })
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [nil, StoreKey.testKey])
-  func `two processes can use a value in a database file only once`(key: StoreKey?) async throws {
+  func `two stores can use a value in a database file only once`(key: StoreKey?) async throws {
     let folder = try TemporaryFolder()
     let stores = [0, 1].map { _ in SQLiteTokenStore(path: folder.file("t.sqlite"), key: key) }
     try await race(stores[0], stores[1])

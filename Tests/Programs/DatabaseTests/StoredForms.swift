@@ -8,7 +8,8 @@ import Testing
 
 /// Samples of every stored format that a program has ever written.
 ///
-/// Each store has the account ``record``. Sealed stores use ``StoreKey/testKey``.
+/// Each file or database of accounts has the account ``record``, and each keyring item has
+/// ``bracedRecord``. Sealed stores use ``StoreKey/testKey``.
 enum StoredForms {
   static let folder = PackageSources.root.appending(path: "Tests/Forms")
 

@@ -150,7 +150,9 @@ import Testing
     #expect(outcome.firstError.hasPrefix(error))
   }
 
-  @Test func `revoke revokes the tokens at the server`() async throws {
+  @Test func `revoke revokes the refresh token at the server and removes the account`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let old = try await keepExpiredAccount(at: sandbox)
     let outcome = try await run(["revoke"] + kept)
@@ -190,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: ["token", "call", "watch"])
-  func `a command with --sandbox rejects client options`(name: String) async throws {
+  func `a command with --sandbox rejects the option --auth`(name: String) async throws {
     let operands = name == "call" ? ["GET", "/api/me"] : []
     let outcome = try await run([name] + operands + ["--auth", "post", "--sandbox"])
     #expect(outcome.status == 2)
@@ -198,7 +200,7 @@ import Testing
   }
 
   @Test(arguments: ["token", "logout", "watch", "revoke", "accounts"])
-  func `every command leaves a damaged store unchanged`(command: String) async throws {
+  func `a command leaves a damaged store unchanged`(command: String) async throws {
     try folder.write("not a token file", to: "tokens")
     let outcome = try await run([command, "--store", "file:" + folder.file("tokens")])
     #expect(outcome.status == 1)

@@ -110,7 +110,7 @@ import Testing
     demo.send(SIGINT)
     let outcome = await demo.outcome()
     #expect(outcome.status == 3 && !outcome.isKilled)
-    #expect(outcome.errors == "error: cancelled: it was interrupted\n")
+    #expect(outcome.errors == "error: cancelled: the command was interrupted\n")
     close(writer)
   }
 
@@ -196,7 +196,8 @@ import Testing
     let refused = try await call(["GET", other.url(.me).absoluteString])
     #expect(refused.status == 1 && refused.output.isEmpty)
     #expect(refused.firstError.hasPrefix("error: origin_not_allowed: "), "\(refused.errors)")
-    #expect(refused.firstError.hasSuffix("so the token was not sent"), "no code in Swift")
+    #expect(
+      refused.firstError.hasSuffix("so the token was not sent"), "the line names no Swift code")
     #expect(
       refused.errors.hasSuffix(
         "\nName the server with --resource, as well as the servers that you gave to 'login'.\n"
@@ -205,7 +206,7 @@ import Testing
     other.forgetRequests()
     let named = ["--resource", other.issuer.absoluteString]
     #expect(try await call(["GET", other.url(.me).absoluteString] + named).status == 1)
-    #expect(other.requests(to: .me).count > 0, "what is given counts, for this run")
+    #expect(other.requests(to: .me).count > 0, "the given --resource applies to this run")
     await sandbox.stop()
     await other.stop()
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import sq_demo
 
-/// What the shells complete, tested with the shells themselves.
+/// The completion scripts, tested with the shells themselves.
 @Suite(.timeLimit(.minutes(1))) struct `Shell completion` {
   private let folder: TemporaryFolder
 
@@ -58,7 +58,7 @@ import Testing
     try folder.write(
       try await script("bash") + """
 
-        compopt() { :; }  # Only bash itself calls it while a person types.
+        compopt() { :; }  # The builtin works only while bash itself completes a word.
         COMP_WORDS=(sq-demo "$@") COMP_CWORD=$# COMPREPLY=()
         _sq_demo
         printf '%s\\n' "${COMPREPLY[@]}"

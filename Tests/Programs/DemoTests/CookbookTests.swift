@@ -120,7 +120,7 @@ import Testing
 
   @Test func `the cookbook ends with status 3 when it is interrupted`() async throws {
     let demo = try DemoProcess(["cookbook", "--browser", "sh -c 'sleep 60'"], in: folder)
-    try await eventually("it waits for the user") { demo.output.hasPrefix("configure ") }
+    try await eventually("the cookbook waits for the user") { demo.output.hasPrefix("configure ") }
     demo.send(SIGINT)
     let outcome = await demo.outcome()
     #expect(outcome.status == 3 && !outcome.isKilled)

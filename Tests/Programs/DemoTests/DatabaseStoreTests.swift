@@ -76,7 +76,7 @@ import Testing
     try await PostgreSQLServer.running { server in
       try await store(server).keepExpiredAccount(at: sandbox)
       let demos = try [home, otherHome].map { try start(["watch"], server, in: $0) }
-      try await eventually("each tells of four refreshes") {
+      try await eventually("each command prints four refreshes") {
         demos.allSatisfy { $0.output.split(separator: "\n").count >= 4 }
       }
       for demo in demos { demo.send(SIGINT) }
@@ -90,7 +90,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// Each program is a separate host, which ends as soon as it has its token.
+  /// Each program acts as a separate host and ends as soon as it has its token.
   @Test func `hosts that ask at the same time make one refresh and leave no lease`()
     async throws
   {
@@ -115,7 +115,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The killed host holds the account's lease: it sent the refresh token and then lost the answer.
+  /// The killed host holds the account's lease: it was killed after it sent the refresh token.
   @Test func `a sign-in does not wait for the lease of a killed host`() async throws {
     let sandbox = try await SandboxServer.start()
     try await PostgreSQLServer.running { server in
@@ -144,7 +144,7 @@ import Testing
         try await store(server).keepExpiredAccount(id, at: sandbox)
       }
       let demos = try [home, otherHome].map { try start(["watch", "--all"], server, in: $0) }
-      try await eventually("three refreshes are told") {
+      try await eventually("three refreshes are printed") {
         demos.map { $0.output.split(separator: "\n").count }.reduce(0, +) == 3
       }
       for demo in demos { demo.send(SIGTERM) }

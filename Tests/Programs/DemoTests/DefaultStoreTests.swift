@@ -90,11 +90,15 @@ import Testing
       service: "sq-demo", folder: folder.file("state/sq-demo"), bus: desktop.address)
     try await store.expire("default")
     // KeePassXC counts an answer a moment after it was given.
-    try await eventually("the test was asked for") { keePassXC.questions == before + 1 }
+    try await eventually("KeePassXC has asked about the test process") {
+      keePassXC.questions == before + 1
+    }
     let token = try await DemoProcess.run(
       ["token", "--store", "keyring"], in: folder, environment: bus)
     #expect(token.output.hasPrefix("access-"), "\(token.errors)")
-    try await eventually("the token was asked for") { keePassXC.questions == before + 2 }
+    try await eventually("KeePassXC has asked about the token command") {
+      keePassXC.questions == before + 2
+    }
     let watch = try DemoProcess(["watch", "--store", "keyring"], in: folder, environment: bus)
     try await eventually("ten refreshes", within: .seconds(90)) {
       watch.output.matches(of: /(?m)^refreshed/).count >= 10

@@ -29,7 +29,7 @@ import Testing
     return try await SandboxServer.start(options)
   }
 
-  /// Returns the user code in the program's output, which the user enters on the other device.
+  /// Returns the user code in the program's output, or `nil` if there is none yet.
   private func code(in text: String) -> String? {
     text.firstMatch(of: /[B-Z]{4}-[B-Z]{4}/).map { String($0.output) }
   }
@@ -157,7 +157,7 @@ import Testing
     let terminal = try PseudoTerminal(columns: 80, rows: 50)
     let demo = try DemoProcess(
       login(sandbox), in: folder, input: terminal.handle, output: terminal.handle)
-    try await eventually("the time runs") {
+    try await eventually("the time left is shown") {
       Set(terminal.everything.matches(of: /(10:00|9:\d\d) left/).map(\.output.1)).count > 1
     }
     let code = try #require(self.code(in: terminal.everything))
@@ -187,7 +187,7 @@ import Testing
     let demo = try DemoProcess(
       login(sandbox), in: folder, environment: ["PATH": "\(folder.file("bin")):\(path)"],
       input: terminal.handle, output: terminal.handle)
-    try await eventually("it has run") { folder.read("seen").hasSuffix("end\n") }
+    try await eventually("qrencode has run") { folder.read("seen").hasSuffix("end\n") }
     // Descriptor 3 is the folder that `ls` reads.
     #expect(folder.read("seen") == "0\n1\n2\n3\nend\n")
     demo.send(SIGINT)
@@ -200,7 +200,7 @@ import Testing
     let terminal = try PseudoTerminal(columns: 30, rows: 50)
     let demo = try DemoProcess(
       login(sandbox), in: folder, input: terminal.handle, output: terminal.handle)
-    try await eventually("the time runs") { terminal.everything.contains(" left") }
+    try await eventually("the time left is shown") { terminal.everything.contains(" left") }
     #expect(!terminal.everything.contains("▀"))
     demo.send(SIGINT)
     #expect(await demo.outcome().status == 3)

@@ -54,7 +54,7 @@ import Testing
     #expect(outcome.lines.allSatisfy { $0.count <= 80 })
   }
 
-  @Test func `an error names the command that explains it, which works as printed`() async throws {
+  @Test func `the explain command that an error suggests works as printed`() async throws {
     try folder.write("no store", to: "store")
     let failed = try await DemoProcess.run(
       ["token", "--store", "file:\(folder.file("store"))"], in: folder)

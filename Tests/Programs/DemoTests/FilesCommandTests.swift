@@ -196,7 +196,9 @@ import Testing
     options: [String], signal: Int32, status: Int32, code: String
   ) async throws {
     let demo = try DemoProcess(["files", "--sandbox"] + options, in: folder)
-    try await eventually("it signs in") { demo.errors.hasPrefix("Signing in at the built-in") }
+    try await eventually("the sign-in begins") {
+      demo.errors.hasPrefix("Signing in at the built-in")
+    }
     demo.send(signal)
     let outcome = await demo.outcome()
     #expect(outcome.status == status && !outcome.isKilled)
@@ -300,7 +302,7 @@ import Testing
     sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 600_000))
     let path = folder.file("genome")
     let demo = try DemoProcess(["files", "get", "genome", "-o", path] + kept, in: folder)
-    try await eventually("most of it is here") {
+    try await eventually("the first 600,000 bytes are saved") {
       (try? TemporaryFolder.size(path + ".partial")) == 600_000
     }
     demo.send(SIGINT)
@@ -308,7 +310,7 @@ import Testing
     #expect(outcome.status == 3 && !outcome.isKilled)
     #expect(
       outcome.errors == """
-        error: cancelled: it was interrupted
+        error: cancelled: the command was interrupted
         The first part of the file is in \(path).partial. Run the same command again to continue.
 
         """)

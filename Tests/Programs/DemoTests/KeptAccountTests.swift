@@ -37,7 +37,7 @@ import Testing
   ) async throws {
     let sandbox = try await demo.sandbox()
     #expect(try await demo.login(sandbox, demo.keyOption).status == 0)
-    // No user can enter the passphrase of an encrypted key here.
+    // The program has no terminal, so no user can enter the passphrase of an encrypted key.
     if let passphrase {
       try demo.folder.write(demo.key.pem(passphrase: passphrase), to: "key.pem")
     } else {
@@ -65,7 +65,7 @@ import Testing
       input: FileHandle(forReadingAtPath: demo.keyPath))
     let outcome = await kept.outcome()
     #expect(outcome.status == 2, "\(outcome.errors)")
-    #expect(outcome.firstError.contains("/dev/stdin is no file that lasts"), "\(outcome.errors)")
+    #expect(outcome.firstError.contains("/dev/stdin is not a lasting file"), "\(outcome.errors)")
     #expect(!demo.folder.exists("opened"))
     let passing = try DemoProcess(
       words.map { $0.hasPrefix("touch") ? "sandbox" : $0 } + ["--store", "memory"], in: demo.folder,

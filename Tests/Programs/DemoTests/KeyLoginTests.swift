@@ -50,7 +50,7 @@ import Testing
           "sq-demo login --account default \(demo.store.joined(separator: " ")) --key FILE'"))
     }
     let watch = try DemoProcess(["watch", "--all"] + demo.store, in: demo.folder)
-    try await eventually("the file is named") {
+    try await eventually("the warning about the key appears") {
       watch.errors.contains("warning: account default: key_unavailable: ")
     }
     watch.send(SIGTERM)
@@ -59,7 +59,7 @@ import Testing
     #expect(watched.errors.contains("could not be used 1."), "\(watched.errors)")
 
     let moved = ["--key", demo.folder.file("moved.pem")]
-    #expect(try await demo.run(["token"] + moved).status == 0, "the option counts for one run")
+    #expect(try await demo.run(["token"] + moved).status == 0, "the option applies to this run")
     try await demo.expireToken()
     #expect(try await demo.run(["token"]).status == 1)
     let again = try await demo.run(
@@ -93,7 +93,7 @@ import Testing
     let token = try DemoProcess(
       ["token"] + demo.store, in: demo.folder, input: terminal.handle, output: terminal.handle)
     let question = "Passphrase of the key \(demo.keyPath): "
-    try await eventually("it asks") { terminal.everything.contains(question) }
+    try await eventually("the passphrase prompt appears") { terminal.everything.contains(question) }
     #expect(terminal.modes[2] & UInt32(ECHO) == 0)
     try terminal.press("open sesame\n")
     #expect(await token.outcome().status == 0, "\(terminal.everything)")

@@ -65,7 +65,9 @@ import Testing
         secrets: Secrets(client: Secret(.clientSecret, "hunter2"))))
   }
 
-  /// Returns the issuer that the SDK saves in the record of an account at a server.
+  /// Returns the issuer that the SDK saves in the record of an account at a known provider.
+  ///
+  /// Returns `nil` for another server and for a provider without an issuer.
   private static func issuer(of server: Server) -> String? {
     guard case .known(let known) = server else { return nil }
     return known.issuer
@@ -94,7 +96,7 @@ import Testing
     "https://id.example.com", "https://id.example.com/realms/", "https://id.example.com/realms/a/b",
     "https://id.example.com/realms/a%20b", "https://id.example.com/realms/a?b",
   ])
-  func `known providers reject a Keycloak issuer without a realm`(issuer: String) throws {
+  func `known providers reject a Keycloak issuer without a valid realm`(issuer: String) throws {
     let failure = try #require(throws: Failure.self) {
       try Self.options(["keycloak", "--issuer", issuer])
     }
@@ -116,7 +118,7 @@ import Testing
     #expect(!output.contains("hunter2"))
   }
 
-  /// The account stores its provider, so that a refresh goes to the right server of Sequencing.
+  /// The account stores its provider, so that a later command uses the provider's settings.
   @Test(arguments: all + discovered)
   func `known providers are stored with the account`(
     words: [String], provider: Provider, address: String

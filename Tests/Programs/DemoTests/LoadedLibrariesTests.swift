@@ -12,7 +12,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// Runs the program and returns the names of all libraries that it loaded.
+  /// Runs the program, and returns its outcome and the names of all libraries that it loaded.
   private func libraries(
     _ arguments: [String]
   ) async throws -> (outcome: DemoProcess.Outcome, names: Set<String>) {

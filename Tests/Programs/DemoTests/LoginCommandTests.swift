@@ -23,7 +23,7 @@ import Testing
     try await DemoProcess.interrupted(arguments, in: folder, environment: environment)
   }
 
-  /// Options for a server that never needs to answer.
+  /// The words of a login at a server that does not need to run.
   private let nowhere = [
     "login", "--authorize", "http://127.0.0.1:9/authorize", "--token", "http://127.0.0.1:9/token",
     "--client-id", "app",
@@ -189,7 +189,7 @@ import Testing
     #expect(outcome.errors.contains("its own words\n"))
     let text = folder.read("browser").trimmingCharacters(in: .whitespacesAndNewlines)
     let process = try #require(pid_t(text))
-    #expect(kill(process, SIGKILL) == 0, "it still runs")
+    #expect(kill(process, SIGKILL) == 0, "the browser still runs")
   }
 
   @Test(arguments: ["/nonexistent/browser --new", "false", "sh -c 'exit 7'"])
@@ -217,7 +217,7 @@ import Testing
     let demo = try DemoProcess(["login"], in: folder)
     try await eventually("an address is printed") { demo.output.hasSuffix("\n") }
     #expect(demo.errors.contains("\nwarning: no browser was opened: there is no display"))
-    try await eventually("it says how long it waits, and what helps without a browser") {
+    try await eventually("login says how long it waits, and what helps without a browser") {
       demo.errors.hasSuffix(
         "\nWaiting for you to sign in, 300 s at most (--timeout changes that). Ctrl-C cancels."
           + "\nWithout a browser: --browser sandbox plays the sandbox's user.\n")
@@ -261,7 +261,7 @@ import Testing
   ) async throws {
     let demo = try DemoProcess(
       ["login", "--timeout", "60"] + words, in: folder, environment: ["BROWSER": "no-such:true"])
-    let address = try await eventually("an address is told") {
+    let address = try await eventually("an address is printed") {
       demo.errors.firstMatch(of: /\nIf it does not open: (http:\S+)\n/)?.1
     }
     #expect(
@@ -287,7 +287,7 @@ import Testing
       "\"This link leads to the wrong place\""
     ),
   ])
-  func `login prints the sandbox's error page if there is no redirect`(
+  func `login prints the heading of the sandbox's error page if there is no redirect`(
     words: [String], reason: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -302,7 +302,9 @@ import Testing
   }
 
   @Test(arguments: ["--browser=sandbox", "--sandbox"])
-  func `login prints the error page of the built-in sandbox`(option: String) async throws {
+  func `login prints the heading of the built-in sandbox's error page`(option: String)
+    async throws
+  {
     let outcome = try await run(["login", "--client-id", "nobody", option])
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("\"This app is not known here\""))
@@ -376,7 +378,7 @@ import Testing
     ["sandbox", "--port", "70000"], ["sandbox", "--lifetime", "0"], ["token", "--jsn"],
     ["logout", "--issuer", "https://x.example"],
   ])
-  func `login rejects wrong usage with status 2, like all other commands`(arguments: [String])
+  func `login rejects wrong usage with status 2, and so do other commands`(arguments: [String])
     async throws
   {
     let outcome = try await run(arguments)

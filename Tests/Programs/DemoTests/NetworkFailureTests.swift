@@ -6,7 +6,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// What the program says if a proxy or an authority cannot be used.
+/// The errors about silent servers, untrusted certificates and unusable proxies.
 @Suite(
   .timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["nginx", "openssl", "sh"])))
 struct NetworkFailureTests {

@@ -101,10 +101,10 @@ struct `The network's options` {
     ("socks5h://proxy.example:1080", "socks5h://proxy.example:1080"),
     ("alice@proxy.example:8080", "http://alice:%70%2f%40%3a@proxy.example:8080"),
   ])
-  func `a proxy is named with or without a scheme`(text: String, url: String) throws {
+  func `the address of a proxy may have a scheme or none`(text: String, url: String) throws {
     let network = try network(["--proxy", text], password: "p/@:")
     guard case .url(let proxy) = network.configuration.proxy else {
-      Issue.record("no URL")
+      Issue.record("the proxy of the configuration is not a URL")
       return
     }
     #expect(proxy.absoluteString == url)

@@ -5,8 +5,8 @@ import Testing
 
 /// Commands without a stored account.
 ///
-/// They must not use the built-in sandbox, because its tokens are useless after the command has
-/// ended.
+/// Without `--sandbox`, they must not use the built-in sandbox, because its tokens are useless
+/// after the command has ended.
 @Suite(.timeLimit(.minutes(1))) struct `A command without an account` {
   private static let commands = [
     ["token"], ["call", "GET", "/api/me"], ["files"],

@@ -19,8 +19,9 @@ import Testing
   }
 
   enum Configuration: CaseIterable, Sendable {
-    /// A known mistake: a configuration that activates a provider must also activate the default
-    /// provider.
+    /// The configuration activates only the legacy provider.
+    ///
+    /// This known mistake turns the default provider off.
     case legacyOnly
     /// The configuration demands FIPS on a machine without a FIPS module.
     case fipsWithoutModule
@@ -61,7 +62,7 @@ import Testing
   /// If an error called the store damaged, a user would replace it by an older copy, whose refresh
   /// token is already used.
   @Test(arguments: DemoStore.all)
-  func `if OpenSSL lacks an algorithm, no command changes the store or calls it damaged`(
+  func `if OpenSSL lacks an algorithm, a command neither changes the store nor calls it damaged`(
     store: DemoStore
   ) async throws {
     let sandbox = try await sandbox()

@@ -36,7 +36,7 @@ import Testing
   private func answer(
     _ question: String, _ text: String, count: Int = 1
   ) async throws {
-    try await eventually("it asks: \(question)") {
+    try await eventually("the terminal asks: \(question)") {
       terminal.everything.components(separatedBy: question).count > count
     }
     #expect(terminal.modes[2] & UInt32(ECHO) == 0)
@@ -110,7 +110,9 @@ import Testing
   func `a signal at the passphrase prompt cancels the command`(signal: Int32) async throws {
     let modes = terminal.modes
     let demo = try start(["login", "--issuer", "https://id.example.com", "--client-id", "x"])
-    try await eventually("it asks") { terminal.everything.hasSuffix("Passphrase: ") }
+    try await eventually("the passphrase prompt appears") {
+      terminal.everything.hasSuffix("Passphrase: ")
+    }
     #expect(terminal.modes != modes)
     demo.send(signal)
     let outcome = await demo.outcome()
@@ -122,7 +124,9 @@ import Testing
 
   @Test func `the end of the input at the passphrase prompt cancels the command`() async throws {
     let demo = try start(["login", "--issuer", "https://id.example.com", "--client-id", "x"])
-    try await eventually("it asks") { terminal.everything.hasSuffix("Passphrase: ") }
+    try await eventually("the passphrase prompt appears") {
+      terminal.everything.hasSuffix("Passphrase: ")
+    }
     try terminal.press("\u{4}")
     #expect(await demo.outcome().status == 3)
   }
@@ -160,7 +164,7 @@ import Testing
     ("keyring", .keyring), ("encrypted:x", .encrypted("x")), ("sqlite:x", .sqlite("x")),
     ("encrypted-sqlite:x", .encryptedSQLite("x")),
   ])
-  func `the store option accepts each kind of store`(text: String, option: StoreOption) throws {
+  func `the store option accepts each local store`(text: String, option: StoreOption) throws {
     #expect(try StoreOption(text) == option)
   }
 

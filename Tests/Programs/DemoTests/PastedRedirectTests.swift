@@ -46,13 +46,15 @@ import Testing
   ) async throws {
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
-    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
+    try await eventually("login asks for the redirect") {
+      demo.errors.contains("It starts with \(uri). ")
+    }
     let url = try #require(URL(string: String(demo.output.dropLast())))
     let redirect = try await SandboxVisitor().visit(url).redirect
     try write("")
     try write("nonsense")
     try write(uri + "?code=forged&state=guessed")
-    try await eventually("both are refused") {
+    try await eventually("both wrong lines are refused") {
       demo.errors.components(separatedBy: "That is not the answer").count == 3
     }
     try write("  \(redirect)\t")
@@ -69,9 +71,11 @@ import Testing
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
-    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
+    try await eventually("login asks for the redirect") {
+      demo.errors.contains("It starts with \(uri). ")
+    }
     try write(uri + "?error=access_denied&error_description=Not%20you")
-    try await eventually("it is told") {
+    try await eventually("the warning appears") {
       demo.errors.contains(
         "warning: a redirect without a state said: access_denied (Not you)")
     }
@@ -87,10 +91,12 @@ import Testing
     let uri = "com.example.app:/callback"
     let sandbox = try await sandbox(uri)
     let demo = try start(at: sandbox, uri)
-    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
+    try await eventually("login asks for the redirect") {
+      demo.errors.contains("It starts with \(uri). ")
+    }
     let url = try #require(URL(string: String(demo.output.dropLast())))
     let redirect = try await SandboxVisitor().visit(url).redirect
-    // The first part ends inside the state, which no other sign-in has.
+    // The first part ends inside the state, so the first line alone is not the redirect.
     let state = try #require(redirect.firstRange(of: "state="))
     let end = redirect.index(state.upperBound, offsetBy: 5)
     try write(String(redirect[..<end]))
@@ -128,12 +134,14 @@ import Testing
         "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "app",
         "--redirect-uri", uri, "--store", "memory", "--browser", "print",
       ], in: folder, input: terminal.handle)
-    try await eventually("it asks") { demo.errors.contains("It starts with \(uri). ") }
+    try await eventually("login asks for the redirect") {
+      demo.errors.contains("It starts with \(uri). ")
+    }
     let url = try #require(URL(string: String(demo.output.dropLast())))
     let redirect = try await SandboxVisitor().visit(url).redirect
     try terminal.press(redirect + "&more=" + String(repeating: "a", count: 5000) + "\n")
     if isCutOff {
-      try await eventually("it is refused") {
+      try await eventually("the pasted line is refused") {
         demo.errors.contains("keeps 4095 bytes of a line") && demo.errors.contains("stty -icanon")
       }
       #expect(sandbox.requests(to: .token).isEmpty)
@@ -182,13 +190,13 @@ import Testing
     let (seen, end) = (folder.file("url"), folder.file("end"))
     let script = "sh -c 'echo \"$0\" >\(seen); until [ -e \(end) ]; do sleep 0.01; done'"
     let demo = try start(at: sandbox, uri, ["--browser", script])
-    try await eventually("it asks") { demo.errors.contains("It starts with") }
+    try await eventually("login asks for the redirect") { demo.errors.contains("It starts with") }
     let url = try await eventually("the command runs") {
       let text = folder.read("url")
       return text.hasSuffix("\n") ? URL(string: String(text.dropLast())) : nil
     }
     try write(try await SandboxVisitor().visit(url).redirect)
-    try await eventually("it is signed in") { demo.output.contains("Signed in.") }
+    try await eventually("the sign-in succeeds") { demo.output.contains("Signed in.") }
     #expect(await demo.outcome().status == 0)
     try folder.write("", to: "end")
     await sandbox.stop()
@@ -220,8 +228,10 @@ import Testing
       environment: way == .commandOverSSH
         ? ["SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"] : [:],
       input: terminal.handle, output: terminal.handle)
-    try await eventually("it asks") { terminal.everything.contains("Paste that address here:") }
-    let address = try await eventually("there is an address") {
+    try await eventually("login asks for the redirect") {
+      terminal.everything.contains("Paste that address here:")
+    }
+    let address = try await eventually("the address is shown") {
       let text = way == .commandOverSSH ? folder.read("url") : terminal.everything
       return text.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+\/authorize\S+\s/)?.output
     }
@@ -229,7 +239,7 @@ import Testing
     let redirect = try await self.redirect(
       at: address.trimmingCharacters(in: .whitespacesAndNewlines), sandbox)
     try terminal.press("nonsense\n")
-    try await eventually("it is refused") {
+    try await eventually("the pasted line is refused") {
       terminal.everything.contains(/does not start with http:\/\/127\.0\.0\.1:\d+\/callback\./)
     }
     try terminal.press(redirect + "\n")

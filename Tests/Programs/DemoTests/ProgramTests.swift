@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `sq-demo leaves no files in a home folder if it needed none`() async throws {
+  @Test func `sq-demo leaves no files in the home folder if it stores nothing`() async throws {
     for words in [["token"], ["accounts"], ["token", "--store", "keyring"], ["logout"]] {
       _ = try await DemoProcess.run(words, in: folder)
     }
@@ -184,7 +184,8 @@ import Testing
 
   @Test(.requires("root's right to be another user", geteuid() == 0), arguments: 1...5)
   func `sq-demo reports that the limit of threads is too low`(limit: Int) async throws {
-    // Each limit has a user without other processes, so it counts only this program's threads.
+    // Each limit has its own user, who has no other processes, so that the limit counts only this
+    // program's threads.
     let user = 65_430 + limit
     let outcome = try await DemoProcess.run(
       ["token", "--store", "memory"], in: folder,
@@ -264,7 +265,9 @@ import Testing
     async throws
   {
     let demo = try DemoProcess(["sandbox"], in: folder)
-    try await eventually("it is described") { demo.output.contains(#/\n  sq-demo call http.+\n/#) }
+    try await eventually("the sandbox prints its commands") {
+      demo.output.contains(#/\n  sq-demo call http.+\n/#)
+    }
     let issuer = try #require(demo.output.firstMatch(of: #/issuer +(http://127.0.0.1:[0-9]+)/#)?.1)
     #expect(demo.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(demo.output)")
     for path in ["keys     ", "userinfo ", "logout   ", "me       ", "upload   "] {
@@ -288,7 +291,7 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  @Test func `sq-demo ends without a message when its output has no reader`() async throws {
+  @Test func `sq-demo is ended by SIGPIPE when its output has no reader`() async throws {
     let pipe = try ChildPipe()
     close(pipe.readEnd)
     let output = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
@@ -297,7 +300,7 @@ import Testing
     #expect(outcome.isKilled && outcome.status == SIGPIPE)
   }
 
-  @Test func `sq-demo reports that its output cannot be written`() async throws {
+  @Test func `sq-demo ends with status 1 if its output cannot be written`() async throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let demo = try DemoProcess(["help"], in: folder, output: full)
     let outcome = await demo.outcome()

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: Row.all)
-  func `every later command applies the protections of a protected login`(row: Row) async throws {
+  func `later commands apply the protections of a protected login`(row: Row) async throws {
     let sandbox = try await server(for: row)
     let login = try await demo.login(
       sandbox, row.options + (row.hasKey ? demo.keyOption : []),

@@ -17,7 +17,7 @@ import Testing
     demo = try KeyedDemo()
   }
 
-  /// The options of a login, the metadata that the server lacks, and what the program advises.
+  /// The options of a login, what the server or the client lacks, and what the program advises.
   private static let lacking: [(options: [String], hasKey: Bool, error: String, hint: String)] = [
     (
       ["--profile", "fapi2"], true, "dpop_signing_alg_values_supported",
@@ -85,7 +85,9 @@ import Testing
   {
     let server = try DemoProcess(
       ["sandbox", "--profile", profile, "--client-key", demo.keyPath], in: demo.folder)
-    try await eventually("it says how to sign in") { server.output.contains("sq-demo rpc http") }
+    try await eventually("the sandbox says how to sign in") {
+      server.output.contains("sq-demo rpc http")
+    }
     let printed = try #require(
       server.output.firstMatch(of: /\n {2}sq-demo (login .+ \\\n.+)\n/)?.1)
     #expect(server.output.contains("sandbox-key-app, with the key of \(demo.keyPath)"))

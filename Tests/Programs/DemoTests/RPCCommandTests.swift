@@ -162,7 +162,9 @@ import Testing
     }
   }
 
-  @Test func `the rpc command prints the gRPC status code of an unreachable server`() async throws {
+  @Test func `the rpc command prints a gRPC status code if the server cannot be reached`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     try await store.keepExpiredAccount(at: sandbox)
     let port = try ClosedPort()
@@ -214,7 +216,7 @@ import Testing
     let outcome = await demo.outcome()
     withExtendedLifetime(listener) {}
     #expect(outcome.status == 3 && !outcome.isKilled)
-    #expect(outcome.errors == "error: cancelled: it was interrupted\n")
+    #expect(outcome.errors == "error: cancelled: the command was interrupted\n")
   }
 
   @Test func `the tour makes the gRPC call and continues after an error`() async throws {
@@ -257,7 +259,7 @@ import Testing
       outcome.errors == """
         error: unauthenticated: Invalid credentials. Server challenge:
         Bearer realm="sandbox", error="invalid_token", \
-        error_description="The access token expired or was revoked."
+        error_description="The access token is unknown, expired or revoked."
 
         """)
   }

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test
-  func `a login without a client registers the program once, and every command uses that client`()
+  func `a login without a client registers the program once, and later commands use that client`()
     async throws
   {
     let first = try await DemoProcess.run(

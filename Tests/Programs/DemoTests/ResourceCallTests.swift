@@ -65,9 +65,11 @@ import Testing
     let sandbox = try await sandbox()
     let words = ["call", sandbox.url(.me).absoluteString, "--browser", "print"] + storeOption
     let first = try DemoProcess(words, in: folder)
-    try await eventually("it waits for its user") { first.errors.contains("Waiting for you") }
+    try await eventually("the first call waits for its user") {
+      first.errors.contains("Waiting for you")
+    }
     let second = try DemoProcess(words, in: try TemporaryFolder())
-    try await eventually("it says why it waits") {
+    try await eventually("the second call says why it waits") {
       second.errors.contains(#/Another program, .*\d+.*, uses this account/#)
     }
     #expect(!first.errors.contains("Another program"), "\(first.errors)")
@@ -251,10 +253,10 @@ import Testing
     let outcome = try await call(other.url(.me), "--browser", "sandbox")
     #expect(outcome.status == 0, "\(outcome.errors)")
     let kept = try #require(try await store.load("default")?.token.accessToken)
-    #expect(!other.requests.contains { $0.bearerToken == kept }, "its token stays where it belongs")
+    #expect(!other.requests.contains { $0.bearerToken == kept }, "the token is not sent elsewhere")
     #expect(try await store.list().count == 2)
     let named = try await call(other.url(.me), "--account", "default")
-    #expect(named.status == 1, "--account wins always")
+    #expect(named.status == 1, "the call uses the named account")
     #expect(other.requests(to: .me).contains { $0.bearerToken == kept })
     await sandbox.stop()
     await other.stop()

@@ -54,9 +54,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the time left fits a narrow terminal, so that the code stays in its place`()
-    async throws
-  {
+  @Test func `the time left fits on one line of a narrow terminal`() async throws {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 20, rows: 50)
     let demo = try DemoProcess(

@@ -4,7 +4,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// Accounts whose name says that they are for a resource, although they are not.
+/// Accounts with the URL of a resource as their name, whether or not they are for that resource.
 @Suite(.timeLimit(.minutes(1))) struct `An account with the name of a resource` {
   private let folder: TemporaryFolder
   private let store: FileTokenStore
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an account that has a resource's URL as its name is not used or replaced for that resource`(
+  func `an account named after a resource's URL is neither used nor replaced for that resource`(
     describesItself: Bool
   ) async throws {
     let server = try await SandboxServer.start()

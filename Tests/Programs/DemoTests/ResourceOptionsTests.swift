@@ -117,7 +117,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a call sends a token only to servers that --resource lists`() async throws {
+  @Test func `with --resource, a call sends a token only to the servers that the option lists`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let other = ["--resource", "https://api.example.com"]
     let new = try await call(sandbox, other)

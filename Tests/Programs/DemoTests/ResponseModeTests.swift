@@ -3,7 +3,7 @@ import OAuthSandbox
 import TestSupport
 import Testing
 
-/// The option `--response-mode`, which lets the server post its answer through the browser.
+/// The option `--response-mode`; with `form_post`, the server posts its answer through the browser.
 @Suite(.timeLimit(.minutes(1))) struct ResponseModeTests {
   private let folder: TemporaryFolder
 

@@ -31,7 +31,7 @@ import Testing
     let demo = try DemoProcess(command + store.options(folder), in: folder)
     try await answer.isHolding()
     demo.send(signal)
-    try await eventually("it says what it waits for") {
+    try await eventually("the program says what it waits for") {
       demo.errors.contains("Waiting for a refresh in progress")
     }
     answer.open()
@@ -47,7 +47,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// `timeout` sends its signal to the program and to the program's group.
+  /// The command `timeout` sends its signal to the program and to the program's group.
   @Test func `a command that gets a signal treats simultaneous signals as one`() async throws {
     let sandbox = try await SandboxServer.start()
     let store = DemoStore.file
@@ -58,7 +58,7 @@ import Testing
     let demo = try DemoProcess(["token"] + store.options(folder), in: folder)
     try await answer.isHolding()
     for signal in [SIGTERM, SIGHUP, SIGINT, SIGTERM] { demo.send(signal) }
-    try await eventually("it says what it waits for") {
+    try await eventually("the program says what it waits for") {
       demo.errors.contains("Waiting for a refresh in progress")
     }
     answer.open()
@@ -115,7 +115,7 @@ import Testing
     let demo = try DemoProcess(["token"] + store.options(folder), in: folder)
     _ = try await sandbox.requests(to: .token, atLeast: 1)
     demo.send(SIGINT)
-    try await eventually("it says what it waits for") {
+    try await eventually("the program says what it waits for") {
       demo.errors.contains("Waiting for a refresh in progress")
     }
     let outcome = await demo.outcome(sending: SIGINT)
@@ -152,7 +152,7 @@ import Testing
     let demo = try DemoProcess(
       command + ["--store", "keyring"], in: folder,
       environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
-    try await eventually("it connects") { bus.count > 0 }
+    try await eventually("the program connects to the bus") { bus.count > 0 }
     demo.send(SIGTERM)
     let outcome = await demo.outcome()
     #expect(outcome.status == 3 && !outcome.isKilled, "\(outcome.errors)")

@@ -31,14 +31,14 @@ import Testing
 
   private static let again = ["login", "--account", "work", "--browser", "sandbox"]
 
-  /// Returns the command in the hints, without the quotes.
+  /// Returns the sign-in command that the hints name, without quotes.
   private func command(_ store: DemoStore) -> String {
     "sq-demo login --account work \(store.options(folder).joined(separator: " "))"
   }
 
-  /// Ends the session at the server.
+  /// Ends the session at the server, and makes the stored access token expire.
   ///
-  /// The next use of the account notices the end.
+  /// So the next use of the account notices the end.
   private func end(_ sandbox: SandboxServer, _ id: String, in store: DemoStore) async throws {
     sandbox.revokeEverything()
     try await store.open(store.path(folder)).expire(id)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: DemoStore.all)
-  func `the record of a signed-out account is private and has no token or client secret`(
+  func `the file with an account's client is private and has no token or client secret`(
     store: DemoStore
   ) async throws {
     let sandbox = try await SandboxServer.start()

@@ -18,7 +18,7 @@ import Testing
       arguments + store.options(folder), in: folder, environment: store.environment)
   }
 
-  /// Returns the content of the store's file after all logs are empty.
+  /// Returns the content of the store's file once its write-ahead log is empty or absent.
   private func content(of store: DemoStore) async throws -> Data {
     try await eventually("the store is at rest") {
       let log = try? Data(contentsOf: URL(filePath: store.path(folder) + "-wal"))
@@ -144,13 +144,13 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a stored account of a newer program is not changed`() async throws {
+  @Test func `the store of a newer program is not changed`() async throws {
     try folder.write(#"{"version": 99, "accounts": {}}"#, to: "tokens")
     let outcome = try await DemoProcess.run(
       ["accounts", "--store", "file:" + folder.file("tokens")], in: folder)
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("error: store_too_new: "))
-    #expect(outcome.errors.contains("Use the program that wrote it"))
+    #expect(outcome.errors.contains("Use the program that wrote the store"))
     #expect(folder.read("tokens") == #"{"version": 99, "accounts": {}}"#)
   }
 

@@ -45,7 +45,9 @@ import Testing
     #expect(await demo.outcome().status == 0)
     #expect(terminal.modes == before)
     #expect(terminal.everything.hasPrefix("\u{1B}[?1049h"))
-    try await eventually("the screen is left") { terminal.everything.hasSuffix("\u{1B}[?1049l") }
+    try await eventually("the tour leaves the alternate screen") {
+      terminal.everything.hasSuffix("\u{1B}[?1049l")
+    }
     #expect(!terminal.everything.contains("access-"))
   }
 
@@ -209,7 +211,7 @@ import Testing
     #expect(!text.contains("alice") && !text.contains("SequencingOAuth demo"), "\(text)")
     // A program that was suspended does not know what is on the screen.
     demo.send(SIGCONT)
-    try await eventually("all is drawn again") {
+    try await eventually("the whole screen is drawn again") {
       String(decoding: terminal.everything.utf8.dropFirst(before.bytes), as: UTF8.self)
         .contains("SequencingOAuth demo")
     }
@@ -217,8 +219,9 @@ import Testing
     #expect(await demo.outcome().status == 0)
   }
 
-  /// Plain mode for screen readers: every line is printed once, and commands are a letter and
-  /// Enter.
+  /// Plain mode is for screen readers.
+  ///
+  /// Only an unknown key prints everything again.
   @Test func `the tour in plain mode prints only changes and reads letters with Enter`()
     async throws
   {
@@ -226,13 +229,13 @@ import Testing
     let demo = try DemoProcess(
       ["tour", "--plain"], in: folder, input: terminal.handle, output: terminal.handle)
     func tells(_ text: String) async throws {
-      try await eventually("it tells: \(text)") { terminal.everything.contains(text) }
+      try await eventually("the tour prints: \(text)") { terminal.everything.contains(text) }
     }
     try await tells("Please sign in.")
     try await tells("Type a key and Enter: enter to sign in, s to sign in without a browser,")
     #expect(terminal.modes == before)
     try terminal.press("x\n")
-    try await eventually("a key without a meaning repeats all") {
+    try await eventually("an unknown key prints everything again") {
       terminal.everything.components(separatedBy: "Please sign in.").count == 3
     }
     try terminal.press("\n")
@@ -289,11 +292,11 @@ import Testing
     let redirect = try #require(String(address).removingPercentEncoding)
     _ = try await CurlTransport.shared.send(
       WebRequest(url: redirect + "?error=access_denied&error_description=Not%20you"))
-    try await eventually("it is told") {
+    try await eventually("the error redirect is shown") {
       terminal.everything.contains("a redirect without a state said: access_denied (Not you)")
     }
     try terminal.press(arguments.isEmpty ? "s" : "s\n")
-    try await eventually("the sign-in goes on") {
+    try await eventually("the sign-in succeeds") {
       terminal.everything.contains("Signed in as Alice Liddell")
     }
     try terminal.press(arguments.isEmpty ? "q" : "q\n")
@@ -301,14 +304,14 @@ import Testing
   }
 
   @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGABRT, SIGSEGV])
-  func `the tour restores the terminal after any signal`(signal: Int32) async throws {
+  func `the tour restores the terminal after a signal`(signal: Int32) async throws {
     let before = terminal.modes
     let demo = try await start()
     demo.send(signal)
     let outcome = await demo.outcome()
     #expect(outcome.isKilled == [SIGABRT, SIGSEGV].contains(signal))
     #expect(terminal.modes == before)
-    try await eventually("the screen is left") {
+    try await eventually("the tour leaves the alternate screen") {
       terminal.everything.contains("\u{1B}[?25h\u{1B}[?1049l")
     }
   }
@@ -365,7 +368,7 @@ import Testing
       [], in: folder, environment: ["TERM": "dumb"], input: terminal.handle,
       output: terminal.handle)
     #expect(await demo.outcome().status == 0)
-    try await eventually("it signs out") { terminal.everything.contains("Signed out.") }
+    try await eventually("the tour signs out") { terminal.everything.contains("Signed out.") }
     #expect(!terminal.everything.contains("\u{1B}"))
   }
 }

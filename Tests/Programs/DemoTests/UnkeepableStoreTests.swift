@@ -6,7 +6,7 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
-/// A store that cannot save a new token, for each command that would refresh the token.
+/// A store that cannot save a new token, before a refresh and during it.
 @Suite(.timeLimit(.minutes(5))) struct `A store that cannot save the next token` {
   /// A fault of the store's folder.
   enum Trouble: String, CaseIterable {
@@ -74,8 +74,9 @@ import Testing
       starter: trouble.starter + [folder.file("deep")], environment: store.environment)
     #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome.output)\(outcome.errors)")
     #expect(outcome.firstError.hasPrefix("error: store_failed: "), "\(outcome.errors)")
-    #expect(outcome.errors.contains(folder.file("deep")), "it names the file: \(outcome.errors)")
-    #expect(sandbox.requests(to: .token).isEmpty, "nothing was spent")
+    #expect(
+      outcome.errors.contains(folder.file("deep")), "the error names the path: \(outcome.errors)")
+    #expect(sandbox.requests(to: .token).isEmpty, "the refresh token was not sent")
     try Self.mend(folder.file("deep"))
     let again = try await DemoProcess.run(
       ["token"] + store.options(folder), in: folder, environment: store.environment)
@@ -127,7 +128,7 @@ import Testing
     try files.moveItem(atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
     try Data().write(to: URL(filePath: folder.file("deep")))
     answer.open()
-    try await eventually("it waits for the store") {
+    try await eventually("the program waits for the store") {
       demo.errors.contains("for the store to save its token")
     }
     try files.removeItem(atPath: folder.file("deep"))

@@ -40,7 +40,7 @@ import Testing
 
   @Test func `watch --sandbox uses the built-in sandbox for one run`() async throws {
     let demo = try DemoProcess(["watch", "--sandbox"], in: folder)
-    try await eventually("it watches") { demo.errors.contains("Ctrl-C ends this.") }
+    try await eventually("watch has started") { demo.errors.contains("Ctrl-C ends the command.") }
     demo.send(SIGINT)
     let outcome = await demo.outcome()
     #expect(outcome.status == 0 && !outcome.isKilled)
@@ -53,8 +53,8 @@ import Testing
     let old = try await store.keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .token, .status(503))
     let demo = try start()
-    try await eventually("a failure is told") { demo.errors.contains("\nwarning: ") }
-    try await eventually("it is tried again") { demo.output.hasPrefix("refreshed ") }
+    try await eventually("the failure is printed") { demo.errors.contains("\nwarning: ") }
+    try await eventually("the refresh is tried again") { demo.output.hasPrefix("refreshed ") }
     demo.send(SIGTERM)
     #expect(await demo.outcome().status == 0)
     let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
@@ -82,7 +82,7 @@ import Testing
     let sandbox = try await SandboxServer.start(options)
     _ = try await store.keepExpiredAccount(at: sandbox)
     let demo = try start()
-    try await eventually("it watches") { demo.output.hasPrefix("refreshed ") }
+    try await eventually("watch has started") { demo.output.hasPrefix("refreshed ") }
     // The output of the other program goes to another folder.
     let (other, kept) = (try TemporaryFolder(), ["--store", "file:" + store.path])
     #expect(try await DemoProcess.run(["logout"] + kept, in: other).output == "Signed out.\n")

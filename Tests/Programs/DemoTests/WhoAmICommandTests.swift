@@ -116,7 +116,7 @@ import Testing
     let logout = try await run(["logout", "--everywhere", "--browser", "sandbox"])
     #expect(logout.status == 0, "\(logout.errors)")
     #expect(logout.lines == ["Signed out here and at the provider."])
-    #expect(sandbox.requests(to: .revocation).count == 2, "the refresh token and the access token")
+    #expect(sandbox.requests(to: .revocation).count == 2, "both tokens are revoked")
     let request = try #require(sandbox.requests(to: .endSession).first)
     #expect(request.query("id_token_hint") != nil && request.query("client_id") == "sandbox-app")
     let who = try await run(["whoami"])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension ChildProcess {
-  /// Signs in as the user of a program that prints its sign-in address because of `BROWSER=echo`.
+  /// Signs in at the address that the program prints because of `BROWSER=echo`.
   ///
   /// `number` is 1 for the first sign-in of the program, 2 for the second, and so on.
   func signIn(

@@ -1,6 +1,6 @@
 import SequencingOAuth
 
-/// A `do` statement with catch clauses from the articles, which returns what happened to an error.
+/// One of the articles' ways to distinguish errors, as a function.
 ///
 /// Compiling this file is half of the test: Swift 6.3 crashes with an internal error on such
 /// functions if the last clause has a condition.

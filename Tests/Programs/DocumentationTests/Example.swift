@@ -11,7 +11,7 @@ struct Example: Sendable {
   private let builder: ProgramBuilder
   private let home: TemporaryFolder
 
-  /// Builds a file alone, or together with the `main.swift` that runs its tests.
+  /// Builds a file alone, or together with a `Main.swift` that runs its tests.
   init(
     _ name: String, main: String? = nil, options: SandboxOptions = SandboxOptions()
   ) async throws {

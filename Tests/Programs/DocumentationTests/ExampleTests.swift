@@ -148,7 +148,7 @@ import Testing
     }
     """
 
-  /// Expects the exact output and errors, so that neither can contain a secret.
+  /// Expects the exact exit status and output, so that the output can contain no secret.
   private func expect(
     _ program: ChildProcess, _ output: String, status: Int32 = 0,
     sourceLocation: SourceLocation = #_sourceLocation

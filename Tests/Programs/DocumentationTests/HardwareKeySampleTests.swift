@@ -9,7 +9,8 @@ import Testing
 /// create the key, and the code that signs with it.
 @Suite(
   .requires(ProgramRequirement(programs: ["softhsm2-util", "pkcs11-tool"])),
-  .disabled(if: isSanitized, "what is built would be the same"), .timeLimit(.minutes(5)))
+  .disabled(if: isSanitized, "the built program is the same without a sanitizer"),
+  .timeLimit(.minutes(5)))
 struct HardwareKeySampleTests {
   @Test
   func `the article's program signs DPoP proofs with the key that the article's commands create`()

@@ -36,7 +36,7 @@ import Testing
 
   private static let service = "com.example.notes"
 
-  /// Returns the article's program, changed only in its server and client.
+  /// Returns the article's program, changed only in its server, client and scope.
   private func code(for sandbox: SandboxServer) throws -> String {
     let sample = try #require(
       try Sample.all().first {

@@ -2,7 +2,7 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// A package that has targets with common names and depends on every library of the SDK.
+/// A package that has targets with common names and depends on the given libraries of the SDK.
 struct NamesakePackage: Sendable {
   private static let modules = [
     "Basics", "HTTP2", "Charts", "LoopbackHTTP", "LoopbackPages", "LoopbackHTTP2", "Files",

@@ -7,7 +7,9 @@ import Testing
 /// The function in the article "Without a browser" that reads a pasted redirect.
 ///
 /// The test runs the function in a program that prints each line at once, as the article says.
-@Suite(.timeLimit(.minutes(5)), .disabled(if: isSanitized, "what is built would be the same"))
+@Suite(
+  .timeLimit(.minutes(5)),
+  .disabled(if: isSanitized, "the built program is the same without a sanitizer"))
 struct PastedRedirectSampleTests {
   @Test func `the article's program continues and ends while its standard input delivers no line`()
     async throws
@@ -30,8 +32,8 @@ struct PastedRedirectSampleTests {
   /// Returns the sample, a sign-in with it, and the article's statement that prints each line at
   /// once.
   ///
-  /// At its end, the program waits for every file of the C library, as newer C libraries do when a
-  /// program ends.
+  /// At its end, the program flushes every stream and waits for each stream in use, as newer C
+  /// libraries do when a program ends.
   private func code(for sandbox: SandboxServer) throws -> String {
     let sample = try #require(try Sample.all().first { $0.code.contains("func signInByPasting") })
     let article = try String(

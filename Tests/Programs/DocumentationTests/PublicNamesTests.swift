@@ -5,18 +5,18 @@ import Testing
 
 /// Checks that a file that also imports other packages can use each name of the libraries without
 /// the name of its module.
-@Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "the names would be the same"))
+@Suite(
+  .timeLimit(.minutes(10)),
+  .disabled(if: isSanitized, "the names are the same without a sanitizer"))
 struct PublicNamesTests {
-  @Test func `no public name of the SDK's libraries is also declared by another package`()
-    async throws
-  {
+  @Test func `no listed package declares a public name of the SDK's libraries`() async throws {
     let modules = try await Self.names()
     try #require(modules["OAuthSandbox"]?.contains("SandboxServer") == true)
     for repository in OtherPackage.repositories {
       let package = try OtherPackage(repository)
       for (module, names) in modules {
         let clashes = package.declarations(named: names)
-        #expect(clashes.isEmpty, "rename them in \(module): they are in \(package.title)")
+        #expect(clashes.isEmpty, "rename \(clashes) in \(module): \(package.title) has them too")
       }
     }
   }

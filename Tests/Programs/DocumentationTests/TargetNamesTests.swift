@@ -5,7 +5,9 @@ import Testing
 /// Checks that a project may depend on this package whatever its own targets are called.
 ///
 /// SwiftPM allows the name of a target only once among all packages of a project.
-@Suite(.timeLimit(.minutes(10)), .disabled(if: isSanitized, "the packages would be the same"))
+@Suite(
+  .timeLimit(.minutes(10)),
+  .disabled(if: isSanitized, "the packages are the same without a sanitizer"))
 struct TargetNamesTests {
   @Test func `a project may have targets of common names beside every library`() async throws {
     let libraries = try await PackageManifest.read().libraries
@@ -31,7 +33,7 @@ struct TargetNamesTests {
     let targets = try await PackageManifest.read().targetsOfProducts
     #expect(targets.isSuperset(of: ["sq-demo", "SQBasics", "CSQSockets"]))
     for target in targets {
-      #expect(prefixes.contains(where: target.hasPrefix), "give \(target) one of \(prefixes)")
+      #expect(prefixes.contains(where: target.hasPrefix), "give \(target) a prefix of \(prefixes)")
     }
   }
 }

@@ -11,7 +11,7 @@ enum UnusedLibraries {
   static let names = ["libpq", "libsqlite3", "libz", "libnghttp2"]
   /// The modules that include the libraries' headers.
   static let modules = ["CSQPostgreSQL", "CSQSQLite", "CSQZlib", "CSQNghttp2"]
-  static let complaint = "a library that is not used here"
+  static let complaint = "a library that the tutorial does not use"
 
   private static let headers = ["libpq-fe.h", "sqlite3.h", "zlib.h", "nghttp2/nghttp2.h"]
 

@@ -215,7 +215,7 @@ import Testing
         #expect(text == "alone")
         break
       }
-      try await eventually("it is let go of") { held == nil }
+      try await eventually("the call is released") { held == nil }
     }
   }
 
@@ -233,7 +233,7 @@ import Testing
         }
       }
       // The start of a call that is already cancelled throws instead of calling the closure.
-      try await eventually("all are told") {
+      try await eventually("every closure is called") {
         (0..<100).allSatisfy { $0 % 3 == 0 || heard[$0] == 1 }
       }
       _ = try await channel.test("Echo").response()

@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `a server that rejects every token causes one refresh per delay`() async throws {
+  @Test func `repeated rejections cause no second refresh before the delay is over`() async throws {
     try await CallFixture.running { fixture in
       let clock = ManualClock(now: Date())
       fixture.module.environment.clock = clock

@@ -10,10 +10,10 @@ import Testing
 
 @testable import GRPCSupport
 
-/// Messages of every size, and servers that disappear.
+/// Messages of different sizes, and servers that disappear.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct TransportTests {
   @Test(arguments: [0, 1, 16_384, 70_000, 4 << 20])
-  func `messages of every size are sent and received`(size: Int) async throws {
+  func `messages of 0 bytes to 4 MiB are sent and received`(size: Int) async throws {
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       #expect(try await channel.test("Sized", "\(size)").response() == Data(count: size))
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `messages are compressed with gzip in both directions`() async throws {
+  @Test func `calls with gzip compression in both directions succeed`() async throws {
     try await GRPCServer.running { server in
       var options = RPCOptions()
       options.compression = .gzip
@@ -141,8 +141,10 @@ import Testing
       try await server.line(after: "STOPPED")
       await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
       server.restart()
-      try await eventually("it is back") { server.lines.count { $0.hasPrefix("PORT=") } == 2 }
-      // This call waits for the delay to end.
+      try await eventually("the server is back") {
+        server.lines.count { $0.hasPrefix("PORT=") } == 2
+      }
+      // This call waits for the end of the delay after the failure.
       _ = try await channel.test("Echo").response()
       // The server also knows the time limit. It is frozen, so that it cannot end the call first.
       try await server.freeze()
@@ -178,7 +180,7 @@ import Testing
       await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
       let before = server.lines.count { $0.hasPrefix("PORT=") }
       server.restart()
-      try await eventually("it is back") {
+      try await eventually("the server is back") {
         server.lines.count { $0.hasPrefix("PORT=") } > before
       }
       #expect(try await channel.test("Echo", "again").response().text == "again")

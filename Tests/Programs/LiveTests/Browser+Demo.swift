@@ -6,7 +6,7 @@ import Testing
 extension Browser {
   /// Starts the demo's command `login` at a server, and opens the sign-in address in this browser.
   ///
-  /// The command's option `--browser` writes the address to a file.
+  /// The shell command in the option `--browser` writes the address to a file.
   func logInByDemo(
     at server: Glewlwyd, _ client: Glewlwyd.Client, _ options: [String]
   ) async throws -> ChildProcess {

@@ -53,7 +53,7 @@ import Testing
     try await tokens.expire("default")
     #expect(try await run(["whoami"]).contains("Alice Liddell"))
     let record = try #require(try await tokens.load("default"))
-    #expect(record.token.isBound && record.token.accessToken != first, "it was refreshed")
+    #expect(record.token.isBound && record.token.accessToken != first, "token not refreshed")
     #expect(try await run(["revoke"]) == "Revoked.\n")
     #expect(try await tokens.list().isEmpty)
   }

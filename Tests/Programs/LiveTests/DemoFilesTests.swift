@@ -35,7 +35,7 @@ struct DemoFilesTests {
 
   /// Starts the command `files` with its built-in sandbox, and opens the sign-in page.
   ///
-  /// The command's option `--browser` writes the address to a file.
+  /// The shell command in the option `--browser` writes the address to a file.
   private func withFiles(_ test: (ChildProcess, Browser) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     try await Browser.open { browser in

@@ -100,7 +100,7 @@ struct DemoRPCTests {
 
   /// Starts the demo.
   ///
-  /// The command's option `--browser` writes the address to a file.
+  /// The shell command in the option `--browser` writes the address to a file.
   private func start(
     _ arguments: [String], _ environment: [String: String] = [:]
   ) throws -> ChildProcess {

@@ -21,7 +21,7 @@ extension Glewlwyd {
 
   /// Asks the server about a token.
   ///
-  /// The token's scope `read` is also the permission for the request.
+  /// The token also authorizes the request, so it needs the scope `read`.
   func introspect(_ token: String) async throws -> Introspection {
     guard let url = URL(string: issuer + "/introspect") else { throw URLError(.badURL) }
     let request = WebRequest(

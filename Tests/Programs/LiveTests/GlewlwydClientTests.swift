@@ -27,7 +27,7 @@ import Testing
       }
       do throws(SQOAuthError) {
         _ = try await token(by: .basic, at: server)
-        Issue.record("the server decodes")
+        Issue.record("glewlwyd accepted percent-encoded Basic credentials")
       } catch {
         #expect(error.code == .requestRefused && error.status == 403)
         #expect(error.message.contains(".post") && error.message.contains(".basicUnescaped"))

@@ -56,7 +56,7 @@ import Testing
       #expect(oauth.currentToken == nil)
       #expect(try await store.all().isEmpty)
       guard case .ended(.loggedOut) = await events.next() else {
-        Issue.record("the session's end was not told")
+        Issue.record("the session's end was not reported")
         return
       }
       await failure(.logoutTokenInvalid) { try await oauth.handleLogoutToken(String(text)) }

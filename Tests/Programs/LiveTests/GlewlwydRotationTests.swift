@@ -75,14 +75,14 @@ import Testing
     await server.stop()
 
     // The module still returns a token that cannot be refreshed, until the token expires.
-    try await eventually("the token is worth nothing") { !crowd.module.isAuthorized }
+    try await eventually("the token expires") { !crowd.module.isAuthorized }
     let errors = await crowd.ask().compactMap { result in
       if case .failure(let error) = result { error } else { nil }
     }
     #expect(errors.count == Crowd.size)
     #expect(errors.allSatisfy { $0.code == .connectionFailed && !$0.requiresSignIn })
     #expect(crowd.module.currentToken == last)
-    try await eventually("the demo tells of it") {
+    try await eventually("the demo warns that the connection failed") {
       demo.errors.contains("\nwarning: connection_failed: ")
     }
 

@@ -61,7 +61,7 @@ struct LandingPageViewTests {
     }
   }
 
-  /// Pale and dark colours, in which text would be unreadable without correction.
+  /// Without correction, text in the pale or the dark colours would be unreadable.
   @Test(arguments: [
     ("vivid", "#7a1fa2", "#fff8e1", "#120016"), ("pale", "#fff176", "#ffffff", "#000000"),
     ("dark", "#0b0b2b", "#cfd8dc", "#263238"),

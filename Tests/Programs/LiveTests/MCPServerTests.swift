@@ -29,7 +29,7 @@ import Testing
       ? try JSONDecoder().decode(JSONValue.self, from: response.body) : nil
   }
 
-  /// Begins a session, which is a client's first request.
+  /// Sends a client's first request, which begins a session.
   private func call(_ server: MCPServer, token: String? = nil) async throws -> WebResponse {
     let message: JSONValue = [
       "jsonrpc": "2.0", "id": 1, "method": "initialize",

@@ -92,7 +92,7 @@ struct NginxFixture: Sendable {
   /// Returns the lines of nginx's log in short form.
   func log() async throws -> [String] { try await nginx.requests().map(\.description) }
 
-  /// The refresh requests since the sign-in.
+  /// The token requests since `body` began.
   var refreshes: [SandboxRequest] { sandbox.requests(to: .token) }
 
   /// Revokes the access token at the sandbox, as the user could.

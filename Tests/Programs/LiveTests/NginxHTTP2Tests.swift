@@ -52,7 +52,7 @@ import Testing
       }
       #expect(result == [204: 1000])
       let requests = try await fixture.nginx.requests(atLeast: 1000)
-      #expect(requests.count == 1000, "one was acted on twice")
+      #expect(requests.count == 1000, "a request was processed twice")
       #expect(Set(requests.map(\.connection)).count >= 20)
     }
   }

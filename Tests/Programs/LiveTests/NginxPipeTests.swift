@@ -7,7 +7,7 @@ import SequencingOAuthPipes
 import TestSupport
 import Testing
 
-/// Records on an independent server, whose log shows the tokens used.
+/// Records on an independent server, whose log shows each request.
 @Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxPipeTests {
   /// One entry of nginx's folder list.
   private struct File: Decodable {
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `an id is one segment of the path, whatever characters it has`() async throws {
+  @Test func `an id with reserved characters is one segment of the path`() async throws {
     try await NginxFixture.running { fixture in
       let pipe = try fixture.pipe("files")
       for id in ["a b", "100%", "ä?&=+", "a.json", "..."] {
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a rejected token causes one refresh and one repeated request for any method`()
+  @Test func `a rejected token causes one refresh and one repeated PUT, GET or DELETE`()
     async throws
   {
     try await NginxFixture.running { fixture in
@@ -139,7 +139,7 @@ import Testing
   ) async -> PipeError.Refusal? {
     do throws(PipeError) {
       _ = try await operation()
-      Issue.record("it succeeded", sourceLocation: sourceLocation)
+      Issue.record("nginx accepted the request", sourceLocation: sourceLocation)
     } catch {
       if let refusal = error.refusal { return refusal }
       Issue.record("\(error)", sourceLocation: sourceLocation)

@@ -27,7 +27,7 @@ import Testing
       let seen = try #require(try await fixture.nginx.requests(atLeast: 1).first)
       #expect(seen.status == 200 || seen.status == 499)
       #expect(!seen.isComplete && seen.contentSent < 10_000_000)
-      // Requests on the same HTTP/2 connection are not disturbed.
+      // A later request still succeeds.
       #expect(try await fixture.module.send(fixture.request("GET", "/files", way)).status == 200)
     }
   }
@@ -54,7 +54,7 @@ import Testing
       var large = try fixture.request("GET", "/slow/a.bin", way)
       large.maximumResponseBytes = 100_000
       #expect(await fixture.failure(large)?.code == .responseTooLarge)
-      // nginx notices each time that the client has left.
+      // In each case, nginx notices that the client has left.
       let requests = try await fixture.nginx.requests(atLeast: 4).dropFirst()
       #expect(requests.allSatisfy { !$0.isComplete })
     }

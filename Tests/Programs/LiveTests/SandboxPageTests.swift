@@ -119,7 +119,7 @@ struct SandboxPageTests {
       try await browser.decide("cancel")
       try await browser.reach("You were not signed in")
       guard case .cancelled = try await screen.event() else {
-        Issue.record("not told of it: \(screen.events)")
+        Issue.record("not told of the cancellation: \(screen.events)")
         return
       }
     }

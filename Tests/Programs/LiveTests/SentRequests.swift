@@ -18,7 +18,7 @@ final class SentRequests: HTTPTransport {
 
   private let exchanges = Locked<[Exchange]>([])
 
-  /// The requests to an endpoint, by the last part of its path, in their order.
+  /// An endpoint's exchanges, found by the last part of its path, in the order of their answers.
   subscript(endpoint: String) -> [Exchange] {
     exchanges.withLock { $0.filter { $0.request.url.lastPathComponent == endpoint } }
   }

@@ -75,7 +75,7 @@ struct TextBrowserTests {
     }
   }
 
-  /// Logs in on the sandbox's pages with the keys of w3m.
+  /// Logs alice in and allows access on the sandbox's pages, with the keys of w3m.
   private func logIn(_ terminal: Tmux) async throws {
     try await terminal.shows("User name")
     for (question, text) in [("TEXT:", "alice"), ("Password:", "alice-password")] {

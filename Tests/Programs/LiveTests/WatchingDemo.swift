@@ -44,7 +44,7 @@ struct WatchingDemo: Sendable {
 
   /// Waits until the demo has printed `count` refreshes.
   func tells(_ count: Int) async throws {
-    try await eventually("\(count) refreshes are told", within: .seconds(280)) {
+    try await eventually("\(count) refreshes are printed", within: .seconds(280)) {
       guard refreshes < count else { return true }
       if !process.isRunning {
         Issue.record("the demo ended: \(process.errors)")

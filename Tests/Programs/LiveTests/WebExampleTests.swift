@@ -81,7 +81,7 @@ import Testing
         try await Look.over(victim, named: "web-refused")
         #expect(process.output.contains("state_mismatch"))
         #expect(example.sandbox.requests(to: .token).isEmpty)
-        // After a denial, the user is asked again only if the user chooses to.
+        // After a denial, the application does not begin another sign-in by itself.
         try await attacker.decide("deny")
         try await attacker.reach("Not signed in")
       }

@@ -65,7 +65,7 @@ struct WerkzeugFormTests {
 
   @Test func `every kind of part is parsed correctly`() async throws {
     let folder = try TemporaryFolder()
-    // Content that looks like framing, with line breaks of every kind at its ends.
+    // Content that begins like framing: with line breaks and a boundary.
     let bytes = Data("\r\n--boundary\r\n\r\n\n".utf8) + pattern(700_000)
     let file = URL(filePath: folder.file("Bericht № 1.pdf"))
     try bytes.write(to: file)

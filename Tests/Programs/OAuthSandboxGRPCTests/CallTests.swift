@@ -25,7 +25,7 @@ import Testing
       let channel = try fixture.channel(.accessToken(tokens.accessToken))
       let call = try channel.call(Method.unaryCall, request: Data(request))
       #expect(try await Answer(call.response()) == answer)
-      #expect(call.responseHeaders?["grpc-accept-encoding"] == nil, "of the protocol itself")
+      #expect(call.responseHeaders?["grpc-accept-encoding"] == nil, "a protocol field is visible")
     }
   }
 
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `a request for too much data is rejected`() async throws {
+  @Test func `a request for too much data or a negative amount is rejected`() async throws {
     try await Fixture.running { fixture in
       let channel = try fixture.authorizedChannel()
       for response in [(1 << 20 + 1, 0), (-1, 0), (0, -1)] {

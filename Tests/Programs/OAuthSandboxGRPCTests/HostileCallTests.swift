@@ -120,7 +120,7 @@ import Testing
   @Test(arguments: [
     "application/grpc", "application/grpc+proto", "Application/gRPC;charset=utf-8",
   ])
-  func `a gRPC content type is accepted in any form`(type: String) async throws {
+  func `a gRPC content type may have a suffix, parameters and capitals`(type: String) async throws {
     try await Fixture.running { fixture in
       let client = try RawHTTP2Client(port: fixture.port)
       client.open(
@@ -167,7 +167,7 @@ import Testing
         client.write(Array(message.prefix(round % 7)), to: 1, ends: false)
         client.call(3, Method.stream, message, [token])
         if round.isMultiple(of: 2) {
-          try await eventually("something comes") { !client.answer(3).content.isEmpty }
+          try await eventually("the first bytes arrive") { !client.answer(3).content.isEmpty }
           client.reset(3)
         }
         client.leave()

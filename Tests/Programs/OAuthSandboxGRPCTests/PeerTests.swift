@@ -135,9 +135,9 @@ import Testing
       #expect(
         outcomes[1].challenge == """
           Bearer realm="sandbox", error="invalid_token", \
-          error_description="The access token expired or was revoked."
+          error_description="The access token is unknown, expired or revoked."
           """)
-      #expect(outcomes[1].details == "The access token expired or was revoked.")
+      #expect(outcomes[1].details == "The access token is unknown, expired or revoked.")
       #expect(outcomes[2].challenge?.contains("insufficient_scope") == true)
       #expect(outcomes[2].challenge?.hasSuffix(", scope=\"demo\"") == true)
       #expect(outcomes[3...].allSatisfy { $0.challenge == nil })

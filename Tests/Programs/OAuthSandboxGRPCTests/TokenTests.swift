@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TokenTests {
   private static let invalid =
     "Bearer realm=\"sandbox\", error=\"invalid_token\", "
-    + "error_description=\"The access token expired or was revoked.\""
+    + "error_description=\"The access token is unknown, expired or revoked.\""
 
   @Test(arguments: ["none", "unknown", "expired", "revoked", "a refresh token", "past its time"])
   func `an invalid token gets the challenge of the sandbox's API`(
@@ -46,7 +46,7 @@ import Testing
       #expect(
         error.message
           == (token == nil
-            ? "The call has no access token." : "The access token expired or was revoked."))
+            ? "The call has no access token." : "The access token is unknown, expired or revoked."))
     }
   }
 
@@ -65,7 +65,7 @@ import Testing
         #expect(
           error.oauth2ChallengeHeader == """
             Bearer realm="sandbox", error="insufficient_scope", \
-            error_description="The access token does not allow this.", scope="demo"
+            error_description="The access token lacks a required scope.", scope="demo"
             """)
         #expect(error.challenge?.scope == "demo")
       }

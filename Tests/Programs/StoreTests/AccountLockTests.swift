@@ -86,7 +86,7 @@ import Testing
     defer { held.release() }
     try #require(try locks.lease("a")).release()
     let kept = Set([names[1], names[2]] + others)
-    try await eventually("they are removed") { try Set(folder.contents()) == kept }
+    try await eventually("the old lock files are removed") { try Set(folder.contents()) == kept }
   }
 
   /// An older version does this: it locks a file that it has already opened.
@@ -120,7 +120,7 @@ import Testing
       return try isKept()
     }
     #expect(isSeen)
-    try await eventually("they are let go") { try !isKept() }
+    try await eventually("the removed lock files are closed") { try !isKept() }
   }
 
   @Test
@@ -172,7 +172,7 @@ import Testing
     try FileManager.default.removeItem(atPath: folder.file("lock"))
     let next = try #require(try FileLock.ifFree(folder.file("lock")))
     lock.remove()
-    #expect(try FileLock.ifFree(folder.file("lock")) == nil, "only its holder removes a file")
+    #expect(try FileLock.ifFree(folder.file("lock")) == nil, "only the holder removes the file")
     next.remove()
     #expect(try folder.contents() == [])
   }

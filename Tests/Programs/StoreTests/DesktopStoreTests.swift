@@ -186,7 +186,7 @@ import Testing
     let before = try #require(try await first.lease("a"))
     #expect(try await second.lease("a") == nil)
     try await second.save(record("b"))
-    #expect(try await second.lease("a") == nil, "the keyring's lease is one of the two")
+    #expect(try await second.lease("a") == nil, "the first lease also covers the keyring")
     before.release()
     let after = try #require(try await second.lease("a"))
     #expect(try await first.lease("a") == nil)

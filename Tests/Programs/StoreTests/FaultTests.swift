@@ -118,7 +118,7 @@ import Testing
       }
       calls += 1
     }
-    #expect(calls > (fault.isOfWrites ? 0 : 3), "the library is there and sees the calls")
+    #expect(calls > (fault.isOfWrites ? 0 : 3), "the fault library is loaded and sees the calls")
   }
 
   /// Expects success, a kill by the fault, or a typed error.
@@ -130,8 +130,7 @@ import Testing
     if fault == .short { #expect(result.status == 0, "\(what)") }
   }
 
-  /// Expects that no lock is stuck, that the next save works, and that nothing of the failed change
-  /// is left.
+  /// Expects that no lock is stuck, that the next save works, and that no temporary file is left.
   private func expectUsable(
     _ kind: StoreKind, _ folder: TemporaryFolder, _ what: String
   ) async throws {

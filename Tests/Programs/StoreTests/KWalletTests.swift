@@ -79,7 +79,9 @@ import Testing
     await desktop.stop()
   }
 
-  /// KWallet rejects a public key that begins with a zero byte, which is one in 256.
+  /// KWallet rejects a public key that begins with a zero byte.
+  ///
+  /// One key in 256 does.
   @Test func `KWallet rejects no session because of its public key`() async throws {
     let desktop = try await PrivateDesktop()
     let kWallet = try await KWallet(on: desktop)

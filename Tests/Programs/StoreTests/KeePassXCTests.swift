@@ -89,7 +89,7 @@ import Testing
     await desktop.stop()
   }
 
-  /// KeePassXC finds nothing in a locked database, which must not look like an empty one.
+  /// KeePassXC finds nothing in a locked database, but the store must not report an empty database.
   @Test func `a user who does not unlock the database is not signed out`() async throws {
     let desktop = try await PrivateDesktop()
     let keePassXC = try await KeePassXC(on: desktop)
@@ -139,7 +139,7 @@ import Testing
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: desktop.address, hasDisplay: true)
     #expect(try await store.place == .keyring)
-    #expect(keePassXC.refusals == 0, "checking prompts nobody")
+    #expect(keePassXC.refusals == 0, "the choice of the place shows no prompt")
     let error = await failure(.storeFailed) { try await store.reserve("a", replacing: nil) }
     #expect(error?.message.contains("locked") == true)
     await keePassXC.stop()

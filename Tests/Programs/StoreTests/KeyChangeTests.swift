@@ -26,7 +26,7 @@ import Testing
     let changing = store("old")
     for id in ids { try await changing.save(record(id)) }
     try await changing.changeKey(to: .quickPassphrase("new"))
-    #expect(try await changing.all() == ids.map { record($0) }, "it goes on itself")
+    #expect(try await changing.all() == ids.map { record($0) }, "the store uses the new key itself")
     try await changing.save(record("a", token: SQToken(accessToken: "later")))
     await failure(.wrongPassphrase) { try await store("old").all() }
     #expect(try await store("new").load("a")?.token.accessToken == "later")
@@ -69,7 +69,8 @@ import Testing
     await failure(.wrongPassphrase) { try await open.save(record("b")) }
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
     try await changing.changeKey(to: .quickPassphrase("old"))
-    #expect(try await open.load("a") == record("a"), "and opens it again where the key fits again")
+    #expect(
+      try await open.load("a") == record("a"), "the store opens the file when its key fits again")
   }
 
   @Test func `another process's key change is detected, and a store with the new key works`()
@@ -117,13 +118,13 @@ import Testing
       if result.status == 0 {
         #expect(opened == [false, true], "\(what)")
       } else if !fault.isDeadly {
-        // Not wrong_passphrase: the failed process has the key of the file.
+        // The code is not `wrong_passphrase`, because the failed process has the file's key.
         #expect(result.code == .storeFailed, "\(what)")
       }
       guard result.errors.contains("fault: ") else { break }
       calls += 1
     }
-    #expect(calls > (fault.isOfWrites ? 0 : 3), "the library is there and sees the calls")
+    #expect(calls > (fault.isOfWrites ? 0 : 3), "the fault library is loaded and sees the calls")
   }
 }
 

@@ -77,7 +77,7 @@ import Testing
       try await KeyManager.makeClientKeyFile(
         at: path, algorithm: .rs256, passphrase: passphrase)
     }
-    #expect(try folder.bytes("keys/client.pem") == Data(text.utf8), "the file stays")
+    #expect(try folder.bytes("keys/client.pem") == Data(text.utf8), "the key file is unchanged")
   }
 
   @Test func `a file that is not a client key is rejected and not changed`() async throws {

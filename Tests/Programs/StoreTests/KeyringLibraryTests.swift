@@ -6,7 +6,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The stores if libsecret is missing, incomplete or installed later.
+/// The keyring stores if libsecret is missing, incomplete or installed later.
 @Suite(.timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["clang"])))
 struct KeyringLibraryTests {
   private let folder: TemporaryFolder
@@ -21,7 +21,7 @@ struct KeyringLibraryTests {
     SecretServiceTokenStore(service: "app", folder: folder.path, bus: noBus, library: library)
   }
 
-  /// Builds the library from a source file and other libraries.
+  /// Builds the library from C code, with more options for the compiler.
   private func build(_ source: String, _ options: [String] = []) async throws {
     let file = folder.file("libsecret.c")
     try Data(source.utf8).write(to: URL(filePath: file))

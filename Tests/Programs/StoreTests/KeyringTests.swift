@@ -130,10 +130,10 @@ import Testing
       ).contains("<node name=")
     }
     let loading = Task { await failure(.cancelled) { try await store.load("a") } }
-    try await eventually("it asks", isAsked)
+    try await eventually("the prompt appears", isAsked)
     loading.cancel()
     #expect(await loading.value?.message.contains("cancelled") == true)
-    try await eventually("it asks no longer") { try await !isAsked() }
+    try await eventually("the prompt disappears") { try await !isAsked() }
     await prompter.stop()
     await desktop.stop()
   }
@@ -143,11 +143,11 @@ import Testing
     freezes: Bool
   ) async throws {
     let (desktop, prompter) = try await askingDesktop()
-    // The store waits for a frozen keyring until the limit. The limit must not end before the
-    // prompt.
+    // The store waits for a frozen keyring until the limit. The limit must be long enough for the
+    // prompt to appear.
     let store = store(desktop, limit: freezes ? .seconds(8) : .seconds(60))
     let loading = Task { await failure(.storeFailed) { try await store.load("a") } }
-    try await eventually("it asks") {
+    try await eventually("the prompt appears") {
       try await desktop.call(
         "/org/freedesktop/secrets/prompt", "org.freedesktop.DBus.Introspectable.Introspect"
       ).contains("<node name=")
@@ -170,7 +170,7 @@ import Testing
     let error = await failure(.storeFailed) { try await store.save(record("a")) }
     #expect(error?.message.contains("did not answer within") == true)
     desktop.thawKeyring()
-    try await eventually("it works again") { (try? await store.save(record("b"))) != nil }
+    try await eventually("a save succeeds again") { (try? await store.save(record("b"))) != nil }
     await desktop.stop()
   }
 
@@ -189,7 +189,7 @@ import Testing
       }
       return (records.count - 1, nil)
     }
-    try await eventually("it saves") { try await store.load("a") != records[0] }
+    try await eventually("the second save is done") { try await store.load("a") != records[0] }
     try await desktop.killKeyring()
     let (last, error) = await saves.value
     try #require(error?.code == .storeFailed)
@@ -271,12 +271,12 @@ import Testing
     #expect(error?.message.contains("D-Bus session") == true)
   }
 
-  @Test func `calls leave no descriptors open`() async throws {
+  @Test func `many calls do not accumulate open descriptors`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let probe = try ChildProcess(
       [StoreProbe.executable, "keyring:\(folder.path)@\(desktop.address)", "count", "a", "100"])
     var most = 0
-    try await eventually("it has counted") {
+    try await eventually("the probe ends") {
       let process = "/proc/\(probe.processID)"
       // Before it runs the probe, the child has this process's descriptors. The system closes them
       // after it has changed `exe`, and before it changes the name in `comm`.

@@ -148,7 +148,7 @@ import Testing
 
   /// The probe runs a program of three lines, as an app's author would write it.
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `a signal waits for the refresh and then ends the program as usual`(
+  func `after a signal, the program waits for the refresh and then ends as usual`(
     signal: Int32
   ) async throws {
     let fixture = try await SharedAccount(.file)

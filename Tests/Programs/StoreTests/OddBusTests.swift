@@ -5,7 +5,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The keyring stores if the session bus address leads to something else.
+/// The keyring stores if the bus address leads to a peer that is not a working D-Bus session.
 @Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct OddBusTests {
   private let folder: TemporaryFolder
 
@@ -74,7 +74,7 @@ import Testing
       for call in Self.calls {
         let before = bus.count
         let calling = Task { await failure(.cancelled) { try await call(store) } }
-        try await eventually("it connects") { bus.count > before }
+        try await eventually("the store connects") { bus.count > before }
         calling.cancel()
         #expect(await calling.value?.message.contains("cancelled") == true)
       }

@@ -59,7 +59,7 @@ import Testing
     let result = try await StoreProbe.run(
       kind, in: folder, ["save"], user: Self.nobody, input: StoreProbe.input([record("a")]))
     #expect(result.code == .storeFailed, "\(result.errors)")
-    #expect(result.errors.contains(folder.path), "the error says where")
+    #expect(result.errors.contains(folder.path), "the error names the folder")
     #expect(!result.errors.contains(Records.full.accessToken))
     #expect(try folder.contents() == [])
   }

@@ -132,7 +132,7 @@ import Testing
     }
     """
 
-  /// SQLite opens a database on a full disk, but could not write to it.
+  /// SQLite can open a database on a full disk but cannot write to it.
   @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
   func `a database without space for a record is rejected before a sign-in`() async throws {
     let folder = try TemporaryFolder()

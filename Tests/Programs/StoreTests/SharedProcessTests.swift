@@ -103,7 +103,9 @@ import Testing
       }
       let probe = try StoreProbe.start(
         kind, in: folder, ["save"], input: StoreProbe.input(records))
-      try await eventually("it saves") { probe.output.count > 6 * (round + 1) || !probe.isRunning }
+      try await eventually("the probe has saved records") {
+        probe.output.count > 6 * (round + 1) || !probe.isRunning
+      }
       probe.signal(SIGKILL)
       _ = try await probe.result()
       let store = try kind.open(folder)

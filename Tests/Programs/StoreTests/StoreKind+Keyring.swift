@@ -101,6 +101,6 @@ enum SharedWallet {
     return (desktop: desktop, program: try await KWallet(on: desktop))
   }
 
-  /// Waits until the keyring runs, and returns the address of its bus.
+  /// Waits until the wallet is open, and returns the address of its bus.
   static func ready() async throws -> String { try await start.value.desktop.address }
 }

@@ -10,8 +10,8 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
   ///
   /// Two opened stores behave like two processes.
   let open: @Sendable (TemporaryFolder) throws -> any TokenStore
-  /// Returns the address of the store in a folder for `store-probe`; `nil` if no other process can
-  /// open the store.
+  /// Returns the address of the store in a folder for `store-probe`; `nil` if the tests do not open
+  /// the store in another process.
   var address: (@Sendable (TemporaryFolder) -> String)?
   /// Whether the store keeps all its data in files of the folder that `open` gets.
   var isInFolder = true
@@ -54,7 +54,7 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
 
   static let all =
     [memory, file, encrypted, sqlite, encryptedSQLite, keyless] + keyring + kWallet + postgreSQL
-  /// The kinds whose records survive a process, and that several processes can open.
+  /// The kinds whose records survive a process, and that the tests open in several processes.
   static let shared = all.filter { $0.address != nil }
   /// The kinds that write an answer to a write-ahead copy first.
   static let landing = onDisk

@@ -66,7 +66,7 @@ import Testing
     // Meanwhile, a sign-in of the account makes a reservation too.
     try await store.reservation("a", replacing: nil).release()
     #expect(try writeAheadCopies(folder).count == 1)
-    #expect(try await store.load("a") == Self.old, "an empty landing file is none")
+    #expect(try await store.load("a") == Self.old, "an empty write-ahead copy is ignored")
     reservation.release()
     #expect(try writeAheadCopies(folder).isEmpty)
   }
@@ -189,7 +189,7 @@ import Testing
         try await (other as? SQLiteTokenStore)?.changeKey(to: key)
       }
     }
-    try await eventually("it finds the account's lock taken, and again") {
+    try await eventually("the change finds the account's lock taken twice") {
       lock.countClosings() >= 2
     }
     await reservation.writeAhead(Self.new)

@@ -46,7 +46,7 @@ struct Offence: Sendable, CustomTestStringConvertible {
       #expect(error?.isFromServer == false)
       #expect(try await channel.test("Good").response().isEmpty)
       #expect(server.connectionCount == (scope == .connection ? 2 : 1))
-      try await eventually("the server is told") { server.log().code(of: scope) != nil }
+      try await eventually("the server gets the error code") { server.log().code(of: scope) != nil }
       #expect(server.log().code(of: scope).map(HTTP2Code.init) == code)
       if scope == .connection {
         try await eventually("the connection is closed") { server.log().isOver }

@@ -92,7 +92,7 @@ extension HTTP2Exchange {
 }
 
 extension WebResponse {
-  /// Returns a gRPC answer with these trailers.
+  /// Returns a gRPC answer with a body, additional headers and trailers.
   static func grpc(
     _ body: [UInt8] = [0, 0, 0, 0, 0], headers: HeaderFields = [:],
     trailers: HeaderFields = ["grpc-status": "0"]

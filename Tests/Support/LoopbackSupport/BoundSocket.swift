@@ -3,7 +3,7 @@ import TestSupport
 
 /// A TCP socket that reserves a port of 127.0.0.1 while this object exists.
 ///
-/// A server program can inherit the socket once it listens. While the socket does not listen, a
+/// Once the socket listens, a server program can inherit it. While the socket does not listen, a
 /// program that sets SO_REUSEADDR can also listen on the port itself. So a test need not look for a
 /// free port, which another program could take a moment later.
 package final class BoundSocket: Sendable {
@@ -30,7 +30,7 @@ package final class BoundSocket: Sendable {
     }
     guard isBound else {
       close(descriptor)
-      throw SystemCallFailed(message: "no port: \(String(cString: strerror(errno)))")
+      throw SystemCallFailed(message: "no loopback port: \(String(cString: strerror(errno)))")
     }
     self.descriptor = descriptor
     port = UInt16(bigEndian: address.sin_port)
@@ -47,7 +47,7 @@ package final class BoundSocket: Sendable {
     let flags = fcntl(descriptor, F_GETFL)
     guard Glibc.listen(descriptor, 511) == 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0
     else {
-      throw SystemCallFailed(message: "not listening: \(String(cString: strerror(errno)))")
+      throw SystemCallFailed(message: "cannot listen: \(String(cString: strerror(errno)))")
     }
   }
 }

@@ -36,7 +36,7 @@ package final class RawHTTP2Client: Sendable {
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
   }
 
-  /// An open socket that stays open until neither the client nor its thread uses it.
+  /// A socket that stays open while the client or its thread uses it.
   private final class Socket: Sendable {
     let descriptor: Int32
 
@@ -138,7 +138,7 @@ package final class RawHTTP2Client: Sendable {
     send(Self.frame(1, ends ? 5 : 4, stream, Self.block(fields)))
   }
 
-  /// Sends content of a stream, in frames of the largest size that any server accepts.
+  /// Sends content of a stream, in frames of the largest size that every server accepts.
   package func write(_ content: [UInt8], to stream: UInt32, ends: Bool = true) {
     var rest = content[...]
     repeat {
@@ -177,7 +177,7 @@ package final class RawHTTP2Client: Sendable {
 
   /// Waits for the error code with which the server refuses further streams.
   package func goAway() async throws -> UInt32 {
-    try await eventually("the server says goodbye") {
+    try await eventually("the server sends GOAWAY") {
       for case .goAway(_, let code) in frames { return code }
       return nil
     }

@@ -35,7 +35,7 @@ final class RelayConnection {
     return poll(&socket, 1, 0) > 0
   }
 
-  /// Connects to the server, or throws if it refuses.
+  /// Connects to the server unless that happened before, or throws if the server refuses.
   func connect(to port: UInt16) throws {
     guard server < 0 else { return }
     server = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -174,5 +174,5 @@ final class RelayConnection {
   }
 }
 
-/// The error if one end of a connection is broken, so that the other end is reset.
+/// The error that makes the relay reset a connection: an end is broken, or a fault is due.
 struct RelayError: Error {}

@@ -56,7 +56,7 @@ struct SandboxPeer {
       "POST", url, headers: [("Content-Type", type)] + headers, body: Data(body.utf8))
   }
 
-  /// Signs in Alice, and returns the parameters of the redirect.
+  /// Signs in the visitor's user, and returns the parameters of the redirect.
   func redirect(
     _ changes: [String: String?] = [:], visitor: SandboxVisitor = SandboxVisitor()
   ) async throws -> [(name: String, value: String)] {

@@ -12,8 +12,8 @@ package final class ChildProcess: Sendable {
     case none
     /// A text, followed by the end.
     case text(String)
-    /// An empty input that stays open until ``ChildProcess/stop(within:)`` or the end of the test
-    /// process.
+    /// An empty input that stays open until ``ChildProcess/endInput()``,
+    /// ``ChildProcess/stop(within:)`` or the release of the object.
     case open
   }
 
@@ -137,7 +137,7 @@ package final class ChildProcess: Sendable {
   /// Suspends the program, and returns when its last thread has stopped, a moment after the signal.
   package func freeze() async throws {
     signal(SIGSTOP)
-    try await eventually("\(command) stands still") { isStopped || !isRunning }
+    try await eventually("\(command) is suspended") { isStopped || !isRunning }
   }
 
   /// Returns the letter for the state of any process, or `nil` after its end: `T` for stopped, `Z`
@@ -168,7 +168,7 @@ package final class ChildProcess: Sendable {
   }
 }
 
-/// The error if a program ended early or did not print the expected line.
+/// The error if a program did not do what a test needs.
 package struct ChildProcessError: Error, CustomStringConvertible {
   let message: String
   package var description: String { message }

@@ -57,7 +57,7 @@ package final class GRPCServer: Sendable {
     let process = try ChildProcess(command, input: .open)
     let port = try await process.line(after: "PORT=")
     guard let url = URL(string: "\(certificates == nil ? "http" : "https")://127.0.0.1:\(port)")
-    else { throw ChildProcessError(message: "no port: \(port)") }
+    else { throw ChildProcessError(message: "the gRPC server printed an invalid port: \(port)") }
     return GRPCServer(url: url, process: process)
   }
 

@@ -87,7 +87,7 @@ package final class Glewlwyd: Sendable {
 
   private func takeURI(path: String) throws -> String {
     guard let port = redirectPorts.withLock({ $0.popLast() }) else {
-      throw ChildProcessError(message: "glewlwyd: no redirect port is left; give it more")
+      throw ChildProcessError(message: "glewlwyd: no redirect port is left; set REDIRECT_PORTS")
     }
     return "http://127.0.0.1:\(port)/\(path)"
   }

@@ -35,7 +35,7 @@ package final class OddBus: Sendable {
       }
     }
     guard listener >= 0, isBound == 0, listen(listener, 16) == 0 else {
-      throw SystemCallFailed(message: "no socket at \(path)")
+      throw SystemCallFailed(message: "cannot listen at \(path)")
     }
     Thread.detachNewThread { [self] in
       while true {

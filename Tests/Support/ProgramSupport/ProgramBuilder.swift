@@ -16,7 +16,7 @@ package struct ProgramBuilder: Sendable {
   package enum Extra: Sendable {
     /// The store in the desktop's keyring.
     case keyring
-    /// The store for very many accounts.
+    /// The store in an SQLite database.
     case sqlite
 
     fileprivate var library: String {

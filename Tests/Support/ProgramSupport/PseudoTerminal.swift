@@ -77,7 +77,7 @@ package final class PseudoTerminal: Sendable {
     }
   }
 
-  /// The terminal's modes: echo, line input, and the keys that send signals.
+  /// The terminal's modes, such as echo, line input, and the keys that send signals.
   package var modes: [UInt32] {
     var settings = termios()
     tcgetattr(handle.fileDescriptor, &settings)

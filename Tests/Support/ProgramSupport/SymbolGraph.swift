@@ -34,7 +34,7 @@ package struct SymbolGraph: Decodable {
   package let symbols: [Symbol]
   package let relationships: [Relationship]
 
-  /// Returns the Swift modules of a user's program and of the demo.
+  /// Returns the Swift modules of the package's libraries and of the demo.
   package static func modules() throws -> [String] {
     let sources = PackageSources.root.appending(path: "Sources").path
     let folders = try FileManager.default.contentsOfDirectory(atPath: sources)

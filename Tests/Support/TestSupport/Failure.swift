@@ -38,7 +38,7 @@ package func failure<Failure: Error, Value>(
 ) async -> Failure? {
   do {
     _ = try await body()
-    Issue.record("it succeeded", sourceLocation: sourceLocation)
+    Issue.record("no \(type) was thrown", sourceLocation: sourceLocation)
   } catch let error as Failure {
     return error
   } catch {

@@ -18,7 +18,7 @@ package enum Requirement {
 struct RequirementNotMet: Error, CustomStringConvertible {
   let what: String
   var description: String {
-    "under CI=true every test has to run, and there is no \(what) here"
+    "with CI=true every test must run, but this machine lacks \(what)"
   }
 }
 

@@ -33,7 +33,7 @@ import Testing
     #expect(text[...].utf8.trimmed.elementsEqual(trimmed.utf8))
   }
 
-  @Test func `every byte belongs to the classes that ASCII defines`() {
+  @Test func `bytes are classified as ASCII characters, and a byte above 0x7F has no class`() {
     for byte in UInt8.min...UInt8.max {
       let scalar = Character(Unicode.Scalar(byte))
       let isASCII = byte < 0x80

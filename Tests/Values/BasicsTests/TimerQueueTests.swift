@@ -1,7 +1,7 @@
 import SQBasics
 import Testing
 
-/// The order in which an event loop's times come.
+/// The order in which an event loop's timers are due.
 @Suite struct TimerQueueTests {
   private static func drain(_ timers: inout TimerQueue<Int, Int>, at now: UInt64) -> [Int] {
     var due: [Int] = []

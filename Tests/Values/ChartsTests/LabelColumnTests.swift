@@ -13,7 +13,7 @@ struct LabelColumnTests {
   }
 
   @Test func `a moved label pushes its neighbours`() {
-    // The three labels would place the first of them at 50, 42 and 40, and get the mean: 44.
+    // The wishes 50, 52 and 60 would start the group at 50, 42 and 40. It starts at the mean, 44.
     #expect(heights([30, 50, 52, 60]) == [30, 44, 54, 64])
   }
 

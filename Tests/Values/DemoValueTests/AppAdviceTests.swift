@@ -7,7 +7,7 @@ import Testing
 
 /// The SDK's messages that name a setting of an app, compared with what the demo advises.
 @Suite struct `The advice for apps in messages of the SDK` {
-  /// The names in messages that are no settings.
+  /// Words in camel case that are not settings.
   private static let words: Set = [
     "OpenSSL", "PostgreSQL", "OpenID", "UserInfo", "EdDSA", "DPoP", "SequencingOAuth",
     "StateDirectory", "kB", "gRPC", "GitHub", "GitLab",
@@ -83,7 +83,8 @@ import Testing
       .contains { !words.contains(String($0.output)) }
   }
 
-  /// Returns the literals of a source, joined where a `+` joins them, each with the code before it.
+  /// Returns the literals of a source, joined where a `+` joins them, each with the error code
+  /// before it.
   private static func texts(_ source: String) -> [(text: String, code: String)] {
     let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
       .filter { !$0.trimmingPrefix(while: \.isWhitespace).hasPrefix("//") }
@@ -98,7 +99,7 @@ import Testing
   }
 
   @Test
-  func `each SDK message that names a setting gets advice with an option or command of the demo`()
+  func `each SDK message that names a setting gets an option or command as advice, unless exempt`()
     throws
   {
     let messages = try Self.messages()
@@ -132,7 +133,7 @@ import Testing
           Self.texts(try String(contentsOf: folder.appending(path: file), encoding: .utf8))
         }
     }.map(\.text)
-    // The SDK joins two texts here, so no single text contains these words.
+    // The SDK joins these words from two texts, so no single text contains them.
     let joined = "additionalAuthorities; if the server demands a certificate of the client"
     for (advice, _) in Failure.network + Failure.app where advice != joined {
       #expect(texts.contains { $0.contains(advice) }, "\(advice)")

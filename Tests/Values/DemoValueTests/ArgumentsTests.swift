@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [
     ["a", "-", "--flag"], ["--flag", "a", "-"], ["a", "--flag", "-"], ["a", "--name", "x", "-"],
   ])
-  func `operands may stand between options`(words: [String]) throws {
+  func `operands may stand before, between and after options`(words: [String]) throws {
     #expect(try parse(words, operands: ["A", "B"]).operands == ["a", "-"])
   }
 
@@ -125,7 +125,9 @@ import Testing
     (["-o", "a", "--output", "b"], "--output is given twice"),
     (["-o"], "--output needs a value: PATH"),
   ])
-  func `a missing, unexpected or unknown word is wrong usage`(words: [String], message: String) {
+  func `a missing, unexpected or unknown word or a misused option is wrong usage`(
+    words: [String], message: String
+  ) {
     #expect(throws: Failure.usage(message)) { try parse(words) }
   }
 
@@ -170,7 +172,7 @@ import Testing
     throws
   {
     guard case .run(let command, _) = try Invocation(words, commands: SQDemo.commands) else {
-      Issue.record("nothing is run")
+      Issue.record("no command was selected")
       return
     }
     #expect(type(of: command).name == name)
@@ -231,7 +233,7 @@ import Testing
     ["sandbox", "--profile", "fapi2", "--key", "x"], ["logout", "--key", "x"],
     ["files", "put", "a", "--output", "b"], ["files", "--title", "x"],
   ])
-  func `an unknown command, word or option is wrong usage with a hint`(
+  func `a missing, unknown or conflicting word or option is wrong usage with a hint`(
     words: [String]
   ) throws {
     let failure = try #require(throws: Failure.self) {

@@ -89,7 +89,7 @@ import Testing
     #expect(http.method == method)
   }
 
-  @Test func `a call with a method and no URL is rejected`() throws {
+  @Test func `a call without a URL is rejected, with or without a method`() throws {
     let arguments = try Arguments(["GET"], forms: Call.forms, options: Call.options)
     #expect(throws: Failure.usage("URL is missing")) { try CallRequest(arguments) }
     #expect(throws: Failure.usage("URL is missing")) {

@@ -67,13 +67,13 @@ import Testing
     #expect(try file(pair.privatePEM).clientKey(for: profile).algorithm == algorithm)
   }
 
+  /// The key of RFC 8037, appendix A.1, with a key ID.
   private static let privateJWK =
     #"{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","#
     + #""x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","kid":"mine"}"#
 
-  /// The key of RFC 8037, appendix A.1.
   @Test(arguments: ["", " \n"])
-  func `a JSON Web Key is read, and keeps its name`(start: String) throws {
+  func `a JSON Web Key is read, and keeps its key ID`(start: String) throws {
     let key = try file(start + Self.privateJWK).clientKey(for: .fapi2)
     #expect(key.algorithm == .edDSA && key.keyID == "mine")
   }

@@ -32,7 +32,7 @@ import Testing
 
   private static let walks = [
     Walk(
-      name: "success leads to the main screen with the token, signing out leads back",
+      name: "success leads to the main screen with the token, and signing out leads back",
       steps: [
         (.signIn(.browser), "waiting", .signIn(.browser)),
         (.pageIsReady("http://a"), "waiting", nil),
@@ -223,7 +223,7 @@ import Testing
   ]
 
   @Test(arguments: walks)
-  func `events lead from screen to screen`(walk: Walk) {
+  func `each event leads to the expected screen and action`(walk: Walk) {
     var coordinator = Coordinator()
     #expect(Self.name(coordinator.screen) == "login")
     for (number, step) in walk.steps.enumerated() {
@@ -302,7 +302,7 @@ import Testing
     ]
     for (event, action) in steps { #expect(coordinator.handle(event) == action, "\(event)") }
     guard case .main(let main) = coordinator.screen else {
-      Issue.record("not on the main screen")
+      Issue.record("the main screen is not shown")
       return
     }
     #expect(main.files == .read([Self.file], isAll: true) && main.call == .waiting)
@@ -321,7 +321,7 @@ import Testing
       _ = coordinator.handle(.tokenIsRefreshed(Self.newer, at: Self.now + Double(number)))
     }
     guard case .main(let main) = coordinator.screen else {
-      Issue.record("not on the main screen")
+      Issue.record("the main screen is not shown")
       return
     }
     #expect(main.news.map(\.date) == [19, 18, 17, 16, 15].map { Self.now + $0 })

@@ -222,7 +222,7 @@ import Testing
     #expect(keyed.clients.map(\.id).first == "sandbox-key-app" && keyed.clients.count == 3)
   }
 
-  @Test func `a sandbox's report names the options of a login there`() throws {
+  @Test func `a sandbox's report names the options for a login at the sandbox`() throws {
     try folder.write(KeyPair.p256.publicPEM, to: "public.pem")
     for (words, login) in [
       ([], ""), (["--dpop"], "--dpop "), (["--profile", "atproto"], "--par --dpop "),
@@ -235,7 +235,8 @@ import Testing
     }
   }
 
-  @Test func `a sandbox with a profile rejects a key that the profile does not accept`() throws {
+  @Test
+  func `a sandbox rejects an unknown profile and a missing or unsuitable client key`() throws {
     try folder.write(KeyPair.p384.publicPEM, to: "384.pem")
     try folder.write(KeyPair.rsa.publicPEM, to: "rsa.pem")
     for (words, message) in [

@@ -66,7 +66,7 @@ import Testing
 
   /// Files with a mistake, and what the error says.
   private static let mistakes = [
-    ("{\n  \"port\": 1,\n  oops\n}", "line 3 is no JSON at byte 3 of the line"),
+    ("{\n  \"port\": 1,\n  oops\n}", "line 3 is not JSON at byte 3 of the line"),
     ("[]", "the file is a list and not an object"),
     (#"{"port": 1, "port": 2}"#, "an object has two members named port"),
     (#"{"client": []}"#, "client is unknown; did you mean clients?"),
@@ -90,15 +90,15 @@ import Testing
     ),
     (
       #"{"clients": [{"client_id": "a", "redirect_uris": ["/callback"]}]}"#,
-      "clients[0].redirect_uris[0] is no absolute URI"
+      "clients[0].redirect_uris[0] must be an absolute URI"
     ),
     (
       #"{"clients": [{"client_id": "a", "backchannel_logout_uri": "https://a.example/"}]}"#,
-      "clients[0].backchannel_logout_uri is no http address of this machine"
+      "clients[0].backchannel_logout_uri must be an http address of this machine"
     ),
     (
       #"{"clients": [{"client_id": "a", "scope": "openid profil"}]}"#,
-      "clients[0].scope has \"profil\", which is no scope of the sandbox; did you mean profile?"
+      "clients[0].scope has \"profil\", which is not a scope of the sandbox; did you mean profile?"
     ),
     (
       #"{"clients": [{"client_id": "a", "token_endpoint_auth_method": "client_secret_base"}]}"#,
@@ -114,7 +114,7 @@ import Testing
     ),
     (
       #"{"clients": [{"client_id": "a", "redirect_uris": ["http://127.0.0.1/cb#x"]}]}"#,
-      "clients[0].redirect_uris[0] is no absolute URI without a fragment"
+      "clients[0].redirect_uris[0] must be an absolute URI without a fragment"
     ),
     (
       #"{"clients": [{"client_id": "a", "grant_types": ["refresh_token", "authorization_cod"]}]}"#,
@@ -131,14 +131,14 @@ import Testing
     ),
     (
       #"{"clients": [{"client_id": "a", "jwks": {"keys": [{"kty": "EC", "crv": "P-256"}]}}]}"#,
-      "clients[0].jwks.keys[0] is no public key"
+      "clients[0].jwks.keys[0] is not a complete public key"
     ),
     (
       #"{"clients": [{"client_id": "a", "client_secret": "s", "token_endpoint_auth_method": "none"}]}"#,
       "clients[0].token_endpoint_auth_method is none"
     ),
-    (#"{"resources": ["orders"]}"#, "resources[0] is no absolute URI"),
-    (#"{"resources": ["https://a.example/#x"]}"#, "resources[0] is no absolute URI"),
+    (#"{"resources": ["orders"]}"#, "resources[0] must be an absolute URI"),
+    (#"{"resources": ["https://a.example/#x"]}"#, "resources[0] must be an absolute URI"),
     (
       #"{"users": [{"user_name": "a", "password": "b", "sub": "1"}, {"user_name": "c", "password": "d", "sub": "1"}]}"#,
       "users[1].sub is that of an earlier user"
@@ -167,12 +167,12 @@ import Testing
     #expect(error?.hint?.contains("--config-example") == true)
   }
 
-  @Test func `a file in another encoding than UTF-8 is recognized`() throws {
+  @Test func `the error for a file that is not UTF-8 names the place and the encoding`() throws {
     let error = #expect(throws: Failure.self) {
       try SandboxConfig(
         text: Data(#"{"users": [{"user_name": ""#.utf8) + [0xE9] + Data("\"}]}".utf8))
     }
-    #expect(error?.message.contains("line 1 is no JSON at byte 27") == true)
+    #expect(error?.message.contains("line 1 is not JSON at byte 27") == true)
     #expect(error?.message.hasSuffix("not written in UTF-8") == true)
   }
 

@@ -43,7 +43,7 @@ import Testing
 
   private static let challenge =
     "Invalid credentials. Server challenge:\nBearer realm=\"sandbox\", error=\"invalid_token\", "
-    + "error_description=\"The access token expired or was revoked.\""
+    + "error_description=\"The access token is unknown, expired or revoked.\""
 
   private static var pages: [(Canvas) -> Page] {
     let waiting = Coordinator.Waiting(
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test func `a low window still shows the keys`() throws {
+  @Test func `a low window still shows the login and the key commands`() throws {
     let lines = lines(Self.login(.login(notice: nil)), columns: 80, rows: 10)
     #expect(lines.count <= 10)
     #expect(lines.contains { $0.text.contains("password  wonderland") })
@@ -330,7 +330,7 @@ import Testing
         """)
   }
 
-  @Test func `a long address replaces the lines above it, but not the key commands`() {
+  @Test func `beside a long address, only the header, the status and the key commands are shown`() {
     let address = Self.usualAddress + String(repeating: "x", count: 150)
     let waiting = Coordinator.Waiting(player: .browser, address: address, showsAddress: true)
     let page = Self.login(.waiting(waiting), at: Self.provider)

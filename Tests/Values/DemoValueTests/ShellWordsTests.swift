@@ -27,13 +27,13 @@ import Testing
   }
 
   @Test(arguments: ["me@home-1.x", "my work", "it's", "", "a\"b$c", "é", "--x"])
-  func `splitting undoes quoting`(word: String) {
+  func `splitting undoes quoting, and plain words are not quoted`(word: String) {
     #expect(ShellWords.split(ShellWords.quote(word)) == [word])
     #expect((ShellWords.quote(word) == word) == ["me@home-1.x", "--x"].contains(word))
   }
 
   @Test(arguments: ["'", "\"", "a 'b", "a \"b", "\"a\\", "a\\", "'a\\'b'", "\"a\\\""])
-  func `a text with an open quote is rejected`(text: String) {
+  func `a text with an open quote or a final backslash is rejected`(text: String) {
     #expect(ShellWords.split(text) == nil)
   }
 }

@@ -68,7 +68,9 @@ import Testing
     "\u{1B}[200~\"com.example:/cb?code=a\"\u{1B}[201~",
     "com.example:/cb?co de=a",
   ])
-  func `a pasted address may be in quotation marks or in bracketed-paste marks`(line: String) {
+  func `a pasted address may have spaces, quotation marks, angle brackets or paste marks`(
+    line: String
+  ) {
     #expect(PastedRedirects.redirect(in: line) == "com.example:/cb?code=a")
   }
 
@@ -152,7 +154,7 @@ import Testing
         == .endpoints(authorization: "https://a.example/x", token: "https://a.example/y"))
   }
 
-  /// Returns words after those of a usable provider.
+  /// Returns the options of a usable provider, followed by the words.
   private static func known(_ words: [String]) -> [String] { provider + words }
 
   private static let unusableWords: [([String], String, String)] = [

@@ -157,7 +157,7 @@ import Testing
     Failure.interrupted, .usage("as asked"), Failure("http_503", "x", status: .notAuthorized),
     Failure(SQOAuthError(.init(rawValue: "of_a_server"), "x")),
   ])
-  func `an interruption, and an error that no section explains, do not name the explain command`(
+  func `an interruption, or an error without a section in the article, does not name explain`(
     failure: Failure
   ) {
     #expect(!failure.lines.contains { $0.contains("explain") })

@@ -4,7 +4,7 @@ import SequencingOAuth
 import SequencingOAuthTesting
 import Testing
 
-/// The fake account, and an account of an app's own in its place.
+/// The fake account, and an account type that an app defines itself.
 @Suite(.timeLimit(.minutes(1))) struct FakeAccountTests {
   private let request = WebRequest(
     url: URL(string: "https://api.example.com/orders") ?? URL(filePath: "/"))
@@ -21,7 +21,7 @@ import Testing
     func signOut() async throws(SQOAuthError) {}
   }
 
-  /// A function of an app, which takes an account of any kind.
+  /// A function of an app that takes any type of account.
   private func orders(of account: any OAuthAccount) async throws(SQOAuthError) -> Int {
     try await account.send(request).status
   }

@@ -49,14 +49,16 @@ import Testing
   }
 
   @Test(arguments: ["a\nb", "a\r\nX: y", "\u{0}", "ä", " a", "a ", "\t", "\u{7F}"])
-  func `a value that gRPC cannot send is rejected, and the error does not repeat it`(value: String)
-  {
+  func `a value that gRPC cannot send is rejected, and the error contains the field's name`(
+    value: String
+  ) {
     var metadata = RPCMetadata()
     let error = rpcFailure(.invalidArgument) { try metadata.set(value, for: "x-key") }
     #expect(metadata.isEmpty && error?.message.contains("x-key") == true)
   }
 
-  @Test func `metadata has at most one authorization, and no authorization without a token`() throws
+  @Test
+  func `a set token replaces any earlier authorization, and nil removes the authorization`() throws
   {
     var metadata = try RPCMetadata(["Authorization": "Basic x"])
     #expect(metadata.oauth2AccessToken == nil)

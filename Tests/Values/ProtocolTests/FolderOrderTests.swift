@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The dependencies between the library's folders, which all point down the table of the Design
+/// The dependencies between the library's folders: each points down the table of the Design
 /// article.
 @Suite struct FolderOrderTests {
   private static let module = PackageSources.root.appending(path: "Sources/SequencingOAuth")

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [LoopbackPage.Brand.ours, LoopbackPage.Brand.app])
-  func `a page cannot run, load or frame anything`(
+  func `a page cannot run scripts, load anything or be framed`(
     brand: @Sendable (String) -> LoopbackPage.Brand
   ) throws {
     let attack = "\"><script>alert(1)</script>"

@@ -53,7 +53,9 @@ import Testing
       let (page, name) = (try #require(found["--page"]), try #require(found["--on-page"]))
       #expect(page == color && page.contrast(to: name) >= 4.5, "\(color)")
       #expect(found["--glow"] == color && found["--glow-2"] == color)
-      #expect(try Self.properties(theme, dark: !dark).isEmpty, "the other scheme keeps ours")
+      #expect(
+        try Self.properties(theme, dark: !dark).isEmpty,
+        "the other scheme keeps its default colours")
     }
   }
 

@@ -3,7 +3,7 @@ import SQLoopback
 import Testing
 
 @Suite struct RequestParserTests {
-  /// Returns the events of a text that the parser gets in pieces of a size.
+  /// Returns the events of a text that the parser gets in pieces of the given size.
   private func events(
     _ text: String, pieces: Int = .max, limits: LoopbackLimits = LoopbackLimits()
   ) -> [RequestParser.Event] {
@@ -240,7 +240,7 @@ import Testing
   func `the connection option close is obeyed`(value: String, keepsAlive: Bool) throws {
     let text = "GET / HTTP/1.1\r\nHost: a\r\nConnection: \(value)\r\n\r\n"
     guard case .request(let parsed) = events(text).last else {
-      Issue.record("no request")
+      Issue.record("no request was read")
       return
     }
     #expect(parsed.keepsAlive == keepsAlive)
@@ -281,7 +281,7 @@ import Testing
     for text in ["GET\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"] {
       Array(text.utf8).withUnsafeBytes { parser.append($0) }
       guard case .refused(400) = parser.next() else {
-        Issue.record("accepted")
+        Issue.record("a malformed or later request was accepted")
         return
       }
     }

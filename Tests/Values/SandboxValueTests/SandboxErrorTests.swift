@@ -17,7 +17,7 @@ import Testing
         .unexpectedAnswer("the server's answer has no end"), "the server's answer has no end"
       ),
       (
-        SandboxError(.malformedAnswer), "a connection ended before the server's answer was whole"
+        SandboxError(.malformedAnswer), "a server's answer was malformed or incomplete"
       ),
       (
         .endedOnPage(heading: "Sign in", detail: "Wrong password."),

@@ -67,7 +67,7 @@ import Testing
     let second = try SealedParts(folder.bytes("tokens.sealed"))
     #expect(first.header == second.header)
     for (one, two) in zip(first.boxes, second.boxes) {
-      #expect(one.prefix(12) != two.prefix(12), "the nonce is another one")
+      #expect(one.prefix(12) != two.prefix(12), "the nonce differs")
       #expect(one.dropFirst(12) != two.dropFirst(12))
     }
   }

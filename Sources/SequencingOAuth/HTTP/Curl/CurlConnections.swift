@@ -1,6 +1,6 @@
 import CSQCurl
 
-/// A multi handle of libcurl, whose connections only its own transfers use.
+/// A multi handle of libcurl; only its own transfers use its connections.
 ///
 /// ``CurlMulti`` owns it.
 final class CurlConnections {

@@ -75,9 +75,9 @@ extension SQOAuthError {
     if isTLS, trace.isUntrusted, case let setting = proxySetting(), setting.isOverTLS {
       return SQOAuthError(
         .tlsFailed,
-        "no trusted TLS connection to the proxy towards \(authority): \(cause.text); check that the "
-          + "proxy setting, \(setting.name), rightly begins with https, and the authorities that the "
-          + "client trusts: the system's, or those in SSL_CERT_FILE, and "
+        "no trusted TLS connection to the proxy towards \(authority): \(cause.text); check whether "
+          + "the proxy setting, \(setting.name), should begin with https, and check the "
+          + "authorities that the client trusts: the system's, or those in SSL_CERT_FILE, and "
           + "HTTPTransportConfiguration.additionalAuthorities", cause: cause)
     }
     switch curl {
@@ -89,8 +89,9 @@ extension SQOAuthError {
     case CURLE_PROXY where trace.isUnresolved:
       return SQOAuthError(
         .connectionFailed,
-        "this computer could not look up the host of \(authority), as the proxy setting, "
-          + "\(proxySetting().name), demands; with socks5h or socks4a, the proxy looks it up",
+        "this computer could not look up the host of \(authority); the proxy setting, "
+          + "\(proxySetting().name), leaves that to this computer: with socks5h or socks4a, the "
+          + "proxy looks it up",
         cause: cause)
     case CURLE_PROXY:
       return SQOAuthError(

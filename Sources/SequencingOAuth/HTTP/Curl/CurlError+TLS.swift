@@ -1,7 +1,7 @@
 import CSQCurl
 import SQCrypto
 
-// What to check after a TLS handshake that failed.
+// What to check after a failed TLS handshake.
 extension SQOAuthError {
   /// Returns advice on what to check, from libcurl's code and OpenSSL's reason.
   static func advice(_ curl: CURLcode, _ detail: String) -> String {
@@ -12,7 +12,7 @@ extension SQOAuthError {
     if isAboutClient(curl, detail) {
       return
         "check HTTPTransportConfiguration.clientCertificate: the server demands a certificate of "
-        + "the client, or does not accept this certificate"
+        + "the client, or this certificate is unusable or not accepted"
     }
     if curl == CURLE_SSL_CACERT_BADFILE {
       return

@@ -80,7 +80,8 @@ extension SQOAuthError {
           + "check that the server runs there", cause: cause)
     case CURLE_PARTIAL_FILE:
       self.init(
-        .connectionFailed, "\(authority) closed the connection inside the response", cause: cause)
+        .connectionFailed, "\(authority) closed the connection before the end of the response",
+        cause: cause)
     case CURLE_GOT_NOTHING:
       self.init(
         .connectionFailed, "\(authority) closed the connection without an answer", cause: cause)
@@ -110,7 +111,7 @@ extension SQOAuthError {
       // None of our callbacks refused the content, so one of libcurl's decoders did.
       self.init(
         .invalidResponse,
-        "\(authority) sent content that cannot be decoded: more follows the end of its coding",
+        "\(authority) sent content that cannot be decoded: more bytes follow the encoded content",
         cause: cause)
     case CURLE_URL_MALFORMAT:
       self.init(.malformedRequest, "the request's URL is malformed", cause: cause)

@@ -72,8 +72,9 @@ final class CurlEventLoop: EventHandler {
 
   /// Starts a transfer whose continuation is already set.
   ///
-  /// If no other transfer runs, it is sent on this thread, because waking the loop's thread takes
-  /// longer than sending a small request. The loop's thread reads the response.
+  /// If no other transfer runs and this one is not watched (``CurlTransfer/isWatched``), the
+  /// caller's thread sends it, because waking the loop's thread takes longer than sending a small
+  /// request. The loop's thread reads the response.
   func start(_ transfer: CurlTransfer) {
     let others = count.add(1, ordering: .relaxed).oldValue
     if others == 0, !transfer.isWatched, sendHere(transfer) { return }

@@ -22,7 +22,7 @@ extension CurlHandle {
     // Without a maximum size, libcurl ignores a Content-Length that does not fit its integer.
     set(CURLOPT_MAXFILESIZE_LARGE, size: .max)
     set(CURLOPT_NOPROGRESS, 0)
-    // The event loop checks time limits more exactly; this only turns off libcurl's own limit.
+    // The event loop checks time limits more exactly; a whole day turns off libcurl's own limit.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 3600 * 1000)
     set(CURLOPT_TCP_KEEPALIVE, 1)
   }
@@ -84,7 +84,7 @@ extension CurlHandle {
     }
   }
 
-  /// Sets certificate and key as one blob.
+  /// Sets the certificate and the key as one blob.
   ///
   /// libcurl shares a connection between handles with equal certificates and does not compare their
   /// keys. With one blob for both, it compares the keys too.

@@ -4,8 +4,8 @@ import SQFoundation
 
 /// The options that differ from one request to the next.
 ///
-/// The handle still has the options of its last request, so every option here is set each time.
-/// Only an unchanged URL is not set again.
+/// The handle still has the options of its last request. So each request sets all of these options,
+/// except the URL and its proxy if the URL is unchanged.
 extension CurlHandle {
   /// The largest body that is copied and sent together with the head, in bytes.
   private static let copiedBodyLimit = 64 * 1024

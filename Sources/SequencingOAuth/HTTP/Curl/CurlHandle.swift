@@ -34,7 +34,8 @@ final class CurlHandle: @unchecked Sendable {
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: sq_error_size)
   private var fields: UnsafeMutablePointer<curl_slist>?
 
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if libcurl does not support an option.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if a setting is invalid, or libcurl does
+  ///   not support it; ``SQOAuthError/Code/connectionFailed`` if libcurl is out of memory.
   init(_ configuration: HTTPTransportConfiguration, _ loop: CurlEventLoop) throws(SQOAuthError) {
     guard let easy = curl_easy_init() else {
       throw SQOAuthError(.connectionFailed, "libcurl has no memory for another request")

@@ -3,8 +3,8 @@ import SQBasics
 
 /// libcurl's two multi handles, with the running transfers and the times at which work is due.
 ///
-/// The lock of ``CurlEventLoop`` protects this object. It also holds the connections that are kept
-/// for later transfers.
+/// The lock of ``CurlEventLoop`` protects this object. The object also holds the connections that
+/// are kept for later transfers.
 final class CurlMulti {
   /// Connections that may serve several transfers at the same time, over HTTP/2.
   private let shared: CurlConnections
@@ -202,8 +202,8 @@ final class CurlMulti {
   /// Reads the data in the sockets if any transfer has reached its time limit.
   ///
   /// The process may have been suspended, by a debugger or in a frozen container. A response that
-  /// arrived in that time may be the only copy of a token. ``lastReading`` limits how long a server
-  /// that sends without end can prolong this.
+  /// arrived in that time may be the only copy of a token. ``lastReading`` limits the time for a
+  /// server that sends without end.
   private func readArrived(by now: UInt64) {
     let end = TransferClock.now() + Self.lastReading
     while active.contains(where: { $0.clock.deadline <= now }), TransferClock.now() < end {

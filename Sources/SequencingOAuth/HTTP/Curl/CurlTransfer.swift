@@ -89,7 +89,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// Whether libcurl has sent the request again, or tried to.
   var wasRepeated: Bool { attempts.withLock { $0 > 1 } }
 
-  /// Whether the app's code runs during the transfer.
+  /// Whether a task makes the body or consumes the response during the transfer, or a closure gets
+  /// its progress.
   var isWatched: Bool { progress != nil || upload != nil || download != nil }
 
   /// Returns the response of an ended transfer; throws the transfer's failure.
@@ -103,7 +104,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   var malformedHead: SQOAuthError {
     SQOAuthError(
-      .invalidResponse, "\(target.authority) sent no complete, well-formed response head")
+      .invalidResponse,
+      "\(target.authority) sent a response whose head or trailers are incomplete or malformed")
   }
 
   /// Closes the queues and resumes the caller.
@@ -221,7 +223,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
       giveUp(
         SQOAuthError(
           .responseTooLarge,
-          "the header of the response of \(target.authority) has more than "
+          "the head and the trailers of the response of \(target.authority) have more than "
             + "\(ResponseReader.maximumLines) lines or \(ResponseReader.maximumBytes) bytes"))
       return 0
     }

@@ -27,14 +27,16 @@ extension CurlTransport {
     try handle.prepare(transfer, configuration)
     guard handle.setOpening() else {
       throw SQOAuthError(
-        .invalidConfiguration, "this libcurl cannot open a connection for another protocol")
+        .invalidConfiguration,
+        "this libcurl cannot open a connection for a protocol other than HTTP/1.1; install another "
+          + "libcurl")
     }
     await run(transfer, loop)
     if opening.isProxySecure {
       throw SQOAuthError(
         .invalidConfiguration,
         "the proxy towards \(target.authority) is reached over https, and such a proxy cannot "
-          + "pass on calls; use one that is reached over http")
+          + "pass on calls; use a proxy that is reached over http")
     }
     if let failure = transfer.failure { throw failure }
     guard let connection = opening.connection else {

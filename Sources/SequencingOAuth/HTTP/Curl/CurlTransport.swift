@@ -43,8 +43,8 @@ public final class CurlTransport: HTTPTransport, TimeLimitingTransport {
   ///
   /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
   ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`, `responseTooLarge`,
-  ///   `invalidResponse`. If a closure of the request throws an ``SQOAuthError``, this method
-  ///   throws the same error.
+  ///   `invalidResponse`, `bodyNotReplayable`. If a closure of the request throws an
+  ///   ``SQOAuthError``, this method throws the same error.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     try await request.reportingProgress(by: Callbacks()) { request throws(SQOAuthError) in
       try await transfer(request) { _, _ in }

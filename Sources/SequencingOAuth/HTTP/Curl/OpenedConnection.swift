@@ -57,8 +57,8 @@ final class ConnectionOpening {
   /// Stores the socket together with the context that libcurl has created for the handshake.
   ///
   /// At this moment, libcurl does not name the socket, so it is found by other properties: it is
-  /// open and connected, and has the local port that libcurl names. Since 8.10, libcurl names a
-  /// port only after the handshake; but by then it has closed the sockets of its other attempts.
+  /// open and connected, and has the local port that libcurl names. libcurl 8.10 and later name no
+  /// port before the handshake, but have already closed the sockets of their other attempts.
   func take(_ context: OpaquePointer, of handle: CurlHandle) {
     guard sq_ssl_ctx_newest_version(context) != Self.proxyMark else {
       isProxySecure = true

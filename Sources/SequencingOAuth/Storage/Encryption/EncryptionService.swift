@@ -70,7 +70,7 @@ public struct EncryptionService: Sendable {
     }
   }
 
-  /// Decrypts a box from ``seal(_:authenticating:)``; the context must be the one given there.
+  /// Decrypts a box from ``seal(_:authenticating:)`` with the same context.
   ///
   /// - Throws: ``SQOAuthError/Code/storeDamaged`` if the box was changed, or was sealed with a
   ///   different key or context.

@@ -20,7 +20,8 @@ package struct RecordSealer: Sendable {
   /// Creates the sealer of an existing store from the ``header`` in the store.
   ///
   /// - Throws: ``SQOAuthError/Code/wrongPassphrase``, even if the store has no record;
-  ///   ``SQOAuthError/Code/storeTooNew``; ``SQOAuthError/Code/storeDamaged``.
+  ///   ``SQOAuthError/Code/storeTooNew``; ``SQOAuthError/Code/storeDamaged``; the errors of a key
+  ///   file.
   package init(_ key: StoreKey, header: Data) throws(SQOAuthError) {
     sealing = try SealHeader(header, secret: key.secret(makingFile: false))
   }
@@ -51,8 +52,7 @@ package struct RecordSealer: Sendable {
     try sealing.service.seal(plaintext, authenticating: Self.context(purpose, context))
   }
 
-  /// Decrypts data from ``seal(_:as:with:)``; the purpose and the context must be those given
-  /// there.
+  /// Decrypts data from ``seal(_:as:with:)`` with the same purpose and context.
   package func open(
     _ box: Data, as purpose: String, with context: Data
   ) throws(SQOAuthError) -> Data {

@@ -65,7 +65,9 @@ enum WriteAheadFrame {
     guard fields.count >= 3, fields[0...1].joined(separator: " ") == name else { return nil }
     guard fields[2] == version else {
       throw SQOAuthError(
-        .storeTooNew, "version \(fields[2].prefix(20)) of its format is newer than this program")
+        .storeTooNew,
+        "version \(fields[2].prefix(20)) of the format of an account's write-ahead copy is newer "
+          + "than this program")
     }
     guard fields.count == 5, let count = Int(fields[3]), count >= 0,
       count <= bytes.endIndex - end - 1

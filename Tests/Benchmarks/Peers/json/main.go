@@ -1,7 +1,8 @@
 // A program for the benchmarks: it measures Go's encoding/json.
 //
-// It reads lines "COUNT TEXT", in which TEXT is JSON in base64, decodes the text as often, and
-// answers each with a line: "ok NANOSECONDS FAILURES" or "error TEXT". It ends with its input.
+// It reads lines "COUNT TEXT", in which TEXT is JSON in base64, and decodes the text COUNT times.
+// It answers each line with a line: "ok NANOSECONDS FAILURES" or "error TEXT". It ends with its
+// input.
 package main
 
 import (

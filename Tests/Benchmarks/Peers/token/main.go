@@ -1,7 +1,7 @@
 // A program for the benchmarks: it does the work of "sq-demo token" with golang.org/x/oauth2.
 //
-// It reads a token file of the demo, which its argument names, makes the same checks as the demo,
-// and prints the account's access token. An expired token would be refreshed.
+// It reads a token file of the demo, which its argument names, checks the file's version and the
+// account, and prints the account's access token. An expired token would be refreshed.
 package main
 
 import (

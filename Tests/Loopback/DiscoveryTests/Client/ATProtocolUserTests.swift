@@ -18,7 +18,7 @@ struct ATProtocolUserTests {
     ##"{"id":"\##(did)","alsoKnownAs":["at://\##(handle)"],"service":[{"id":"#other","type":"X","serviceEndpoint":"https://x.example.com"},{"id":"#atproto_pds","type":"AtprotoPersonalDataServer","serviceEndpoint":"\##(server)"}]}"##
   }
 
-  /// The answers of honest servers, by the address.
+  /// The answers of honest servers, by address.
   private static let honest: [String: String] = [
     "https://alice.bsky.social/.well-known/atproto-did": did + "\n",
     "https://plc.directory/\(did)": document(),
@@ -191,7 +191,7 @@ struct ATProtocolUserTests {
         clientID: "https://app.example.com/client.json", redirectURI: "http://127.0.0.1/callback"))
     let before = http.requests.count
     await failure(.insecureEndpoint) { try await oauth.signIn() }
-    #expect(http.requests.count == before + 1, "nothing is sent there")
+    #expect(http.requests.count == before + 1, "nothing is sent to an endpoint")
   }
 
   @Test func `the configuration for a user follows the rules of AT Protocol`() async throws {

@@ -15,7 +15,7 @@ import Testing
     party.first.change { $0.issuesRefreshTokens = true }
   }
 
-  /// Sends a request by each client while the user's browser waits, and expects one sign-in.
+  /// Sends a request with each client while the user's browser waits, and expects one sign-in.
   private func startAtOnce(_ clients: [ResourceClient]) async throws {
     party.browser.gate.close()
     let tasks = try clients.map { client in
@@ -94,8 +94,8 @@ import Testing
 
   /// Like clients in different processes, the two clients share nothing but the stores.
   ///
-  /// Each process signs in with a different port, and three ports are registered; another program
-  /// may use one of the ports.
+  /// Three ports are registered, so each process signs in with its own port, even if another
+  /// program uses one of the three.
   @Test func `clients with separate account managers and the same stores use one registration`()
     async throws
   {
@@ -132,7 +132,7 @@ import Testing
     caller.cancel()
     await failure(.cancelled) { try await caller.value }
     gate.open()
-    try await eventually("the registration in the store") {
+    try await eventually("the registration is stored") {
       party.registrations.registration(at: party.first.issuer) != nil
     }
     try await party.works(client)

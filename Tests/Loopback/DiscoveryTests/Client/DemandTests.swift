@@ -85,7 +85,7 @@ import Testing
       manager: Party.manager(MemoryTokenStore(), party.browser)
     ) { $0.scope = "a b" }
     try await party.works(own)
-    #expect(party.asked.last == ["a", "b"], "the app's own word counts")
+    #expect(party.asked.last == ["a", "b"], "the app's own scopes are requested")
   }
 
   @Test func `insufficient_scope without a new scope is thrown without another sign-in`()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Habits of real servers, as the packages `mcp` 2.3 and `fastmcp` 4.2 of PyPI have them.
+/// Habits of real servers, built with the PyPI packages `mcp` 2.3 and `fastmcp` 4.2.
 @Suite(.timeLimit(.minutes(2))) struct RealServerTests {
   private let party: Party
 

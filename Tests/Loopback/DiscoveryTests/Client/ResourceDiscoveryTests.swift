@@ -51,7 +51,7 @@ struct ResourceDiscoveryTests {
   }
 
   @Test(arguments: ["http://id.example", "https://id.example#a", "id.example", "ftp://id.example"])
-  func `an authorization server whose issuer is no https URL is refused`(issuer: String)
+  func `an issuer with a fragment or without the https scheme is refused`(issuer: String)
     async throws
   {
     let error = await failure(.resourceMetadataInvalid) { try await find([issuer]) }

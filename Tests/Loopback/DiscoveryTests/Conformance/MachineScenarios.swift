@@ -5,8 +5,7 @@ import Testing
 @testable import SQCrypto
 @testable import TestSupport
 
-/// The scenarios of the Model Context Protocol's conformance suite for its extensions for programs
-/// without a user.
+/// The scenarios of the Model Context Protocol's conformance suite about programs without a user.
 ///
 /// - SeeAlso: modelcontextprotocol/conformance; RFC 6749, section 4.4; RFC 7523
 @Suite(.timeLimit(.minutes(2))) struct MachineScenarios {
@@ -34,7 +33,7 @@ import Testing
     #expect(party.redeemed.count == 1)
     let request = try #require(party.redeemed.first)
     #expect(request.value("grant_type") == "client_credentials")
-    #expect(request.value("scope") == "mcp:basic", "never offline_access for machines")
+    #expect(request.value("scope") == "mcp:basic", "a machine never requests offline_access")
     return request
   }
 

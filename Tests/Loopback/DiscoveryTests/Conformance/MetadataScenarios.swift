@@ -98,7 +98,7 @@ import Testing
       party.addresses(at: "second") == [oauth, "/register", "/authorize", "/token"])
     #expect(party.authorized.map(\.server) == ["first", "second"])
     #expect(party.paths(at: "resource").filter { $0.hasSuffix("/mcp") && $0 != "/mcp" }.count == 2)
-    // A third request goes on with the new server.
+    // A third request uses the new server's token without another sign-in.
     try await party.works(client)
     #expect(party.authorized.count == 2)
   }

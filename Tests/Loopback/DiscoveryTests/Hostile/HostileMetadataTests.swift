@@ -8,8 +8,8 @@ import Testing
 
 /// A resource server whose metadata is wrong.
 ///
-/// The client stops with an error that names the address and the rule, and sends no request to an
-/// authorization server.
+/// If no other address has valid metadata, the client stops with an error that names the address
+/// and the rule, and sends no request to an authorization server.
 ///
 /// - SeeAlso: RFC 9728, sections 3.3 and 7.6
 @Suite(.timeLimit(.minutes(2))) struct HostileMetadataTests {
@@ -17,7 +17,7 @@ import Testing
 
   init() throws { party = try Party() }
 
-  /// Checks that a request ends the search with an error that has these texts.
+  /// Checks that a request ends the discovery with an error whose message contains these texts.
   private func stops(
     _ texts: String..., asked addresses: [String]? = nil,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [403, 401])
-  func `a 403 without a challenge causes no sign-in, and a 401 without one causes only one`(
+  func `a 403 without a challenge causes no sign-in, and a 401 for Basic causes only one`(
     status: Int
   ) async throws {
     party.resource.change {
@@ -83,7 +83,7 @@ import Testing
 
   // MARK: Another authorization server
 
-  /// ``PartyAudit`` looks for names that the first server made in requests to the second server.
+  /// In requests to one server, ``PartyAudit`` looks for names that the other server made.
   @Test func `a new authorization server gets no credential or scope of the old one`() async throws
   {
     for server in [party.first, party.second] {
@@ -102,7 +102,7 @@ import Testing
     #expect(party.authorized.map(\.server) == ["first", "second"])
     let ids = party.authorized.compactMap { $0.value("client_id") }
     #expect(ids.count == 2 && ids[0].hasPrefix("first-") && ids[1].hasPrefix("second-"))
-    #expect(party.authorized.last?.value("scope") == "b", "a scope of the old server")
+    #expect(party.authorized.last?.value("scope") == "b", "only the new scope is requested")
     let record = await party.store.load(party.resource.address)
     #expect(record?.issuer == party.second.issuer)
     #expect(record?.clientID.hasPrefix("second-") == true)
@@ -144,7 +144,7 @@ import Testing
     #expect(party.authorized.map(\.server) == ["second"])
   }
 
-  /// Changes to a server's metadata that make a sign-in with a page impossible.
+  /// Changes to a server's metadata that make a sign-in in a browser impossible.
   private static let unusableServers: [[String: JSONValue?]] = [
     ["code_challenge_methods_supported": ["plain"]],
     ["code_challenge_methods_supported": nil],

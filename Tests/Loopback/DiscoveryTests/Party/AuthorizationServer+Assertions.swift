@@ -41,7 +41,8 @@ extension AuthorizationServer {
     journal.expect(
       visit.value("subject_token_type") == "urn:ietf:params:oauth:token-type:id_token",
       "the exchange shows an ID token", visit)
-    journal.expect(visit.value("subject_token")?.isEmpty == false, "a subject's token", visit)
+    journal.expect(
+      visit.value("subject_token")?.isEmpty == false, "the exchange has a subject token", visit)
     guard let audience = visit.value("audience"), let resource = visit.value("resource") else {
       journal.expect(false, "the exchange names the audience and the resource", visit)
       return .json(["error": "invalid_request"], status: 400)

@@ -86,10 +86,11 @@ extension AuthorizationServer {
     let challenge = Base64URL.encode(Digest.sha256(verifier))
     journal.expect(challenge == grant.challenge, "the verifier fits the challenge", visit)
     journal.expect(
-      visit.value("redirect_uri") == grant.redirectURI, "the same redirect URI", visit)
+      visit.value("redirect_uri") == grant.redirectURI, "both requests have the same redirect URI",
+      visit)
     journal.expect(
       visit.form["resource"] ?? [] == grant.resources,
-      "the same resource in both requests", visit)
+      "both requests name the same resource", visit)
     return issue(grant, visit, rules, refreshes: rules.issuesRefreshTokens)
   }
 

@@ -5,10 +5,10 @@ import SequencingOAuth
 
 /// A small authorization server, whose user allows everything at once.
 ///
-/// The server is as strict as a server may be, so a client that leaves a rule out gets no token:
-/// one authentication for each client, whole redirect URIs, PKCE, and the same `resource` in both
-/// requests. The names that the server makes begin with its name, so a test sees where they come
-/// from.
+/// The server is as strict as a server may be. It refuses a wrong authentication and an unknown
+/// redirect URI, and the journal records every other broken rule: PKCE, and the same `resource` in
+/// both requests. The names that the server makes begin with its name, so a test sees where they
+/// come from.
 final class AuthorizationServer: Sendable {
   /// A client that the server knows.
   struct Client: Sendable {
@@ -45,7 +45,7 @@ final class AuthorizationServer: Sendable {
     var metadataPath: String?
     /// Members that replace those of the usual metadata; `nil` removes a member.
     var members: [String: JSONValue?] = [:]
-    /// The authentications that the metadata lists.
+    /// The authentication methods that the metadata lists.
     var methods = ["none"]
     /// Whether clients may register themselves.
     var registers = true
@@ -68,7 +68,8 @@ final class AuthorizationServer: Sendable {
     var judgesAssertion: (@Sendable (SentAssertion, String) -> String?)?
     /// Whether the server exchanges users' ID tokens for assertions.
     var exchangesIdentities = false
-    /// Answers that replace the server's own, by path; `nil` as an answer keeps it.
+    /// Answers that replace the server's own, by path; the own answer is kept if a closure returns
+    /// `nil`.
     var replies: [String: @Sendable (Visit) async -> LoopbackReply?] = [:]
   }
 
@@ -111,10 +112,10 @@ final class AuthorizationServer: Sendable {
   /// Registers a client by hand.
   func know(_ id: String, _ client: Client) { state.withLock { $0.clients[id] = client } }
 
-  /// Forgets all clients, as a server does that restarts with an empty memory.
+  /// Forgets all clients, as a server that restarts with an empty memory does.
   func forgetClients() { state.withLock { $0.clients = [:] } }
 
-  /// Returns what a token is for; `nil` for a token of another server.
+  /// Returns what a token is for; `nil` for a revoked token or a token of another server.
   func grant(of token: String) -> Grant? { state.withLock { $0.tokens[token] } }
 
   /// Refuses a token from now on.

@@ -31,7 +31,7 @@ final class Party: Sendable {
     resource.change { $0.servers = [first] }
   }
 
-  /// Returns an account manager without loaded accounts, as a new process has one.
+  /// Returns an account manager without loaded accounts, as in a new process.
   static func manager(_ store: any TokenStore, _ browser: PartyBrowser) -> AccountManager {
     var environment = ClientEnvironment()
     environment.userAgent = browser
@@ -90,8 +90,8 @@ final class Party: Sendable {
   /// Returns the paths that a server was asked for, each one once, in the order of the first
   /// requests.
   ///
-  /// A sign-in fetches the server's metadata anew, so that the browser opens no old address. The
-  /// second request for the metadata does not count here.
+  /// A sign-in fetches the server's metadata anew, so that the browser opens no old address. This
+  /// second request for the metadata is left out.
   func addresses(at server: String) -> [String] {
     var seen: Set<String> = []
     return paths(at: server).filter { seen.insert($0).inserted }

@@ -33,8 +33,8 @@ struct PartyAudit {
     }
   }
 
-  /// Checks that access tokens go to the resource only, in a header field, and never with a request
-  /// for metadata.
+  /// Checks that access tokens go to the resource only, not in a URL and never with a request for
+  /// metadata, and that refresh tokens and client secrets go to token endpoints only.
   private mutating func checkTokens() {
     for visit in visits {
       let hasToken = visit.text.contains("-token-")

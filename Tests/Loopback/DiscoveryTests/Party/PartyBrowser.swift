@@ -11,7 +11,7 @@ final class PartyBrowser: UserAgent {
   /// The addresses that the browser opened, in order.
   var opened: [URL] { state.withLock(\.opened) }
 
-  /// Closes the window at each sign-in from now on, as a user who says no.
+  /// Sets whether the user refuses each sign-in from now on by closing the window.
   func refuse(_ isRefusing: Bool = true) { state.withLock { $0.isRefusing = isRefusing } }
 
   func open(_ url: URL) async throws {

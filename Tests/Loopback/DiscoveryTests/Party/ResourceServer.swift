@@ -30,14 +30,15 @@ final class ResourceServer: Sendable {
     var namesMetadata = true
     /// Further parameters of the challenge of a 401.
     var challenge = ""
-    /// Whether tokens must be bound to a key; if so, the challenge has the scheme DPoP.
+    /// Whether the metadata and the challenges demand tokens that are bound to a key.
     var demandsProof = false
     /// The nonce that proofs must have.
     var nonce: String?
     /// Returns the scopes that a request needs, and the challenge of the 403 response if the token
     /// lacks one of the scopes.
     var demand: (@Sendable (Visit) -> (scopes: [String], challenge: String)?)?
-    /// Answers that replace the server's own, by path; `nil` as an answer keeps it.
+    /// Answers that replace the server's own, by path; the own answer is kept if a closure returns
+    /// `nil`.
     var replies: [String: @Sendable (Visit) async -> LoopbackReply?] = [:]
   }
 
@@ -82,7 +83,7 @@ final class ResourceServer: Sendable {
   }
 
   private func resource(_ visit: Visit, _ rules: Rules) -> LoopbackReply {
-    journal.expect(visit.request.query == nil, "no token in the URL", visit)
+    journal.expect(visit.request.query == nil, "the URL has no query", visit)
     guard let token = visit.token else { return refusal(.noToken, rules) }
     guard let grant = rules.servers.lazy.compactMap({ $0.grant(of: token) }).first else {
       return refusal(.wrongToken, rules)

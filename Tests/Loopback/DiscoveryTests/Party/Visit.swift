@@ -27,7 +27,7 @@ struct Visit: Sendable {
   var json: [String: JSONValue] {
     (try? JSONDecoder().decode([String: JSONValue].self, from: request.body)) ?? [:]
   }
-  /// The token in the `Authorization` field, with any scheme; `nil` for Basic and for none.
+  /// The token in the `Authorization` field, with any scheme but Basic; `nil` if there is none.
   var token: String? {
     guard let parts = request.header("authorization")?.split(separator: " ", maxSplits: 1),
       parts.count == 2, parts[0].lowercased() != "basic"
@@ -39,7 +39,7 @@ struct Visit: Sendable {
     request.header("authorization")?.split(separator: " ").first.map { $0.lowercased() }
   }
   var proof: String? { request.header("dpop") }
-  /// The proof with its claims; `nil` for none and for an unreadable one.
+  /// The proof with its claims; `nil` if there is none or it is unreadable.
   var sentProof: SentProof? { proof.flatMap { try? SentProof($0) } }
   /// The scopes that the request asks for; `nil` without the parameter.
   var scopes: Set<String>? {
@@ -53,7 +53,7 @@ struct Visit: Sendable {
       .joined(separator: "\n")
   }
 
-  /// Returns the only value of a parameter of the query or the form.
+  /// Returns the value of a parameter of the query or the form; `nil` for none and for several.
   func value(_ name: String) -> String? {
     let values = query[name] ?? form[name] ?? []
     return values.count == 1 ? values[0] : nil

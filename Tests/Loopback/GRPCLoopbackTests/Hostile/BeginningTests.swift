@@ -33,7 +33,7 @@ import Testing
     Foreign("HTTP/1.1", [UInt8]("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)),
     Foreign("HTTP/1.0", [UInt8]("HTTP/1.0 505 HTTP Version Not Supported\r\n\r\n".utf8)),
     Foreign("the greeting of a mail server", [UInt8]("220 mail.example ESMTP ready\r\n".utf8)),
-    Foreign("an alert of TLS", [0x15, 3, 1, 0, 2, 2, 40, 0, 0, 0, 0]),
+    Foreign("a TLS alert", [0x15, 3, 1, 0, 2, 2, 40, 0, 0, 0, 0]),
     Foreign("zeros", [UInt8](repeating: 0, count: 100_000)),
     Foreign("ones", [UInt8](repeating: 0xFF, count: 100_000)),
   ]
@@ -120,14 +120,14 @@ import Testing
       let channel = try server.channel()
       let cancelled = try channel.test("X")
       try cancelled.start()
-      try await eventually("it is sent") { server.log().counts[.headers] == 1 }
+      try await eventually("the first call is sent") { server.log().counts[.headers] == 1 }
       let call = try channel.test("X")
       try call.setTimeout(.milliseconds(300))
       await rpcFailure(.deadlineExceeded) { try await call.response() }
       cancelled.cancel()
       await rpcFailure(.cancelled) { try await cancelled.response() }
       // On a busy machine the call's time limit may expire before the call is sent.
-      try await eventually("the server received each sent call") {
+      try await eventually("the server got a reset for each call") {
         let counts = server.log().counts
         return counts[.reset] == counts[.headers]
       }

@@ -71,7 +71,7 @@ import Testing
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let call = try server.channel().test("X", kind: .serverStreaming)
       try call.start()
-      try await eventually("all have come") { call.status != nil }
+      try await eventually("all messages have arrived") { call.status != nil }
       var read = 0
       for try await message in call.messages {
         #expect(message.isEmpty)
@@ -92,7 +92,7 @@ import Testing
       let channel = try server.channel()
       let error = await rpcFailure(.unknown) { try await channel.test("X").response() }
       #expect(error?.message.contains("not gRPC") == true)
-      try await eventually("the server is told") { server.log().reset() == 8 }
+      try await eventually("the server gets the reset") { server.log().reset() == 8 }
     }
   }
 

@@ -15,7 +15,7 @@ import Testing
     var testDescription: String { name }
   }
 
-  /// Frames that only cost the time to read them.
+  /// Frames that the client only has to read.
   static let cheap = [
     Flood(
       name: "answers to PING",

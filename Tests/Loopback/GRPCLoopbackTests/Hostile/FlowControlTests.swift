@@ -15,7 +15,7 @@ import Testing
       let call = try channel.call(method("X"), request: Data(count: 1 << 20))
       try call.setTimeout(.seconds(1))
       await rpcFailure(.deadlineExceeded) { try await call.response() }
-      try await eventually("the server knows") { server.log().reset() == 8 }
+      try await eventually("the server gets the reset") { server.log().reset() == 8 }
       #expect(server.log().content == 65_535)
     }
   }
@@ -27,10 +27,10 @@ import Testing
       let channel = try server.channel()
       let call = try channel.call(method("X"), request: Data(count: 1 << 20))
       try call.start()
-      try await eventually("it is sent") { server.log().counts[.headers] == 1 }
+      try await eventually("the call is sent") { server.log().counts[.headers] == 1 }
       call.cancel()
       await rpcFailure(.cancelled) { try await call.response() }
-      try await eventually("the server knows") { server.log().reset() == 8 }
+      try await eventually("the server gets the reset") { server.log().reset() == 8 }
     }
   }
 
@@ -41,12 +41,12 @@ import Testing
     try await HostileServer.once(steps) { server in
       let call = try server.channel().call(method("X"), request: Data(count: 1000))
       try call.start()
-      try await eventually("all of it has come") { server.log().content == 1005 }
+      try await eventually("the whole request has arrived") { server.log().content == 1005 }
       call.cancel()
     }
   }
 
-  @Test func `no stream opens beyond the server's limit`() async throws {
+  @Test func `after SETTINGS that allow no streams, no further stream opens`() async throws {
     try await HostileServer.once([.preface, .send(Bytes.settings((3, 0)))]) { server in
       let channel = try server.channel()
       let first = try channel.test("X")
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// Frames of messages of 1000 bytes each.
+  /// Returns DATA frames, each with one message of 1000 bytes.
   private static func messages(_ count: Int) -> [UInt8] {
     [UInt8](
       repeatElement(Bytes.data(Bytes.message([UInt8](repeating: 7, count: 1000))), count: count)
@@ -72,7 +72,7 @@ import Testing
       let channel = try server.channel()
       let call = try channel.test("X", kind: .serverStreaming)
       try call.start()
-      try await eventually("it ends") { call.status != nil }
+      try await eventually("the call ends") { call.status != nil }
       let error = await rpcFailure(.internal) { for try await _ in call.messages {} }
       #expect(error?.message.contains("FLOW_CONTROL_ERROR") == true)
       #expect(try await channel.test("Good").response().isEmpty)
@@ -85,7 +85,7 @@ import Testing
     try await HostileServer.once(.afterRequest(.send(bytes))) { server in
       let call = try server.channel().test("X", kind: .serverStreaming)
       try call.start()
-      try await eventually("all of it has come") { call.status != nil }
+      try await eventually("the whole response has arrived") { call.status != nil }
       var count = 0
       for try await message in call.messages { count += message.count }
       #expect(count == 260_000 && call.status == .ok)

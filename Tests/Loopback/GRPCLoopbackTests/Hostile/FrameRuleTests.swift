@@ -5,7 +5,7 @@ import Testing
 
 /// Frames that break the rules of RFC 9113, sections 4 to 6, one per test.
 @Suite(.timeLimit(.minutes(1))) struct FrameRuleTests {
-  /// Frames on a stream that their type or state does not allow.
+  /// Frames on a stream whose number or state does not allow them.
   static let misplaced = [
     Offence("DATA on stream 0", .connection, Bytes.data([0], stream: 0)),
     Offence("HEADERS on stream 0", .connection, Bytes.head(stream: 0)),
@@ -113,7 +113,7 @@ import Testing
     Offence("MAX_FRAME_SIZE of 2^24", .connection, Bytes.settings((5, 1 << 24))),
     Offence("ENABLE_CONNECT_PROTOCOL of 2", .connection, Bytes.settings((8, 2))),
     Offence(
-      "more entries than anybody needs", .connection, .enhanceYourCalm,
+      "a hundred entries", .connection, .enhanceYourCalm,
       Bytes.frame(.settings, [UInt8](repeating: 0x99, count: 6 * 100))),
     Offence(
       "an acknowledgement of settings that were not sent", .connection,

@@ -61,7 +61,7 @@ import Testing
       let call = try channel.test("X")
       try call.setTimeout(.seconds(2))
       try call.start()
-      try await eventually("it is sent") { server.log().counts[.headers] == 1 }
+      try await eventually("the call is sent") { server.log().counts[.headers] == 1 }
       try await eventually("another connection is used") {
         _ = try await channel.test("Good").response()
         return server.connectionCount == 2

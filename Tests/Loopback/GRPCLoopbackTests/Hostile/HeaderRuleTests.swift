@@ -50,16 +50,16 @@ import Testing
     offence("a length of letters", [":status": "200", "content-length": "five"]),
     offence("a negative length", [":status": "200", "content-length": "-5"]),
     offence(
-      "a length beyond all numbers",
+      "a length that overflows",
       [
         ":status": "200", "content-length": "99999999999999999999999",
       ]),
     offence("a length with status 100", [":status": "100", "content-length": "5"]),
     Offence(
-      "a status before the real one, and its end", .stream,
+      "an interim status that ends the stream", .stream,
       Bytes.headers([":status": "103"], [.endHeaders, .endStream])),
     Offence(
-      "content after a status before the real one", .stream,
+      "content after an interim status", .stream,
       Bytes.headers([":status": "103"]) + Bytes.data(Bytes.message())),
     Offence(
       "more content than announced", .stream,
@@ -78,11 +78,11 @@ import Testing
       Bytes.head() + Bytes.data(Bytes.message())
         + Bytes.headers([":status": "200", "grpc-status": "0"], [.endHeaders, .endStream])),
     Offence(
-      "a field of connections in trailers", .stream,
+      "a connection-specific field in trailers", .stream,
       Bytes.head() + Bytes.data(Bytes.message())
         + Bytes.headers(["grpc-status": "0", "connection": "close"], [.endHeaders, .endStream])),
     Offence(
-      "trailers that are not the end", .stream,
+      "trailers that do not end the stream", .stream,
       Bytes.head() + Bytes.data(Bytes.message()) + Bytes.headers(["grpc-status": "0"])),
   ]
 
@@ -102,8 +102,8 @@ import Testing
   /// Each block begins with `:status: 200` from the static table.
   static let undecodable = [
     block("the index 0", [0x80]),
-    block("an index behind the tables", [0xFF, 0x00]),
-    block("a name behind the tables", [0x0F, 0x80, 0x7F, 0x01, 0x61]),
+    block("an index beyond the tables", [0xFF, 0x00]),
+    block("a name index beyond the tables", [0x0F, 0x80, 0x7F, 0x01, 0x61]),
     block("an index without end", [0xFF] + [UInt8](repeating: 0xFF, count: 20)),
     block("a length without end", [0x00, 0x7F] + [UInt8](repeating: 0xFF, count: 20)),
     block("a text longer than the block", [0x00, 0x05, 0x61, 0x62]),
@@ -112,9 +112,9 @@ import Testing
     // Section 5.2: padding must be ones and shorter than a byte, and EOS must not be encoded.
     block("Huffman code with a padding of zeros", [0x00, 0x01, 0x61, 0x81, 0x18]),
     block("Huffman code with a byte of padding", [0x00, 0x01, 0x61, 0x82, 0x1F, 0xFF]),
-    block("Huffman code with the end of texts", [0x00, 0x01, 0x61, 0x84, 0xFF, 0xFF, 0xFF, 0xFF]),
+    block("Huffman code with EOS", [0x00, 0x01, 0x61, 0x84, 0xFF, 0xFF, 0xFF, 0xFF]),
     // Section 4.2: a size update must come first and not exceed the announced size.
-    block("a size of the table after a field", [0x3F, 0x01]),
+    block("a table size update after a field", [0x3F, 0x01]),
   ]
 
   @Test(arguments: undecodable)
@@ -134,11 +134,11 @@ import Testing
 
   /// Interim header sections that are valid or harmless.
   static let fine: [(String, [UInt8])] = [
-    ("a status 100 before", Bytes.headers([":status": "100"])),
-    ("a status 103 before", Bytes.headers([":status": "103", "link": "</a>; rel=preload"])),
-    ("ten of them", [UInt8](repeatElement(Bytes.headers([":status": "199"]), count: 10).joined())),
+    ("a status 100", Bytes.headers([":status": "100"])),
+    ("a status 103", Bytes.headers([":status": "103", "link": "</a>; rel=preload"])),
+    ("ten in a row", [UInt8](repeatElement(Bytes.headers([":status": "199"]), count: 10).joined())),
     (
-      "a size of the table",
+      "a table size update",
       Bytes.frame(
         .headers, .endHeaders, stream: 1, [0x20] + Bytes.block([":status": "103"]))
     ),

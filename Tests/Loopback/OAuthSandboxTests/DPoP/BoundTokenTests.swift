@@ -153,7 +153,7 @@ import Testing
     let token = try #require(first.refreshToken)
     #expect(try await client.refresh(token, proof: nil).error == "invalid_dpop_proof")
     #expect(try await client.refresh(token, proof: thief.proof()).error == "invalid_grant")
-    #expect(sandbox.isActive(token), "the refusals did not use it up")
+    #expect(sandbox.isActive(token), "the refusals did not use up the token")
     let second = try await client.refresh(token, proof: client.proof()).tokens()
     #expect(second.tokenType == "DPoP")
     let next = try #require(second.refreshToken)

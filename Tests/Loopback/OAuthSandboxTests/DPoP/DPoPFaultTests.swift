@@ -39,7 +39,7 @@ import Testing
     #expect([first.status, second.status, third.status] == [400, 400, 401])
     #expect(third.header("www-authenticate")?.contains(#"error="use_dpop_nonce""#) == true)
     if fault == .nonceLoop { #expect(first.header("dpop-nonce") != second.header("dpop-nonce")) }
-    // The misbehaviour is over, and neither the proof nor a code was used up.
+    // The misbehaviour is over, and the refused proof was not used up.
     #expect(try await client.api(token: token, proof: proof).status == 200)
     #expect(try await client.post(ProvingPeer.passwordForm, client.proof()).status == 200)
     await sandbox.stop()

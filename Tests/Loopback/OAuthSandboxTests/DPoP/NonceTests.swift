@@ -59,7 +59,7 @@ import Testing
   @Test func `a nonce is accepted for one more period after it is replaced`() async throws {
     let (sandbox, client) = try await start()
     let first = sandbox.proofNonce(of: .authorizationServer)
-    #expect(first == sandbox.proofNonce(of: .api), "both have the same nonces")
+    #expect(first == sandbox.proofNonce(of: .api), "the server and the API share the nonces")
     for (period, status) in [(0, 200), (1, 200), (2, 400)] {
       if period > 0 { sandbox.advance(by: .seconds(60)) }
       let answer = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: first))

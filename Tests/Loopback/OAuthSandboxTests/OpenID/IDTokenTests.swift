@@ -47,7 +47,7 @@ import Testing
     let hashes = try [first, second].map {
       try #require(try $0.idToken().claims["at_hash"]?.string)
     }
-    #expect(Set(hashes).count == 2, "each is that of its own access token")
+    #expect(Set(hashes).count == 2, "each access token has its own hash")
     #expect(hashes.map { Data(base64URL: $0)?.count } == [16, 16])
     await sandbox.stop()
   }

@@ -114,14 +114,14 @@ import Testing
     ("https://me@app.example.com/client.json", "a fragment or a user"),
     ("http://127.0.0.1:1/client.json", "not an https URL"),
   ])
-  func `a client_id that is no valid URL of a metadata document is refused without a request`(
+  func `a client_id that is not a valid document URL is refused without a request`(
     id: String, reason: String
   )
     async throws
   {
     var options = SandboxOptions()
     options.clientDocuments = SandboxClientDocuments { address in
-      Issue.record("asked for \(address)")
+      Issue.record("the sandbox requested \(address)")
       return nil
     }
     let sandbox = try await SandboxServer.start(options)

@@ -62,12 +62,12 @@ import Testing
     let second = try await refresh(first.tokens().refreshToken, for: [Self.two], peer)
     #expect(try audiences(second) == [Self.two])
     let third = try await refresh(second.tokens().refreshToken, for: [], peer)
-    #expect(try audiences(third) == [Self.one, Self.two], "the grant has both still")
+    #expect(try audiences(third) == [Self.one, Self.two], "the grant still has both")
     let wider = try await refresh(
       third.tokens().refreshToken, for: [sandbox.issuer.absoluteString], peer)
     #expect(wider.status == 400 && wider.error == "invalid_target")
     let again = try await refresh(third.tokens().refreshToken, for: [Self.one], peer)
-    #expect(try audiences(again) == [Self.one], "the refusal used nothing up")
+    #expect(try audiences(again) == [Self.one], "the refusal did not use up the token")
     await sandbox.stop()
   }
 

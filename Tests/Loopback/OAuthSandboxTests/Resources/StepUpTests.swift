@@ -61,7 +61,7 @@ import Testing
     let challenge = try #require(refusal.header("www-authenticate"))
     #expect(challenge.contains("max_age=\"60\"") && !challenge.contains("acr_values"))
     let refreshed = try await peer.refresh(try #require(token.refreshToken)).tokens().accessToken
-    #expect(try await peer.api("/api/me", token: refreshed).status == 401, "it is an old login")
+    #expect(try await peer.api("/api/me", token: refreshed).status == 401, "the login is still old")
     let again = try await peer.redirect(["max_age": "60"], visitor: visitor)
     let newer = try await peer.redeem(try #require(again.value("code"))).tokens().accessToken
     #expect(try await peer.api("/api/me", token: newer).status == 200)

@@ -67,10 +67,10 @@ import Testing
       } + [
         Change("typ is JWT") { $0.header["typ"] = "JWT" },
         Change("typ is missing") { $0.header["typ"] = nil },
-        Change("iss has a slash more") { $0.claims["iss"] = .string("\($0.issuer)/") },
+        Change("iss has an additional slash") { $0.claims["iss"] = .string("\($0.issuer)/") },
         Change("iss is that of another server") { $0.claims["iss"] = "https://other.example" },
         Change("aud is another service") { $0.claims["aud"] = "https://other.example" },
-        Change("aud is the service in other letters") {
+        Change("aud is the service in another letter case") {
           $0.claims["aud"] = "https://FILES.example.com"
         },
         Change("aud is empty") { $0.claims["aud"] = [] },

@@ -31,11 +31,11 @@ import Testing
       server.clock.moveDate(by: seconds)
       _ = try await introspector.claims(of: token)
     }
-    #expect(server.questions == 3, "a change of the date changes no length of time")
+    #expect(server.questions == 3, "a changed date does not change the cache time")
     server.clock.moveDate(by: -1_000_000)
     server.clock.advance(by: 31)
     _ = try await introspector.claims(of: token)
-    #expect(server.questions == 4, "an answer counts no longer when the date is moved back")
+    #expect(server.questions == 4, "a date that is moved back does not extend the cache time")
   }
 
   @Test func `an answer that was requested before a call of forget is not cached`() async throws {
@@ -45,7 +45,7 @@ import Testing
     let gate = Gate(isOpen: false)
     server.sandbox.misbehave(at: .introspection, .hold { await gate.pass() }, times: 2)
     let early = [token, other].map { token in Task { try await introspector.claims(of: token) } }
-    try await eventually("the questions arrive") { server.questions == 2 }
+    try await eventually("the requests arrive") { server.questions == 2 }
     introspector.forget(token)
     // A later caller does not wait for the earlier request.
     _ = try await introspector.claims(of: token)
@@ -56,7 +56,7 @@ import Testing
     _ = try await introspector.claims(of: token)
     #expect(server.questions == 4)
     _ = try await introspector.claims(of: other)
-    #expect(server.questions == 4, "other tokens are still known")
+    #expect(server.questions == 4, "the answer for the other token is still cached")
   }
 
   @Test func `a cached answer is not used after the token expires`() async throws {
@@ -104,7 +104,7 @@ import Testing
     let gate = Gate(isOpen: false)
     server.sandbox.misbehave(at: .introspection, .hold { await gate.pass() })
     let tasks = (0..<2).map { _ in Task { try await introspector.claims(of: token) } }
-    try await eventually("the question arrives") { server.questions == 1 }
+    try await eventually("the request arrives") { server.questions == 1 }
     tasks[0].cancel()
     await failure(.cancelled) { try await tasks[0].value }
     gate.open()

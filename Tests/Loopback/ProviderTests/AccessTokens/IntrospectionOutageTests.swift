@@ -9,7 +9,7 @@ import Testing
 /// An introspection endpoint that fails, and the requests that it gets in this time.
 @Suite(.timeLimit(.minutes(1))) struct IntrospectionOutageTests {
   @Test(arguments: [nil, 5, 100_000] as [Int?])
-  func `a failing server gets no request for a second, or for its Retry-After`(
+  func `a failing server gets no request for a second, or for its Retry-After up to 30 s`(
     asked: Int?
   ) async throws {
     let server = try await ResourceServerFixture(nil)

@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import SequencingOAuthBackend
 
-/// Tests what a resource server may remember of a token that it has verified.
+/// What a resource server remembers of a token that it has verified.
 @Suite struct VerifiedTokenTests {
   @Test func `a valid token is remembered, and later validations return the same claims`()
     async throws

@@ -9,7 +9,7 @@ import Testing
 
 /// The OpenID Foundation's test plan for basic relying parties, one test per module.
 ///
-/// In each test the provider is right except for one detail. A test has the name of its module.
+/// In each test the provider is right, or wrong in one detail. A test has the name of its module.
 @Suite(.timeLimit(.minutes(2))) struct BasicPlanTests {
   @Test func `oidcc-client-test`() async throws {
     let party = try await OpenIDFixture()

@@ -79,7 +79,7 @@ struct FAPI2Party {
     return options
   }
 
-  /// Publishes metadata with the test server's members; `nil` for the right issuer.
+  /// Publishes metadata with the test server's members and an issuer; `nil` for the right one.
   func publishMetadata(issuer: String? = nil) {
     let address = sandbox.url(.token).absoluteString.replacing("/token", with: "")
     let aliases = ["token_endpoint", "pushed_authorization_request_endpoint", "userinfo_endpoint"]
@@ -111,7 +111,7 @@ struct FAPI2Party {
 
   // MARK: The outcomes of a module
 
-  /// Signs in, asks for the user and calls the API; checks all requests as the test server does.
+  /// Signs in, gets the user info if the kind is OpenID, calls the API, and checks all requests.
   @discardableResult
   func goesOn(
     challenges: Int = 1, sourceLocation: SourceLocation = #_sourceLocation
@@ -175,7 +175,8 @@ struct FAPI2Party {
     #expect(sandbox.requests(to: .token).isEmpty, sourceLocation: sourceLocation)
   }
 
-  /// Checks the last `count` requests and that no token is used or kept.
+  /// Checks that the last `count` requests fetched only keys or metadata, and that no token is used
+  /// or kept.
   func isOver(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let allowed: Set<SandboxEndpoint?> = [.keys, .metadata]
     let after = sandbox.requests.suffix(count).map(\.endpoint)

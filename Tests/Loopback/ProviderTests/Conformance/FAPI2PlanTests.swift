@@ -138,7 +138,7 @@ import Testing
     try await party.oauth.refresh()
     #expect(try await party.bound.send().status == 200)
     let refreshes = party.sandbox.requests(to: .token).compactMap { $0.form("refresh_token") }
-    // Each refresh was refused once for its nonce, and used the token of the previous refresh.
+    // Each refresh was refused once for its nonce, and used the latest refresh token.
     #expect(refreshes.count == 4 && Set(refreshes).count == 2)
     #expect(refreshes[0] == refreshes[1] && refreshes[2] == refreshes[3])
     #expect(party.sandbox.refreshTokenReuses == 0)

@@ -26,7 +26,7 @@ import Testing
     try await endsSession(.otherSubject, .idTokenSubject)
   }
 
-  /// Checks that an ID token of another user ends the session, and that no token is used again.
+  /// Checks that a faulty ID token ends the session, and that no token is used again.
   private func endsSession(
     _ fault: SandboxIDTokenFault, _ code: SQOAuthError.Code
   ) async throws {

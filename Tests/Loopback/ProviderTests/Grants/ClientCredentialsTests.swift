@@ -9,7 +9,7 @@ import Testing
 
 /// A program that acts in its own name, without a user.
 @Suite("Client credentials", .timeLimit(.minutes(1))) struct ClientCredentialsTests {
-  /// Creates a server that sends no refresh token, as RFC 6749, section 4.4.3, says.
+  /// Creates a server that sends no refresh token, as RFC 6749, section 4.4.3, recommends.
   func fixture(lifetime: Int? = 3600) throws -> SessionFixture {
     let fixture = try SessionFixture(lifetime: lifetime)
     fixture.server.change { $0.refreshToken = "" }
@@ -179,7 +179,7 @@ import Testing
     #expect(fixture.requests == ["client_credentials", "authorization_code"])
   }
 
-  @Test func `a client without a secret sends no request`() async throws {
+  @Test func `a client without a secret or a key sends no request`() async throws {
     let fixture = try SessionFixture()
     try fixture.fixture.register(secret: nil)
     await failure(.invalidConfiguration) { try await fixture.module.requestAccessTokenAsClient() }

@@ -21,7 +21,7 @@ import Testing
       ])
     #expect(await fixture.store.content() == "T1 R1")
     fixture.clock.advance(by: 3600)
-    #expect(try await fixture.module.token().accessToken == "T2", "refreshed like any other")
+    #expect(try await fixture.module.token().accessToken == "T2", "the token is refreshed")
   }
 
   @Test func `a grant with the openid scope succeeds even without a verifiable ID token`()
@@ -50,7 +50,7 @@ import Testing
     "grant_type", "scope", "client_id", "client_secret", "client_assertion",
     "client_assertion_type", "",
   ])
-  func `a reserved parameter is rejected`(name: String) async throws {
+  func `a reserved or empty parameter name is rejected`(name: String) async throws {
     let fixture = try SessionFixture()
     await failure(.invalidConfiguration) {
       try await fixture.module.requestAccessToken(grantType: Self.type, parameters: [name: "x"])
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["authorization_code", "refresh_token", "password", "client_credentials", ""])
-  func `a grant type for which there is a dedicated method is rejected`(type: String) async throws {
+  func `an empty grant type or one with a dedicated method is rejected`(type: String) async throws {
     let fixture = try SessionFixture()
     await failure(.invalidConfiguration) {
       try await fixture.module.requestAccessToken(
@@ -114,6 +114,6 @@ import Testing
         grantType: type, parameters: ["assertion": "c4n4ry" + text])
     }
     if let error { #expect(!everyText(of: error).contains("c4n4ry")) }
-    #expect(account.currentToken == token, "the token stays")
+    #expect(account.currentToken == token, "the account keeps its token")
   }
 }

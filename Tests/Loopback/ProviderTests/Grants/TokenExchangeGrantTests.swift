@@ -35,7 +35,7 @@ import Testing
     let claims = try await server.validator().validate(exchanged.text)
     #expect(claims.subject == SandboxUser.alice.subject && claims.scopes == ["demo"])
     #expect(claims.clientID == SandboxClient.service.id && claims.claims["act"] == nil)
-    #expect(account.currentToken == nil, "nothing is kept")
+    #expect(account.currentToken == nil, "the account keeps no token")
     let request = try last(server)
     #expect(request.form("requested_token_type")?.hasSuffix(":access_token") == true)
     #expect(request.form("subject_token_type")?.hasSuffix(":access_token") == true)

@@ -7,9 +7,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A logout at the provider removes the local tokens, whatever its result.
+/// A logout at the provider removes the local tokens, whatever its result, unless the store fails.
 @Suite(.timeLimit(.minutes(2))) struct EndSessionTests {
-  /// A user agent whose error repeats the page's address, as `open` and `xdg-open` do.
+  /// A user agent's error that repeats the page's address, as those of `open` and `xdg-open` do.
   struct Failure: LocalizedError {
     let url: URL
     var errorDescription: String? { "no program opens \(url.absoluteString)" }

@@ -29,7 +29,9 @@ import Testing
   }
 
   @Test(arguments: SandboxLogoutTokenFault.allCases)
-  func `a wrong logout token ends no session`(fault: SandboxLogoutTokenFault) async throws {
+  func `a wrong logout token ends no session unless its fault is allowed`(
+    fault: SandboxLogoutTokenFault
+  ) async throws {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let text = try party.logoutToken(fault: fault)
@@ -56,7 +58,7 @@ import Testing
     } else {
       failure(.logoutTokenInvalid) { try SignedText.logoutToken.read(text) }
     }
-    // Issuers name their ID tokens in many ways, but not as another kind.
+    // The `typ` of ID tokens varies, but it must not name another kind of token.
     if !isAllowed, type != "x" {
       failure(.idTokenMalformed) { try SignedText.idToken.read(text) }
       failure(.userInfoInvalid) { try SignedText.userInfo.read(text) }

@@ -46,7 +46,7 @@ import Testing
     party.sandbox.misbehave(at: .token, .idToken(.wrongSignature))
     await failure(.idTokenSignature) { try await logIn(party, scope: "openid") }
     #expect(party.oauth.result.token == nil)
-    #expect(!(try await party.oauth.restore()), "nothing is kept")
+    #expect(!(try await party.oauth.restore()), "no token is stored")
   }
 
   @Test(arguments: [true, false])

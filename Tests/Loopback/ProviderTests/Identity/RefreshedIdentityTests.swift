@@ -88,7 +88,7 @@ import Testing
     // The server has replaced the refresh token, and the store has the new one.
     let record = try await stored()
     #expect(record.token.refreshToken != before.refreshToken)
-    #expect(record.token.accessToken == before.accessToken, "the new one is not used")
+    #expect(record.token.accessToken == before.accessToken, "the new access token is not used")
     #expect(party.oauth.currentToken?.accessToken == before.accessToken)
     #expect(party.oauth.currentToken?.idToken == before.idToken)
     // Another refresh with the new refresh token returns a correct ID token.
@@ -138,7 +138,7 @@ import Testing
     let refreshes = party.fixture.tokenRequests.count
     party.fixture.clock.advance(by: 2)
     let after = try await party.oauth.refresh()
-    #expect(party.fixture.tokenRequests.count == refreshes, "the answer that came is judged")
+    #expect(party.fixture.tokenRequests.count == refreshes, "no other refresh is sent")
     #expect(after.accessToken != before.accessToken)
     #expect(try await stored().token.accessToken == after.accessToken)
   }

@@ -17,13 +17,13 @@ import Testing
     try fixture.register(scope: "openid profile", byHand: true, knowsIssuer: knowsIssuer)
     let token = try await fixture.oauth.signIn()
     #expect(token.idToken == nil && fixture.oauth.result.token?.idToken == nil)
-    #expect(token.idTokenText != nil, "the provider sent one, which nothing shows")
+    #expect(token.idTokenText != nil, "the provider sent an ID token, which is not shown")
     let reason = await failure(.openIDUnsupported) { try await fixture.oauth.idToken() }
     #expect(reason?.message.contains(knowsIssuer ? "jwks_uri" : "issuer") == true)
     let refreshed = try await fixture.oauth.refresh()
     #expect(refreshed.idToken == nil && refreshed.accessToken != token.accessToken)
     let request = try #require(fixture.sandbox.requests(to: .authorization).first)
-    #expect(request.query("nonce")?.isEmpty == false, "providers may insist on it")
+    #expect(request.query("nonce")?.isEmpty == false, "some providers require a nonce")
     #expect(fixture.sandbox.requests(to: .keys).isEmpty)
   }
 

@@ -207,7 +207,7 @@ import Testing
     isBroken.withLock { $0 = true }
     let error = await failure(.clientKeyFailed) { try await account.refresh() }
     #expect(error?.requiresSignIn == false && error?.cause is CancellationError)
-    #expect(client.sandbox.requests(to: .token).count == 1, "nothing was sent")
+    #expect(client.sandbox.requests(to: .token).count == 1, "the refresh was not sent")
     isBroken.withLock { $0 = false }
     client.clock.advance(by: 61)
     #expect(try await account.refresh().accessToken != "")

@@ -89,7 +89,7 @@ import Testing
     await failure(.clientKeyFailed) {
       try await client.authenticated(by: cluster).requestAccessTokenAsClient()
     }
-    #expect(client.sandbox.requests(to: .token).count == 1, "only the first was sent")
+    #expect(client.sandbox.requests(to: .token).count == 1, "only the first assertion was sent")
   }
 
   @Test func `a refused assertion is not retried, and the error does not show it`() async throws {
@@ -155,7 +155,7 @@ import Testing
     client.asked.fail()
     let error = await failure(.clientKeyFailed) { try await account.refresh() }
     #expect(error?.requiresSignIn == false && error?.cause is CancellationError)
-    #expect(client.sandbox.requests(to: .token).count == 1, "nothing was sent")
+    #expect(client.sandbox.requests(to: .token).count == 1, "the refresh was not sent")
     client.asked.fail(false)
     client.clock.advance(by: 61)
     #expect(try await account.refresh().accessToken != "")

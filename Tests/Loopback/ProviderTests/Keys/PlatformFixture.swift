@@ -81,7 +81,7 @@ struct PlatformFixture {
     AuthorizationModule(configuration: configuration, environment: environment)
   }
 
-  /// Returns a client whose platform's assertions authenticate it.
+  /// Returns a client that authenticates with its platform's assertions.
   func authenticated(
     by source: AssertionSource? = nil, redirectURI: String? = nil, scope: String? = "demo",
     change: (inout ClientConfiguration) -> Void = { _ in }

@@ -37,7 +37,7 @@ struct ProfileFixture {
       provider: .issuer(base.sandbox.issuer.absoluteString))
   }
 
-  /// Registers the client with changes of its configuration.
+  /// Registers the client with changes to its configuration.
   mutating func register(_ change: (inout ClientConfiguration) -> Void) {
     change(&configuration)
     oauth.register(configuration)

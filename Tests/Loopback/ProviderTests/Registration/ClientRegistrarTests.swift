@@ -159,7 +159,7 @@ import Testing
     #expect(try await oauth.signIn().scopes == ["openid", "profile"])
     let store = MemoryRegistrationStore()
     let kept = try await registrar.registration(of: app, in: store)
-    #expect(try await registrar.registration(of: app, in: store) == kept, "it fits")
+    #expect(try await registrar.registration(of: app, in: store) == kept, "it fits the metadata")
   }
 
   @Test(arguments: [("none", nil), ("client_secret_post", "s"), ("client_secret_basic", "s")])

@@ -285,7 +285,7 @@ import Testing
     #expect(all.count == 1 && methods() == ["POST"])
   }
 
-  @Test func `a custom store only needs to load and save`() async throws {
+  @Test func `a custom store only needs to load, save and erase`() async throws {
     let store = PlainStore(registrations: self.store)
     let first = try await registrar.registration(of: app, in: store)
     #expect(kept() == first)

@@ -139,7 +139,7 @@ import Testing
     let account = try await host.finishSignIn(
       signIn, redirect: redirect, fixture.configuration, id: { _ in "visitor 7" })
     #expect(account.accountID == "visitor 7" && account.isAuthorized)
-    #expect(host.module(id: "visitor 7") == nil, "the manager does not keep it")
+    #expect(host.module(id: "visitor 7") == nil, "the manager does not keep the account")
     let kept = try await host.account(fixture.configuration, id: "visitor 7")
     #expect(host.module(id: "visitor 7") === kept)
     host.release(id: "visitor 7")
@@ -155,7 +155,7 @@ import Testing
       .finishSignIn(signIn, redirect: redirect, fixture.configuration)
     let token = try #require(account.currentToken)
     #expect(token.redirectParameters == ["realmId": "1234", "scope": "read"])
-    #expect(token.scope != "read", "nothing vouches for it")
+    #expect(token.scope != "read", "the redirect does not set the scope")
     #expect(try await account.refresh().redirectParameters["realmId"] == "1234")
     let stored = await fixture.store.load(account.accountID)
     #expect(stored?.token.redirectParameters["realmId"] == "1234")
@@ -299,7 +299,7 @@ import Testing
         }
       }
     }
-    try await eventually("the code is sent, and one waits") {
+    try await eventually("the code is sent, and the other call waits") {
       fixture.tokenRequests == 1 && host.webSignIns.callers == [2]
     }
     release.resolve(())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Stored accounts at a real server.
+/// Stored accounts whose tokens a sandbox server issues.
 @Suite("Accounts", .timeLimit(.minutes(1))) struct AccountManagerTests {
   let folder: TemporaryFolder
   let sandbox: SandboxServer
@@ -19,7 +19,7 @@ import Testing
 
   /// Creates the app's account manager as at a program start.
   ///
-  /// An unexpected user is a failure.
+  /// Without a user, a browser that opens is a test failure.
   func manager(signingIn user: SandboxUser? = nil) -> AccountManager {
     var environment = ClientEnvironment()
     environment.clock = clock

@@ -45,7 +45,7 @@ import Testing
     await failure(.signInUnderWay) { try await fixture.signIn() }
     browser.cancel()
     await failure(.cancelled) { try await browser.value }
-    // A sign-in in the browser does not join a device sign-in either if the caller passes options.
+    // A sign-in in the browser with options does not join a device sign-in, either.
     let (device, _) = try await fixture.begin()
     await failure(.signInUnderWay) { try await fixture.oauth.signIn(with: SignInOptions()) }
     device.cancel()

@@ -162,7 +162,7 @@ import Testing
     #expect(fixture.sandbox.requests(to: .revocation).isEmpty)
     answer.open()
     try await fixture.oauth.module.flush()
-    #expect(fixture.sandbox.requests(to: .revocation).count == 2, "both tokens")
+    #expect(fixture.sandbox.requests(to: .revocation).count == 2, "both tokens are revoked")
     #expect(fixture.oauth.result.token == nil)
   }
 

@@ -9,7 +9,7 @@ import Testing
 
 /// Every operation with a completion handler, on an `SQOAuth` and on its module.
 @Suite("End to end: completions", .timeLimit(.minutes(1))) struct CompletionTests {
-  /// The operations of both types, so that one test covers both.
+  /// The operations of an `SQOAuth` or of its module, so that one test covers both types.
   private struct Acts {
     typealias Done<Value> = @isolated(any) (Result<Value, SQOAuthError>) -> Void
 
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `each operation gives its completion the result of its async form`(isModule: Bool)
+  func `the operations give their completions the results of their async forms`(isModule: Bool)
     async throws
   {
     let fixture = try await SandboxFixture().register(change: { $0.allowsPasswordGrant = true })
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `each operation gives its completion the error of its async form`(
+  func `the operations give their completions the errors of their async forms`(
     isModule: Bool
   ) async throws {
     let fixture = try await SandboxFixture().register(clientID: "nobody")
@@ -135,7 +135,7 @@ import Testing
     let acts = acts(fixture.oauth, isModule: isModule)
     let tokens = fixture.sandbox.issueTokens(for: "alice")
     let held = SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)
-    // A busy serial queue cannot call a completion.
+    // A suspended queue calls no completion.
     let queue = DispatchQueue(label: "busy")
     fixture.oauth.callbackQueue = queue
     queue.suspend()

@@ -40,7 +40,7 @@ import Testing
     #expect(fixture.oauth.result.token == nil && fixture.oauth.validToken == nil)
     #expect(!(try await fixture.oauth.module.restore()), "the store is empty")
     guard case .ended(.revoked)? = await events.next() else {
-      Issue.record("the end was not told")
+      Issue.record("no event tells that the session has ended by a revocation")
       return
     }
     await failure(.notAuthorized) { try await fixture.oauth.token() }
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test
-  func `without a revocation endpoint, revoke() fails with its own error and keeps the tokens`()
+  func `without a revocation endpoint, revoke() fails and keeps the tokens`()
     async throws
   {
     let fixture = try await SandboxFixture()
@@ -140,7 +140,7 @@ import Testing
     gate.open()
     try await revoked
     await failure(.notAuthorized) { try await refresh.value }
-    #expect(fixture.tokenRequests.count == 1, "the sign-in's own")
+    #expect(fixture.tokenRequests.count == 1, "only the sign-in sent a token request")
   }
 
   @Test func `after a sign-out during a refresh, no token is stored`() async throws {

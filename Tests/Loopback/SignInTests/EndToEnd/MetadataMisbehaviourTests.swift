@@ -26,7 +26,7 @@ import Testing
     #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
     #expect(fixture.visited.isEmpty, "a browser was opened", sourceLocation: sourceLocation)
     #expect(
-      fixture.endpoints.allSatisfy { $0 == .metadata }, "something else was asked",
+      fixture.endpoints.allSatisfy { $0 == .metadata }, "another endpoint was asked",
       sourceLocation: sourceLocation)
     #expect(
       await fixture.delegate.events(1) == [.failed(error.code)], sourceLocation: sourceLocation)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `metadata that is not JSON or too large is rejected`() async throws {
+  @Test func `metadata that is not JSON, too large or too late is rejected`() async throws {
     try await expect(.html, ends: [.invalidResponse])
     try await expect(.notJSON, ends: [.invalidResponse])
     try await expect(.truncatedJSON, ends: [.invalidResponse])

@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Altered redirects of a real server, after which no token request may follow.
+/// Altered redirects, after which no token request may follow if the client sees the change.
 @Suite("End to end: altered redirects", .timeLimit(.minutes(1))) struct RedirectMisbehaviourTests {
   static let alterations: [SandboxMisbehaviour.Alteration] = [
     .wrong, .missing, .empty, .doubled, .value("x"),
@@ -49,7 +49,9 @@ import Testing
       ends: alteration == .doubled ? .invalidAuthorizationResponse : .issuerMismatch)
   }
 
-  @Test func `a denial without the promised issuer is reported as a denial`() async throws {
+  @Test func `a denial without the promised issuer counts, and one with a wrong issuer does not`()
+    async throws
+  {
     for alteration in [SandboxMisbehaviour.Alteration.missing, .wrong] {
       let fixture = try await SandboxFixture(decision: .deny).register()
       fixture.sandbox.misbehave(at: .authorization, .issuer(alteration))

@@ -24,8 +24,8 @@ struct TokenMisbehaviourTests {
     #expect(codes.contains(error.code), "\(error)", sourceLocation: sourceLocation)
     #expect(
       await fixture.delegate.events(1) == [.failed(error.code)], sourceLocation: sourceLocation)
-    #expect(fixture.tokenRequests.count == 1, "asked again", sourceLocation: sourceLocation)
-    #expect(fixture.endpoints.last == .token, "something followed", sourceLocation: sourceLocation)
+    #expect(fixture.tokenRequests.count == 1, "the code was resent", sourceLocation: sourceLocation)
+    #expect(fixture.endpoints.last == .token, "a request followed", sourceLocation: sourceLocation)
     #expect(fixture.oauth.result.token == nil, sourceLocation: sourceLocation)
     for secret in ["code", "code_verifier"].compactMap({ fixture.tokenRequests.first?.form($0) }) {
       #expect(!everyText(of: error).contains(secret), sourceLocation: sourceLocation)
@@ -43,7 +43,7 @@ struct TokenMisbehaviourTests {
       .redirect(status, to: other.sandbox.tokenEndpoint.absoluteString), ends: [.redirectRefused])
     try await expect(.redirect(status, to: "/token"), ends: [.redirectRefused])
     try await expect(.redirect(status, to: ""), ends: [.redirectRefused])
-    #expect(other.sandbox.requests.isEmpty, "nothing is replayed")
+    #expect(other.sandbox.requests.isEmpty, "the other server got a request")
   }
 
   @Test(

@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// What an observer learns of a client at a real server.
+/// What an observer learns about a client at the sandbox.
 @Suite(.timeLimit(.minutes(1))) struct ObserverTests {
   private let recorder = EventRecorder()
   private let observer: ClientObserver

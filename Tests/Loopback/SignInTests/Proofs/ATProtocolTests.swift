@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// A server with rules like those of AT Protocol: pushed requests, nonces that change every minute,
-/// rotating refresh tokens that are bound to the key of every client.
+/// and rotating refresh tokens that are bound to the client's key.
 @Suite("End to end: a server like AT Protocol's", .timeLimit(.minutes(2)))
 struct ATProtocolTests {
   private func signedIn(_ kind: BoundFixture.Kind) async throws -> BoundFixture {
@@ -90,7 +90,7 @@ struct ATProtocolTests {
   }
 
   @Test(arguments: [nil, "did:plc:someone", "", "DID:plc:me", "did:plc:me "])
-  func `a token for another user is not used`(subject: String?) async throws {
+  func `a token for another user or without a user is not used`(subject: String?) async throws {
     let bound = try await BoundFixture(
       .public, SandboxOptions(.atProtocol), scope: "demo",
       change: { $0.expectedSubject = "did:plc:me" })

@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Many callers with bound tokens at the same time, counted by the requests that they cause.
+/// Many callers with bound tokens at the same time, and the number of their requests.
 @Suite("End to end: crowds with bound tokens", .serialized, .timeLimit(.minutes(5)))
 struct BoundCrowdTests {
   /// An HTTP client that sends a hundred requests at a time, so that no queue of the system fills.

@@ -30,7 +30,7 @@ struct ProofMisbehaviourTests {
     Refusal(fault: .nonceEmpty, requests: 1, code: .useDPoPNonce),
     Refusal(fault: .nonceMalformed, requests: 1, code: .useDPoPNonce),
     Refusal(fault: .nonceTooLong, requests: 1, code: .useDPoPNonce),
-    // The clocks agree, so a proof with another time would be as wrong.
+    // The clocks agree, so a proof with another time would be refused, too.
     Refusal(fault: .proofRefused, requests: 1, code: .invalidDPoPProof),
   ]
 
@@ -48,7 +48,6 @@ struct ProofMisbehaviourTests {
       kind, Self.options, change: { $0.pushesAuthorizationRequests = pushes })
   }
 
-  /// Every fault is in a test of this suite.
   @Test func `every DPoP fault of the sandbox is in a test of this suite`() {
     let others: Set<SandboxDPoPFault> = [.nonceInSuccess, .otherKey, .bearerToken]
     #expect(

@@ -67,7 +67,7 @@ final class Callers: Sendable {
     }
   }
 
-  /// Cancels some of the running callers.
+  /// Cancels the last `count` of the running callers.
   func cancel(_ count: Int) {
     let tasks = state.withLock { state in
       let ids = state.running.keys.sorted().suffix(count)
@@ -83,7 +83,9 @@ final class Callers: Sendable {
   /// Reports completions that were not called exactly once.
   func finish() {
     let counts = state.withLock(\.completions).values
-    if counts.contains(where: { $0 != 1 }) { report.add("a completion was not called once") }
+    if counts.contains(where: { $0 != 1 }) {
+      report.add("a completion was not called exactly once")
+    }
   }
 
   private func next() -> Int {
@@ -106,7 +108,7 @@ final class Callers: Sendable {
     // Other callers may cancel a sign-in, but not a call that waits for a token.
     let isFree = state.withLock { $0.cancelled.contains(id) } || call == .requestAccess
     if error.code == .cancelled, !isFree {
-      report.add("\(call) was cancelled with another: \(error)")
+      report.add("\(call) was cancelled although only another caller was: \(error)")
     }
   }
 }

@@ -20,7 +20,7 @@ struct Schedule: Sendable, CustomStringConvertible {
     case cancel(Int)
     /// Lets the app invalidate its access token.
     case invalidate
-    /// Makes this many next token requests fail in one way.
+    /// Makes the token endpoint misbehave in one way for this many of the next requests.
     case trouble(Trouble, times: Int)
     /// Makes the API answer this many of the next requests with status 401 and no reason.
     case refusal(Int)

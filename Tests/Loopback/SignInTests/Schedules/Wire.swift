@@ -49,7 +49,7 @@ final class Wire: Sendable {
   /// The number of refreshes without a meaningful answer.
   var losses: Int { state.withLock { $0.refreshes.count { $0.isLost } } }
 
-  /// The number of refresh tokens that were sent again after a lost answer.
+  /// The number of refreshes that sent a token again after its answer was lost.
   ///
   /// A server that detects reuse may report this many.
   var resends: Int {
@@ -128,7 +128,7 @@ extension Wire.State {
     let mine = refreshes.filter { $0.sender == sender }
     let same = refreshes.filter { $0.token == token }
     if isRotating, same.contains(where: { $0.end?.outcome == .delivered && !$0.isCancelled }) {
-      faults.append("\(sender) sends a refresh token whose successor it was given")
+      faults.append("\(sender) sends a refresh token although its successor has arrived")
     }
     // The clock has not moved since the failure, so the delay still applies.
     if let last = mine.last, last.token == token, let end = last.end, end.moves == moves,

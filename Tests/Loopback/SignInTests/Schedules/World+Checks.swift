@@ -54,7 +54,7 @@ extension World {
     let words =
       "under way: \(String(describing: session.decide(\.changeUnderWay))), due: "
       + "\(String(describing: session.dueAt))"
-    return "something does not come to its end: callers \(callers.areDone ? "done" : "waiting"), "
+    return "the schedule does not come to rest: callers \(callers.areDone ? "done" : "waiting"), "
       + "\(words), now \(clock.now), sleepers \(clock.sleepers), "
       + "told \(delegate.words) and \(stream.words)"
   }
@@ -72,7 +72,9 @@ extension World {
     // sessions now.
     let told = ends - last.ends
     let before = last.isSignedIn ? 1 : 0
-    if told > before + beginnings { report.add("\(told) ends were told of \(before) sessions") }
+    if told > before + beginnings {
+      report.add("\(told) ends were reported for \(before + beginnings) sessions")
+    }
     if beginnings == 0, before - told != (isSignedIn ? 1 : 0) {
       report.add("signed in before: \(before), ends told: \(told), signed in now: \(isSignedIn)")
     }
@@ -129,7 +131,7 @@ extension World {
       response = try await module.send(WebRequest(url: sandbox.url(.me)))
     } catch {
       try await check()
-      if oauth.result.token != nil { report.add("a session is there and does not work: \(error)") }
+      if oauth.result.token != nil { report.add("a session exists but does not work: \(error)") }
       return
     }
     if let owner, !response.text.contains("\"\(owner)\"") {

@@ -108,7 +108,7 @@ extension World {
 
   /// Begins a sign-in and signs out at once.
   ///
-  /// The sign-in must return no session.
+  /// The sign-in must leave no session.
   private func signInAndOut(_ user: Schedule.User) async {
     gate.open()
     beginnings += 1
@@ -199,7 +199,7 @@ extension World {
     for _ in 0..<3 { callers.start(.refresh) { try await module.refresh() } }
     _ = try await sandbox.requests(to: .token, atLeast: count + 1)
     var theirs = try await other.refresh()
-    // The other program had only caught up with the stored token.
+    // If the other program has only adopted the stored token, it refreshes now.
     if theirs.accessToken == mine?.accessToken { theirs = try await other.refresh() }
     gate.open()
     try await quiet()

@@ -230,7 +230,7 @@ import Testing
     try await fixture.oauth.flush()
     let stored = await store.load("default")?.token
     #expect(stored?.refreshToken == fixture.sandbox.latestRefreshToken)
-    // The token that came later serves the next caller.
+    // The token that arrived after the cancellation serves the next caller.
     _ = try await fixture.oauth.narrowedToken(for: [Self.one])
     #expect(fixture.tokenRequests.count == 1)
   }

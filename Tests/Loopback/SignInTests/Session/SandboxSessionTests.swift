@@ -129,7 +129,7 @@ import Testing
     #expect(error.map { row.codes.contains($0.code) } ?? false, "\(error as Any)")
     #expect(fixture.oauth.result.token == before)
     #expect(await store.load("default")?.token == before)
-    #expect(fixture.tokenRequests.count == 1, "it is not sent a second time")
+    #expect(fixture.tokenRequests.count == 1, "the refresh is sent only once")
     fixture.clock.advance(by: 30)
     #expect(try await fixture.oauth.token().refreshToken == fixture.sandbox.latestRefreshToken)
   }
@@ -165,7 +165,7 @@ import Testing
       #expect(error?.requiresSignIn == false && oauth.result.token != nil)
       let requests = fixture.endpoints.count
       await failure(error?.code) { try await oauth.token() }
-      #expect(fixture.endpoints.count == requests, "the failure is for everyone who asks soon")
+      #expect(fixture.endpoints.count == requests, "the failure is not tried again at once")
       fixture.sandbox.behave(at: .metadata)
       fixture.clock.advance(by: 60)
     }

@@ -41,7 +41,7 @@ import Testing
         #expect(!works && error.code == .invalidClient, "\(method as Any): \(error)")
         #expect(error.message.contains(".basicUnescaped") == (method == .basic))
       }
-      #expect(fixture.tokenRequests.count == 1, "nothing is tried out")
+      #expect(fixture.tokenRequests.count == 1, "no other method is tried")
     }
   }
 }

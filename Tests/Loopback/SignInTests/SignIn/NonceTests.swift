@@ -32,7 +32,7 @@ import Testing
     #expect(fixture.opened.first?.parameters["nonce"] == nil)
   }
 
-  @Test func `a refresh and a restart keep the nonce`() async throws {
+  @Test func `a refreshed token and its stored record keep the nonce`() async throws {
     let fixture = try await SandboxFixture().register(scope: "openid")
     let store = MemoryTokenStore()
     fixture.oauth.environment.tokenStore = store

@@ -22,7 +22,7 @@ import Testing
     init(answering query: String? = nil) { self.query = query }
 
     func open(_ url: URL) async throws {
-      Issue.record("the sign-in is known")
+      Issue.record("the agent did not get its sign-in")
     }
 
     func open(_ url: URL, for signIn: PendingSignIn) async throws {
@@ -107,8 +107,8 @@ import Testing
     #expect(!new.signIn.handleRedirect(try old.page.redirect("code=abc")))
     #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
     #expect(new.signIn.handleRedirect(try new.page.redirect("code=abc").absoluteString))
-    #expect(new.signIn.handleRedirect(try new.page.redirect("code=abc")), "it is the same answer")
-    #expect(!new.signIn.handleRedirect(try new.page.redirect("code=other")), "it was answered")
+    #expect(new.signIn.handleRedirect(try new.page.redirect("code=abc")), "the same redirect")
+    #expect(!new.signIn.handleRedirect(try new.page.redirect("code=other")), "another redirect")
     #expect(await fixture.delegate.events(2).last == .authorized("T"))
   }
 
@@ -125,7 +125,7 @@ import Testing
 
   @Test func `a user agent closure that expects a sign-in is not called without one`() async throws
   {
-    let agent = CustomUserAgent { _, _ in Issue.record("there is no sign-in") }
+    let agent = CustomUserAgent { _, _ in Issue.record("the closure was called without a sign-in") }
     let url = try #require(URL(string: "https://id.example/authorize"))
     await failure(.browserUnavailable) { try await agent.open(url) }
   }
@@ -155,7 +155,7 @@ import Testing
   @Test(arguments: [
     ("the window is shut", "the user agent failed: the window is shut"),
     ("no \u{1B}[31mpage", "the user agent failed: no [31mpage"),
-    (nil, "the browser did not open"),
+    (nil, "the user agent failed without a reason"),
   ])
   func `the error of a user agent is repeated without the state`(
     words: String?, message: String

@@ -9,7 +9,7 @@ struct NaiveTransport: HTTPTransport {
   private let curl = CurlTransport()
   private let change: Send
 
-  /// Creates a client that sends each request by this closure.
+  /// Creates a client that sends each request with `change`.
   init(_ change: @escaping Send) { self.change = change }
 
   func send(_ request: WebRequest) async throws -> WebResponse { try await change(request, curl) }
@@ -28,7 +28,7 @@ struct NaiveTransport: HTTPTransport {
     }
   }
 
-  /// Sends a request again if it failed, as many clients do by default.
+  /// Sends a request again if its connection failed, as many clients do by default.
   static let tryingAgain = NaiveTransport { request, curl in
     do {
       return try await curl.send(request)
@@ -38,7 +38,7 @@ struct NaiveTransport: HTTPTransport {
     }
   }
 
-  /// Sends a request again if the server is in trouble.
+  /// Sends a request again after a response with status 503.
   static let tryingAgainAfter503 = NaiveTransport { request, curl in
     let response = try await curl.send(request)
     guard response.status == 503, case .bytes = request.body else { return response }
@@ -68,7 +68,7 @@ struct NaiveTransport: HTTPTransport {
     }
   }
 
-  /// Returns a client that keeps responses which a server allows to keep.
+  /// Returns a client that caches each response with a `Cache-Control` field.
   static func caching() -> NaiveTransport {
     let kept = Locked<[URL: WebResponse]>([:])
     return NaiveTransport { request, curl in
@@ -90,7 +90,7 @@ struct NaiveTransport: HTTPTransport {
     return try await Task.detached { try await curl.send(unlimited) }.value
   }
 
-  /// Throws for a status from 400 on.
+  /// Throws if the status is 400 or higher.
   static let throwingStatuses = NaiveTransport { request, curl in
     let response = try await curl.send(request)
     guard response.status < 400 else { throw URLError(.badServerResponse) }

@@ -67,7 +67,7 @@ import Testing
 
   /// Sends requests one after another and cancels each after a random time.
   ///
-  /// - Returns: An error that is neither an answer nor a cancellation.
+  /// - Returns: The first error other than a cancellation, or `nil`.
   private func surprise(in count: Int, _ request: WebRequest, seed: UInt64) async -> String? {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     for _ in 0..<count {

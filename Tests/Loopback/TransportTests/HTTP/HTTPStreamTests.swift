@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct HTTPStreamTests {
   /// How far the client's clock is ahead.
   ///
-  /// A limit is an hour, and a pause is two hours.
+  /// The tests set limits of one hour and move the clock by two hours.
   let time = TimeLead()
   let client: CurlTransport
 
@@ -21,7 +21,7 @@ import Testing
 
   private struct Stop: Error {}
 
-  /// Chunks that count how often they are requested.
+  /// A source of chunks that counts how often it is asked for one.
   private final class Chunks: Sendable {
     let asked = Locked(0)
 
@@ -126,7 +126,7 @@ import Testing
     #expect(result.bytes == Data(body.utf8))
   }
 
-  /// Asks the running transfer to a URL, and returns `nil` if there is none.
+  /// Returns what `ask` reads from the running transfer to a URL, or `nil` if there is none.
   private static func transfer<Answer: Sendable>(
     to url: URL, _ ask: (CurlTransfer) -> Answer
   ) throws -> Answer? {

@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: ["", "GET ", "G\r\nT", "GET\0", "GÉT", "CONNECT"])
-  func `a method that is not a token is rejected`(method: String) async throws {
+  func `CONNECT and a method that is not a token are rejected`(method: String) async throws {
     let server = try Server.answering()
     await failure(.malformedRequest) { try await client.send(try server.request(method)) }
     #expect(server.requests.isEmpty)
@@ -139,7 +139,7 @@ import Testing
     "http://127.0.0.1:80:80/", "http://%31%32%37.0.0.1/", "http://[::1/", "http://[127.0.0.1]/",
     "http://[fe80::1%25lo]/", "http://a,b/",
   ])
-  func `an ambiguous URL is rejected`(text: String) async throws {
+  func `an unsupported or ambiguous URL is rejected`(text: String) async throws {
     let refusal = #expect(throws: SQOAuthError.self) { try WebRequest(url: text) }
     #expect(refusal?.code == .malformedRequest)
     guard let url = URL(string: text) else { return }

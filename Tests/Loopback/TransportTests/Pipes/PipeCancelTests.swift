@@ -28,7 +28,7 @@ import Testing
     case .task: task.cancel()
     }
     guard case .cancelled? = try await task.value else {
-      Issue.record("not cancelled")
+      Issue.record("the operation was not cancelled")
       return
     }
   }
@@ -58,7 +58,7 @@ import Testing
     let endless = try pipeline.add("files")
     let isLetGo = Locked(false)
     try await end(way, endless) {
-      try await eventually("it is under way") { server.receivedBytes > 1_000_000 }
+      try await eventually("the upload is under way") { server.receivedBytes > 1_000_000 }
     } _: { () async throws(PipeError) in
       try await endless.upload([
         .stream("file", filename: "f") {
@@ -67,8 +67,8 @@ import Testing
         }
       ])
     }
-    try await eventually("the server sees the end") { server.hasEnded }
-    try await eventually("the stream is let go") { isLetGo.withLock(\.self) }
+    try await eventually("the server sees the end of the connection") { server.hasEnded }
+    try await eventually("the upload releases its stream") { isLetGo.withLock(\.self) }
     server.stop()
     try await drive.uploads.upload([.data("file", pattern(10), filename: "f")])
     #expect(drive.sandbox.files().count == 6)
@@ -116,7 +116,7 @@ import Testing
   @Test func `a cancelled operation ends the sign-in that it started`() async throws {
     let drive = try await DriveFixture(isSignedIn: false)
     let page = HeldAnswer()
-    // The first visit ends here. Otherwise one user would have two tabs at the same time.
+    // The first visit ends with an error. Otherwise one user would have two tabs at the same time.
     drive.sandbox.misbehave(at: .authorization, page.misbehaviour(then: .status(500)))
     let error = begin { () -> PipeError? in
       await pipeFailure { () async throws(PipeError) in try await drive.files.read() }
@@ -125,7 +125,7 @@ import Testing
     #expect(drive.fixture.oauth.isSigningIn)
     drive.files.cancel()
     guard case .cancelled? = try await error.value else {
-      Issue.record("not cancelled")
+      Issue.record("the operation was not cancelled")
       return
     }
     try await eventually("the sign-in is over") { !drive.fixture.oauth.isSigningIn }
@@ -146,7 +146,7 @@ import Testing
     _ = try await drive.sandbox.requests(to: .token, atLeast: 1)
     drive.uploads.cancel()
     guard case .cancelled? = try await cancelled.value else {
-      Issue.record("not cancelled")
+      Issue.record("the operation was not cancelled")
       return
     }
     hold.release()
@@ -165,7 +165,7 @@ import Testing
     _ = try await drive.sandbox.requests(to: .driveFiles, atLeast: 20)
     drive.files.cancel()
     drive.files.cancel()
-    try await eventually("all have come") { calls.withLock(\.count) >= 20 }
+    try await eventually("all completions are called") { calls.withLock(\.count) >= 20 }
     hold.release()
     drive.sandbox.behave()
     _ = try await drive.files.read()

@@ -78,10 +78,10 @@ import Testing
     let first = begin { () -> PipeError? in
       await pipeFailure { () async throws(PipeError) in try await place.download() }
     }
-    try await eventually("it halts") { place.progress.all.last?.completed == 400_000 }
+    try await eventually("the download halts") { place.progress.all.last?.completed == 400_000 }
     place.drive.files.cancel()
     guard case .cancelled? = try await first.value else {
-      Issue.record("not cancelled")
+      Issue.record("the download was not cancelled")
       return
     }
     #expect(try place.contents == ["f.partial", "f.partial.info"])
@@ -196,7 +196,7 @@ import Testing
     place.drive.fixture.oauth.environment.transport = CurlTransport(lead: time)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 0))
     async let isOver: Void = {
-      try await eventually("it is asked") { place.ranges.count == 1 }
+      try await eventually("the server is asked") { place.ranges.count == 1 }
       time.advance(by: .seconds(3600))
     }()
     let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
@@ -216,7 +216,7 @@ import Testing
     place.drive.fixture.oauth.environment.transport = CurlTransport(lead: time)
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 500_000))
     async let isOver: Void = {
-      try await eventually("it halts") { place.progress.all.last?.completed == 500_000 }
+      try await eventually("the download halts") { place.progress.all.last?.completed == 500_000 }
       time.advance(by: .seconds(3600))
     }()
     try await place.download()
@@ -231,12 +231,12 @@ import Testing
     let first = begin { () -> PipeError? in
       await pipeFailure { () async throws(PipeError) in try await place.download() }
     }
-    try await eventually("it halts") { place.progress.all.last?.completed == 1000 }
+    try await eventually("the download halts") { place.progress.all.last?.completed == 1000 }
     let second = await pipeFailure { () async throws(PipeError) in try await place.download() }
     #expect(second?.cause?.code == .fileInUse)
     first.cancel()
     guard case .cancelled? = try await first.value else {
-      Issue.record("not cancelled")
+      Issue.record("the download was not cancelled")
       return
     }
     try await place.download()

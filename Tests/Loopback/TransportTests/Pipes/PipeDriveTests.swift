@@ -141,7 +141,7 @@ import Testing
       "read", "read id", "content", "save", "remove", "remove nothing", "upload",
       "upload bytes", "download", "first", "next", "previous", "none",
     ]
-    try await eventually("all have come") { calls.withLock(\.count) >= expected.count }
+    try await eventually("all completions are called") { calls.withLock(\.count) >= expected.count }
     drive.pipeline.callbackQueue.sync {}
     #expect(calls.withLock { Set($0) } == Set(expected))
     #expect(calls.withLock(\.count) == expected.count)

@@ -81,7 +81,7 @@ import Testing
       _ = try await drive.files.save(File(title: "t"), returning: DriveFixture.List.self)
     }
     #expect(save.map(row.isExpected) == true, "\(String(describing: save))")
-    #expect(drive.asked == ["POST /drive/v2/files"], "it was sent once and nothing else was")
+    #expect(drive.asked == ["POST /drive/v2/files"], "the POST was sent once, and nothing else was")
     drive.sandbox.behave()
     #expect(try await drive.files.read(DriveFixture.List.self).items.count >= 5)
     #expect(drive.module.isAuthorized)

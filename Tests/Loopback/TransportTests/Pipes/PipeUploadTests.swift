@@ -19,7 +19,7 @@ import Testing
 
     func note(_ progress: TransferProgress) { state.withLock { $0.append(progress) } }
 
-    /// Expects that the progress never falls and ends at the total exactly once.
+    /// Expects that the progress never falls and reaches the total exactly once, at the end.
     func expectRise(sourceLocation: SourceLocation = #_sourceLocation) {
       let fractions = all.compactMap(\.fraction)
       #expect(fractions == fractions.sorted(), sourceLocation: sourceLocation)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Makes chunks of `size` bytes, created again for each attempt.
+  /// Returns a source of chunks of `size` bytes that starts again for each attempt.
   private func chunks(_ data: Data, of size: Int = 50_000) -> @Sendable () -> @Sendable () -> Data?
   {
     {
@@ -160,10 +160,10 @@ import Testing
       return
     }
     #expect(cause.code == .bodyNotReplayable && cause.message.contains("file"))
-    #expect(drive.sandbox.files().count == 5, "nothing of it became a file")
+    #expect(drive.sandbox.files().count == 5, "the rejected upload created no file")
     #expect(
       drive.asked == ["POST /upload/drive/v2/files", "POST /token refresh_token"],
-      "the token is good for whoever comes next, and the form was not sent again")
+      "the token was refreshed, and the form was not sent again")
     #expect(progress.all.allSatisfy { $0.fraction ?? 0 < 1 })
     // This form can never be sent again. A newly created form works.
     let spent = await pipeFailure { () async throws(PipeError) in

@@ -102,7 +102,7 @@ import Testing
     #expect(
       limits == [
         [.seconds(7), .seconds(3)], [.seconds(7), nil], [nil, nil],
-        // An endless request may be idle as long as another request may take.
+        // Without a total limit, a request may be idle for the client's time limit.
         [nil, Self.limit],
       ])
   }
@@ -119,7 +119,9 @@ import Testing
     expect(try #require(fixture.session.apiRequests.last), total: limit, idle: limit)
   }
 
-  @Test func `a request without a limit gets 60 s in total and 60 s of idle time`() throws {
+  @Test func `a request may take 60 s by default or, without a total limit, be idle for 60 s`()
+    throws
+  {
     var request = try WebRequest.get("https://api.example/")
     expect(request, total: .seconds(60))
     request.timeout = nil
@@ -179,7 +181,7 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  @Test func `a refresh without a connection fails at the client's time limit`() async throws {
+  @Test func `a request that gets no connection fails at its connection limit`() async throws {
     // The server accepts connections but sends nothing, so no TLS connection is established.
     let time = TimeLead()
     let server = try RawServer { connection in

@@ -69,7 +69,7 @@ import Testing
   func `a download continues from the files of a killed process`(tag: String) async throws {
     let server = try RangeServer(content, [("ETag", tag)], faults: [.stall(after: 100_000)])
     let task = Task { try await fixture.download(server) }
-    try await eventually("bytes have come") { fixture.progress.last?.completed == 100_000 }
+    try await eventually("the first bytes arrive") { fixture.progress.last?.completed == 100_000 }
     let partial = try Data(contentsOf: fixture.partial)
     let info = try Data(contentsOf: fixture.info)
     task.cancel()

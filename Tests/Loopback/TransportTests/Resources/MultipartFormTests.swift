@@ -129,7 +129,7 @@ import Testing
     failure { try request.setForm([.field("\0", "")]) }
     #expect(request.headers == before)
     guard case .bytes = request.body else {
-      Issue.record("another body")
+      Issue.record("the request has another body")
       return
     }
   }

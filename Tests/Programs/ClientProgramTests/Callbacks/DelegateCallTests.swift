@@ -50,7 +50,7 @@ import Testing
       ])
   }
 
-  /// A delegate whose async methods wait for a gate.
+  /// A delegate whose async method `userIsSuccessfullyAuthorized` waits for a gate.
   private final class Slow: AuthorizationDelegate, TokenRefreshDelegate, Sendable {
     let gate = Gate(isOpen: false)
     let calls = Locked<[String]>([])

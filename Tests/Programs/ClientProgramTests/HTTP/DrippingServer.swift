@@ -6,7 +6,7 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// A server that sends its answer byte by byte with a pause before each byte.
+/// A server that sends a body byte by byte, with a pause after each byte.
 ///
 /// No real time passes: each byte that the client receives advances the client's clock.
 final class DrippingServer: Sendable {

@@ -27,7 +27,7 @@ final class HTTP2Connection {
     connection.write(Self.frame(.settings))
   }
 
-  /// Returns the stream of the next request and skips its content, or returns `nil` at the end.
+  /// Skips other frames and returns the next request's stream, or `nil` if the client disconnects.
   func readRequest() -> UInt8? {
     while let head = take(9), take(Int(head[1]) << 8 | Int(head[2])) != nil {
       switch FrameType(rawValue: head[3]) {

@@ -8,12 +8,12 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Every kind of network failure, as the caller sees it.
+/// Network failures as the caller sees them.
 @Suite(.timeLimit(.minutes(3))) struct HTTPFailureTests {
   let client = CurlTransport.shared
   /// How far the clock of ``timed`` is ahead.
   ///
-  /// In these tests, a time limit is an hour, and a server is silent for two hours.
+  /// Most of these tests use a time limit of an hour and a server that is silent for two hours.
   let time = TimeLead()
   let timed: CurlTransport
 
@@ -154,7 +154,7 @@ import Testing
     defer { server.stop() }
     let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
     let client = CurlTransport()
-    // The request is repeated every time.
+    // Every request after the first is repeated.
     for _ in 0..<20 {
       #expect(try await client.send(WebRequest(method: method, url: url)).text == "ok")
     }

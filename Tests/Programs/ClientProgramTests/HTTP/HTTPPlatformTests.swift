@@ -8,8 +8,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// What fails with `URLSession` on Linux: it hangs, crashes, forwards credentials or buffers
-/// everything.
+/// Cases in which `URLSession` on Linux hangs, crashes, forwards credentials or buffers everything.
 @Suite(.timeLimit(.minutes(3))) struct HTTPPlatformTests {
   let client = CurlTransport.shared
 

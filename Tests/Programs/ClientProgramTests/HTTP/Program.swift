@@ -38,7 +38,7 @@ final class Program: Sendable {
 /// The error for a program that did not start to serve.
 struct ProgramError: Error, CustomStringConvertible {
   let said: String
-  var description: String { "it ended: \(said)" }
+  var description: String { "the server program ended before it served: \(said)" }
 }
 
 extension RawServer {

@@ -9,7 +9,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Downloads that finish in one call.
+/// Downloads to a file that are completed, resumed, cancelled or rejected.
 @Suite(.timeLimit(.minutes(1))) struct DownloadTests {
   let fixture: DownloadFixture
 
@@ -194,7 +194,7 @@ import Testing
     defer { rest.open() }
     let server = try RangeServer(content, faults: [.cut(after: 100_000), .hold(rest)])
     let first = Task { try await fixture.download(server) }
-    try await eventually("the first is under way") { rest.waiting == 1 }
+    try await eventually("the first download is under way") { rest.waiting == 1 }
     let request = try server.request()
     let second = ResumableDownload(request, to: fixture.destination)
     let error = await failure(.fileInUse) {

@@ -112,7 +112,7 @@ struct NginxDownloadTests {
         let probe = try TransferProbe.start(
           download: url, to: fixture.destination.path, stopsAfter: 200_000)
         starts.append(try #require(Int(try await probe.line(after: "received "))))
-        try await eventually("it stops") { probe.isStopped }
+        try await eventually("the probe stops") { probe.isStopped }
         probe.signal(SIGKILL)
         #expect(try await probe.result().status == 128 + SIGKILL)
         #expect(!FileManager.default.fileExists(atPath: fixture.destination.path))
@@ -126,7 +126,7 @@ struct NginxDownloadTests {
     }
   }
 
-  @Test func `a full disk is an error with the path, and the download resumes later`()
+  @Test func `a write error names the file, and the download resumes later`()
     async throws
   {
     try await withServer { base, _ in

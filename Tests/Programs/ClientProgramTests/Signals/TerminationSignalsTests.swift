@@ -33,7 +33,7 @@ import Testing
   {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       let signals = TerminationSignals { _ in
-        // Sends signals until half a second has passed since the first signal.
+        // Sends signals until one ends the process, half a second after the first signal.
         while true {
           kill(getpid(), SIGTERM)
           usleep(10_000)

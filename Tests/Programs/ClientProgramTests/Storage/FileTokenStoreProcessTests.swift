@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// The umask makes the file neither readable by others nor unreadable for its owner.
+  /// Under any umask, the owner and nobody else can read the file.
   @Test(.ownThreads, arguments: [0o000, 0o022, 0o077, 0o177, 0o777])
   func `the file modes do not depend on the umask`(mask: Int) async throws {
     let folder = try TemporaryFolder()

@@ -239,7 +239,7 @@ import Testing
     let told = Told()
     let browser = Self.browser(folder, terminal, told)
     let opening = Task { try await browser.open(try #require(URL(string: "https://id.example/a"))) }
-    try await eventually("it has the terminal") { terminal.everything.contains("ready") }
+    try await eventually("the browser has the terminal") { terminal.everything.contains("ready") }
     #expect(told.words == ["will"])
     try terminal.press("typed\n")
     try await opening.value
@@ -260,14 +260,14 @@ import Testing
     let told = Told()
     let browser = Self.browser(folder, terminal, told)
     let opening = Task { try await browser.open(try #require(URL(string: "https://id.example/a"))) }
-    try await eventually("it has the terminal") { terminal.everything.contains("ready") }
+    try await eventually("the browser has the terminal") { terminal.everything.contains("ready") }
     #expect(terminal.modes != before)
     opening.cancel()
     await #expect(throws: CancellationError.self) { try await opening.value }
     #expect(terminal.modes == before && told.words == ["will", "did"])
     let process = folder.read("w3m.process").trimmingCharacters(in: .whitespacesAndNewlines)
     #expect(kill(try #require(pid_t(process)), 0) == -1)
-    try await eventually("its screen is left") { terminal.everything.contains("\u{1B}[?1049l") }
+    try await eventually("the screen is left") { terminal.everything.contains("\u{1B}[?1049l") }
   }
 
   @Test func `without a terminal a text browser is not started`() async throws {
@@ -295,7 +295,7 @@ import Testing
     let fixture = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
     fixture.oauth.environment.userAgent = CustomUserAgent { try await browser.open($0) }
     fixture.oauth.authorizeUser()
-    try await eventually("it has the terminal") { terminal.everything.contains("ready") }
+    try await eventually("the browser has the terminal") { terminal.everything.contains("ready") }
     let address = folder.read("w3m.url").trimmingCharacters(in: .whitespacesAndNewlines)
     let page = try AuthorizationURL(try #require(URL(string: address)))
     switch leaving {
@@ -315,7 +315,7 @@ import Testing
     case .never:
       fixture.clock.advance(by: 300)
       #expect(await fixture.delegate.events(1) == [.cancelled])
-      #expect(!folder.exists("w3m.line"), "it was ended")
+      #expect(!folder.exists("w3m.line"), "the browser was not killed")
     }
     #expect(told.words == ["will", "did"])
   }

@@ -12,7 +12,7 @@ import Testing
 ///
 /// The server ends a sign-in if its refresh token arrives twice.
 final class Fleet: Sendable {
-  /// A process of the fleet, which is restarted when it is killed.
+  /// A process of the fleet, and the words before its command, for a restart after a kill.
   private struct Worker {
     var process: ChildProcess
     let starter: [String]
@@ -99,7 +99,7 @@ final class Fleet: Sendable {
     return outputs
   }
 
-  /// Checks that no sign-in was lost, except those that a killed worker was refreshing.
+  /// Checks that no more sign-ins were lost than the killed workers can have been refreshing.
   func check(_ store: PostgreSQLTokenStore) async throws {
     var lost = 0
     for id in ids {

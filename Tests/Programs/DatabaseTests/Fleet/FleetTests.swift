@@ -9,7 +9,8 @@ import Testing
 
 /// Faults of a fleet's workers, of the network and of the database.
 ///
-/// With `FLEET_ROTATIONS=10000` in the environment, each run has 10000 refreshes and more accounts.
+/// With `FLEET_ROTATIONS=10000` in the environment, each test makes at least 10000 refreshes and
+/// has 100 accounts instead of 15.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(20))) struct FleetTests {
   /// The minimum number of refreshes in a test.
   private static let rotations =
@@ -100,7 +101,7 @@ import Testing
 
   @Test(
     .requires(.faketime),
-    .disabled(if: isSanitized, "the sanitizer would not let the clock be replaced"))
+    .disabled(if: isSanitized, "faketime cannot replace the clock under a sanitizer"))
   func `a fleet of workers loses no sign-in when clocks differ by ten minutes`() async throws {
     // faketime waits for the worker. It ignores SIGTERM, so that it does not end before the worker.
     func clock(_ offset: String) -> [String] {

@@ -31,7 +31,7 @@ private final class WaitedStore: SharedTokenStore {
   }
 }
 
-/// Keepers that share a store renew each of its accounts once.
+/// Account keepers, alone and with a store that they share.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct KeepingTests {
   private static let ids = (1...20).map { "account \($0)" }
 
@@ -43,7 +43,7 @@ private final class WaitedStore: SharedTokenStore {
       try await accounts.add(Self.ids, expiringAfter: 1)
       try await accounts.add(["fresh"], expiringAfter: 3600)
       let keepers = [accounts.keeper(), accounts.keeper(), accounts.keeper(atOnce: 1)]
-      try await eventually("all are renewed") { accounts.refreshes >= Self.ids.count }
+      try await eventually("all accounts are renewed") { accounts.refreshes >= Self.ids.count }
       for keeper in keepers { await keeper.stop() }
       #expect(accounts.refreshes == Self.ids.count)
       #expect(accounts.sandbox.refreshTokenReuses == 0)
@@ -100,7 +100,7 @@ private final class WaitedStore: SharedTokenStore {
       try await accounts.add(["b"], expiringAfter: 1)
       let keeper = accounts.keeper()
       let events = KeptEvents(keeper)
-      try await eventually("both are dealt with") { events.all.count >= 2 }
+      try await eventually("both accounts have an event") { events.all.count >= 2 }
       await keeper.stop()
       #expect(Set(events.all) == ["a ended: invalid_grant", "b refreshed"])
       #expect(try await accounts.open().list() == ["b"])
@@ -119,11 +119,11 @@ private final class WaitedStore: SharedTokenStore {
         at: .token, .unavailable(retryAfter: 1), times: 3)
       let keeper = accounts.keeper(atOnce: 2)
       let events = KeptEvents(keeper)
-      try await eventually("all are renewed") { keeper.totals.refreshed >= Self.ids.count }
+      try await eventually("all accounts are renewed") { keeper.totals.refreshed >= Self.ids.count }
       await keeper.stop()
       #expect(events.all.first?.hasSuffix("failed: temporarily_unavailable") == true)
       #expect(keeper.totals.paused >= 2)
-      // Two simultaneous requests fail first, and then one at a time.
+      // Two simultaneous requests fail first, and then a single request.
       #expect(accounts.refreshes == Self.ids.count + 3)
       #expect(accounts.sandbox.refreshTokenReuses == 0)
     }
@@ -170,7 +170,7 @@ private final class WaitedStore: SharedTokenStore {
       var events = module.events().makeAsyncIterator()
       let keeper = manager.keepFresh { _ in nil }
       guard case .refreshed(let token) = await events.next() else {
-        Issue.record("another event came")
+        Issue.record("the first event is not a refresh")
         return
       }
       #expect(module.currentToken == token)
@@ -192,7 +192,7 @@ private final class WaitedStore: SharedTokenStore {
       let keepers = [first, accounts.keeper(of: store)]
       try await eventually("the second keeper waits for the first") { store.waits > 0 }
       answer.open()
-      try await eventually("both are done") {
+      try await eventually("both keepers have handled the account") {
         keepers.map { $0.totals.refreshed + $0.totals.takenOver } == [1, 1]
       }
       for keeper in keepers { await keeper.stop() }
@@ -208,7 +208,7 @@ private final class WaitedStore: SharedTokenStore {
       try await files.sql("UPDATE accounts SET value=x'00' WHERE id='b'")
       let keeper = accounts.keeper()
       let events = KeptEvents(keeper)
-      try await eventually("all are dealt with") { events.all.count >= 3 }
+      try await eventually("each account has an event") { events.all.count >= 3 }
       await keeper.stop()
       #expect(Set(events.all) == ["a refreshed", "b failed: store_damaged", "c refreshed"])
       #expect(try await accounts.open().list() == ["a", "b", "c"])
@@ -221,7 +221,7 @@ private final class WaitedStore: SharedTokenStore {
       var keeper: AccountKeeper? = accounts.keeper()
       let events = try #require(keeper?.events())
       keeper = nil
-      for await event in events { Issue.record("\(event)") }
+      for await event in events { Issue.record("unexpected event: \(event)") }
     }
   }
 }

@@ -72,7 +72,7 @@ struct KeptAccounts: Sendable {
     }
   }
 
-  /// Returns a keeper with its own store, as on another host.
+  /// Starts a keeper on `store` or, if that is `nil`, on a store of its own, as on another host.
   func keeper(
     _ choice: KeepingChoice = .all, atOnce: Int = 8, of store: (any TokenStore)? = nil
   ) -> AccountKeeper {

@@ -9,11 +9,11 @@ import Testing
 
 @testable import SQBasics
 
-/// Faults in each database exchange of a refresh, one after another.
+/// Refreshes with one fault each: a refresh for each database exchange that can fail.
 ///
 /// The authorization server accepts each refresh token once.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(10))) struct EachStatementTests {
-  /// A host with its own relay and account, whose token has expired.
+  /// A host with its own relay and with an account whose token has expired.
   private final class Host: Sendable {
     let relay: TCPRelay
     private let id: String
@@ -66,8 +66,8 @@ import Testing
   /// The accounts that are refreshed without a fault.
   private static let undisturbed = ["first", "second", "third"]
 
-  /// Refreshes an account for each database request of a refresh, on its own host and with `kind`
-  /// as the fault at that request.
+  /// Refreshes one account for each database request of a refresh, on a host of its own and with
+  /// the fault `kind` at that request.
   ///
   /// `fault` runs during each of the refreshes.
   private func forEachRequest(

@@ -5,7 +5,9 @@ import Testing
 
 @Suite(.requires(.pgbouncer), .timeLimit(.minutes(3)))
 struct PgBouncerTests {
-  @Test func `clients share one server connection, one transaction at a time`() async throws {
+  @Test func `clients of PgBouncer share one server connection and need the right password`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       try await PgBouncer.running(server, settings: ["default_pool_size": "1"]) { pool in
         let sql = "SELECT pg_backend_pid(), current_user"

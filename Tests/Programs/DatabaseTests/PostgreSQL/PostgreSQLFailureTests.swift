@@ -9,7 +9,8 @@ import Testing
 
 /// Failures of the database.
 ///
-/// Each is a typed error within a time limit and loses no account.
+/// A call fails with a typed error within a time limit, or succeeds when the database works again.
+/// No account is lost.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLFailureTests {
   private func failure(
     _ body: () async throws -> Void, _ location: SourceLocation = #_sourceLocation
@@ -203,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func `each call over a silent network fails with an error`() async throws {
+  @Test func `a call over a silent network fails with an error`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
@@ -238,7 +239,9 @@ import Testing
       let next = "\(try #require(Int(try await server.version("a"))) + 1)"
       relay.passThrough(.requests)
       async let landed: Void = reservation.writeAhead(new)
-      try await eventually("the server has saved it") { try await server.version("a") == next }
+      try await eventually("the server has saved the token") {
+        try await server.version("a") == next
+      }
       relay.dropConnections()
       relay.speakAgain()
       await landed

@@ -8,7 +8,7 @@ import Testing
 
 /// Databases of earlier programs.
 ///
-/// Each can be read and is upgraded.
+/// Each can be read, and older formats are upgraded.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(3))) struct PostgreSQLFormTests {
   /// The names of the database dumps among the stored formats.
   ///
@@ -51,7 +51,9 @@ import Testing
     }
   }
 
-  @Test func `hosts that start at the same time upgrade the tables once`() async throws {
+  @Test func `hosts that start at the same time can all read tables that need an upgrade`()
+    async throws
+  {
     try await withForm(Self.forms[0]) { server in
       let lists = try await withThrowingTaskGroup(of: [String].self) { group in
         for _ in 0..<8 { group.addTask { try await store(server).list() } }

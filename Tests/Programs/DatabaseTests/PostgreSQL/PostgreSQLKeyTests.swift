@@ -53,12 +53,12 @@ import Testing
         let ids = (1...20).map { "account \($0)" }
         try await accounts.add(ids, expiringAfter: 1)
         let keepers = [accounts.keeper(), accounts.keeper(), accounts.keeper()]
-        try await eventually("all are renewed", within: .seconds(100)) {
+        try await eventually("all accounts are renewed", within: .seconds(100)) {
           accounts.refreshes >= ids.count
         }
         try await open().changeKey(to: Self.newKey)
         let refreshes = accounts.refreshes
-        try await eventually("all are renewed again", within: .seconds(100)) {
+        try await eventually("all accounts are renewed again", within: .seconds(100)) {
           accounts.refreshes >= refreshes + 2 * ids.count
         }
         for keeper in keepers { await keeper.stop() }

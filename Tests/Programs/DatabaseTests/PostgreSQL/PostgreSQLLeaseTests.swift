@@ -7,7 +7,7 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// Leases: only one host at a time changes an account, and a late host changes nothing.
+/// Leases: only one host at a time refreshes an account, and a late host changes nothing.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(2))) struct PostgreSQLLeaseTests {
   /// Two hosts with one database, and an account that both know.
   struct Hosts {
@@ -112,7 +112,7 @@ import Testing
           try await table.markSent("a", ticket: Data(ticket.utf8), version: version)
         }
       }
-      #expect(try await !marks("mine", version), "without any lease")
+      #expect(try await !marks("mine", version), "no mark without a lease")
       let takes = { (ticket: String) in
         try await hosts.one.database.use { table throws(SQOAuthError) in
           try await table.takeLease("a", ticket: Data(ticket.utf8), holder: "test")
@@ -120,12 +120,12 @@ import Testing
       }
       #expect(try await takes("mine"))
       #expect(try await !takes("another"), "a lease has one holder")
-      #expect(try await !marks("another", version), "of another holder")
-      #expect(try await !marks("mine", version + 1), "of another record")
+      #expect(try await !marks("another", version), "no mark by another holder")
+      #expect(try await !marks("mine", version + 1), "no mark for another version of the record")
       #expect(try await server.run("SELECT sent FROM sequencing_oauth.leases") == "f")
       #expect(try await marks("mine", version))
       try await server.run("DELETE FROM sequencing_oauth.accounts")
-      #expect(try await !marks("mine", version), "of no record")
+      #expect(try await !marks("mine", version), "no mark without a record")
     }
   }
 
@@ -145,12 +145,12 @@ import Testing
       #expect(try await !replaces(version + 1, hosts.new))
       #expect(try await hosts.two.load("a") == hosts.old)
       #expect(try await replaces(version, hosts.new))
-      #expect(try await !replaces(version, hosts.newest), "replaced already")
+      #expect(try await !replaces(version, hosts.newest), "no second replacement of a version")
       #expect(try await hosts.two.load("a") == hosts.new)
     }
   }
 
-  /// A lease that was just taken does not survive a crash of the server.
+  /// A crash of the server may lose a lease that was just taken.
   @Test func `a lease that the database lost is restored to its holder`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)

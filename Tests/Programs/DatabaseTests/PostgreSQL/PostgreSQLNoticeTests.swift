@@ -47,7 +47,7 @@ import Testing
       // missing.
       let last = reports.observe("last", in: observer)
       try await Self.saved(other, "last")
-      try await eventually("the last notice comes") { reports.count("last") > 0 }
+      try await eventually("the last notification arrives") { reports.count("last") > 0 }
       last?.end()
       try await body(server, observer, other, reports)
       observation.end()
@@ -64,7 +64,7 @@ import Testing
       let its = itsReports.observe("a", in: third)
       _ = try await third.load("a")
       try await Self.saved(observer, "a")
-      try await eventually("a third host notices it") { itsReports.count("a") > 0 }
+      try await eventually("a third host notices the change") { itsReports.count("a") > 0 }
       try await Self.saved(other, "b")
       try await eventually("the other account's change is noticed") { reports.count("b") > 0 }
       // The notification of the store's own change was sent before that of the account `b`.
@@ -121,10 +121,10 @@ import Testing
       notices.announce("own")
       try await eventually("the announcement is sent") { relay.requests > requests }
       try await Self.saved(other, "a")
-      try await eventually("the other observer hears of it") { reports.count("a") > seen }
+      try await eventually("the other observer notices the change") { reports.count("a") > seen }
       relay.speakAgain()
       // The time limit ends long before the next comparison of versions.
-      try await eventually("the notice is heard", within: .seconds(15)) {
+      try await eventually("the notification is handled", within: .seconds(15)) {
         count.withLock { $0 } > before
       }
       notices.end(observer, of: "a")
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `notifications of another program are ignored`() async throws {
+  @Test func `after malformed notifications, a change is still reported`() async throws {
     try await withObserver { server, observer, other, reports in
       let name = Notice.channel(schema: "\"sequencing_oauth\"")
       for text in ["", " ", "x", "x y z", String(repeating: "0", count: 7999)] {

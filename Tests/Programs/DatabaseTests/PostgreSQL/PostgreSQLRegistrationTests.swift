@@ -9,7 +9,7 @@ import SequencingOAuthPostgreSQL
 import TestSupport
 import Testing
 
-/// Registrations in a database of several hosts while its key changes.
+/// Registrations in a database that several hosts share.
 @Suite(.timeLimit(.minutes(2)), .requires(.postgreSQL)) struct PostgreSQLRegistrationTests {
   @Test func `hosts share registrations, even while the key changes`()
     async throws

@@ -132,7 +132,7 @@ struct PostgreSQLServerTests {
     let folder = try #require(server?.socketFolder)
     let segment = try segment(in: folder)
     // The system's list may lack a line while other segments come and go.
-    try await eventually("its memory is listed") { try segments().contains(segment) }
+    try await eventually("the server's memory is listed") { try segments().contains(segment) }
     let processes = try #require(server?.processIDs)
     switch end {
     case "killed": server?.kill()
@@ -142,14 +142,16 @@ struct PostgreSQLServerTests {
     }
     server = nil
     // The system removes the memory of a killed process with a delay.
-    try await eventually("its processes end") { processes.allSatisfy(hasEnded) }
+    try await eventually("the server's processes end") { processes.allSatisfy(hasEnded) }
     #expect(!FileManager.default.fileExists(atPath: folder))
-    try await eventually("its memory is free") { try !segments().contains(segment) }
+    try await eventually("the server's memory is free") { try !segments().contains(segment) }
   }
 }
 
 extension PostgreSQLServer {
-  /// Starts a superuser session that runs SQL and then sleeps, and returns when it is connected.
+  /// Starts a session that runs SQL and then sleeps, and returns when the session sleeps.
+  ///
+  /// Without `connection`, it is a session of the superuser.
   func sleeper(
     _ sql: String, at connection: String? = nil
   ) async throws -> ChildProcess {

@@ -45,7 +45,7 @@ import Testing
       #expect(try await waiting.value == newer)
       #expect(try await store(account.server).lease("a") == nil)
       lease.release()
-      #expect(account.sandbox.requests(to: .token).count == 1, "the sign-in")
+      #expect(account.sandbox.requests(to: .token).count == 1, "only the sign-in sent a request")
     }
   }
 

@@ -9,7 +9,9 @@ import Testing
 
 /// What the PostgreSQL store guarantees in addition to the guarantees of every store.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(5))) struct PostgreSQLStoreTests {
-  @Test func `a saved record is kept, and none of it is readable in the database`() async throws {
+  @Test func `a saved record survives a restart, and its token is not readable in the database`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let record = record("alice", token: SQToken(accessToken: "secret", refreshToken: "rt"))
       try await store(server).save(record)
@@ -85,7 +87,9 @@ import Testing
     }
   }
 
-  @Test func `a long id is accepted, and a longer id is rejected before a sign-in`() async throws {
+  @Test func `an id of 2048 bytes is accepted, and a longer id is rejected before a sign-in`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let store = store(server)
       // Random letters, which no server can compress.

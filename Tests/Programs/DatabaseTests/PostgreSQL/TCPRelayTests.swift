@@ -69,7 +69,7 @@ struct TCPRelayTests {
         relay.passThrough(.requests)
         return client
       }
-      try await eventually("the row is there") {
+      try await eventually("the row is inserted") {
         try await server.run("SELECT a FROM t") == "1"
       }
       let counters = relay.counters

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(3)), arguments: [nil, SQLiteFolder.key])
-  func `a truncated file is an error`(key: StoreKey?) async throws {
+  func `a database file that lost a page or more causes an error`(key: StoreKey?) async throws {
     let files = try SQLiteFolder()
     try await files.fill(Self.records, key: key)
     let whole = try files.bytes()
@@ -102,9 +102,10 @@ import Testing
     #expect(try copy.bytes("-wal") == log)
   }
 
-  /// Expects either store errors and an unchanged file, or the exact content.
+  /// Expects either store errors and an unchanged file, or the saved records.
   ///
-  /// Returns 1 if there was an error, and 0 otherwise.
+  /// Without encryption, only the ids of the records are compared. Returns 1 if there was an error,
+  /// and 0 otherwise.
   private static func check(
     _ content: Data, _ key: StoreKey?, _ what: String
   ) async throws -> Int {
@@ -125,7 +126,7 @@ import Testing
     for record in records {
       do throws(SQOAuthError) {
         let loaded = try await store.load(record.id)
-        // Without encryption, a changed token cannot be detected.
+        // Without encryption, a byte that hides the record's digest prevents the check.
         #expect(key == nil ? loaded?.id == record.id : loaded == record, "\(what)")
       } catch {
         errors += 1

@@ -17,7 +17,7 @@ import Testing
     #expect(try files.files(with: "alice") != [])
   }
 
-  @Test func `the same record is never written as the same bytes`() async throws {
+  @Test func `the same record is written as different bytes each time`() async throws {
     let files = try SQLiteFolder()
     let store = files.store(SQLiteFolder.key)
     var boxes: Set<String> = []

@@ -20,7 +20,9 @@ import Testing
   }
 
   @Test(arguments: ["-wal", "-shm"])
-  func `a database whose log is writable by others is rejected`(suffix: String) async throws {
+  func `a database is rejected if others can write to its log or shared memory`(suffix: String)
+    async throws
+  {
     let files = try SQLiteFolder()
     try await files.fill([record("a")])
     #expect(chmod(files.path + suffix, 0o620) == 0)
@@ -78,7 +80,7 @@ import Testing
       for number in 0..<30 {
         let text = String(repeating: "\(number % 2)", count: 500_000)
         try await store.save(record("a", token: SQToken(accessToken: text)))
-        // Opening and closing the log here would end the store's locks.
+        // If this process opened and closed the log, the store's locks would end.
         let next = try TemporaryFolder.size(files.path + "-wal")
         #expect(next >= size)
         size = next
@@ -154,7 +156,7 @@ import Testing
     let program = try ChildProcess(
       ["sqlite3", "-batch", files.path, sql, ".shell cat"], input: .open)
     // The log then has two pages, each with a header.
-    try await eventually("it has written") {
+    try await eventually("the program has written to the log") {
       (try? files.bytes("-wal").count) ?? 0 > 8192
     }
     let before = try ["", "-wal"].map { try files.bytes($0) }

@@ -2,7 +2,7 @@ import Foundation
 import ProgramSupport
 import TestSupport
 
-/// The built demo in its own process with its own home folder.
+/// The built demo in its own process, with a home folder of the test.
 final class DemoProcess: Sendable {
   private let process: ChildProcess
   private let folder: TemporaryFolder
@@ -63,7 +63,9 @@ final class DemoProcess: Sendable {
     return await demo.outcome()
   }
 
-  /// Waits for the program's end, and kills the program when the test is over.
+  /// Waits for the program's end.
+  ///
+  /// Kills the program after a minute, or when the task is cancelled.
   func outcome() async -> Outcome {
     let status = (try? await process.result())?.status ?? 128 + SIGKILL
     return Outcome(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import sq_demo
 
-/// The program with a client's key, which a sandbox knows, and with an encrypted store.
+/// The program with an encrypted store and with a client's key that the test's sandboxes know.
 struct KeyedDemo: Sendable {
   static let clientID = "key-app"
 

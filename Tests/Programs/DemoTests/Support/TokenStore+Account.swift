@@ -3,7 +3,9 @@ import OAuthSandbox
 import SequencingOAuth
 
 extension TokenStore {
-  /// Saves an account as `sq-demo login` does, but with an expired access token.
+  /// Saves an account with new tokens of a sandbox and with an expiration date in the past.
+  ///
+  /// The sandbox itself still accepts the access token.
   @discardableResult
   func keepExpiredAccount(
     _ id: String = "default", at sandbox: SandboxServer, client: SandboxClient = .app
@@ -20,7 +22,9 @@ extension TokenStore {
 }
 
 extension TokenStore {
-  /// Changes an account's access token so that it has expired.
+  /// Saves an account again with an expired access token, if the store has the account.
+  ///
+  /// The account loses its ID token and its proof key.
   func expire(_ id: String, withoutRefreshToken: Bool = false) async throws {
     guard let record = try await load(id) else { return }
     try await save(

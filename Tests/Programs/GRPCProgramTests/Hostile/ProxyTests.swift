@@ -128,7 +128,7 @@ struct ProxyTests {
         let channel = try channel(url, through: proxy, scheme: "https")
         let error = await rpcFailure(.failedPrecondition) { try await channel.test("X").response() }
         #expect(error?.oauthError?.code == .invalidConfiguration)
-        #expect(error?.message.contains("use one that is reached over http") == true)
+        #expect(error?.message.contains("use a proxy that is reached over http") == true)
         #expect(error?.message.contains("canary") == false)
       }
     }

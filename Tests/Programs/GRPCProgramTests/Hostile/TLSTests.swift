@@ -234,7 +234,7 @@ struct TLSTests {
     // Commands the server to renegotiate.
     try input.fileHandleForWriting.write(contentsOf: Data("r\n".utf8))
     await rpcFailure(.unavailable) { try await call.response() }
-    try await eventually("the server is refused") { try text().contains("no renegotiation") }
+    try await eventually("the renegotiation is refused") { try text().contains("no renegotiation") }
     await server.stop()
   }
 }

@@ -20,7 +20,7 @@ import Testing
     #expect(try await outputs.next()?.payload.count == 5)
   }
 
-  /// Starts the next server and waits until it has printed its second ready line.
+  /// Starts the next server and waits until the process has printed a second ready line.
   private static func restart(_ server: InteropServer) async throws {
     server.process.restart()
     try await eventually("the next server is there") {
@@ -31,7 +31,7 @@ import Testing
   @Test func `many calls share a connection that allows few at a time`() async throws {
     try await InteropKind.grpcGo.running(options: ["--streams", "5"]) { server in
       let channel = try server.channel()
-      // The streams use all the capacity, so the calls wait.
+      // After these streams, the client knows the limit.
       let streams = try (0..<5).map { _ in try channel.fullDuplexCall() }
       for stream in streams {
         var outputs = stream.outputs.makeAsyncIterator()
@@ -39,6 +39,7 @@ import Testing
         try stream.finishSending()
         #expect(try await outputs.next() == nil)
       }
+      // These streams use all the capacity, so the calls wait.
       let held = try (0..<5).map { _ in try channel.fullDuplexCall() }
       for stream in held { try await stream.send(OutputRequest()) }
       let calls = try (0..<64).map {
@@ -148,7 +149,7 @@ import Testing
         try await channel.fullDuplexCall().outputSizes()
       }
       #expect(error?.isFromServer == false)
-      #expect(error?.message.contains("it had announced: NO_ERROR") == true)
+      #expect(error?.message.contains("the server had announced: NO_ERROR") == true)
     }
   }
 

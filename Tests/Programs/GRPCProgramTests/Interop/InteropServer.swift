@@ -86,7 +86,7 @@ extension RPCCall {
     messages(as: InteropResponseCodec())
   }
 
-  /// Returns the size of each response's payload until the call has ended.
+  /// Reads the responses until the call ends, and returns the size of each payload.
   func outputSizes() async throws -> [Int] {
     var sizes: [Int] = []
     for try await output in outputs {
@@ -96,12 +96,12 @@ extension RPCCall {
     return sizes
   }
 
-  /// Returns the number in the response of `StreamingInputCall`.
+  /// Returns the total payload size that the response of `StreamingInputCall` reports.
   func inputSize() async throws -> Int {
     try await response(as: InteropResponseCodec<InputResponse>()).aggregatedPayloadSize
   }
 
-  /// Returns for each message of the server whether it was compressed, until the call has ended.
+  /// Starts the call, reads it to its end, and returns whether each message was compressed.
   ///
   /// Apps cannot see the compression, so the method reads the call's inbox.
   func compressedFlags() async throws -> [Bool] {

@@ -53,6 +53,8 @@ final class CallFixture: Sendable {
   }
 
   /// Gives the account new tokens, as a sign-in would.
+  ///
+  /// `accessToken` replaces the issued access token.
   @discardableResult
   func signIn(accessToken: String? = nil) async throws -> SandboxTokens {
     let tokens = sandbox.issueTokens()
@@ -85,7 +87,7 @@ extension HTTPTransportConfiguration {
 }
 
 extension RPCChannel {
-  /// Creates a channel to a server without an account.
+  /// Creates a channel to a server, by default without a credential.
   convenience init(
     _ server: GRPCServer, credential: RPCCredential = .none, options: RPCOptions = RPCOptions()
   ) throws {

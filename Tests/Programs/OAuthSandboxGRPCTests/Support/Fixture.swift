@@ -11,7 +11,9 @@ struct Fixture: Sendable {
   let sandbox: SandboxServer
   let server: SandboxGRPCServer
 
-  /// Runs `body` with a new sandbox or the given one and a server, and stops both afterwards.
+  /// Runs `body` with a server and a sandbox, and stops both afterwards.
+  ///
+  /// Without a given sandbox, the function starts a new one.
   static func running(
     on sandbox: SandboxServer? = nil, scope: String? = nil,
     isolation: isolated (any Actor)? = #isolation,

@@ -57,7 +57,7 @@ final class DownloadFixture: Sendable {
 
   func forgetProgress() { told.withLock { $0 = [] } }
 
-  /// Starts a download that receives a number of bytes and then fails for good.
+  /// Runs a download that receives a number of bytes, is cut off and then gets status 503.
   func bring(_ count: Int, of server: RangeServer) async throws {
     // After the cut, the server answers 503, so that the download does not resume at once.
     server.fail(.cut(after: count), .reply(.response(LoopbackResponse(status: 503))))

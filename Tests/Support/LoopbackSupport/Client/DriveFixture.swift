@@ -33,9 +33,9 @@ struct DriveFixture: Sendable {
   var sandbox: SandboxServer { fixture.sandbox }
   var module: AuthorizationModule { fixture.oauth.module }
 
-  /// Creates Alice's drive, for a client that she allows.
+  /// Creates Alice's drive and a client, which she allows by default.
   ///
-  /// No timer refreshes the token.
+  /// After the sign-in, no timer refreshes the token.
   init(
     _ configuration: PipeConfiguration = PipeConfiguration(), isSignedIn: Bool = true,
     options: SandboxOptions = SandboxOptions(), scope: String = "files",

@@ -104,7 +104,7 @@ final class RawClient: Sendable {
     (try? RawClient(host, port: port)) != nil
   }
 
-  /// An address of this machine that is not loopback, or `nil` if it has none.
+  /// An IPv4 address of this machine that is not loopback, or `nil` if it has none.
   static let ownAddress: String? = {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else { return nil }

@@ -33,9 +33,9 @@ final class RawServer: Sendable {
     port = UInt16(bigEndian: address.sin_port)
     Thread.detachNewThread { [self] in
       while true {
-        // A process that another test starts at the same time must not keep the connection open, so
-        // it is closed on `exec` from the start. The socket is non-blocking at first, and is made
-        // blocking for reading and writing.
+        // A process that another test starts at the same time must not inherit the connection, so
+        // the system closes it on `exec` from the start. The socket is non-blocking at first, and
+        // is made blocking for reading and writing.
         guard let (socket, _) = Sockets.accept(listener) else { break }
         _ = fcntl(socket, F_SETFL, 0)
         accepted.withLock { $0 += 1 }
@@ -44,8 +44,8 @@ final class RawServer: Sendable {
           close(socket)
         }
       }
-      // Only this thread closes the socket, so that its number cannot belong to another socket when
-      // it is used here.
+      // Only this thread closes the listener, so no other socket can get its number while the
+      // thread uses it.
       close(listener)
       hasEnded.signal()
     }

@@ -32,10 +32,10 @@ package final class PostgreSQLServer: Sendable {
   /// Starts a server, which ends with ``close()`` or when its last reference is released.
   ///
   /// With certificates, the server also accepts TLS; its certificate is `server.pem` or the file in
-  /// the setting `ssl_cert_file`. A standby has all commits of the primary server:
-  /// from now on, a commit on the primary server waits until it is on the standby's disk. With a
-  /// small disk, the tables are on a file system that ``fillDisk()`` fills. Such a server must not
-  /// be started again.
+  /// the setting `ssl_cert_file`. A standby has all commits of the primary server: from now on, a
+  /// commit on the primary server waits until it is on the standby's disk. With a small disk, the
+  /// tables are on a file system that ``fillDisk()`` fills. Such a server must not be started
+  /// again.
   package static func start(
     settings: [String: String] = [:], certificates: Certificates? = nil,
     standbyOf primary: PostgreSQLServer? = nil, hasSmallDisk: Bool = false
@@ -233,7 +233,8 @@ package final class PostgreSQLServer: Sendable {
     var values = [
       "listen_addresses": "127.0.0.1", "port": "\(port)",
       "unix_socket_directories": socketFolder, "shared_buffers": "16MB",
-      // This memory is then in the data folder, so a killed server leaves nothing elsewhere.
+      // With `mmap`, dynamic shared memory is in the data folder, so a killed server leaves none
+      // elsewhere.
       "dynamic_shared_memory_type": "mmap",
     ]
     if let certificates {
@@ -250,7 +251,7 @@ package final class PostgreSQLServer: Sendable {
       values["primary_conninfo"] =
         "host=\(primary.socketFolder) port=\(primary.port) user=postgres application_name=\(name)"
       // The changes that were made on the primary server, for example the wait for its standbys,
-      // must not apply here.
+      // must not apply to a standby.
       try ServerUser.write(Data(), to: folder.file("data/postgresql.auto.conf"))
       try ServerUser.write(Data(), to: folder.file("data/standby.signal"))
     }

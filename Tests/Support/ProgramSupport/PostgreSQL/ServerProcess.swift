@@ -104,7 +104,7 @@ final class ServerProcess: Sendable {
     guard isRunning else { return }
     process.signal(SIGSTOP, alone: true)
     var info = siginfo_t()
-    // The status is not taken here, but together with the end of the process.
+    // WNOWAIT leaves the status to the thread that waits for the end of the process.
     while waitid(P_PID, id_t(processID), &info, WSTOPPED | WEXITED | WNOWAIT) != 0, errno == EINTR {
     }
   }

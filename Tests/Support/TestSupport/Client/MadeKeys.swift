@@ -15,7 +15,7 @@ enum MadeKeys {
 
   /// Returns a key for an algorithm.
   ///
-  /// All RSA algorithms and all tests share one key.
+  /// All tests share one key for all RSA algorithms.
   static func key(for algorithm: JWSAlgorithm) throws -> ClientKey {
     algorithm.keyType == .rsa
       ? try ClientKey(pem: rsa.get(), algorithm: algorithm)

@@ -24,7 +24,7 @@ final class RecordingDelegate: AuthorizationDelegate, Sendable {
   var errors: [SQOAuthError] { state.withLock(\.errors) }
   var tokens: [SQToken] { state.withLock(\.tokens) }
 
-  /// Returns when this number of calls have come, or when the test's time is over.
+  /// Waits for this number of calls or the end of the test's time, and returns the events so far.
   func events(_ count: Int) async -> [Event] {
     while events.count < count, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(1))

@@ -11,7 +11,7 @@ final class RefreshRecorder: TokenRefreshDelegate, Sendable {
   /// `failed server_error`.
   var words: [String] { events.map(\.word) }
 
-  /// Returns when this number of calls have come, or when the test's time is over.
+  /// Waits for this number of calls or the end of the test's time, and returns the words so far.
   func words(_ count: Int) async -> [String] {
     while events.count < count, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(1))

@@ -21,8 +21,8 @@ final class ScriptedStore: SharedTokenStore, ReservingTokenStore {
   let erasing = Gate()
   private let state = Locked(State())
 
-  /// Every call that began, in order: `load`, `save T1 R1`, `erase`, and `erased` at the end of an
-  /// erasure.
+  /// Every call of `load`, `save` and `erase` that began, in order: `load`, `save T1 R1`, `erase`,
+  /// and `erased` at the end of an erasure.
   var calls: [String] { state.withLock(\.calls) }
   /// The number of successful reservations.
   var reservations: Int { state.withLock(\.reservations) }

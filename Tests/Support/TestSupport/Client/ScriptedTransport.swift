@@ -16,7 +16,7 @@ final class ScriptedTransport: HTTPTransport {
   /// Every request so far, in order.
   var requests: [WebRequest] { state.withLock(\.self) }
 
-  /// The forms of the requests to the token endpoint, read by Foundation and not by the SDK.
+  /// The forms of the POST requests, read by Foundation and not by the SDK.
   var forms: [[String: String]] { requests.compactMap(Self.form) }
 
   /// Returns the form of a request, or `nil` if it has none.

@@ -50,7 +50,7 @@ final class TokenServer: Sendable {
     state.withLock { _ = $0.accepted.remove(accessToken) }
   }
 
-  /// Accepts only this refresh token from now on.
+  /// Accepts only this refresh token until the server issues the next one.
   func expect(_ refreshToken: String) { state.withLock { $0.refreshToken = refreshToken } }
 
   /// Issues a token without a request, and returns it.

@@ -5,8 +5,8 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// What a resource server answers (RFC 6750, section 3; RFC 9470, section 3; RFC 9728, section
-/// 5.1).
+/// How a resource server answers a request that it rejects (RFC 6750, section 3; RFC 9470, section
+/// 3; RFC 9728, section 5.1).
 @Suite struct AccessRefusalTests {
   private static let now = Date(timeIntervalSince1970: 1_800_000_000)
 

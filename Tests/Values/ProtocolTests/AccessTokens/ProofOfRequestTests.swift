@@ -17,12 +17,13 @@ import Testing
 
   init() throws { key = try ProofKey(.dpop(), supported: nil) }
 
-  /// The two ways to check a token, with a server that calls the token bound to a key.
+  /// The two ways to check a token: by introspection, or by its signature.
   enum Checker: CaseIterable { case introspection, signedToken }
 
   private typealias Check = @Sendable (ProtectedRequest) async throws -> AccessTokenClaims?
 
-  /// Returns a check, and a token whose confirmation (`cnf`) is the given one.
+  /// Returns a check of a request, a check of a token alone, and a token with the given
+  /// confirmation (`cnf`).
   private func check(
     _ checker: Checker, confirmation: JSONValue?
   ) async throws -> (

@@ -84,7 +84,9 @@ import Testing
     "http://id.example", "id.example", "", "https://u@id.example", "ftp://id.example",
     "http://localhost.evil.com",
   ])
-  func `an issuer with a query, a fragment or no encryption is rejected`(issuer: String) {
+  func `a malformed or unencrypted issuer, or one with a query, fragment or user, is rejected`(
+    issuer: String
+  ) {
     failure { try Self.addresses(issuer) }
   }
 

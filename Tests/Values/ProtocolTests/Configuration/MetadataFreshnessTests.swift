@@ -52,7 +52,7 @@ import Testing
       clock.moveDate(by: seconds)
       _ = try await path()
     }
-    #expect(http.requests.count == 2, "a change of the date changes no length of time")
+    #expect(http.requests.count == 2, "a change of the date causes no request")
   }
 
   @Test func `metadata that was marked as expired is fetched again by the next call`() async throws

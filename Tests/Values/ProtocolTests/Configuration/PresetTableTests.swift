@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: rows.indices)
-  func `a preset's servers are https, and in the provider's domains`(index: Int) throws {
+  func `a preset's servers use https, and are in the provider's domains`(index: Int) throws {
     let row = Self.rows[index]
     for origin in row.provider.origins.map(\.description) {
       #expect(origin.hasPrefix("https://") && origin.hasSuffix(":443"))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: rows.indices)
-  func `no address of a preset has a query with a secret`(index: Int) throws {
+  func `the only query in the addresses of presets is q=oauth2/token`(index: Int) throws {
     let row = Self.rows[index]
     guard case .endpoints = row.provider.source else { return }
     let metadata = try #require(try Self.configuration(row.provider).metadata)

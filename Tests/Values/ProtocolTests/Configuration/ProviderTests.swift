@@ -12,8 +12,7 @@ import Testing
       ).metadata)
   }
 
-  /// Google's endpoints in the AeroGear cookbook, with and without slashes where base and
-  /// path meet.
+  /// Google's endpoints in the AeroGear cookbook, with and without slashes between base and path.
   @Test(arguments: ["https://accounts.google.com", "https://accounts.google.com/"], ["", "/"])
   func `a base URL and an endpoint path are joined by one slash`(base: String, slash: String) throws
   {

@@ -63,7 +63,7 @@ struct WycheproofFile: Decodable {
 }
 
 extension Data {
-  /// Returns the number with leading zeros, or without some of them, to have the given size.
+  /// Adds or removes leading zeros, so that the number has `size` bytes.
   fileprivate func padded(to size: Int) -> Data {
     Data(count: Swift.max(0, size - count)) + suffix(size)
   }

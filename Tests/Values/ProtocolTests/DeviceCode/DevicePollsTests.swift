@@ -41,7 +41,7 @@ import Testing
   @Test(
     arguments: [407, 408, 421, 425, 429, 500, 502, 503, 504, 599],
     ["too_many_requests", "invalid_grant", "invalid_client", "slow_down_please", "cancelled"])
-  func `a temporary status does not end the sign-in, whatever its error code`(
+  func `a temporary status does not end the sign-in, unless the code is one of RFC 8628`(
     status: Int, code: String
   ) {
     var polls = DevicePolls(interval: .seconds(5))
@@ -74,7 +74,7 @@ import Testing
 
   @Test(arguments: [
     "access_denied", "expired_token", "invalid_grant", "invalid_client", "unsupported_grant_type",
-    // The SDK's own codes, which a server cannot use as its own.
+    // The SDK's own codes have no special meaning in a server's response.
     "connection_failed", "request_timed_out", "tls_failed", "client_key_failed",
   ])
   func `a protocol error ends the sign-in`(code: String) {

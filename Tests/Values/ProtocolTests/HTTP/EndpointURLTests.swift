@@ -80,7 +80,7 @@ import Testing
     // hosts
     "https://[::1/t", "https://::1]/t", "https://[server.example]/t", "http://[127.0.0.1]/t",
   ])
-  func `a URL that parsers could read differently is rejected`(text: String) {
+  func `a malformed or ambiguous URL, or a URL with a user or fragment, is rejected`(text: String) {
     let error = failure { try EndpointURL.check(text, name: "token endpoint") }
     #expect(error?.message.contains("token endpoint") == true)
   }

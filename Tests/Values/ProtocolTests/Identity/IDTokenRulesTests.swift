@@ -64,7 +64,7 @@ import Testing
 
     (["iss": "https://id.example/"], .idTokenIssuer),
     (["iss": "https://ID.example"], .idTokenIssuer),
-    // "é" in two spellings, which are equal to Swift.
+    // An "e" with a combining accent.
     (["iss": "https://id.e\u{301}xample"], .idTokenIssuer),
 
     (["aud": "stranger"], .idTokenAudience),
@@ -101,7 +101,7 @@ import Testing
   ]
 
   @Test(arguments: changes)
-  func `every broken rule has its own error code`(
+  func `each broken rule causes its error code, and valid claims are accepted`(
     changes: [String: JSONValue?], code: SQOAuthError.Code?
   ) throws {
     guard let code else { return try check(changes) }

@@ -23,7 +23,9 @@ struct KeyServer {
       timeout: .seconds(10))
   }
 
-  /// Returns a set with one Ed25519 key, for which any 32 bytes will do.
+  /// Returns an answer with one Ed25519 key.
+  ///
+  /// Any 32 bytes are such a key.
   static func keys(
     _ letter: String, _ headers: HeaderFields = ["Content-Type": "application/json"]
   ) -> ScriptedTransport.Answer {

@@ -34,7 +34,7 @@ import Testing
       clock.moveDate(by: seconds)
       _ = try await keys.keys(of: source(), environment)
     }
-    #expect(http.requests.count == 2, "a change of the date changes no length of time")
+    #expect(http.requests.count == 2, "a change of the date causes no request")
   }
 
   @Test func `two issuers with one key address do not share keys`() async throws {

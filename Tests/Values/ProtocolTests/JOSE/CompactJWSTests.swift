@@ -128,7 +128,8 @@ import Testing
     "it does not have three segments", "a segment has padding or is not Base64url",
     "the header names no algorithm", "the header is no JSON object",
     "the header has two members with the same name", "the payload is no JSON object",
-    "the payload has two members with the same name", "\"alg\" is no text", "\"kid\" is no text",
-    "\"typ\" is no text", "the JSON of the payload is nested too deeply or has too many values",
+    "the payload has two members with the same name", "\"alg\" is not a string",
+    "\"kid\" is not a string", "\"typ\" is not a string",
+    "the JSON of the payload is nested too deeply or has too many values",
   ]
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// What JSON is, and how each text of it is read (RFC 8259).
+/// Which texts are JSON, and how they are read (RFC 8259).
 @Suite struct JSONReaderTests {
   private static func read(
     _ text: String, _ rules: JSONRules = .message
@@ -103,7 +103,7 @@ import Testing
     #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":3}"#, #"{"":1,"":2}"#, #"{"a":1,"\u0061":2}"#,
     #"{"a\/b":1,"a/b":2}"#, #"{"\ud83d\ude00":1,"😀":2}"#, #"{"x":{"a":1,"a":1}}"#,
     #"{"a":[],"a":[]}"#, #"{"a":[{"a":1}],"b":{},"b":1}"#,
-    // Swift's strings are equal if they look alike, so one of the two would be lost.
+    // In Swift, these two spellings of "é" are equal strings, so one of the two would be lost.
     "{\"\u{E9}\":1,\"e\u{301}\":2}",
   ])
   func `a repeated name in an object is noticed at any depth`(text: String) {

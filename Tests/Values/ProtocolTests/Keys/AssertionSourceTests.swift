@@ -170,7 +170,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (Data(), "is empty"), (Data(" \n".utf8), "is empty"), (Data([0xFF, 0xFE]), "is no text"),
+    (Data(), "is empty"), (Data(" \n".utf8), "is empty"),
+    (Data([0xFF, 0xFE]), "is not UTF-8 text"),
     (Data(repeating: 0x61, count: BroughtAssertion.longest + 1), "bytes"),
     (Data("C4N4RY\n".utf8), "signed JSON Web Token"),
   ])

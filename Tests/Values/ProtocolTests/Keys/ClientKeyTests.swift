@@ -131,7 +131,7 @@ import Testing
     if let error { #expect(!everyText(of: error).contains("AAhRON2r9")) }
   }
 
-  @Test func `an RSA key that does not sign is rejected`() throws {
+  @Test func `an RSA key with exponents of 1 is rejected`() throws {
     let text = try Published.all[0].text { members in
       for name in ["p", "q", "dp", "dq", "qi"] { members[name] = nil }
       (members["e"], members["d"]) = ("AQ", "AQ")
@@ -175,7 +175,7 @@ import Testing
     #expect(error?.message.contains("several private keys") == true)
   }
 
-  /// An RSA key for PSS only is also a whole key of an unsupported type.
+  /// Another unsupported type is an RSA key that is only for PSS.
   @Test func `the error for a key of an unsupported type names the type`() throws {
     let pem = """
       -----BEGIN PRIVATE KEY-----

@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: ["1700000000", -1, 253_402_300_800, 1_700_000_000_000, [], true] as [JSONValue])
-  func `a number that is not a plausible time in seconds is rejected`(claim: JSONValue) {
+  func `a value that is not a plausible time in seconds is rejected`(claim: JSONValue) {
     let words = fault(claim) { reader throws(SQOAuthError) in _ = try reader.date("a") }
     #expect(words?.hasSuffix("not a time in seconds") == true)
   }

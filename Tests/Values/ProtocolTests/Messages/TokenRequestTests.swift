@@ -23,7 +23,7 @@ import Testing
 
   static func body(_ request: WebRequest) throws -> String {
     guard case .bytes(let data) = request.body else {
-      Issue.record("no body")
+      Issue.record("the request has no body of bytes")
       return ""
     }
     return try #require(String(data: data, encoding: .utf8))

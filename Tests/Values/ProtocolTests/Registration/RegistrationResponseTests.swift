@@ -19,8 +19,8 @@ import Testing
 
   private static let managed: JSONValue = "https://id.example/clients/c"
 
-  /// The server chooses the address and the token, and could make the client send requests into its
-  /// own network.
+  /// The server chooses the address and the token, and could make the client send requests into the
+  /// client's own network.
   @Test(
     arguments: [
       "https://other.example/c", "https://id.example:8443/c", "http://id.example/c",

@@ -67,7 +67,7 @@ import Testing
     "https://user:C4N4RY@s.example/t", "https://s.example/t?key=C4N4RY#x",
     "http://s.example/t?key=C4N4RY",
   ])
-  func `the error of a rejected endpoint contains only its host and path`(url: String) {
+  func `the error of a rejected URL contains no password, query or fragment`(url: String) {
     Self.expectSilence(failure { try EndpointURL.check(url, name: "token endpoint") })
     Self.expectSilence(failure { try RedirectURI(url) })
     Self.expectSilence(

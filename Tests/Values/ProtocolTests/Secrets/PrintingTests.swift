@@ -6,7 +6,9 @@ import Testing
 @testable import SequencingOAuthPipes
 @testable import TestSupport
 
-/// Text that Swift makes of the SDK's values, which must not contain a secret.
+/// The texts that Swift makes of the SDK's values.
+///
+/// None may contain a secret.
 @Suite struct PrintingTests {
   static let canary = "C4N4RY"
   static let token = SQToken(
@@ -71,7 +73,7 @@ import Testing
     Self.expectSilence(try Self.configuration().provider)
   }
 
-  @Test func `a printed request shows none of its parts`() {
+  @Test func `a printed request shows no query, header or body`() {
     Self.expectSilence(Self.request)
     Self.expectSilence(Self.request.body)
     Self.expectSilence(Self.request.headers)
@@ -79,7 +81,7 @@ import Testing
     Self.expectSilence(WebRequestBody.stream(length: nil) { { Data(Self.canary.utf8) } })
   }
 
-  @Test func `a printed response shows none of its parts`() {
+  @Test func `a printed response shows no header, body or trailer`() {
     Self.expectSilence(Self.response)
     Self.expectSilence(Self.response.head)
     Self.expectSilence(Self.response.trailers)

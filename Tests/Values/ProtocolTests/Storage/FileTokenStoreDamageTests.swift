@@ -52,8 +52,8 @@ import Testing
     #expect(error?.message.contains("newer") == true || error?.message.contains("version") == true)
   }
 
-  /// Cuts a real file at every length, as a power loss without an atomic replacement could do.
-  @Test func `a truncated file is an error at every length`() async throws {
+  /// Cuts a real file at many lengths, as a power loss without an atomic replacement could do.
+  @Test func `a file that is truncated at any of many lengths is an error`() async throws {
     let folder = try TemporaryFolder()
     let store = FileTokenStore(path: folder.file("tokens.json"))
     try await store.save(record("a"))

@@ -14,7 +14,7 @@ import Testing
     (["XDG_STATE_HOME": "/s", "STATE_DIRECTORY": "/var/lib/x"], "/s/app"),
     (["STATE_DIRECTORY": "/var/lib/x:/var/lib/y"], "/var/lib/x/app"),
   ])
-  func `the folder follows the XDG specification`(
+  func `the folder follows the XDG specification, or else systemd's STATE_DIRECTORY`(
     environment: [String: String], path: String
   ) throws {
     #expect(try StateFolder.path(service: "app") { environment[$0] } == path)
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [[:], ["HOME": ""], ["HOME": "relative"], ["STATE_DIRECTORY": "x"]])
-  func `a missing home folder causes a typed error`(environment: [String: String]) {
+  func `a missing or relative home folder is an error`(environment: [String: String]) {
     failure(.storeFailed) { try StateFolder.path(service: "app") { environment[$0] } }
   }
 

@@ -3,7 +3,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A request that judges redirects, and returns short results for tables.
+/// A sign-in's expectation of its redirect.
+///
+/// It judges redirects, with short results for tables.
 struct Redirect {
   static let state = "Zm9vYmFyYmF6cXV1eHF1dXV4YmFyZm9vYmF6cXV4MDE"
   static let issuer = "https://honest.as.example"

@@ -24,7 +24,7 @@ import Testing
   func `texts that only Unicode treats as equal are different in every comparison`(
     one: String, other: String
   ) {
-    #expect(one[...] == other[...], "Swift takes them for one")
+    #expect(one[...] == other[...], "Swift calls them equal")
     #expect(!(one == other) && one != other)
     #expect(one == String(decoding: one.utf8, as: UTF8.self))
     let (possible, absent) = (String?.some(one), String?.none)
@@ -36,7 +36,7 @@ import Testing
     #expect(![possible, nil].contains(other) && [possible, nil].contains(nil))
     #expect(!Set([one]).contains(other) && Set([one]).contains(one))
     switch one {
-    case other: Issue.record("a case of another text")
+    case other: Issue.record("the switch matched a different text")
     default: break
     }
   }
@@ -108,7 +108,7 @@ import Testing
     let read = try JSONDecoder().decode(NamedValues<AccountRecord>.self, from: json)
     #expect(read == values && read.names.count == 4)
     for name in names { #expect(read[name]?.id == name) }
-    // Older versions can read the names that they know.
+    // A file of an older version can be read.
     let old = try JSONEncoder().encode(["a": record("a")])
     #expect(try JSONDecoder().decode(NamedValues<AccountRecord>.self, from: old).names == ["a"])
     for name in ["b", "a\u{0}", "a\u{0}x", "a2"] {

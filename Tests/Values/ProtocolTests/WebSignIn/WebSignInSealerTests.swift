@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// A web sign-in in a cookie, which is encrypted, tamper-proof and bound to one browser session.
+/// A web sign-in in a cookie: it is encrypted, tamper-proof and bound to one browser session.
 @Suite struct WebSignInSealerTests {
   let signIn: WebSignIn
   let key = StoreKey.raw(Data(repeating: 7, count: 32))

@@ -33,10 +33,10 @@ import Testing
       .empty, "`kid`", "x", "refused, unless a key has this name", in: "KeySelectionTests"),
     .refused(.empty, "`alg`", .logoutTokenInvalid, [with(["alg": #""""#])]),
     .refused(
-      .kind, "`alg`, `kid`, `typ`", .logoutTokenInvalid, saying: ["is no text"],
+      .kind, "`alg`, `kid`, `typ`", .logoutTokenInvalid, saying: ["is not a string"],
       each(["1", "true", "{}"], of: ["alg", "kid", "typ"])),
     .refused(
-      .list, "`alg`, `kid`, `typ`", .logoutTokenInvalid, saying: ["is no text"],
+      .list, "`alg`, `kid`, `typ`", .logoutTokenInvalid, saying: ["is not a string"],
       each([#"["HS256"]"#], of: ["alg", "kid", "typ"])),
     .elsewhere(
       .encoding, "UTF-16, a byte order mark, invalid UTF-8, Base64 with padding", "x", "refused",

@@ -55,11 +55,11 @@ extension WireReader {
         case .missing:
           let expected = try await read(message.withoutSpelling)
           #expect(reading == expected, shown)
-        default: Issue.record("It was read as \(reading): \(shown)")
+        default: Issue.record("a message was read as \(reading), but not rejected: \(shown)")
         }
       } catch {
         guard case .refused(let code, let words) = row.outcome else {
-          Issue.record("It was refused, \(error): \(shown)")
+          Issue.record("a message that can be read was rejected, \(error): \(shown)")
           continue
         }
         #expect(error.code == code, shown)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// An app's own parser and HTTP client, in every grant and every refresh.
+/// An app's own parser and HTTP client, in sign-ins and refreshes.
 @Suite("An app's own parser and HTTP client", .timeLimit(.minutes(1))) struct ModuleParserTests {
   struct Own: TokenResponseParser {
     func token(from response: WebResponse, context: TokenResponseContext) throws -> SQToken {
@@ -68,7 +68,7 @@ import Testing
     #expect(await fixture.store.memory.load("default")?.token == token)
   }
 
-  @Test func `an HTTP client that returns an invalid status causes an error and no crash`()
+  @Test func `an HTTP client's invalid status or overlong body causes an error and no crash`()
     async throws
   {
     let fixture = try await SessionFixture().restored()

@@ -113,7 +113,7 @@ import Testing
     #expect(fixture.fixture.opened.count == 1)
   }
 
-  @Test func `a late caller does not ask a user again who has denied access`() async throws {
+  @Test func `a late caller does not ask again if the user has denied access`() async throws {
     let fixture = try await SessionFixture(browser: { fixture, page in
       fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))
     }).restored()

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CertificateClientTests {
   private static let issuer = "https://id.example"
 
-  /// A server whose metadata has aliases at another host.
+  /// A server's metadata, with endpoint aliases at another host.
   private static let metadata = #"""
     {"issuer":"https://id.example","authorization_endpoint":"https://id.example/authorize",
      "token_endpoint":"https://id.example/token","revocation_endpoint":"https://id.example/revoke",

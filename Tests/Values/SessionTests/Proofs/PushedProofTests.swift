@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Proofs of pushed requests at servers that accept none there (RFC 9449, section 10.1).
+/// Pushed requests to servers that refuse proofs in such requests (RFC 9449, section 10.1).
 @Suite(.timeLimit(.minutes(1))) struct PushedProofTests {
   /// glewlwyd demands a nonce in the proof of a pushed request, and does not say which nonce.
   @Test func `a pushed request whose proof is refused is sent again without one`() async throws {

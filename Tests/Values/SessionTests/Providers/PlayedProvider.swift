@@ -73,7 +73,7 @@ final class PlayedProvider: Sendable {
     }
   }
 
-  /// Accepts no refresh token any more.
+  /// Makes the provider refuse the refresh token of the last sign-in.
   func forgetRefreshToken() { state.withLock { $0.refreshToken = "" } }
 
   /// Returns an ID token for the last sign-in, signed with the provider's key.
@@ -102,7 +102,7 @@ final class PlayedProvider: Sendable {
     fixture.http.requests.filter { "\($0.url.host() ?? "")\($0.url.path())" == place }
   }
 
-  /// Signs in, lets the token expire, and returns the refreshed token.
+  /// Signs in, lets the token expire, and returns the first and the refreshed token.
   func signInAndRefresh(after seconds: Double) async throws -> (first: SQToken, second: SQToken) {
     let first = try await fixture.oauth.signIn()
     fixture.clock.advance(by: seconds)

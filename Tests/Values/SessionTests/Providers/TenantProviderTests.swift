@@ -100,13 +100,13 @@ import Testing
   }
 
   static let faults: [(Provider, String)] = [
-    (.okta(domain: ""), "name of a host"), (.okta(domain: "a b"), "name of a host"),
+    (.okta(domain: ""), "host name"), (.okta(domain: "a b"), "host name"),
     (.okta(domain: "example.okta.com/oauth2/default"), "without a path"),
     (.okta(domain: "example-admin.okta.com"), "-admin"),
     (.okta(domain: "example.okta.com", authorizationServer: ""), "is empty"),
-    (.okta(domain: "user@example.okta.com"), "name of a host"),
+    (.okta(domain: "user@example.okta.com"), "host name"),
     (.auth0(domain: "example.auth0.com/authorize"), "without a path"),
-    (.auth0(domain: "http://example.auth0.com"), "name of a host"),
+    (.auth0(domain: "http://example.auth0.com"), "host name"),
     (.gitHub(host: "github.example.com/api"), "without a path"),
   ]
 

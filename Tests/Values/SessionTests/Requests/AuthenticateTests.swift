@@ -31,7 +31,7 @@ import Testing
     #expect(copy.method == "PUT" && copy.url == request.url)
     #expect(copy.timeout == .seconds(7) && copy.maximumResponseBytes == 99)
     guard case .bytes(Data("body".utf8)) = copy.body else {
-      Issue.record("another body")
+      Issue.record("the copy has a different body")
       return
     }
     #expect(fixture.requests.isEmpty)

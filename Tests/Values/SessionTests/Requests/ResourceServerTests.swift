@@ -75,7 +75,10 @@ import Testing
     #expect(isSent.count { $0 } == 1 && fixture.apiRequests.count == 1)
   }
 
-  @Test func `the provider's own servers always get the token`() async throws {
+  @Test
+  func `the provider's own servers get the token, as does the first request's server`()
+    async throws
+  {
     let fixture = try await fixture()
     for url in ["https://api.example/", "https://id.example/userinfo", "https://id.example/"] {
       #expect(try await fixture.module.send(.get(url)).status == 200)

@@ -245,7 +245,7 @@ import Testing
       #expect(try await send(fixture).status == 200)
     } else {
       await failure(.invalidToken) { try await send(fixture) }
-      #expect(try await send(fixture).status == 200, "the next one is the new user's")
+      #expect(try await send(fixture).status == 200, "the next request uses the new user's token")
     }
     #expect(fixture.requests == ["GET /x T1", "GET /x T2"])
   }
@@ -270,7 +270,7 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2"])
     fixture.clock.advance(by: 1)
     try await ask()
-    #expect(fixture.refreshes.count == 2, "the second lasts two seconds")
+    #expect(fixture.refreshes.count == 2, "the second back-off lasts two seconds")
     fixture.clock.advance(by: 1)
     try await ask()
     #expect(fixture.refreshes.count == 3)
@@ -278,7 +278,7 @@ import Testing
     try await ask()
     fixture.clock.advance(by: 1)
     try await ask()
-    #expect(fixture.refreshes.count == 5, "after a minute of peace it begins anew")
+    #expect(fixture.refreshes.count == 5, "after a minute, the back-off starts at one second again")
   }
 
   @Test func `a server that rejects every token does not prevent a refresh for another server`()

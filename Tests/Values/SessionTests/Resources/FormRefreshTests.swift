@@ -6,7 +6,9 @@ import Testing
 
 @testable import TestSupport
 
-/// Requests with a form whose token the API rejects, sent with an app's own HTTP client.
+/// Requests with a form when the API rejects their token.
+///
+/// An app's own HTTP client sends them.
 @Suite(.timeLimit(.minutes(1))) struct FormRefreshTests {
   /// Returns a session whose API rejects the first token, before or after it reads the form.
   private func fixture(reads: Bool) async throws -> (SessionFixture, bodies: Bodies) {

@@ -10,7 +10,7 @@ import Testing
 @Suite("Paging", .timeLimit(.minutes(1))) struct PagingTests {
   struct List: Decodable, Sendable { var items: [Int] }
 
-  /// Returns an API of three pages that names their neighbours in one way.
+  /// Returns an API of three pages; `naming` says how a page names its neighbours.
   func fixture(
     _ paging: Paging, change: (inout ClientConfiguration) -> Void = { _ in },
     naming: @escaping @Sendable (_ page: Int) -> (headers: HeaderFields, members: String)
@@ -178,7 +178,7 @@ import Testing
       for try await _ in fixture.pipe.pages(List.self) { read += 1 }
     }
     guard case .unreadable? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     // The first page has a URL without a number, and is read again at its URL with the number.
@@ -194,7 +194,7 @@ import Testing
       for try await _ in fixture.pipe.pages(List.self, limit: 20) { read += 1 }
     }
     guard case .unreadable(let reason)? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     #expect(read == 20 && fixture.asked.count == 20)

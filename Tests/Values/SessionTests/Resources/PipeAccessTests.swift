@@ -86,7 +86,7 @@ import Testing
     }
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .noAccess(let cause)? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     #expect(cause.code == .accessDenied && fixture.asked.isEmpty)
@@ -98,7 +98,7 @@ import Testing
     fixture.session.server.next { _ in throw SQOAuthError(.connectionFailed, "down") }
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .noAccess(let cause)? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     #expect(cause.code == .connectionFailed && fixture.asked.isEmpty)
@@ -110,7 +110,7 @@ import Testing
     fixture.session.server.next { _ in throw SQOAuthError(.connectionFailed, "down") }
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .noAccess(let cause)? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     #expect(cause.code == .connectionFailed)
@@ -127,7 +127,7 @@ import Testing
       })
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .failed(let cause)? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     #expect(cause.code == .originNotAllowed)

@@ -7,7 +7,9 @@ import Testing
 
 @testable import TestSupport
 
-/// The errors of a pipe's operations, each of which ends exactly once.
+/// The errors of a pipe's operations.
+///
+/// Each operation ends exactly once.
 @Suite("Pipe errors", .timeLimit(.minutes(1))) struct PipeErrorTests {
   @Test(arguments: [300, 302, 304, 400, 403, 404, 409, 429, 500, 503])
   func `an unsuccessful status is reported with the answer`(status: Int) async throws {
@@ -46,7 +48,7 @@ import Testing
       _ = try await fixture.pipe.read(File.self)
     }
     guard case .unreadable(let cause)? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     #expect(cause.code == .invalidResponse)
@@ -65,7 +67,7 @@ import Testing
       _ = try await fixture.pipe.read(File.self)
     }
     guard case .unreadable(let cause)? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     #expect(cause.code == .invalidResponse && cause.cause is Odd)
@@ -78,7 +80,7 @@ import Testing
       let fixture = try await PipeFixture().answering(body)
       let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
       guard case .unreadable? = error else {
-        Issue.record("\(String(describing: error))")
+        Issue.record("unexpected result: \(String(describing: error))")
         return
       }
     }
@@ -91,14 +93,14 @@ import Testing
     fixture.session.api { _ in throw SQOAuthError(.requestTimedOut, "slow") }
     let slow = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .timedOut? = slow else {
-      Issue.record("\(String(describing: slow))")
+      Issue.record("unexpected result: \(String(describing: slow))")
       return
     }
     #expect(fixture.session.apiRequests[0].timeout == .seconds(7))
     fixture.session.api { _ in throw URLError(.cannotConnectToHost) }
     let down = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .failed(let cause)? = down else {
-      Issue.record("\(String(describing: down))")
+      Issue.record("unexpected result: \(String(describing: down))")
       return
     }
     #expect(cause.code == .connectionFailed)
@@ -116,7 +118,7 @@ import Testing
     fixture.pipe.cancel()
     for read in reads {
       guard case .cancelled? = try await read.value else {
-        Issue.record("not cancelled")
+        Issue.record("the operation was not cancelled")
         return
       }
     }
@@ -136,7 +138,7 @@ import Testing
     }
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
     guard case .cancelled? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
   }
@@ -151,7 +153,7 @@ import Testing
     try await eventually { fixture.asked.count == 2 }
     task.cancel()
     guard case .cancelled? = try await task.value else {
-      Issue.record("not cancelled")
+      Issue.record("the operation was not cancelled")
       return
     }
     hold.release()
@@ -164,7 +166,7 @@ import Testing
       }
     }
     guard case .cancelled? = try await late.value else {
-      Issue.record("not cancelled")
+      Issue.record("the operation was not cancelled")
       return
     }
     #expect(fixture.asked.count == 2)
@@ -181,7 +183,7 @@ import Testing
     try await eventually { fixture.session.requests == ["refresh R1"] }
     fixture.pipe.cancel()
     guard case .cancelled? = try await read.value else {
-      Issue.record("not cancelled")
+      Issue.record("the operation was not cancelled")
       return
     }
     fixture.session.server.gate.open()

@@ -124,7 +124,7 @@ import Testing
     let request = fixture.session.apiRequests[0]
     #expect(request.headers["Content-Type"] == "application/json")
     guard case .bytes(let body) = request.body else {
-      Issue.record("no body")
+      Issue.record("the request has no body of bytes")
       return
     }
     #expect(try JSONDecoder().decode(File.self, from: body) == File(title: "A"))
@@ -204,7 +204,7 @@ import Testing
     #expect(event.at.timeIntervalSince1970 == 1_767_323_045)
     try await fixture.pipe.save(event)
     guard case .bytes(let body) = fixture.session.apiRequests[1].body else {
-      Issue.record("no body")
+      Issue.record("the request has no body of bytes")
       return
     }
     #expect(String(decoding: body, as: UTF8.self) == #"{"at":"2026-01-02T03:04:05Z"}"#)

@@ -30,7 +30,7 @@ import Testing
       }
     }
     guard case .failure(.cancelled) = result else {
-      Issue.record("\(result)")
+      Issue.record("unexpected result: \(result)")
       return
     }
   }

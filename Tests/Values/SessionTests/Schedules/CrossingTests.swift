@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Ends of sessions, sign-ins and renewals that run at the same time.
+/// Session ends, sign-ins and renewals at the same time.
 @Suite(.timeLimit(.minutes(1))) struct CrossingTests {
   static let refused = ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400)
 
@@ -41,7 +41,7 @@ import Testing
     let record = AccountRecord(id: "a", clientID: "c", token: token)
     state.hold(record, at: now, jitter: 0)
     guard case .start(let renewal, _) = state.step(.new(since: state.renewals), at: now) else {
-      Issue.record("no renewal")
+      Issue.record("no renewal was started")
       return
     }
     let (takeover, void) = state.beginTakeover()

@@ -32,7 +32,7 @@ import Testing
     fixture.server.next(ScriptedTransport.json(#"{"error":"invalid_client"}"#, status: 401))
     await failure(.invalidClient) { try await fixture.module.refresh() }
     await failure(.invalidClient) { try await fixture.module.refresh() }
-    #expect(fixture.refreshes == ["R1"], "the failure stands")
+    #expect(fixture.refreshes == ["R1"], "the second call repeats the failure without a request")
     fixture.module.register(try Self.client(secret: "right"))
     #expect(try await fixture.module.refresh().accessToken == "T2")
     #expect(fixture.refreshes == ["R1", "R1"])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The streams of a session's events, also for readers that stop reading.
+/// The streams of a session's events, for slow and fast readers.
 @Suite(.timeLimit(.minutes(1))) struct EventObserversTests {
   @Test func `a slow reader gets the newest events`() async {
     let observers = EventObservers<Int>()

@@ -35,7 +35,7 @@ import Testing
   ]
 
   @Test(arguments: notices)
-  func `the notice is due a day before the sign-in ends, or a tenth of its lifetime if less`(
+  func `the notice is due endNotice before the sign-in ends, or a tenth of its lifetime if less`(
     fields: [String: JSONValue], notice: Duration, due: Double?
   ) {
     let now = Date()

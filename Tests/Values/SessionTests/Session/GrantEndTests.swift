@@ -7,7 +7,7 @@ import Testing
 
 /// The ends of refresh tokens and of users' authorizations that servers name.
 @Suite(.timeLimit(.minutes(1))) struct GrantEndTests {
-  /// Returns how many seconds after the clock's first date the two ends are: `60 -`.
+  /// Returns the two ends in seconds after `start`, for example `60 -`.
   private func ends(_ token: SQToken?, _ start: Date) -> String {
     [token?.refreshTokenExpirationDate, token?.authorizationExpirationDate]
       .map { $0.map { "\(Int($0.timeIntervalSince(start)))" } ?? "-" }.joined(separator: " ")

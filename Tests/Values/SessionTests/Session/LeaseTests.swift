@@ -178,7 +178,7 @@ import Testing
     fixture.server.gate.close()
     let caller = begin { try await module.refresh() }
     try await fixture.server.gate.isHolding()
-    #expect(try await store.lease("default") == nil, "the refresh has it")
+    #expect(try await store.lease("default") == nil, "the refresh holds the lease")
     try await fixture.oauth.signOut()
     #expect(try await content() == nil)
     await failure(.notAuthorized) { try await caller.value }
@@ -255,7 +255,7 @@ import Testing
     await observer.flush()
     let holder = holders.withLock { $0.first ?? nil }
     #expect(holder?.hasPrefix("process \(getpid()) (") == true)
-    #expect(holder?.contains("/") == false, "it tells no path")
+    #expect(holder?.contains("/") == false, "the event contains no path")
     #expect(error?.message.contains(store.path + ".locks/") == true)
     other.release()
   }

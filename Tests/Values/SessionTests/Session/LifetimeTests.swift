@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// Timers, waits and event streams, which must not keep a session alive.
+/// Timers, waits and event streams must not keep a session alive.
 @Suite("Lifetimes of modules", .timeLimit(.minutes(1))) struct LifetimeTests {
   /// The parts of an environment that a test keeps after the module is released.
   struct Parts {

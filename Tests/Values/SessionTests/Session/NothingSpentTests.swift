@@ -58,7 +58,8 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2", "R3"])
   }
 
-  /// The stored token that the refresh would send decides, and not the reusable token in memory.
+  /// The refresh would send the stored token, so that token decides, and not the reusable token in
+  /// memory.
   @Test func `a rotating refresh token that another process stored is not sent without the lease`()
     async throws
   {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A failed refresh without `invalid_grant` does not end the session.
+/// Failed refreshes that do not end the session.
 @Suite("Failed refreshes", .timeLimit(.minutes(1))) struct RefreshFailureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -24,7 +24,7 @@ import Testing
     Row(testDescription: "a client's own error", code: .connectionFailed) { _ in
       throw CocoaError(.fileNoSuchFile)
     },
-    Row(testDescription: "a task that was cancelled below", code: .cancelled) { _ in
+    Row(testDescription: "a cancellation inside the HTTP client", code: .cancelled) { _ in
       throw CancellationError()
     },
     json("500", .serverError, "", 500),
@@ -34,7 +34,7 @@ import Testing
     json("408", .temporarilyUnavailable, "", 408),
     json("421", .temporarilyUnavailable, "", 421),
     json("425", .temporarilyUnavailable, "", 425),
-    json("407, which is a proxy's", .connectionFailed, "", 407),
+    json("407 from a proxy", .connectionFailed, "", 407),
     json("temporarily_unavailable", .temporarilyUnavailable, error("temporarily_unavailable"), 400),
     json("server_error", .serverError, error("server_error"), 400),
     json("HTML with 200", .invalidResponse, "<html>", 200, type: "text/html"),
@@ -126,8 +126,8 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R1"])
   }
 
-  /// Sends a caller each second for 250 seconds, and notes the seconds in which the server gets a
-  /// request.
+  /// Makes three calls each second for 250 seconds, and notes the seconds in which the server gets
+  /// a request.
   @Test func `a failing server gets one request per back-off`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3600)
@@ -185,7 +185,7 @@ import Testing
     fixture.server.always(ScriptedTransport.json("", status: 500))
     #expect(fixture.module.validToken == nil && fixture.module.isAuthorized)
     #expect(try await fixture.module.token().accessToken == "T1", "the request failed")
-    #expect(try await fixture.module.token().accessToken == "T1", "the failure stands")
+    #expect(try await fixture.module.token().accessToken == "T1", "the failure is still in force")
     #expect(fixture.refreshes.count == 1)
     await failure(.serverError) { try await fixture.module.refresh() }
     fixture.clock.advance(by: 30)

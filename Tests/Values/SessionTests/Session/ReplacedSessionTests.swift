@@ -66,7 +66,7 @@ struct ReplacedSessionTests {
     let pipe = try Pipeline("https://api.example", module: other.module).add("files")
     let error = await #expect(throws: PipeError.self) { try await pipe.read() }
     guard case .noAccess(let reason)? = error else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected result: \(String(describing: error))")
       return
     }
     #expect(reason.code == .sessionReplaced)

@@ -40,7 +40,7 @@ import Testing
     #expect(fixture.requests.isEmpty && fixture.oauth.result.token?.accessToken == "T")
   }
 
-  /// A migrating app has only the two token strings of the pod.
+  /// An app that migrates from the CocoaPod has only its two token strings.
   @Test func `a token that the app made from two strings is refreshed`() async throws {
     let fixture = try SessionFixture()
     fixture.server.expect("R0")
@@ -136,7 +136,7 @@ import Testing
     fixture.oauth.launchTokenTimerUpdate(with: saved)
     #expect(fixture.memory == "T2 R2")
     #expect(try await fixture.oauth.refresh(with: saved).accessToken == "T3")
-    #expect(fixture.refreshes == ["R1", "R2"], "R1 is spent")
+    #expect(fixture.refreshes == ["R1", "R2"], "R1 was already used")
     #expect(await fixture.store.content() == "T3 R3")
   }
 
@@ -208,7 +208,9 @@ import Testing
     fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
     await fixture.clock.hasSleeper()
     #expect(fixture.memory == "T1 R1")
-    try await eventually("it is told") { fixture.observer.words == ["failed store_failed"] }
+    try await eventually("the failure is reported") {
+      fixture.observer.words == ["failed store_failed"]
+    }
     fixture.store.fails()
     fixture.clock.advance(by: 1)
     try await eventually { await fixture.store.content() == "T1 R1" }

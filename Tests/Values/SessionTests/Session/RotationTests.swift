@@ -18,7 +18,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R1")
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
     guard case .refreshed(let told) = fixture.observer.events.first else { return }
-    #expect(told == fixture.module.currentToken, "the effective refresh token is told too")
+    #expect(told == fixture.module.currentToken, "the event has the effective refresh token")
     try await fixture.module.refresh()
     #expect(fixture.refreshes == ["R1", "R1"])
     #expect(await fixture.store.content() == "T3 R1")
@@ -61,7 +61,7 @@ import Testing
     let error = await failure { try await fixture.module.token() }
     #expect(error?.code == .invalidResponse || error?.code == .unexpectedTokenType)
     #expect(await fixture.store.content() == "T1 R9")
-    #expect(fixture.module.validToken == nil, "a token that is refused stays so")
+    #expect(fixture.module.validToken == nil, "the invalidated token stays invalid")
     fixture.clock.advance(by: 1)
     fixture.server.expect("R9")
     #expect(try await fixture.module.token().accessToken == "T2")
@@ -140,7 +140,9 @@ import Testing
     fixture.server.next(ScriptedTransport.token("N", members: #""scope":\#(value)"#))
     #expect(try await fixture.module.refresh().scope == scope)
     fixture.server.next(ScriptedTransport.token("N2"))
-    #expect(try await fixture.module.refresh().scope == scope, "a later response says no more")
+    #expect(
+      try await fixture.module.refresh().scope == scope,
+      "a response without a scope changes nothing")
     fixture.server.next(ScriptedTransport.token("N3", members: #""scope":"read""#))
     let token = try await fixture.module.refresh()
     #expect(token.scope == "read" && token.additionalFields["scope"] == nil)
@@ -165,10 +167,10 @@ import Testing
     #expect(fixture.module.currentToken == token)
     #expect(await fixture.store.memory.load("default")?.token == token)
     try await fixture.module.refresh()
-    #expect(fixture.module.currentToken?.additionalFields == fields, "also after one more")
+    #expect(fixture.module.currentToken?.additionalFields == fields, "also after one more refresh")
   }
 
-  /// The names that Keycloak, Google and Azure use.
+  /// The names that Keycloak, Google, Azure and other servers use.
   @Test(arguments: [
     "refresh_expires_in", "refresh_token_expires_in", "ext_expires_in", "expires_at", "Expiry",
     "refresh_token_timeout", "authorization_expires_in", "x_refresh_token_expires_in",

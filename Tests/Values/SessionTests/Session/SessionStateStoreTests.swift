@@ -107,7 +107,7 @@ import Testing
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil)
     state.end(takeover)
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: now) else {
-      Issue.record("it did not start")
+      Issue.record("no renewal was started")
       return
     }
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil)

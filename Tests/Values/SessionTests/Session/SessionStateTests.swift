@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The decisions of a session without any I/O: use, join, start, wait or fail.
+/// The decisions of a session without any I/O: use, join, start, absent or fail.
 @Suite struct SessionStateTests {
   static let now = Date(timeIntervalSince1970: 1_750_000_000)
 
@@ -99,13 +99,14 @@ import Testing
   @Test func `each caller that needs a new token joins a running renewal`() throws {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
-      Issue.record("it did not start")
+      Issue.record("no renewal was started")
       return
     }
     #expect(steps(state, at: 0) == ["use T1", "join", "use T1", "join", "use T1"])
     #expect(steps(state, at: 3600) == Array(repeating: "join", count: 5))
     state.endRenewal(renewal, at: Self.now)
-    #expect(step(state, .new(since: 0), at: 0) == "use T1", "who asked before it ended has one")
+    #expect(
+      step(state, .new(since: 0), at: 0) == "use T1", "a caller from before the end gets its token")
     #expect(step(state, .new(since: 1), at: 0) == "start")
   }
 
@@ -124,7 +125,7 @@ import Testing
   {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
-      Issue.record("it did not start")
+      Issue.record("no renewal was started")
       return
     }
     let (first, void) = state.beginTakeover()
@@ -143,7 +144,7 @@ import Testing
   @Test func `the failure of an invalidated renewal is ignored`() {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
-      Issue.record("it did not start")
+      Issue.record("no renewal was started")
       return
     }
     let (takeover, _) = state.beginTakeover()
@@ -159,7 +160,7 @@ import Testing
     var state = Self.holding()
     let failed = Self.now + 3300
     guard case .start(let renewal, _) = state.step(.due, at: failed) else {
-      Issue.record("it did not start")
+      Issue.record("no renewal was started")
       return
     }
     let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: failed)
@@ -176,7 +177,7 @@ import Testing
     var state = Self.holding()
     let failed = Self.now + 3570
     guard case .start(let renewal, _) = state.step(.valid, at: failed) else {
-      Issue.record("it did not start")
+      Issue.record("no renewal was started")
       return
     }
     let counts = state.fail(
@@ -193,7 +194,7 @@ import Testing
     var moment = 4000.0
     for seconds in [1.0, 2, 4, 8, 16, 32, 60, 60] {
       guard case .start(let renewal, _) = state.step(.valid, at: Self.now + moment) else {
-        Issue.record("it did not start")
+        Issue.record("no renewal was started")
         return
       }
       let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
@@ -225,7 +226,7 @@ import Testing
   @Test func `a sign-out erases the record and invalidates a running renewal or takeover`() {
     var state = Self.holding()
     guard case .start(let renewal, _) = state.step(.new(since: 0), at: Self.now) else {
-      Issue.record("it did not start")
+      Issue.record("no renewal was started")
       return
     }
     let void = state.end(.signedOut, isByApp: true)
@@ -248,7 +249,7 @@ import Testing
     _ = state.end(.revoked, isByApp: true)
     guard case .refreshFailed? = state.nextEvent(), case .ended(.revoked)? = state.nextEvent()
     else {
-      Issue.record("another event, or another order")
+      Issue.record("an event is wrong, or the order is")
       return
     }
     #expect(!state.hasEvents)

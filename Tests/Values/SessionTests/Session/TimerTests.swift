@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A token is renewed before it expires, once, as long as the session lasts.
+/// While a session lasts, each token is renewed once before it expires.
 @Suite("The timer", .timeLimit(.minutes(1))) struct TimerTests {
   @Test func `the timer starts with the sign-in and refreshes each token once when it is due`()
     async throws
@@ -97,7 +97,7 @@ import Testing
       fixture.clock.advance(by: seconds - 0.01)
       await fixture.clock.hasSleeper()
       #expect(fixture.refreshes.count == attempts)
-      #expect(fixture.module.validToken?.accessToken == "T1", "it lives on")
+      #expect(fixture.module.validToken?.accessToken == "T1", "the old token is still valid")
       fixture.clock.advance(by: 0.01)
     }
     #expect(await fixture.observer.words(5).count == 5)
@@ -160,7 +160,7 @@ import Testing
   ) async throws {
     let fixture = try await SessionFixture(lifetime: lifetime).restored()
     fixture.module.refreshesAutomatically = true
-    try await eventually("the timer sleeps, or storms") {
+    try await eventually("the timer sleeps, or sends too many requests") {
       fixture.clock.sleepers > 0 || fixture.refreshes.count > 50
     }
     let count = fixture.refreshes.count

@@ -37,7 +37,7 @@ import Testing
     let early = schedule(life: life, jitter: 1)
     let late = schedule(life: life)
     #expect(end(early) == until)
-    #expect(end(late) == until, "a pull has no jitter")
+    #expect(end(late) == until, "the time for callers has no jitter")
     #expect(abs(try #require(seconds(early.dueAt)) - earliest) < 0.001)
     #expect(abs(try #require(seconds(late.dueAt)) - latest) < 0.001)
   }
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "a token is usable within exact times",
+    "a token of 3600 s is usable from 60 s before its issue date until 3570 s after it",
     arguments: [
       (0.0, true), (3569.9, true), (3570, false), (3600, false), (1e9, false), (-60, true),
       // If a clock moved back further, the token's age is unknown.

@@ -122,7 +122,7 @@ import Testing
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
     await askInCancelledTask()
-    #expect(fixture.oauth.isSigningIn, "it ends none either")
+    #expect(fixture.oauth.isSigningIn, "it does not end a running sign-in either")
     #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
     #expect(fixture.opened.count == 1)

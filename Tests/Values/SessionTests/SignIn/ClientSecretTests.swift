@@ -154,7 +154,7 @@ import Testing
     let error = await failure { try await encoded.oauth.signIn() }
     #expect(error?.message.contains(".post") == true)
     #expect(error?.message.contains(".basicUnescaped") == true)
-    #expect(encoded.http.forms.count == 1, "nothing is tried out")
+    #expect(encoded.http.forms.count == 1, "no second method is tried")
     #expect(error.map { everyText(of: $0).contains("C4N4RY") } == false)
 
     for (secret, method) in [
@@ -183,7 +183,7 @@ import Testing
       let fixture = try Self.fixture(secret: secret, authentication: method, answer: refuses)
       let message = await failure { try await fixture.oauth.signIn() }?.message ?? ""
       #expect(message.contains(other) && message.contains("clientAuthentication"), "\(message)")
-      #expect(fixture.http.forms.count == 1, "nothing is tried out")
+      #expect(fixture.http.forms.count == 1, "no second method is tried")
     }
   }
 

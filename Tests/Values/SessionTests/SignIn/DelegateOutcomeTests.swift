@@ -5,7 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// Every outcome of a sign-in, which the delegate gets once.
+/// The outcomes of a sign-in.
+///
+/// The delegate gets each outcome once.
 @Suite(.timeLimit(.minutes(1))) struct DelegateOutcomeTests {
   typealias Row = (
     name: String, answer: ScriptedTransport.Answer, browser: OAuthFixture.Browser,
@@ -107,7 +109,7 @@ import Testing
     } catch {
       #expect(row.event == (error.isCancellation ? .cancelled : .failed(error.code)))
     }
-    #expect(await fixture.delegate.events(1) == [row.event], "the delegate hears of it too")
+    #expect(await fixture.delegate.events(1) == [row.event], "the delegate gets the outcome, too")
   }
 
   /// With `prompt=none` the server shows no page, so no user has denied consent.

@@ -166,7 +166,7 @@ import Testing
     let request = try #require(fixture.http.requests.first)
     #expect(request.headers["Authorization"] == nil)
     guard case .empty = request.body else {
-      Issue.record("a GET with a body")
+      Issue.record("the metadata request has a body")
       return
     }
   }

@@ -75,7 +75,7 @@ import Testing
     #expect(facebook.http.requests.map { $0.url.host() } == ["graph.facebook.com"])
   }
 
-  /// An app with the scheme of the Sequencing pod.
+  /// An app with the redirect scheme of the Sequencing CocoaPod.
   @Test func `a sign-in with the redirect URI of the Sequencing CocoaPod succeeds`() async throws {
     let fixture = try OAuthFixture().register(redirectURI: "authapp://Default/Authcallback")
     #expect(try await fixture.oauth.signIn().accessToken == "T")

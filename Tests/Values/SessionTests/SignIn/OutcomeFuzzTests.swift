@@ -5,8 +5,9 @@ import Testing
 
 @testable import TestSupport
 
-/// Random actions of server, browser, user, app and clock, after which each sign-in ends exactly
-/// once.
+/// Random actions of server, browser, user, app and clock.
+///
+/// Each sign-in ends exactly once.
 @Suite(.timeLimit(.minutes(5))) struct OutcomeFuzzTests {
   enum Step: CaseIterable {
     case right, denied, serverError, noCode, wrongState, noState, elsewhere, doubled
@@ -153,9 +154,10 @@ import Testing
     let events = fixture.delegate.events
     let tokens = events.filter { $0 != .cancelled }
     #expect(last == events.last && last != .cancelled)
-    #expect(Set(tokens.map { "\($0)" }).count == tokens.count, "a token is told twice: \(events)")
+    #expect(
+      Set(tokens.map { "\($0)" }).count == tokens.count, "a token is reported twice: \(events)")
     for outcome in outcomes where outcome != .cancelled {
-      #expect(tokens.contains(outcome), "it is told to nobody else: \(events)")
+      #expect(tokens.contains(outcome), "an outcome was not reported to the delegate: \(events)")
     }
     // Each sign-in that opened its browser is reported. Only a cancelled one may have opened none.
     let givenUp = callers.count { $0 == .cancels || $0 == .leaves }

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Sign-ins that a resource server demands of an account that has a token.
+/// Sign-ins that a resource server demands although the account has a token.
 ///
 /// - SeeAlso: RFC 6750, section 3.1; RFC 9470
 @Suite(.timeLimit(.minutes(1))) struct StepUpTests {

@@ -93,7 +93,7 @@ import Testing
     try await fixture.oauth.signOut()
     #expect(fixture.oauth.result.token == nil)
     #expect(await fixture.store.list().isEmpty)
-    #expect(fixture.http.requests.count == 1, "the server is not told")
+    #expect(fixture.http.requests.count == 1, "the server gets no request")
     // The second user's server sends no refresh token, and the first user's must not come back.
     fixture.http.answer(ScriptedTransport.token("second"))
     let token = try await fixture.oauth.signIn()

@@ -49,7 +49,7 @@ import Testing
     async let error = failure(.stateMismatch) { try await fixture.oauth.signIn() }
     let page = try await fixture.isWaiting()
     for query in queries { #expect(!fixture.oauth.handleRedirect(try page.forged(query))) }
-    #expect(fixture.oauth.isSigningIn, "it does not consume the sign-in")
+    #expect(fixture.oauth.isSigningIn, "the redirect does not end the sign-in")
     fixture.clock.advance(by: 5)
     #expect(await error?.isCancellation == false)
     #expect(await fixture.delegate.events(1) == [.failed(.stateMismatch)])
@@ -114,7 +114,7 @@ import Testing
     for query in ["error=access_denied&state=x", "code=evil", "error=login_required", "error=x"] {
       #expect(!fixture.oauth.handleRedirect(try page.forged(query)))
     }
-    let error = try await eventually("it is told") { told.withLock(\.first) }
+    let error = try await eventually("the user agent is notified") { told.withLock(\.first) }
     #expect(error.code == .stateMismatch)
     #expect(error.message.hasPrefix("a redirect without a state said: login_required"))
     #expect(fixture.oauth.handleRedirect(try page.redirect("code=good")))

@@ -183,7 +183,7 @@ import Testing
     let texts = everyText(of: error) + everyText(of: error.response as Any)
     for text in [texts, error.response?.errorDescription, error.response?.errorURI] {
       guard let text else {
-        #expect(!hasCode, "the server's texts are told")
+        #expect(!hasCode, "the error has the server's texts")
         continue
       }
       #expect(!text.contains("C4N4RY"))

@@ -17,7 +17,7 @@ type compressed struct{ proto.Message }
 // only for all messages of a call, and passes a message's bytes unchanged from codec to compressor.
 var marked sync.Map
 
-// codec is protobuf.
+// codec encodes with protobuf, and marks the messages to compress.
 type codec struct{}
 
 func init() { encoding.RegisterCodec(codec{}) }

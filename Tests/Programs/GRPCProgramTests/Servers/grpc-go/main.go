@@ -59,7 +59,7 @@ func check(err error) {
 func readSettings(words []string) {
 	next := func() string {
 		if len(words) == 0 {
-			check(fmt.Errorf("an option has no value"))
+			check(fmt.Errorf("the last option lacks a value"))
 		}
 		word := words[0]
 		words = words[1:]

@@ -146,7 +146,7 @@ func checkCompression(ctx context.Context, expected *boolValue) error {
 		return nil
 	}
 	return status.Errorf(
-		codes.InvalidArgument, "compression of the message: %v", callOf(ctx).isCompressed)
+		codes.InvalidArgument, "compressed: %v, unlike what the message says", callOf(ctx).isCompressed)
 }
 
 func echoMetadata(ctx context.Context) error {
@@ -175,7 +175,7 @@ func account(ctx context.Context) (me user, err error) {
 	received, _ := metadata.FromIncomingContext(ctx)
 	values := received.Get("authorization")
 	if len(values) != 1 {
-		return me, status.Error(codes.Unauthenticated, "there is not one token")
+		return me, status.Error(codes.Unauthenticated, "the call has no token, or several")
 	}
 	request, err := http.NewRequestWithContext(ctx, "GET", settings.userInfo, nil)
 	if err != nil {

@@ -58,11 +58,11 @@ type pingWatch struct {
 	copy *io.PipeWriter
 }
 
-// watchPings prints PING, the number of the connection and the number of the ping for each ping.
+// watchPings returns a connection that prints PING, its number and the ping's for each ping.
 func watchPings(connection net.Conn, number int) net.Conn {
 	reader, writer := io.Pipe()
 	go func() {
-		// The connection must never wait for this.
+		// The connection must never wait for the counter.
 		defer io.Copy(io.Discard, reader)
 		if _, err := io.CopyN(io.Discard, reader, int64(len(http2.ClientPreface))); err != nil {
 			return

@@ -10,25 +10,25 @@ import uvicorn
 
 
 class Options(argparse.ArgumentParser):
-    """The options of a server. Those of several scopes take one argument, as in OAuth."""
+    """The options of a server. Scopes are one argument, separated by spaces, as in OAuth."""
 
     def __init__(self, description):
         super().__init__(
             description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
         self.add_argument("--path", default="/mcp", help="the path of the MCP endpoint")
         self.add_argument(
-            "--scopes", default="", type=str.split, help="what every request needs")
+            "--scopes", default="", type=str.split, help="the scopes that every request needs")
         self.add_argument(
-            "--later", default="", type=str.split, help="what requests also need after SIGHUP")
+            "--later", default="", type=str.split, help="further scopes needed after SIGHUP")
         self.add_argument(
-            "--lifetime", type=int, default=3600, help="the seconds that an access token lives")
+            "--lifetime", type=int, default=3600, help="the lifetime of access tokens in seconds")
         self.add_argument(
             "--json", action="store_true", help="answer with JSON instead of event streams")
 
     def parse(self, *further):
         """Returns the options, with the server's socket and origin, on a free loopback port.
 
-        A client may register the scopes of the options, and the further ones."""
+        A client may register the scopes of the options, and those in `further`."""
         options = self.parse_args()
         options.offered = [*options.scopes, *options.later, *further]
         options.socket = socket.create_server(("127.0.0.1", 0))
@@ -64,7 +64,7 @@ def printing(app):
 
 
 def demand(app, scopes):
-    """Makes the middleware of the package need further scopes, and tells it with NEEDS."""
+    """Makes the package's middleware require more scopes, and prints NEEDS with all of them."""
     for route in app.routes:
         needed = getattr(route.endpoint, "required_scopes", None)
         if needed is not None:

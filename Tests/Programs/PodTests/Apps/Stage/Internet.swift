@@ -14,7 +14,7 @@ nonisolated struct Internet: HTTPTransport, UserAgent {
 
   func open(_ url: URL) async throws {
     let visit = try await SandboxVisitor().visit(sandboxed(url))
-    // A system would open the app here, because the app owns the redirect's scheme.
+    // A real system would now open the app, because the app owns the redirect's scheme.
     SQOAuth.shared.handleRedirect(visit.redirect)
   }
 

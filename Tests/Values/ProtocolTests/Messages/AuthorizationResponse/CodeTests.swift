@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: ["access_token", "token", "id_token", "refresh_token", "response"])
-  func `a token in place of a code is rejected`(name: String) {
+  func `a token next to a code, or in place of a code, is rejected`(name: String) {
     for value in ["abc", ""] {
       #expect(judge("code=abc&\(name)=\(value)") == .refused(.invalidAuthorizationResponse))
       #expect(judge("\(name)=\(value)") == .refused(.invalidAuthorizationResponse))
@@ -90,7 +90,7 @@ import Testing
     name: String
   ) {
     let verdict = judge("code=abc&\(name)=a&\(name)=a")
-    if case .code = verdict { Issue.record("\(name) was doubled and the code believed") }
+    if case .code = verdict { Issue.record("the code was accepted, although \(name) was repeated") }
   }
 
   @Test func `an unknown parameter may be repeated`() {
@@ -103,7 +103,7 @@ import Testing
       case .answer(.success(let response)) = redirect.response(
         "\(redirect.redirectURI)?state=\(Redirect.state)&code=\(secret)")
     else {
-      Issue.record("refused")
+      Issue.record("the redirect was refused")
       return
     }
     #expect(!everyText(of: response).contains(secret))

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: wrongIssuers, [true, false])
-  func `an issuer that differs by one character is rejected`(issuer: String, promised: Bool) {
+  func `an issuer that differs in any character is rejected`(issuer: String, promised: Bool) {
     for kind in ["code=abc", "error=access_denied", "error=server_error"] {
       #expect(
         judge("\(kind)&iss=\(issuer)", promised: promised) == .refused(.issuerMismatch), "\(kind)")

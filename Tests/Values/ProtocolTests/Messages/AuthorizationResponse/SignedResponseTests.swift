@@ -75,7 +75,7 @@ import Testing
 
   @Test func `a readable signed response with a wrong state does not answer this sign-in`() {
     guard case .wrongState(nil) = Self.judge("response=\(Self.text(state: "x"))") else {
-      Issue.record("it was judged otherwise")
+      Issue.record("the response does not count as one with a wrong state")
       return
     }
   }

@@ -3,11 +3,11 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The state of an answer, which is checked before everything else.
+/// The state of an answer, checked before everything else.
 @Suite struct StateTests {
   let redirect = Redirect(issuer: Redirect.issuer, requiresIssuer: true)
 
-  /// All the ways in which an answer can lack the request's state.
+  /// Queries that do not contain the request's state exactly once.
   static let wrongStates: [String] = {
     let state = Redirect.state
     return [
@@ -56,6 +56,6 @@ import Testing
   @Test(arguments: ["%", "code=%zz", "code=%FF&state=\(Redirect.state)"])
   func `a query that cannot be decoded is not accepted`(query: String) {
     #expect(redirect.judge(query: query) != .code(""))
-    if case .code = redirect.judge(query: query) { Issue.record("accepted") }
+    if case .code = redirect.judge(query: query) { Issue.record("the code was accepted") }
   }
 }

@@ -152,8 +152,10 @@ import Testing
     Row(
       "a fault ends its own field only", ["Basic realm=a, (, b=c", "Newauth b=c"],
       [basic(["realm": "a"]), new(["b": "c"])]),
-    Row("doubled by another letter case", "Basic Realm=a, rEALM=a"),
-    Row("doubled, and another behind", "Basic realm=a, realm=b, c=d, Newauth e=f", new(["e": "f"])),
+    Row("doubled in another letter case", "Basic Realm=a, rEALM=a"),
+    Row(
+      "doubled, and another challenge after it",
+      "Basic realm=a, realm=b, c=d, Newauth e=f", new(["e": "f"])),
     Row(
       "the same name in two challenges", "Basic realm=a, Newauth realm=a", basic(["realm": "a"]),
       new(["realm": "a"])),

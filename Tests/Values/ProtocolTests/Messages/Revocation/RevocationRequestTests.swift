@@ -109,7 +109,7 @@ import Testing
     #expect(request.url.absoluteString == "https://graph.facebook.com/me/permissions")
     #expect(request.headers.values(for: "Authorization") == ["Bearer C4N4RY-access"])
     guard case .empty = request.body else {
-      Issue.record("a body")
+      Issue.record("the request has a body")
       return
     }
     #expect(request.timeout == .seconds(7))

@@ -65,7 +65,7 @@ import Testing
       try Answer.read(
         body, status: status,
         parser: Parser { _, _ in
-          Issue.record("called")
+          Issue.record("the parser was called")
           return SQToken(accessToken: "a")
         })
     }

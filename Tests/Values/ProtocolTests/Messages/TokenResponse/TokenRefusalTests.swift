@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// The forms of Facebook, WeChat, Okta, Salesforce, Apigee, and of many frameworks.
+  /// The error formats of Facebook, WeChat, Okta, Salesforce, Apigee and many frameworks.
   static let forms = [
     #"{"error":{"message":"the words","type":"OAuthException","code":100}}"#,
     #"{"errcode":40029,"errmsg":"the words"}"#, #"{"errors":[{"message":"the words"}]}"#,
@@ -155,7 +155,9 @@ import Testing
   }
 
   @Test(arguments: Self.codes)
-  func `only invalid_grant requires a new sign-in`(code: String) {
+  func `outside a refresh, invalid_grant is the only server's code that requires a sign-in`(
+    code: String
+  ) {
     let error = failure { try Answer.read(#"{"error":"\#(code)"}"#, status: 400) }
     #expect(error?.requiresSignIn == (code == "invalid_grant"))
   }
