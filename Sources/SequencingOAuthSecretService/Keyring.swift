@@ -163,7 +163,8 @@ struct Keyring: Sendable {
 
   private func state(_ session: KeyringSession) throws(KeyringFailure) -> KeyringState {
     // A search might make the keyring ask the user.
-    if try session.hidesItems() { return KeyringState(holdsAccounts: false, isOpen: false) }
+    let mayAsk = session.hasNoCollection() ? true : try session.hidesItems()
+    if mayAsk { return KeyringState(holdsAccounts: false, isOpen: false) }
     return KeyringState(
       holdsAccounts: try !session.items(attributes()).isEmpty, isOpen: try session.isOpen())
   }

@@ -143,6 +143,18 @@ extension KeyringSession {
     return false
   }
 
+  /// Returns whether the keyring has no collection, and so no item.
+  ///
+  /// KeePassXC has none while no database is open. A search then asks the user to open one.
+  func hasNoCollection() -> Bool {
+    let proxy = UnsafeMutableRawPointer(service).assumingMemoryBound(to: GDBusProxy.self)
+    guard let paths = library.c.g_dbus_proxy_get_cached_property(proxy, "Collections") else {
+      return false
+    }
+    defer { library.c.g_variant_unref(paths) }
+    return library.c.g_variant_n_children(paths) == 0
+  }
+
   private func makeDefaultCollection() throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
     // Use the same name as libsecret, which creates this collection when it saves the first item.

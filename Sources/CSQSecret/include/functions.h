@@ -37,6 +37,7 @@ SQ_FUNCTION(void, g_source_destroy, (GSource *source))
 SQ_FUNCTION(void, g_source_unref, (GSource *source))
 
 SQ_FUNCTION(void, g_variant_unref, (GVariant *value))
+SQ_FUNCTION(gsize, g_variant_n_children, (GVariant *value))
 
 // GObject
 
