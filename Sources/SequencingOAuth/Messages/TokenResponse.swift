@@ -142,8 +142,9 @@ struct TokenResponse: Sendable {
     do {
       return try parser.token(from: response, members: members, context: context)
     } catch var error as SQOAuthError {
-      // Some servers refuse with status 200; their words explain more than the missing member does.
-      if members != nil, members?["access_token"] == nil { error.message += words(response) }
+      // Some servers refuse with status 200, and some in a list; their words explain more than the
+      // missing member does.
+      if members?["access_token"] == nil { error.message += words(response) }
       // The error names the member with a wrong type. The server chose that name, so it may hold a
       // secret.
       throw error.with(status: response.status, removing: secrets)
