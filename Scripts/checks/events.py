@@ -30,6 +30,17 @@ class Test:
         """A regular expression for `--filter` that selects this test and no other."""
         return "^" + re.sub(r"[\\.^$|?*+(){}\[\]]", r"\\\g<0>", self.identifier) + "$"
 
+    @property
+    def limit(self) -> float:
+        """The longest `.timeLimit` in the test's file, in seconds; 0 if it has none.
+
+        The event stream does not contain the limits.
+        """
+        path = Path(self.file)
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        minutes = re.findall(r"\.timeLimit\(\.minutes\((\d+)\)\)", text)
+        return 60.0 * max(map(int, minutes), default=0)
+
 
 @dataclass
 class Run:
@@ -45,8 +56,6 @@ class Run:
     overdue: set[str] = field(default_factory=set)
     # Issues that belong to no test.
     other_issues: list[str] = field(default_factory=list)
-    # For each test with reported cases, the seconds from the first start of a case to the last end.
-    seconds: dict[str, float] = field(default_factory=dict)
     has_ended: bool = False
 
     @property
@@ -58,6 +67,11 @@ class Run:
     def unfinished(self) -> set[str]:
         """The tests that neither ended nor were skipped."""
         return self.tests.keys() - self.ended - self.skipped.keys()
+
+    @property
+    def limit(self) -> float:
+        """The longest time limit of a test that runs, in seconds; 0 if there is none."""
+        return max((self.tests[test].limit for test in self.started - self.ended), default=0)
 
     def read(self, line: str) -> None:
         """Reads one line of the stream."""

@@ -1,9 +1,11 @@
 """Tests of verdicts on a sample program whose tests fail, crash, hang and race on command."""
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -12,7 +14,8 @@ sys.path.insert(0, str(ROOT / "Scripts/checks"))
 
 import program
 import report
-from program import Program
+from events import Run
+from program import Program, _Watch
 from verdict import Finding, Verdict, judge
 
 SAMPLE = Path(__file__).parent / "Sample"
@@ -107,6 +110,51 @@ class VerdictTests(unittest.TestCase):
 
     def test_a_filter_that_matches_no_test_is_a_failure(self) -> None:
         self.assertIn("no test fits", self.verdict("", None, "NoSuchTest").failures[0].message)
+
+
+class LimitTests(unittest.TestCase):
+    def event(self, run: Run, kind: str, test: str) -> None:
+        run.read(json.dumps(
+            {"kind": "event", "payload": {"kind": kind, "testID": test, "messages": []}}))
+
+    def run_of(self, *files: Path) -> Run:
+        """Returns a run whose tests have their files' names and have not started."""
+        run = Run()
+        for file in files:
+            run.read(json.dumps({"kind": "test", "payload": {
+                "kind": "function", "id": file.name,
+                "sourceLocation": {"_filePath": str(file), "line": 1}}}))
+        return run
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.short, self.long = (Path(folder.name, name) for name in ["short", "long"])
+        self.short.write_text("@Suite(.timeLimit(.minutes(3))) struct A {}")
+        self.long.write_text(
+            "@Suite(.timeLimit(.minutes(1))) struct B {\n  @Test(.timeLimit(.minutes(30)))")
+
+    def test_the_limit_is_the_longest_one_of_the_running_tests(self) -> None:
+        run = self.run_of(self.short, self.long, Path("Module/NoFile.swift"))
+        self.assertEqual(run.limit, 0)
+        for test, limit in [("NoFile.swift", 0), ("short", 180), ("long", 1800)]:
+            self.event(run, "testStarted", test)
+            self.assertEqual(run.limit, limit)
+        self.event(run, "testEnded", "long")
+        self.assertEqual(run.limit, 180)
+
+    def test_silence_is_a_hang_only_after_the_limit_of_a_running_test(self) -> None:
+        stream = self.short.with_name("events")
+        stream.touch()
+        watch = _Watch(None, stream, [])
+        self.addCleanup(watch._stream.close)
+        watch.run = self.run_of(self.short, self.long)
+        for test, silence in [("short", program.SILENCE), ("long", 1800 + program.GRACE)]:
+            self.event(watch.run, "testStarted", test)
+            watch._last_event = time.monotonic() - silence + 5
+            self.assertIsNone(watch._hang())
+            watch._last_event = time.monotonic() - silence - 5
+            self.assertIn("no test began or ended", watch._hang())
 
 
 class ReportTests(unittest.TestCase):
