@@ -4,7 +4,8 @@ import SequencingOAuth
 // Uploads and downloads in a separate process, for the tests: `transfer-probe upload URL FILE` or
 // `transfer-probe download URL FILE [BYTES]`. With BYTES, the process suspends itself (SIGSTOP)
 // after it has received BYTES more bytes than were stored. `transfer-probe send URL SECONDS` sends
-// two requests with a time limit.
+// two requests with a time limit. `transfer-probe cancel URL FIFO` cancels a request during its DNS
+// lookup, which must read the FIFO.
 import SequencingOAuthPipes
 
 /// Returns the largest resident size so far, in kB.
@@ -59,9 +60,27 @@ func sendTwice(_ url: URL, within limit: Duration) async throws -> Int {
   return try await CurlTransport.shared.send(request).status
 }
 
+/// Cancels a request after its DNS lookup has opened a FIFO, which has no content until the request
+/// has ended.
+func cancelInLookup(_ url: URL, _ fifo: URL) async throws -> Int {
+  var configuration = HTTPTransportConfiguration()
+  configuration.proxy = .none
+  let client = CurlTransport(configuration: configuration)
+  let task = Task { try await client.send(WebRequest(url: url)).status }
+  // The call returns once the lookup has opened the other end.
+  let end = await withCheckedContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(returning: open(fifo.path, O_WRONLY)) }
+  }
+  defer { close(end) }
+  task.cancel()
+  return try await task.value
+}
+
 let arguments = CommandLine.arguments
 guard (4...5).contains(arguments.count), let url = URL(string: arguments[2]) else {
-  say("usage: transfer-probe upload URL FILE, download URL FILE [BYTES], or send URL SECONDS")
+  say(
+    "usage: transfer-probe upload URL FILE, download URL FILE [BYTES], send URL SECONDS, or cancel "
+      + "URL FIFO")
   exit(2)
 }
 // A file too large for the process's limit must cause a write error instead of ending the process.
@@ -74,6 +93,7 @@ do {
     switch arguments[1] {
     case "upload": try await upload(url, file)
     case "send": try await sendTwice(url, within: limit)
+    case "cancel": try await cancelInLookup(url, file)
     default:
       try await download(
         url, file, stopsAfter: arguments.dropFirst(4).first.flatMap { Int64($0) })

@@ -37,17 +37,6 @@ import Testing
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `cancelling a request does not wait for its DNS lookup`() async throws {
-    let client = CurlTransport(configuration: .direct)
-    for _ in 0..<20 {
-      let url = try #require(URL(string: "http://no-such-host.invalid/"))
-      let task = Task { try await client.send(WebRequest(url: url)) }
-      await Task.yield()
-      task.cancel()
-      await failure { try await task.value }
-    }
-  }
-
   @Test func `ten thousand randomly cancelled requests each end exactly once`() async throws {
     let server = try Server { _, index in
       index.isMultiple(of: 3)
