@@ -55,7 +55,7 @@ struct ResourceDiscoveryTests {
     async throws
   {
     let error = await failure(.resourceMetadataInvalid) { try await find([issuer]) }
-    #expect(error?.message.contains("no https URL") == true)
+    #expect(error?.message.contains("without an https URL") == true)
   }
 
   @Test func `the steps of a discovery have the requested URLs and their results`() async throws {

@@ -149,18 +149,24 @@ import Testing
     (#"{"resource":7,"authorization_servers":["S"]}"#, "application/json", "resource"),
     (#"{"resource":"R","authorization_servers":"S"}"#, "application/json", "authorization_servers"),
     (#"{"resource":"R","authorization_servers":[1]}"#, "application/json", "authorization_servers"),
-    (#"{"resource":"R","authorization_servers":["ftp://x"]}"#, "application/json", "no https URL"),
-    (#"{"resource":"R","authorization_servers":["S#f"]}"#, "application/json", "no https URL"),
+    (
+      #"{"resource":"R","authorization_servers":["ftp://x"]}"#, "application/json",
+      "without an https URL"
+    ),
+    (
+      #"{"resource":"R","authorization_servers":["S#f"]}"#, "application/json",
+      "without an https URL"
+    ),
     (
       #"{"resource":"R","authorization_servers":["http://id.example"]}"#, "application/json",
-      "no https URL"
+      "without an https URL"
     ),
     (
       #"{"resource":"X","resource":"R","authorization_servers":["S"]}"#, "application/json",
       "cannot be read"
     ),
-    ("<html></html>", "text/html", "no JSON"),
-    (#"{"resource":"R","authorization_servers":["S"]}"#, "text/html", "no JSON"),
+    ("<html></html>", "text/html", "is not JSON"),
+    (#"{"resource":"R","authorization_servers":["S"]}"#, "text/html", "is not JSON"),
     ("<html></html>", "application/json", "cannot be read"), ("", "application/json", "be read"),
     ("[]", "application/json", "cannot be read"),
     (String(repeating: "[", count: 100_000), "application/json", "cannot be read"),

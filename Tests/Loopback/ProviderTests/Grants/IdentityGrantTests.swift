@@ -209,7 +209,7 @@ import Testing
     let error = await failure(.invalidGrant) {
       try await account.requestAccessTokenByAssertion(scope: "demo")
     }
-    #expect(error?.message.contains("another client") == true)
+    #expect(error?.message.contains("client_id") == true)
   }
 
   @Test func `the identity provider exchanges only a valid ID token, and only for a second server`()
