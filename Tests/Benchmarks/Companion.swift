@@ -8,6 +8,8 @@ import Glibc
 struct Companion {
   /// This process's end of the socket.
   let socket: Int32
+  /// The command, for error messages.
+  private let command: String
   private let process: pid_t
 
   /// Starts a program.
@@ -25,6 +27,7 @@ struct Companion {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
     var process = pid_t()
+    let command = ([path] + arguments).joined(separator: " ")
     let arguments = ([path] + arguments).map { strdup($0) } + [nil]
     defer { arguments.forEach { free($0) } }
     let code = posix_spawn(&process, path, &actions, nil, arguments, environ)
@@ -37,12 +40,13 @@ struct Companion {
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     socket = ends[0]
+    self.command = command
     self.process = process
   }
 
   func write(_ bytes: [UInt8]) throws {
     guard send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
-      throw BenchmarkError("a companion is gone")
+      throw BenchmarkError("\(command) has ended")
     }
   }
 
@@ -50,7 +54,7 @@ struct Companion {
   func read(atMost length: Int) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: length)
     let count = recv(socket, &bytes, length, 0)
-    guard count > 0 else { throw BenchmarkError("a companion gave no answer") }
+    guard count > 0 else { throw BenchmarkError("\(command) gave no answer") }
     return Array(bytes.prefix(count))
   }
 

@@ -25,7 +25,10 @@ struct PackageManifest: Decodable {
     let result = try await ChildProcess.run(
       ["swift", "package", "--package-path", PackageSources.root.path, "dump-package"],
       within: .seconds(240))
-    guard result.status == 0 else { throw Unreadable(message: result.output + result.errors) }
+    guard result.status == 0 else {
+      throw Unreadable(
+        message: "swift package dump-package fails: \(result.output)\(result.errors)")
+    }
     return try JSONDecoder().decode(Self.self, from: Data(result.output.utf8))
   }
 

@@ -51,7 +51,10 @@ struct ReaderPackage: Sendable {
       ] + UnusedLibraries.options(in: folder),
       within: .seconds(1500))
     let said = result.output + result.errors
-    guard result.status == 0, !said.contains("warning:") else { throw BuildFailed(message: said) }
+    guard result.status == 0, !said.contains("warning:") else {
+      throw BuildFailed(
+        message: "swift build of \(root) failed or printed a warning: \(said)")
+    }
     return root + "/.build/release/greeter"
   }
 

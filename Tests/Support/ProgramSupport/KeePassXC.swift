@@ -113,7 +113,10 @@ package final class KeePassXC: Sendable {
       ],
       environment: ["HOME": folder.path, "XDG_CONFIG_HOME": folder.path],
       input: .text("password\npassword\n"))
-    guard result.status == 0 else { throw ChildProcessError(message: result.errors) }
+    guard result.status == 0 else {
+      throw ChildProcessError(
+        message: "keepassxc-cli made no database: \(result.output)\(result.errors)")
+    }
   }
 
   /// The user's settings, which turn on the integration with other programs; it is off by default.

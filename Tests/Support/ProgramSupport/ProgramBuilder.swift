@@ -122,7 +122,11 @@ package struct ProgramBuilder: Sendable {
     // and programs that are built at the same time must not share this object.
     let command = ["swiftc"] + sources + options
     let result = try await ChildProcess.run(command, within: .seconds(240))
-    guard result.status == 0 else { throw BuildFailed(message: result.output + result.errors) }
+    guard result.status == 0 else {
+      throw BuildFailed(
+        message: "swiftc does not compile \(sources.joined(separator: ", ")): "
+          + result.output + result.errors)
+    }
   }
 
   private struct BuildFailed: Error, CustomStringConvertible {

@@ -63,7 +63,11 @@ package struct SymbolGraph: Decodable {
       ] + PackageSources.moduleCache
         + PackageSources.options(for: try PackageSources.moduleMaps().values),
       within: .seconds(240))
-    guard result.status == 0 else { throw Unreadable(message: result.output + result.errors) }
+    guard result.status == 0 else {
+      throw Unreadable(
+        message: "swift-symbolgraph-extract does not read \(module): "
+          + result.output + result.errors)
+    }
     let graph = try Data(contentsOf: URL(filePath: "\(folder)/\(module).symbols.json"))
     return try JSONDecoder().decode(Self.self, from: graph)
   }
