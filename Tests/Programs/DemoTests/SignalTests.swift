@@ -108,9 +108,7 @@ import Testing
     let sandbox = try await SandboxServer.start()
     let store = DemoStore.file
     try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
-    sandbox.misbehave(at: .token, .cut(.afterProcessing))
     let silence = AsyncStream.makeStream(of: Void.self)
-    sandbox.behave()
     sandbox.misbehave(at: .token, .hold(until: { for await _ in silence.stream {} }))
     let demo = try DemoProcess(["token"] + store.options(folder), in: folder)
     _ = try await sandbox.requests(to: .token, atLeast: 1)
