@@ -42,7 +42,10 @@ import Testing
     let file = try Data(contentsOf: URL(filePath: Self.folder + "grpc-connection/grpcio-answers"))
     let client = FuzzedClient([UInt8](file), piece: 100)
     try client.run()
-    for stream in client.streams { #expect(throws: Never.self) { try stream.result?.get() } }
+    for stream in client.streams {
+      let result = try #require(stream.result)
+      #expect(throws: Never.self) { try result.get() }
+    }
     #expect(client.streams.count == 4)
   }
 

@@ -48,13 +48,17 @@ import Testing
     #expect(metadata.isEmpty)
   }
 
-  @Test(arguments: ["a\nb", "a\r\nX: y", "\u{0}", "ä", " a", "a ", "\t", "\u{7F}"])
-  func `a value that gRPC cannot send is rejected, and the error contains the field's name`(
+  @Test(arguments: [
+    "C4N4RY\nb", "C4N4RY\r\nX: y", "\u{0}", "ä", " C4N4RY", "C4N4RY ", "\t", "\u{7F}",
+  ])
+  func `a value that gRPC cannot send is rejected, and the error has the name but not the value`(
     value: String
   ) {
     var metadata = RPCMetadata()
     let error = rpcFailure(.invalidArgument) { try metadata.set(value, for: "x-key") }
     #expect(metadata.isEmpty && error?.message.contains("x-key") == true)
+    #expect(error?.message.contains("C4N4RY") == false)
+    #expect(error?.message.contains(value) == false)
   }
 
   @Test
@@ -70,11 +74,12 @@ import Testing
     #expect(metadata.isEmpty && metadata.oauth2AccessToken == nil)
   }
 
-  @Test(arguments: ["", "a b", "a\r\nb", "ä"])
-  func `an invalid token is rejected`(token: String) {
+  @Test(arguments: ["", "C4N4RY b", "C4N4RY\r\nb", "C4N4RYä"])
+  func `an invalid token is rejected, and the error does not contain it`(token: String) {
     var metadata = RPCMetadata()
-    rpcFailure(.invalidArgument) { try metadata.setOAuth2AccessToken(token) }
+    let error = rpcFailure(.invalidArgument) { try metadata.setOAuth2AccessToken(token) }
     #expect(metadata.isEmpty)
+    #expect(error?.message.contains("C4N4RY") == false)
   }
 
   @Test func `metadata is read from header fields, without the fields that gRPC reserves`() {

@@ -48,15 +48,12 @@ import Testing
   }
 
   /// If a server accepts no secret, sending the secret only reveals it.
-  @Test(arguments: [["private_key_jwt"], ["tls_client_auth"]])
-  func `for a server that accepts no secret, an error is thrown or Basic is chosen`(
+  @Test(arguments: [["private_key_jwt"], ["tls_client_auth"], ["none"], []])
+  func `for a server that accepts no secret, no method is chosen and an error is thrown`(
     supported: [String]
   ) {
-    do throws(SQOAuthError) {
-      let chosen = try ClientAuthentication.chosen(nil, hasSecret: true, supported: supported)
-      #expect(chosen == .basic)
-    } catch {
-      #expect(error.code == .invalidConfiguration)
+    failure(.invalidConfiguration) {
+      try ClientAuthentication.chosen(nil, hasSecret: true, supported: supported)
     }
   }
 

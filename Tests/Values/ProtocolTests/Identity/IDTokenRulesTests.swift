@@ -115,6 +115,31 @@ import Testing
     #expect(error.message.contains("\"\(issuer)\""))
   }
 
+  /// Swift considers such texts equal.
+  @Test(arguments: [
+    // The Kelvin sign and K.
+    ("https://id.example/\u{212A}", "https://id.example/K"),
+    // An "é" as one scalar, and as an "e" with a combining accent.
+    ("https://id.example/\u{E9}", "https://id.example/e\u{301}"),
+  ])
+  func `an issuer that is canonically equal to the expected one, but has other bytes, is rejected`(
+    one: String, other: String
+  ) throws {
+    // The SDK compares strings byte by byte, also here, but a set uses Swift's comparison.
+    try #require(Set([one, other]).count == 1)
+    for (issuer, expected) in [(one, other), (other, one)] {
+      let rules = IDTokenRules(
+        issuer: expected, clientID: "app", trustedAudiences: [], clockTolerance: .seconds(60),
+        algorithm: .rs256, now: Self.now)
+      var claims = Self.claims
+      claims["iss"] = .string(issuer)
+      let all = try IDTokenClaims(claims)
+      failure(.idTokenIssuer) { try rules.checkParties(all, Self.expectation()) }
+      claims["iss"] = .string(expected)
+      try rules.checkParties(try IDTokenClaims(claims), Self.expectation())
+    }
+  }
+
   @Test func `at_hash is checked with the digest of the signature's algorithm`() throws {
     let hashes: [(JWSAlgorithm, String)] = [
       (.es256, "77QmUPtjPfzWtF2AnpK9RQ"),
