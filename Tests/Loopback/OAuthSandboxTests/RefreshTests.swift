@@ -15,14 +15,24 @@ import Testing
     let client = SandboxPeer(sandbox: sandbox)
     let first = sandbox.issueTokens()
     let other = sandbox.issueTokens()
-    _ = try await client.refresh(first.refreshToken).tokens()
+    let second = try await client.refresh(first.refreshToken).tokens()
     #expect(sandbox.refreshTokenReuses == 0)
+    #expect(try await client.api("/api/me", token: second.accessToken).status == 200)
     #expect(try await client.refresh(first.refreshToken).error == "invalid_grant")
+    // The reuse has revoked the family's newest tokens, too.
+    let newest = try #require(second.refreshToken)
+    #expect(!sandbox.isActive(newest))
+    for token in [first.accessToken, second.accessToken] {
+      let refused = try await client.api("/api/me", token: token)
+      #expect(refused.status == 401 && refused.error == "invalid_token")
+    }
     #expect(try await client.refresh(first.refreshToken).error == "invalid_grant")
     #expect(sandbox.refreshTokenReuses == 2)
     #expect(try await client.refresh("unknown").error == "invalid_grant")
+    #expect(try await client.api("/api/me", token: other.accessToken).status == 200)
     _ = try await client.refresh(other.refreshToken).tokens()
     #expect(sandbox.refreshTokenReuses == 2)
+    #expect(try await client.refresh(newest).error == "invalid_grant")
     await sandbox.stop()
   }
 

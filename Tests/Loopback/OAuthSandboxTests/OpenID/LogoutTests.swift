@@ -87,6 +87,8 @@ import Testing
       throws: SandboxError.endedOnPage(
         heading: "You are signed out", detail: "You can close this page.")
     ) { try await visitor.visit(url) }
+    // The answer to the GET was the question, and the visitor's POST has confirmed.
+    #expect(sandbox.requests(to: .endSession).map(\.method) == ["GET", "POST"])
     await sandbox.stop()
   }
 

@@ -61,6 +61,9 @@ import Testing
     let narrow = sandbox.issueTokens(scopes: ["profile"]).accessToken
     let refused = try await client.api("/userinfo", token: narrow)
     #expect(refused.status == 403 && refused.error == "insufficient_scope")
+    #expect(
+      refused.header("www-authenticate") == #"Bearer realm="sandbox", error="insufficient_scope", "#
+        + #"error_description="The access token lacks a required scope.", scope="openid""#)
     let service = try await client.post(
       "/token",
       [
@@ -68,7 +71,10 @@ import Testing
         ("client_secret", "sandbox-secret"), ("scope", "openid"),
       ])
     let own = try await client.api("/userinfo", token: try service.tokens().accessToken)
-    #expect(own.status == 403)
+    #expect(own.status == 403 && own.error == "insufficient_scope")
+    #expect(
+      own.header("www-authenticate") == #"Bearer realm="sandbox", error="insufficient_scope", "#
+        + #"error_description="The token belongs to no user.""#)
     await sandbox.stop()
   }
 

@@ -113,7 +113,8 @@ struct TokenMisbehaviourTests {
     for token: SandboxJSON? in [nil, "", .null, 1, "a b", "a\r\nX: y", ["a"]] {
       try await expect(.member("access_token", token), ends: [.invalidResponse])
     }
-    for seconds: SandboxJSON in [-1, "NaN", "x", true, "-1", [1]] {
+    // No `Double` can hold 1e999.
+    for seconds: SandboxJSON in [-1, "NaN", "x", true, "-1", [1], .literal("1e999")] {
       try await expect(.expiresIn(seconds), ends: [.invalidResponse])
     }
   }
@@ -123,10 +124,6 @@ struct TokenMisbehaviourTests {
     let rows: [(SandboxMisbehaviour, (SQToken) -> Bool)] = [
       (.expiresIn("3600"), { $0.expirationDate == fixture.clock.now + 3600 }),
       (.expiresIn(nil), { $0.expirationDate == nil }),
-      (
-        .expiresIn(.literal("1e999")),
-        { $0.expirationDate == nil || $0.isExpired(at: .now) == false }
-      ),
       (.expiresIn(9_999_999_999), { $0.expirationDate == fixture.clock.now + 2_147_483_647 }),
       (.noRefreshToken, { $0.refreshToken == nil }),
       (.emptyRefreshToken, { $0.refreshToken == nil }),
@@ -137,12 +134,8 @@ struct TokenMisbehaviourTests {
     ]
     for (misbehaviour, holds) in rows {
       fixture.sandbox.misbehave(at: .token, misbehaviour)
-      do throws(SQOAuthError) {
-        let token = try await fixture.oauth.signIn()
-        #expect(holds(token), "\(misbehaviour)")
-      } catch {
-        #expect(error.code == .invalidResponse && "\(misbehaviour)".contains("1e999"), "\(error)")
-      }
+      let token = try await fixture.oauth.signIn()
+      #expect(holds(token), "\(misbehaviour)")
     }
   }
 

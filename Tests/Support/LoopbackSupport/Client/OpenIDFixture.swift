@@ -56,7 +56,7 @@ struct OpenIDFixture {
       sourceLocation: sourceLocation)
     #expect(error?.requiresSignIn == false, sourceLocation: sourceLocation)
     #expect(oauth.result.token == nil, sourceLocation: sourceLocation)
-    #expect(!(try await oauth.restore()), "nothing is kept", sourceLocation: sourceLocation)
+    #expect(!(try await oauth.restore()), "no account is stored", sourceLocation: sourceLocation)
     if let error, let nonce = sandbox.requests(to: .authorization).last?.query("nonce") {
       #expect(!everyText(of: error).contains(nonce), sourceLocation: sourceLocation)
     }
