@@ -10,9 +10,10 @@ import Testing
   /// The path of a copy of the unit, in which `/usr/bin/env` replaces the program.
   private let path: String
   private let unit: String
+  private let article: String
 
   init() throws {
-    let article = try String(
+    article = try String(
       contentsOf: PackageSources.root.appending(
         path: "Sources/SequencingOAuthBackend/SequencingOAuthBackend.docc/AsAService.md"),
       encoding: .utf8)
@@ -41,10 +42,21 @@ import Testing
     #expect(result.status == 0, "\(result.output)")
   }
 
-  /// The table has 100 s for a request, 30 s for the store, and 5 s for leases.
   @Test func `the stop timeout is at least the sum of the times in the article's table`() throws {
-    let time = try #require(unit.firstMatch(of: /TimeoutStopSec=(\d+)/))
-    #expect(try #require(Int(time.output.1)) >= 100 + 30 + 5)
+    let table = try #require(
+      article.firstMatch(of: /\| what is under way \| at most \|\n\|---\|---\|\n((?:\|.*\n)+)/)
+    ).output.1
+    let rows = table.split(separator: "\n")
+    let times = try rows.map { row in
+      let time = try #require(row.firstMatch(of: /\| (\d+) s\b[^|]*\|$/), "\(row)")
+      return try #require(Int(time.output.1))
+    }
+    #expect(times.count >= 4)
+    let timeout = try #require(unit.firstMatch(of: /TimeoutStopSec=(\d+)/)).output.1
+    #expect(try #require(Int(timeout)) >= times.reduce(0, +), "\(times)")
     #expect(unit.contains("Type=exec\n"))
+    for option in ["TimeoutStopSec=", "--stop-timeout ", "terminationGracePeriodSeconds: "] {
+      #expect(article.contains("`\(option)\(timeout)`"), "\(option)")
+    }
   }
 }

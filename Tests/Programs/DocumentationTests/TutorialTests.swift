@@ -15,12 +15,13 @@ struct TutorialTests {
     let samples = try Sample.all().filter { $0.document.hasSuffix("/GettingStarted.md") }
     let steps = samples.filter { $0.kind == .program }
     try #require(steps.count == 3)
+    let described = try Described()
     let manifest = try #require(samples.first { $0.kind == .manifest })
     let reader = try await Reader(manifest: manifest)
     let first = try await reader.build(steps[0])
-    #expect(try await first.signingIn() == "Signed in, for: profile\n")
+    #expect(try await first.signingIn() == described.signIn)
     let second = try await reader.build(steps[1])
-    #expect(try await second.signingIn() == "Hello, Alice Liddell.\n")
+    #expect(try await second.signingIn() == described.greeting)
     // The program needs only the system libraries of the SDK modules that it imports.
     let needed = try await second.libraries()
     #expect(needed.contains { $0.hasPrefix("libcurl.so.") }, "\(needed)")
@@ -29,15 +30,15 @@ struct TutorialTests {
     }
 
     let greeter = try await reader.build(steps[2])
-    #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
-    #expect(try await greeter.signedIn() == "Hello, Alice Liddell.\n")
-    #expect(try await greeter.signedIn("goodbye") == "Goodbye.\n")
-    #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
+    #expect(try await greeter.signingIn() == described.greeting)
+    #expect(try await greeter.signedIn() == described.greeting)
+    #expect(try await greeter.signedIn("goodbye") == described.goodbye)
+    #expect(try await greeter.signingIn() == described.greeting)
 
     // The state is as after a restart of the sandbox: one run fails, and the next run signs in.
     reader.sandbox.revokeEverything()
-    #expect(try await greeter.signedIn().contains(": invalid_grant: "))
-    #expect(try await greeter.signingIn() == "Hello, Alice Liddell.\n")
+    #expect(try await greeter.signedIn().contains(": \(described.errorCode): "))
+    #expect(try await greeter.signingIn() == described.greeting)
 
     try await useEveryLibrary(reader.project, manifest)
   }
@@ -81,6 +82,32 @@ struct TutorialTests {
   {
     let result = try await UnusedLibraries.compile(module)
     #expect(result.status != 0 && result.errors.contains(UnusedLibraries.complaint))
+  }
+}
+
+/// The outputs that the tutorial describes.
+private struct Described {
+  /// The output of the program that signs in.
+  let signIn: String
+  /// The output of the programs that call an API.
+  let greeting: String
+  /// The output of the program that ends the session, which only the program's code tells.
+  let goodbye: String
+  /// The code of the error after a restart of the sandbox.
+  let errorCode: String
+
+  init() throws {
+    let article = try String(
+      contentsOf: PackageSources.root.appending(
+        path: "Sources/SequencingOAuth/SequencingOAuth.docc/GettingStarted.md"), encoding: .utf8)
+    let lines = article.matches(of: /prints `([^`]+)`/).map { "\($0.output.1)\n" }
+    try #require(lines.count == 2, "\(lines)")
+    (signIn, greeting) = (lines[0], lines[1])
+    let farewell = try #require(
+      article.firstMatch(of: /account\.revoke\(\)\n *print\("([^"]+)"\)/))
+    goodbye = "\(farewell.output.1)\n"
+    errorCode = String(
+      try #require(article.firstMatch(of: /next run fails with `(\w+)`/)).output.1)
   }
 }
 
