@@ -143,4 +143,40 @@ struct NginxDownloadTests {
       #expect(try Data(contentsOf: fixture.destination) == content)
     }
   }
+
+  /// Only the script's processes see the small disk, so the script looks at the files.
+  private static let fullDisk = """
+    mount -t tmpfs -o size=1m tmpfs "$FOLDER"
+    "$PROBE" download "$URL" "$FOLDER/file.bin"
+    echo "exit $?"
+    stat -c 'stored %s' "$FOLDER/file.bin.partial"
+    mount -o remount,size=100m "$FOLDER"
+    "$PROBE" download "$URL" "$FOLDER/file.bin"
+    cmp "$FOLDER/file.bin" "$FILE" && ls -A "$FOLDER"
+    """
+
+  @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
+  func `the error for a full disk names the file, and the download resumes once there is space`()
+    async throws
+  {
+    try await withServer { base, file in
+      let result = try await ChildProcess.run(
+        SmallDisk.unshare + ["bash", "-c", Self.fullDisk],
+        environment: [
+          "FOLDER": fixture.folder.path, "PROBE": TransferProbe.executable, "URL": "\(base)/data",
+          "FILE": file.path,
+        ])
+      #expect(
+        result.errors.hasPrefix("error file_failed: \(fixture.partial.path): "), "\(result.errors)")
+      #expect(result.errors.contains("No space left on device"), "\(result.errors)")
+      #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+      let match = try #require(
+        result.output.firstMatch(of: /\nexit 1\nstored (\d+)\n([\s\S]*)$/), "\(result.output)")
+      let (stored, rest) = (try #require(Int(match.output.1)), match.output.2)
+      #expect(stored > 0 && stored < 1 << 20)
+      #expect(rest.hasPrefix("received \(stored)\n"), "\(result.output)")
+      #expect(rest.contains("\nstatus 206\n"), "\(result.output)")
+      #expect(rest.hasSuffix("\nfile.bin\n"), "\(result.output)")
+    }
+  }
 }
