@@ -155,10 +155,11 @@ import Testing
   {
     let sandbox = try await SandboxServer.start()
     let old = try await keepExpiredAccount(at: sandbox)
+    #expect(sandbox.isActive(old.refreshToken) && sandbox.isActive(old.accessToken))
     let outcome = try await run(["revoke"] + kept)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(outcome.output == "Revoked.\n")
-    #expect(!sandbox.isActive(old.refreshToken))
+    #expect(!sandbox.isActive(old.refreshToken) && !sandbox.isActive(old.accessToken))
     #expect(try await store.load("default") == nil)
     await sandbox.stop()
   }

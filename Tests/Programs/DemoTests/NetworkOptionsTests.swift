@@ -187,13 +187,27 @@ struct `The network's options` {
     }
   }
 
-  @Test func `a key that other users can read is refused`() throws {
-    guard geteuid() != 0 else { return }
-    let key = certificates.path("client.key")
-    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
-    let chain = certificates.path("client.pem")
-    #expect(
-      try message(["--client-cert", chain, "--client-cert-key", key]).contains("can read it"))
+  /// The program accepts any file of root, because it may be a secret of a container.
+  ///
+  /// So if root runs the tests, the test runs the program as another user.
+  @Test(arguments: [0o644, 0o640, 0o604, 0o600])
+  func `a client certificate's key that other users can read is rejected`(mode: Int) async throws {
+    let (chain, key) = (folder.file("client.pem"), folder.file("client.key"))
+    try certificates.data("client.pem").write(to: URL(filePath: chain))
+    try certificates.data("client.key").write(to: URL(filePath: key))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+    let isRoot = geteuid() == 0
+    for path in isRoot ? [folder.path, chain, key] : [] {
+      try FileManager.default.setAttributes([.ownerAccountID: 65534], ofItemAtPath: path)
+    }
+    let outcome = try await DemoProcess.run(
+      [
+        "login", "--issuer", "http://127.0.0.1:1", "--client-id", "app", "--client-cert", chain,
+        "--client-cert-key", key,
+      ], in: folder, starter: isRoot ? ["setpriv", "--reuid=65534", "--clear-groups"] : [])
+    #expect(outcome.status == (mode == 0o600 ? 1 : 2), "\(outcome.errors)")
+    #expect(outcome.errors.contains("chmod 600") == (mode != 0o600), "\(outcome.errors)")
+    #expect(outcome.firstError.hasPrefix("error: usage: ") == (mode != 0o600), "\(outcome.errors)")
   }
 
   // MARK: The commands

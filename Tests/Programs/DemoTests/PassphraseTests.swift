@@ -168,6 +168,12 @@ import Testing
     #expect(try StoreOption(text) == option)
   }
 
+  @Test(arguments: ["postgresql://app@db.example/tokens", "postgres:///tokens?host=/run/db"])
+  func `the store option accepts the address of a database`(text: String) throws {
+    let address = try #require(try DatabaseAddress(text))
+    #expect(try StoreOption(text) == .postgreSQL(address) && address.text == text)
+  }
+
   @Test(arguments: [
     "", "memory:", "memory:x", "FILE:/x", "keyring:", "encrypted-file:x", "files:",
   ])

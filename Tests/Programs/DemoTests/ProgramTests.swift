@@ -295,15 +295,20 @@ import Testing
     let pipe = try ChildPipe()
     close(pipe.readEnd)
     let output = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
-    let demo = try DemoProcess(["help"], in: folder, output: output)
+    let demo = try DemoProcess(
+      ["help"], in: folder, output: output, errors: folder.handle("errors"))
     let outcome = await demo.outcome()
     #expect(outcome.isKilled && outcome.status == SIGPIPE)
+    #expect(outcome.errors.isEmpty)
   }
 
   @Test func `sq-demo ends with status 1 if its output cannot be written`() async throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-    let demo = try DemoProcess(["help"], in: folder, output: full)
+    let demo = try DemoProcess(["help"], in: folder, output: full, errors: folder.handle("errors"))
     let outcome = await demo.outcome()
     #expect(outcome.status == 1 && !outcome.isKilled)
+    #expect(
+      outcome.firstError.hasPrefix("error: output_failed: standard output: "), "\(outcome.errors)")
+    #expect(outcome.firstError.contains("No space left on device"), "\(outcome.errors)")
   }
 }

@@ -61,17 +61,26 @@ import Testing
     }
   }
 
-  @Test func `calls with gzip compression in both directions succeed`() async throws {
+  @Test func `calls with gzip compression in both directions succeed, and few bytes are sent`()
+    async throws
+  {
     try await GRPCServer.running { server in
+      let relay = try TCPRelay(to: UInt16(try #require(server.url.port)))
+      let url = try #require(URL(string: "http://127.0.0.1:\(relay.port)"))
       var options = RPCOptions()
       options.compression = .gzip
-      let channel = try RPCChannel(server, options: options)
+      let channel = try RPCChannel(url: url, options: options, configuration: .direct)
       let size = 1_000_000
       let call = try channel.call(method("Measure"), request: Data(count: size))
       #expect(try await call.response().text == "\(size)")
       let text = String(repeating: "abc", count: 1000)
       #expect(try await channel.test("Echo", text).response().text == text)
       #expect(try await channel.test("Sized", "\(size) gzip").response() == Data(count: size))
+      #expect(relay.counters.bytesToServer < size / 10 && relay.counters.bytesToClients < size / 10)
+      // Without compression, the same message has all its bytes.
+      let before = relay.counters.bytesToClients
+      #expect(try await channel.test("Sized", "\(size)").response() == Data(count: size))
+      #expect(relay.counters.bytesToClients - before >= size / 2)
     }
   }
 

@@ -46,13 +46,18 @@ import Testing
   @Test func `an id with reserved characters is one segment of the path`() async throws {
     try await NginxFixture.running { fixture in
       let pipe = try fixture.pipe("files")
-      for id in ["a b", "100%", "ä?&=+", "a.json", "..."] {
+      for id in ["a b", "100%", "ä?&=+", "a.json", "...", "a/b"] {
         let record: [String: JSONValue] = ["id": .string(id)]
         try await pipe.save(record)
         #expect(try await pipe.read(id: id) == .object(record))
         #expect(FileManager.default.fileExists(atPath: fixture.nginx.file("files/\(id)").path))
         try await pipe.remove(id: id)
       }
+      let targets = try await fixture.nginx.requests().map(\.target)
+      #expect(targets.allSatisfy { $0.split(separator: "/").count == 2 }, "\(targets)")
+      #expect(targets.suffix(3) == Array(repeating: "/files/a%2Fb", count: 3))
+      // nginx decodes the path and makes a folder for the last id.
+      try FileManager.default.removeItem(at: fixture.nginx.file("files/a"))
       #expect(try await pipe.read([File].self).isEmpty)
     }
   }

@@ -30,9 +30,11 @@ import Testing
   func `a loaded record has the claims of its validated ID token`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let saved = try record()
-    try await kind.open(folder).save(saved)
-    guard kind.address != nil else { return }
-    let store = try kind.open(folder)
+    let writer = try kind.open(folder)
+    try await writer.save(saved)
+    // A store in memory shares nothing with another one.
+    func reader() throws -> any TokenStore { kind.address == nil ? writer : try kind.open(folder) }
+    let store = try reader()
     var found = [try #require(try await store.load("a"))] + (try await store.all())
     found += try await store.page(after: nil, limit: 1)
     found += try await AccountManager(store: store).accounts()
@@ -40,10 +42,13 @@ import Testing
       #expect(record == saved && record.token.idToken?.name == "Alice")
     }
     #expect(found.count == 4)
-    // A record with an ID token that was not validated, or of another client, has no identity.
-    for other in [try record(isValidated: false), try record(clientID: "another")] {
+    // A record with an ID token that was not validated, or of another client, has no identity. A
+    // store in memory encodes no records, so it returns an identity that the record had.
+    let foreign = kind.address == nil ? [] : [try record(clientID: "another")]
+    for other in [try record(isValidated: false)] + foreign {
       try await store.save(other)
-      #expect(try await kind.open(folder).load("a")?.token.idToken == nil)
+      let loaded = try #require(try await reader().load("a"))
+      #expect(loaded.token.idToken == nil)
     }
   }
 

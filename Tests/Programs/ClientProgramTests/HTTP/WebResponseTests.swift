@@ -105,7 +105,8 @@ import Testing
   @Test func `204 and 304 responses are complete without a body`() async throws {
     for status in [204, 304] {
       let server = try Server.saying("HTTP/1.1 \(status) X\r\n\r\n")
-      #expect(try await client.send(try server.request()).status == status)
+      let response = try await client.send(try server.request())
+      #expect(response.status == status && response.body.isEmpty)
     }
   }
 

@@ -142,7 +142,7 @@ static int opening(int base, const char *path, int flags, mode_t mode) {
 
 #define OPEN_MODE(flags)                         \
   mode_t mode = 0;                               \
-  if (((flags) & O_CREAT) || ((flags) & O_TMPFILE)) { \
+  if (((flags) & O_CREAT) || ((flags) & O_TMPFILE) == O_TMPFILE) { \
     va_list list;                                \
     va_start(list, flags);                       \
     mode = va_arg(list, int);                    \
