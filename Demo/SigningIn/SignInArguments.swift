@@ -112,7 +112,12 @@ struct SignInArguments: Sendable {
     }
     guard let clientID else {
       // At a server with an issuer, the program can register itself.
-      guard case .issuer = server, secret == nil else {
+      guard secret == nil else {
+        throw .usage(
+          "--client-id is missing: a client secret belongs to a client; name it, or leave the secret "
+            + "out (\(Option.clientSecretFile.name), SQ_CLIENT_SECRET)")
+      }
+      guard case .issuer = server else {
         throw .usage("--client-id is missing: this provider needs it")
       }
       // Reject options that are wrong for any client before asking the server to register one.

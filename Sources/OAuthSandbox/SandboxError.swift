@@ -1,5 +1,6 @@
 import SQBasics
 public import SQFoundation
+import SQLibC
 package import SQLoopback
 
 /// The reason why a sandbox did not start, or why a visitor did not get back to the app.
@@ -8,7 +9,7 @@ package import SQLoopback
 public enum SandboxError: Error, Sendable, Hashable {
   /// Another program uses the port.
   case portInUse(UInt16)
-  /// A system call failed with this `errno`; 0 means that the loopback address is not available.
+  /// A system call failed with this `errno`.
   case system(Int32)
   /// OpenSSL's configuration in this process disables an algorithm that the text names.
   case cryptographyUnavailable(String)
@@ -56,7 +57,7 @@ extension SandboxError {
   package init(_ error: LoopbackError) {
     switch error {
     case .portInUse(let port): self = .portInUse(port)
-    case .addressUnavailable: self = .system(0)
+    case .addressUnavailable: self = .system(EADDRNOTAVAIL)
     case .malformedAnswer:
       self = .unexpectedAnswer("a server's answer was malformed or incomplete")
     case .system(let code): self = .system(code)

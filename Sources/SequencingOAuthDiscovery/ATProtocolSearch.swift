@@ -129,7 +129,14 @@ struct ATProtocolSearch: Sendable {
     // The host may be the user's handle, which must not reach an observer without account names.
     var environment = environment
     if environment.observer?.namesAccounts == false { environment.observer = nil }
-    return try await environment.exchange(request, for: .resourceMetadata)
+    let response = try await environment.exchange(request, for: .resourceMetadata)
+    guard !WebResponse.isOfServerInTrouble(response.status) else {
+      throw SQOAuthError(
+        .serverError,
+        "\(address.printable) answered with status \(response.status); try again later",
+        status: response.status)
+    }
+    return response
   }
 
   private static func fault(_ text: String) -> SQOAuthError {

@@ -194,9 +194,7 @@ struct DatabaseSchema: Sendable {
       throw error.reported
     }
     if let version, version > Self.version {
-      throw SQOAuthError(
-        .storeTooNew,
-        "the token database: version \(version) of its tables is newer than this program")
+      throw .tooNew("the token database: version \(version) of its tables")
     }
     guard let version, oddities == 0,
       version == Self.version ? columns == Self.form : Self.earlierForms.contains(columns)

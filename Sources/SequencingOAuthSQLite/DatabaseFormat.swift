@@ -146,8 +146,7 @@ enum DatabaseFormat {
 
   private static func check(version: UInt32) throws(SQOAuthError) {
     guard version <= Self.version else {
-      throw SQOAuthError(
-        .storeTooNew, "version \(version) of its format is newer than this program")
+      throw .tooNew("version \(version) of its format")
     }
     guard version > 0 else {
       throw SQOAuthError(

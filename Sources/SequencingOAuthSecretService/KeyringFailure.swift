@@ -203,7 +203,7 @@ extension KeyringFailure {
     case .tooNew(let service, let format):
       """
       has an item for \(service.printable) in format \(format), which is newer than \
-      this program
+      this program; use a newer version of the program
       """
     case .other(let domain, let code): "refused the call (\(domain) \(code))"
     }

@@ -74,8 +74,11 @@ package struct TokenRefusal: Error {
   /// The HTTP answer, with the content of the challenge as JSON in its body.
   var answer: Answer {
     let headers = fields.map { (name: $0.name, value: $0.value) }
-    if case .dpop(let options) = scheme, options.challengesAreBare {
+    switch scheme {
+    case .dpop(let options) where options.challengesAreBare,
+      .either(let options) where options.challengesAreBare:
       return Answer(status: status, headers: headers, content: .text(""))
+    case .bearer, .dpop, .either: break
     }
     return Answer(status: status, headers: headers, json: error.map { .error($0, message) } ?? [:])
   }

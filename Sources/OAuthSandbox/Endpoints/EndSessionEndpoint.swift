@@ -30,7 +30,7 @@ enum EndSessionEndpoint {
     } catch {
       switch error {
       case .hint: return ErrorPage.unknownHint()
-      case .client: return ErrorPage.unknownClient(parameters.value("client_id"), sandbox)
+      case .client: return ErrorPage.unknownLogoutClient(parameters.value("client_id"))
       case .redirect(let client): return ErrorPage.unknownLogoutRedirect(parameters, client)
       }
     }
@@ -73,9 +73,8 @@ enum EndSessionEndpoint {
       logout.hint = hint
     }
     if let id = parameters.value("client_id") ?? logout.hint?.grant.clientID {
-      guard let client = sandbox.client(id), logout.hint?.grant.clientID ?? id == id else {
-        throw .client
-      }
+      guard let client = sandbox.client(id) else { throw .client }
+      guard logout.hint?.grant.clientID ?? id == id else { throw .hint }
       logout.client = client
     }
     if let uri = parameters.value("post_logout_redirect_uri") {

@@ -12,7 +12,7 @@ struct SampleFile: Sendable {
   static let all = [
     SampleFile(
       id: "227680", name: "ada-lovelace.vcf", kind: "Whole genome", bytes: 187_402_113,
-      person: "Ada Lovelace", about: "Mathematician; her exome at 30x, aligned to GRCh37",
+      person: "Ada Lovelace", about: "Mathematician; her genome at 30x, aligned to GRCh37",
       population: "European", sex: "Female"),
     SampleFile(
       id: "227681", name: "gregor-mendel.txt", kind: "Genotyping array", bytes: 24_871_560,

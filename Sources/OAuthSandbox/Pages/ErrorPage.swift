@@ -34,8 +34,13 @@ enum ErrorPage {
   /// Returns the page for an authorization request that was not pushed although it must be.
   static func notPushed() -> Answer {
     page(
-      "This app must sign you in another way",
-      ["This server takes only sign-ins whose parameters the app has sent to it first."])
+      "This app's request was not accepted",
+      [
+        """
+        This server accepts only pushed authorization requests: the app must send the parameters \
+        of a sign-in to the server before it opens the browser. You were not signed in.
+        """
+      ])
   }
 
   /// Returns the page for a signed request that is wrong and names no registered address.
@@ -64,6 +69,14 @@ enum ErrorPage {
       [("client_id", client.id), ("redirect_uri", request.query("redirect_uri"))])
   }
 
+  /// Returns the page for a logout that names no registered app.
+  static func unknownLogoutClient(_ id: String?) -> Answer {
+    page(
+      "This app is not known here",
+      ["The link that brought you here names no app that is registered. You were not signed out."],
+      [("client_id", id)])
+  }
+
   /// Returns the page for a logout that would lead to an unregistered address.
   static func unknownLogoutRedirect(
     _ parameters: [SandboxParameter], _ client: SandboxClient?
@@ -82,11 +95,11 @@ enum ErrorPage {
       ])
   }
 
-  /// Returns the page for a logout whose ID token the sandbox did not issue.
+  /// Returns the page for a logout whose ID token the sandbox did not issue to the app.
   static func unknownHint() -> Answer {
     page(
       "This link is not valid",
-      ["It names a sign-in that this server does not know. You were not signed out."])
+      ["It names no sign-in of this app that the server knows. You were not signed out."])
   }
 
   /// Returns the page for a form or an address that belongs to no sign-in of this browser.

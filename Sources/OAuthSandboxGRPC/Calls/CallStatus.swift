@@ -27,6 +27,8 @@ struct CallStatus: Error, Equatable {
   static let cancelled = CallStatus(code: .cancelled, message: "the call was cancelled")
   static let deadlineExceeded = CallStatus(
     code: .deadlineExceeded, message: "the deadline of the call has passed")
+  static let noMessage = CallStatus(
+    code: .deadlineExceeded, message: "the request's message did not come in time")
 
   static func malformed(_ message: String) -> CallStatus {
     CallStatus(code: .internal, message: message)

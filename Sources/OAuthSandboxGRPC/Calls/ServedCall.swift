@@ -125,7 +125,7 @@ struct ServedCall: Sendable {
     case .tooLarge: throw MessageFrame.tooLarge
     case .cut: throw .cancelled
     case nil where Task.isCancelled: throw .cancelled
-    case nil: throw .deadlineExceeded
+    case nil: throw .noMessage
     }
   }
 }

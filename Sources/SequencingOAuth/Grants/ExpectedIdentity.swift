@@ -28,16 +28,22 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
   /// Validates the ID token in the response, and returns the token with the identity of its user.
   ///
   /// The validator is `nil` if no ID token was requested or none can be verified. `code` is the
-  /// authorization code for which the token was issued, or `nil` for another grant. If the provider
-  /// granted the scope `openid`, an ID token is required after an authorization code, and also if
-  /// the request set demands on the login.
+  /// authorization code for which the token was issued, or `nil` for another grant. An ID token is
+  /// required if the request set demands on the login, and after an authorization code if the
+  /// provider granted the scope `openid`.
   func identify(
     _ issued: IssuedToken, code: String?, by validator: IDTokenValidator?
   ) async throws(SQOAuthError) -> SQToken {
     guard let validator else { return issued.token.identifying(nil, nonce: nonce) }
     guard let text = issued.token.idTokenText else {
       // A provider may grant fewer scopes than requested; then its response says so.
-      guard issued.token.scopes.contains("openid") else { return issued.token }
+      guard issued.token.scopes.contains("openid") else {
+        guard demandsLogin else { return issued.token }
+        throw SQOAuthError(
+          .idTokenMissing,
+          "the provider did not grant \"openid\" and sent no ID token, but only an ID token can "
+            + "prove that the login meets the demands of the sign-in (maxAge or an essential acr)")
+      }
       // OpenID Connect Core 1.0, section 3.1.3.3, guarantees an ID token for an authorization code;
       // RFC 8628 does not for a device code.
       guard code != nil || demandsLogin else { return issued.token }

@@ -55,6 +55,7 @@ extension ClientRegistrar {
   struct SharedCall: Hashable, Sendable {
     private let issuer: ExactText
     private let initialAccessToken: String?
+    private let acceptsServersOnThisComputer: Bool
     private let metadata: ClientMetadata
     private let options: RegistrationOptions
     /// The identity of the store; the store lives at least as long as the call.
@@ -66,6 +67,7 @@ extension ClientRegistrar {
       guard type(of: keeping.store) is AnyClass else { return nil }
       issuer = ExactText(keeping.registrar.issuer)
       initialAccessToken = keeping.registrar.initialAccessToken
+      acceptsServersOnThisComputer = keeping.registrar.acceptsServersOnThisComputer
       metadata = keeping.metadata
       options = keeping.options
       store = ObjectIdentifier(keeping.store as AnyObject)

@@ -1,3 +1,4 @@
+import SQBasics
 package import SQFoundation
 
 // The JSON text of a record in a store: the text that `JSONEncoder` would write with sorted names,
@@ -15,7 +16,8 @@ extension AccountRecord {
       throw error
     } catch {
       throw SQOAuthError(
-        .storeFailed, "the account's record cannot be written as JSON", cause: error)
+        .storeFailed,
+        "the record of the account \"\(id.printable)\" cannot be written as JSON", cause: error)
     }
   }
 

@@ -72,6 +72,22 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
+  func `a write-ahead copy of a newer version is kept, and the error names its file`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await landed(kind, folder)
+    let path = try #require(try writeAheadCopies(folder).first)
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    let version = try #require(bytes.firstRange(of: Data(" 1 ".utf8)))
+    bytes.replaceSubrange(version, with: Data(" 9 ".utf8))
+    try bytes.write(to: URL(filePath: path))
+    let error = await failure(.storeTooNew) { try await kind.open(folder).load("a") }
+    #expect(error?.message.contains((path as NSString).lastPathComponent) == true)
+    #expect(try writeAheadCopies(folder) == [path])
+  }
+
+  @Test(arguments: StoreKind.landing)
   func `a save and an erasure of the account remove the write-ahead copy`(kind: StoreKind)
     async throws
   {

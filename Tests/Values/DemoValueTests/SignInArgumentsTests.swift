@@ -241,6 +241,14 @@ import Testing
     #expect(failure.code == "usage" && failure.message.contains(reason), "\(failure.message)")
   }
 
+  /// The server could register the program, but the secret belongs to an existing client.
+  @Test func `a secret without a client is rejected, and the error names the secret`() throws {
+    let failure = try #require(throws: Failure.self) {
+      try options(["--issuer", "https://id.example"], secret: Secret(.clientSecret, "hunter2"))
+    }
+    #expect(failure.message.contains("--client-secret-file"), "\(failure.message)")
+  }
+
   @Test(arguments: ["secret", "secret\n", "secret\r\nmore\0", "secret\n\0"])
   func `the first line of a file is the secret`(content: String) throws {
     let folder = try TemporaryFolder()

@@ -52,16 +52,17 @@ extension CurlTransfer {
       failure = failure ?? timeUp(now)
       return false
     }
+    let isRepeated = attempts.withLock { $0 > 0 }
     guard clock.maySend() else {
       failure =
         failure
         ?? SQOAuthError(
           .requestTimedOut,
           "the machine slept longer than the \((request.timeout ?? .zero).text) that the request to "
-            + "\(target.authority) allows; nothing was sent")
+            + "\(target.authority) allows; "
+            + (isRepeated ? "it was not sent again" : "nothing was sent"))
       return false
     }
-    let isRepeated = attempts.withLock { $0 > 0 }
     if isRepeated, !request.isIdempotent {
       attempts.withLock { $0 += 1 }
       failure = SQOAuthError(

@@ -99,8 +99,7 @@ struct SealHeaderFields: Codable, Redacted {
       throw Self.damaged
     }
     guard found <= version else {
-      throw SQOAuthError(
-        .storeTooNew, "version \(found) of its format is newer than this program")
+      throw .tooNew("version \(found) of its format")
     }
     guard found == version, let fields = try? decoder.decode(Self.self, from: bytes),
       fields.checksum == fields.sum

@@ -104,8 +104,7 @@ extension TokenDocument {
           .storeDamaged, "it is not a token file; nothing was changed: check the path")
       }
       guard version <= currentVersion else {
-        throw SQOAuthError(
-          .storeTooNew, "version \(version) of its format is newer than this program")
+        throw .tooNew("version \(version) of its format")
       }
       guard version == currentVersion else { throw .damagedFile }
       guard let digest = value(digestName, in: members) else {

@@ -233,6 +233,12 @@ extension TokenFile {
 }
 
 extension SQOAuthError {
+  /// Creates the error for stored data that a later version of the SDK wrote.
+  package static func tooNew(_ what: String) -> SQOAuthError {
+    SQOAuthError(
+      .storeTooNew, "\(what) is newer than this program; use a newer version of the program")
+  }
+
   /// The error for a store of one file whose content is damaged; the caller names the file.
   package static let damagedFile = SQOAuthError(
     .storeDamaged,

@@ -46,7 +46,12 @@ package struct WriteAheadCopies: Sendable {
     // valid.
     let bytes = try reported(path, "be read") { file throws(FileFailure) in try file.read() }
     guard let bytes else { return nil }
-    return try WriteAheadFrame.content(of: bytes)
+    do throws(SQOAuthError) {
+      return try WriteAheadFrame.content(of: bytes)
+    } catch {
+      throw SQOAuthError(
+        error.code, "the write-ahead copy \(path.printable) cannot be read: \(error.message)")
+    }
   }
 
   /// Creates the file for an account's write-ahead copy, with space for a stored record's

@@ -64,10 +64,7 @@ enum WriteAheadFrame {
     let fields = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
     guard fields.count >= 3, fields[0...1].joined(separator: " ") == name else { return nil }
     guard fields[2] == version else {
-      throw SQOAuthError(
-        .storeTooNew,
-        "version \(fields[2].prefix(20)) of the format of an account's write-ahead copy is newer "
-          + "than this program")
+      throw .tooNew("version \(String(fields[2].prefix(20)).printable) of its format")
     }
     guard fields.count == 5, let count = Int(fields[3]), count >= 0,
       count <= bytes.endIndex - end - 1

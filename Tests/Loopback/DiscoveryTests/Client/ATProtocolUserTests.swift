@@ -74,6 +74,18 @@ struct ATProtocolUserTests {
     await failure(.resourceMetadataInvalid) { try await find("alice.bsky.social", changes) }
   }
 
+  @Test func `a directory's failure is reported as a server error, with its status`() async throws {
+    http.answer { request in
+      WebResponse(status: request.url.host() == "plc.directory" ? 503 : 404)
+    }
+    var environment = ClientEnvironment()
+    environment.transport = http
+    let error = await failure(.serverError) {
+      try await ATProtocolUser.find(Self.did, environment: environment)
+    }
+    #expect(error?.status == 503 && error?.message.contains("plc.directory") == true)
+  }
+
   @Test func `a did:web DID is resolved by the document at its domain`() async throws {
     let did = "did:web:alice.example.com"
     let user = try await find(

@@ -67,6 +67,25 @@ import Testing
     #expect(fixture.sandbox.requests.isEmpty && fixture.visited.isEmpty)
   }
 
+  /// Otherwise a server could avoid each demand by granting fewer scopes.
+  @Test(arguments: [true, false])
+  func `a sign-in with required claims fails if the provider does not grant openid`(
+    hasAge: Bool
+  ) async throws {
+    let answer = SandboxMisbehaviour.members([("scope", "profile"), ("id_token", nil)])
+    let relaxed = try await OpenIDFixture(.es256)
+    relaxed.sandbox.misbehave(at: .token, answer)
+    #expect(try await relaxed.oauth.signIn().idToken == nil, "without demands, this is valid")
+    let party = try await OpenIDFixture(.es256)
+    var options = SignInOptions()
+    if hasAge {
+      options.maxAge = .seconds(60)
+    } else {
+      options.claims = ClaimsRequest(idToken: ["acr": .essential(values: ["gold"])])
+    }
+    try await party.refuses(answer, .idTokenMissing, options)
+  }
+
   @Test func `keys that are configured later verify the next ID token`() async throws {
     let fixture = try await SandboxFixture()
     try fixture.register(scope: "openid", byHand: true)

@@ -287,6 +287,23 @@ import Testing
     #expect(all.count == 1 && methods() == ["POST"])
   }
 
+  /// A shared operation would skip the stricter caller's check.
+  @Test func `simultaneous calls with different demands on the server do not share a registration`()
+    async throws
+  {
+    let strictHasEnded = Locked(false)
+    sandbox.misbehave(
+      at: .registration,
+      .hold(until: { while !strictHasEnded.withLock(\.self) { await Task.yield() } }))
+    async let registration = registrar.registration(of: app, in: store)
+    _ = try await sandbox.requests(to: .registration, atLeast: 1)
+    var strict = registrar
+    strict.acceptsServersOnThisComputer = false
+    await failure(.insecureEndpoint) { try await strict.registration(of: app, in: store) }
+    strictHasEnded.withLock { $0 = true }
+    #expect(try await registration == kept())
+  }
+
   @Test func `a custom store only needs to load, save and erase`() async throws {
     let store = PlainStore(registrations: self.store)
     let first = try await registrar.registration(of: app, in: store)
