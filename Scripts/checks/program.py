@@ -96,7 +96,8 @@ class Program:
         environment = dict(self.environment)
         # Swift's runtime tags its pointers, so LeakSanitizer reports their objects as leaks.
         environment["ASAN_OPTIONS"] = f"detect_leaks=0:log_path={reports}/address"
-        environment["TSAN_OPTIONS"] = f"log_path={reports}/thread"
+        # By default, each program that a test starts would wait for a second at its end.
+        environment["TSAN_OPTIONS"] = f"atexit_sleep_ms=100:log_path={reports}/thread"
         return environment
 
     def _copy(self, process: subprocess.Popen, output: list[str], show) -> None:

@@ -17,7 +17,10 @@ import Testing
         authorization: "https://id.example/authorize", token: "https://id.example/token",
         issuer: "https://id.example"))
     try await store.save(Self.record("T1"))
-    module = try await AccountManager(store: store).account(configuration, id: "default")
+    var environment = ClientEnvironment()
+    environment.storeRetryTime = .zero
+    module = try await AccountManager(store: store, environment: environment)
+      .account(configuration, id: "default")
   }
 
   private static func record(
