@@ -37,9 +37,10 @@ extension RPCCall {
   /// Starts the call and calls the completion once, when the call has ended.
   ///
   /// If the completion is isolated to an actor, it runs on that actor, otherwise on the channel's
-  /// ``RPCChannel/callbackQueue``. If the server sends any number of messages, the result is empty
-  /// data: use ``start(onMessage:completion:)`` to get the messages. This method throws the errors
-  /// of ``start()``; in this case, the completion is not called.
+  /// ``RPCChannel/callbackQueue``. A successful result is the server's only message. For a call of
+  /// the kind ``Kind/serverStreaming`` or ``Kind/bidirectional``, it is empty data: use
+  /// ``start(onMessage:completion:)`` to get the messages. This method throws the errors of
+  /// ``start()``; in this case, the completion is not called.
   public func start(
     _ completion: @escaping @isolated(any) (Result<Data, RPCCallError>) -> Void
   ) throws(RPCCallError) {
@@ -48,9 +49,9 @@ extension RPCCall {
 
   /// Starts the call; calls `onMessage` with each message in order, and then the completion once.
   ///
-  /// Use this method if the server sends any number of messages. The next message is read after
-  /// `onMessage` returns. This method throws the errors of ``start()``; in this case, neither
-  /// closure is called.
+  /// Use this method for a call of the kind ``Kind/serverStreaming`` or ``Kind/bidirectional``. The
+  /// next message is read after `onMessage` returns. This method throws the errors of ``start()``;
+  /// in this case, neither closure is called.
   public func start(
     onMessage: @escaping @isolated(any) (Data) -> Void,
     completion: @escaping @isolated(any) (Result<Void, RPCCallError>) -> Void

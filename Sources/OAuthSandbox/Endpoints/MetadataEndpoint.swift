@@ -1,5 +1,4 @@
-/// The endpoint of the server's metadata (RFC 8414), which OpenID Connect's discovery address
-/// serves too.
+/// The endpoint of the server's metadata, at the addresses of RFC 8414 and of OpenID Connect.
 ///
 /// - SeeAlso: OpenID Connect Discovery 1.0, section 3
 enum MetadataEndpoint {

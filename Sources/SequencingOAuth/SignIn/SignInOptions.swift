@@ -48,9 +48,10 @@ public struct SignInOptions: Sendable, Hashable {
   /// The maximum time since the user's last login; a user with an older login must log in again.
   ///
   /// It is rounded down to seconds. The ID token must then contain the time of the login
-  /// (``IDToken/authenticationDate``), and the login must not be older. If the scope lacks `openid`,
-  /// no ID token is requested. Then the provider still gets the demand (RFC 9470, section 4), but
-  /// only the resource server can check whether it was met.
+  /// (``IDToken/authenticationDate``), and the login must not be older.
+  ///
+  /// If the scope lacks `openid`, no ID token is requested. Then the provider still gets the demand
+  /// (RFC 9470, section 4), but only the resource server can check whether it was met.
   public var maxAge: Duration?
   /// The user's probable name or address for the login, to fill in the provider's form.
   public var loginHint: String?

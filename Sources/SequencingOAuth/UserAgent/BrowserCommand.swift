@@ -10,7 +10,7 @@ struct BrowserCommand: Sendable, Equatable {
   var hasPlaceholder = true
   /// Whether the app or the user chose the command, so that the user sees its output.
   var isNamed = true
-  /// Whether a `&` at the command's end allows it to run in the background.
+  /// Whether the command ends with `&`, so that it may run in the background.
   var isInBackground = false
 
   var program: String { words.first ?? "" }
@@ -54,7 +54,7 @@ extension BrowserCommand {
   /// Returns the commands in `$BROWSER`, in the order to try them; empty if the user chose none.
   ///
   /// By convention, the variable is a list with colons between its entries. Each entry is split
-  /// into words as in a shell, and a `&` at its end allows the command to run in the background.
+  /// into words as in a shell, and an `&` at its end allows the command to run in the background.
   static func named(_ environment: [String: String]) -> [BrowserCommand] {
     let text = environment["BROWSER"] ?? ""
     let entries = ShellWords.splitList(text, at: ":")

@@ -6,7 +6,7 @@ public import SQFoundation
 /// It runs a command that gets the URL, usually as the last argument: the app's command if there is
 /// one, otherwise a command in `$BROWSER`, and otherwise `xdg-open` or a similar command.
 /// `$BROWSER` is a list with colons between its entries. They are tried in order until one
-/// succeeds. Each entry is split into words as in a shell, `%s` is replaced by the URL, and a `&`
+/// succeeds. Each entry is split into words as in a shell, `%s` is replaced by the URL, and an `&`
 /// at the end is removed. The output of a command that the app or the user chose goes to standard
 /// error; the output of other browsers is discarded.
 ///

@@ -27,7 +27,7 @@ final class ChildRecord: Sendable {
     String(decoding: state.withLock { $0[keyPath: stream] }, as: UTF8.self)
   }
 
-  /// Reads a pipe to its end and closes it.
+  /// Starts a thread that appends a pipe's bytes to `stream`, and closes the pipe at its end.
   func collect(_ descriptor: Int32, into stream: any WritableKeyPath<State, Data> & Sendable) {
     state.withLock { $0.openStreams += 1 }
     Thread.detachNewThread { [self] in
@@ -44,7 +44,8 @@ final class ChildRecord: Sendable {
     }
   }
 
-  /// Waits for the end of the process, kills the rest of its group, and takes the status.
+  /// Starts a thread that waits for the end of the process, kills the rest of its group, and takes
+  /// the status.
   func reap() {
     Thread.detachNewThread { [self] in
       var info = siginfo_t()

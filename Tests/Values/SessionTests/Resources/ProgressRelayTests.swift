@@ -63,8 +63,8 @@ import Testing
     }
     relay.report(1)
     await isBusy.value()
-    // The task runs immediately, so a wrong end would already be over before the closure may
-    // return.
+    // The task starts immediately, so an `end` that does not wait would return before the closure
+    // is released, and the test would fail.
     let saidAtEnd = Task.immediate { () -> [Int] in
       await relay.end(isComplete: isComplete)
       return self.said.withLock(\.self)
