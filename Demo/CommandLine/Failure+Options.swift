@@ -21,7 +21,6 @@ extension Failure {
       (".\($0.sdk) to the provider", "use \(Option.quirk.name) \($0.option)")
     } + [
       ("trustedAudiences", "use \(Option.trustAudience.name) ID"),
-      ("set that algorithm in its configuration", "use \(Option.idTokenAlgorithm.name) NAME"),
       ("idTokenAlgorithm", "use \(Option.idTokenAlgorithm.name) NAME"),
       ("acceptsServersWithoutPKCE", "use \(Option.withoutPKCE.name)"),
       (

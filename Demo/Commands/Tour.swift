@@ -68,7 +68,11 @@ struct Tour: Command {
     try DriveAddress.check(drive)
     if usesSandbox {
       try account.signIn.checkForSandbox()
-      if drive != nil { throw .usage("--drive is for the account of a provider") }
+      if drive != nil {
+        throw .usage(
+          "--drive cannot be used with the sandbox; name an account with --account, or its server "
+            + "with --provider or --issuer")
+      }
     }
     server = try arguments[.rpc].map { url throws(Failure) in
       try RPCServer(url, network: arguments.network)

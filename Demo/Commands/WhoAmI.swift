@@ -62,7 +62,7 @@ struct WhoAmI: Command {
     if let hint = reason.flatMap(Failure.option) { return failure.withHint(hint) }
     if let subject = account.oauth.module.configuration?.expectedSubject {
       return failure.withHint(
-        "At AT Protocol there is no ID token. The account is that of \(subject.onScreen), as the server "
+        "AT Protocol has no ID tokens. The account belongs to \(subject.onScreen), as the server "
           + "confirmed at the sign-in.")
     }
     guard reason?.code != .openIDUnsupported else {

@@ -14,13 +14,14 @@ extension ResourceAccess {
     else { return }
     let kept = KeptClient(record)
     let owner =
-      kept.identifiers.first.map { "of the resource \($0.onScreen)" }
-      ?? "from 'sq-demo login' at \((kept.server?.address ?? record.issuer ?? "a server").onScreen)"
+      kept.identifiers.first.map { "belongs to the resource \($0.onScreen)" }
+      ?? "was signed in with 'sq-demo login' at "
+      + (kept.server?.address ?? record.issuer ?? "a server").onScreen
     let resource = String(address.prefix { $0 != "?" }).onScreen
     throw Failure(
       SQOAuthError.Code.duplicateName.rawValue,
-      "the account \"\(record.id.onScreen)\" is one \(owner), not of \(resource), so its token may not go "
-        + "there, and no sign-in there may replace it", status: .wrongUsage
+      "the account \"\(record.id.onScreen)\" \(owner); its token may not go to \(resource), and no "
+        + "sign-in at \(resource) may replace it", status: .wrongUsage
     ).withHint("Choose another \(Option.account.name) for \(resource).")
   }
 

@@ -40,8 +40,8 @@ package struct FileDescriptor: Sendable {
       // An earlier call never leaves a link, a folder, or a file that others can use.
       guard status.isOwn, status.isClosedToOthers else {
         throw FileFailure(
-          "this program did not create the file \(path.printable) and did not change it; "
-            + "move it", code: EEXIST)
+          "the file \(path.printable) is in the way: another user or program created it, so it was "
+            + "not changed; move it elsewhere", code: EEXIST)
       }
       unlink(path)
     }

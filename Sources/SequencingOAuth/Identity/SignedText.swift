@@ -21,7 +21,7 @@ package enum SignedText: Sendable {
 
   /// Returns the error for a text that could not be verified.
   func error(_ failure: JWSFailure) -> SQOAuthError {
-    SQOAuthError(code(failure), "the \(name) \(Self.reason(failure))")
+    SQOAuthError(code(failure), "the \(name) \(reason(failure))")
   }
 
   /// Runs work on a text, and throws its failure as an error for this kind.
@@ -109,7 +109,7 @@ package enum SignedText: Sendable {
     }
   }
 
-  private static func reason(_ failure: JWSFailure) -> String {
+  private func reason(_ failure: JWSFailure) -> String {
     switch failure {
     case .tooLong: "is longer than the SDK accepts"
     case .malformed(let reason): "is malformed: \(reason)"
@@ -119,11 +119,24 @@ package enum SignedText: Sendable {
     case .critical: "demands an extension (\"crit\") that the SDK does not know"
     case .algorithm(found: "none"): "is not signed (\"alg\" is \"none\")"
     case .algorithm(let found):
-      "is signed by \"\(found.printable.prefix(20))\", not by the algorithm that the client expects; "
-        + "if the client is registered for it, set that algorithm in its configuration"
+      "is signed with the algorithm \"\(found.printable.prefix(20))\", \(algorithmRule)"
     case .noKey: OpenSSL.explained("is signed by a key that is not among the issuer's keys")
     case .weakKey: "is signed by an RSA key of less than 2048 bits"
     case .badSignature: OpenSSL.explained("has a wrong signature")
     }
+  }
+
+  /// The end of the message about an unexpected algorithm: what is expected, and how to change it.
+  private var algorithmRule: String {
+    let setting =
+      switch self {
+      case .accessToken, .introspection: nil as String?
+      case .idToken, .logoutToken: "idTokenAlgorithm"
+      case .userInfo: "userInfoAlgorithm"
+      case .authorizationResponse: "authorizationResponseAlgorithm"
+      }
+    guard let setting else { return "which the resource server does not accept" }
+    return "but the client expects another one; if the client is registered for this one, set it "
+      + "as the configuration's \(setting)"
   }
 }

@@ -172,7 +172,7 @@ import Testing
     #expect(outcome.errors.contains("\nerror: timed_out: "))
   }
 
-  @Test func `login closes its outputs at its end even if the browser keeps running`()
+  @Test func `a browser that keeps running does not hold login's outputs open after login exits`()
     async throws
   {
     // The browser runs in its own session, because the rest of the program's process group is

@@ -148,7 +148,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a stored choice of a newer version is rejected and not changed`() async throws {
+  @Test func `a place that only a newer version knows is rejected, and its file is not changed`()
+    async throws
+  {
     let desktop = try await PrivateDesktop(keyring: true)
     try folder.write("vault\n", to: "tokens.place")
     let store = store(desktop)

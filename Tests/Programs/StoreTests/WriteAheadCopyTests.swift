@@ -174,7 +174,9 @@ import Testing
   }
 
   @Test(arguments: ["tokens", "state/tokens", "state/deeper/tokens"])
-  func `a sign-in may create its store at a relative path`(path: String) async throws {
+  func `the check before a sign-in accepts a missing store at a relative path and leaves no file`(
+    path: String
+  ) async throws {
     let folder = try TemporaryFolder()
     for kind in ["file", "encrypted", "sqlite"] {
       let result = try await ChildProcess.run([

@@ -100,9 +100,9 @@ extension SQOAuthError {
       // Some servers name a charset in this field; the content may be encoded all the same.
       self.init(
         .invalidResponse,
-        "\(authority) sent content that cannot be decoded as its Content-Encoding says; the server "
-          + "must name a coding such as gzip there, and a charset such as utf-8 in Content-Type: "
-          + "\(cause.text)", cause: cause)
+        "\(authority) sent content that cannot be decoded as its Content-Encoding says: "
+          + "\(cause.text); the server must name a coding such as gzip in Content-Encoding, and a charset such as "
+          + "utf-8 in Content-Type", cause: cause)
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
       self.init(
         .invalidResponse,

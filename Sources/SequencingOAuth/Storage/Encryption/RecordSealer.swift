@@ -40,7 +40,10 @@ package struct RecordSealer: Sendable {
   package func open(_ box: Data, id: String) throws(SQOAuthError) -> AccountRecord {
     let plaintext = try sealing.service.open(box, authenticating: Self.context(id))
     guard let record = try StoredDecoder.value(AccountRecord.self, from: plaintext) else {
-      throw SQOAuthError(.storeDamaged, "a record's content cannot be understood")
+      throw SQOAuthError(
+        .storeDamaged,
+        "a record was decrypted, but it is not the record of an account; nothing was changed: "
+          + "restore a copy, or erase the account and sign in again")
     }
     return record
   }

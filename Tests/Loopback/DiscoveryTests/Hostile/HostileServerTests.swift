@@ -252,7 +252,8 @@ import Testing
   }
 
   /// A client asks for what the server lists, and for the scopes that its first sign-in needs.
-  @Test func `a registration requests the valid scopes and the grant types that are listed`()
+  @Test
+  func `a registration requests only valid scopes, and only grant types that the server lists`()
     async throws
   {
     party.first.change { $0.members["scopes_supported"] = ["openid", "\u{202E}x", "two words"] }

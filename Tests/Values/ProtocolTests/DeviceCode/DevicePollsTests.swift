@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [429, 500, 503])
-  func `the RFC's own codes have their meaning with any status`(status: Int) {
+  func `each error code of RFC 8628 has the same effect with any HTTP status`(status: Int) {
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: Self.answer("slow_down", status: status)) == .seconds(10))
     #expect(

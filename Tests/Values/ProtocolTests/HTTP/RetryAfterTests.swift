@@ -55,7 +55,8 @@ import Testing
   }
 
   /// Compares with Foundation's calendar, which the parser does not use.
-  @Test func `dates over four centuries are parsed as by Foundation's calendar`() throws {
+  @Test func `the parser agrees with Foundation's calendar for dates across four centuries`() throws
+  {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
     let names = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
