@@ -66,7 +66,7 @@ final class ResourceScreens: Sendable {
         "sign_in_needed", "\(reason) and there is neither a browser nor a terminal",
         status: .notAuthorized
       ).withHint(
-        "Sign in once: run the command in a terminal, or with --device or --browser print.\n"
+        "Sign in once: run it in a terminal, or with --device or --browser print.\n"
           + "The account is kept for later runs."))
   }
 

@@ -105,7 +105,7 @@ import Testing
     let outcome = try await discover(sandbox)
     #expect(outcome.status == 0, "\(outcome.errors)")
     let text = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    #expect(text.contains("\(useless.issuer) not used: the program is no client"))
+    #expect(text.contains("\(useless.issuer) not used: the program is not a client"))
     #expect(text.contains("\(sandbox.issuer) used: the first that can be used"))
     sandbox.misbehave(at: .metadata, .member("registration_endpoint", nil), times: nil)
     let none = try await discover(sandbox)

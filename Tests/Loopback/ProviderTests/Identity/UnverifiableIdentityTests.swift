@@ -81,7 +81,7 @@ import Testing
     if hasAge {
       options.maxAge = .seconds(60)
     } else {
-      options.claims = ClaimsRequest(idToken: ["acr": .essential(values: ["gold"])])
+      options.claims = ClaimsRequest(idToken: ["acr": .essential(values: ["urn:sandbox:careful"])])
     }
     try await party.refuses(answer, .idTokenMissing, options)
   }
