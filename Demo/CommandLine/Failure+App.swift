@@ -8,7 +8,9 @@ extension Failure {
       "the identity has no documentAddress",
       "give the address of a document about the client with \(Option.clientID.name) https://…"
     ),
-    ("choose another accountID", "give the account another name with \(Option.account.name) ID"),
+    (
+      "choose a different accountID", "give the account another name with \(Option.account.name) ID"
+    ),
     ("keep the account in a TokenStore", "sign in again with 'sq-demo login \(Option.dpop.name)'"),
     (
       "(tokenBinding); configure that key", "sign in again with 'sq-demo login \(Option.dpop.name)'"

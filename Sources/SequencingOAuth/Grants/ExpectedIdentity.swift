@@ -42,7 +42,7 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
         throw SQOAuthError(
           .idTokenMissing,
           "the provider did not grant \"openid\" and sent no ID token, but only an ID token can "
-            + "prove that the login meets the demands of the sign-in (maxAge or an essential acr)")
+            + "prove that the login meets the demands of the sign-in, such as a recent login")
       }
       // OpenID Connect Core 1.0, section 3.1.3.3, guarantees an ID token for an authorization code;
       // RFC 8628 does not for a device code.

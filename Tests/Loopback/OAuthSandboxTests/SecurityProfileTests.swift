@@ -135,7 +135,7 @@ import Testing
   ) async throws {
     let client = try await Client(profile)
     let page = try await client.peer.get(try client.peer.authorizationURL())
-    #expect(page.status == 400 && page.text.contains("another way"))
+    #expect(page.status == 400 && page.text.contains("was not accepted"))
     guard profile != .fapi2MessageSigning else { return await client.sandbox.stop() }
     for changes in [
       ["code_challenge": nil], ["code_challenge_method": "plain"],

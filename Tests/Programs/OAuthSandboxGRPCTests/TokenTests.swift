@@ -24,7 +24,7 @@ import Testing
       var token: String? = tokens.accessToken
       switch kind {
       case "none": token = nil
-      case "unknown": token = "unknown"
+      case "unknown": token = "no-such-token"
       case "expired": sandbox.expireAccessTokens()
       case "revoked": sandbox.revokeEverything()
       case "a refresh token": token = tokens.refreshToken

@@ -167,8 +167,8 @@ import Testing
         [
           "rpc       Invalid credentials. Server challenge:",
           "          Bearer realm=\"sandbox\", error=\"invalid_token\",",
-          "          error_description=\"The access token expired or was",
-          "          revoked.\"",
+          "          error_description=\"The access token is unknown, expired",
+          "          or revoked.\"",
         ]
       ),
     ] as [(Coordinator.Call?, [String])])
