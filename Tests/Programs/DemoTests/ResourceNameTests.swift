@@ -37,9 +37,9 @@ import Testing
     let name = other.issuer.absoluteString
     #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome.errors)")
     #expect(
-      outcome.firstError.hasPrefix("error: duplicate_name: the account \"\(name)\" is one "))
+      outcome.firstError.hasPrefix("error: duplicate_name: the account \"\(name)\" "))
     #expect(outcome.firstError.contains(owner), "\(outcome.errors)")
-    #expect(outcome.firstError.contains("not of \(other.url(.me).absoluteString),"))
+    #expect(outcome.firstError.contains("may not go to \(other.url(.me).absoluteString),"))
     #expect(outcome.errors.contains("Choose another --account for"))
     #expect(other.requests.isEmpty)
   }
