@@ -111,12 +111,12 @@ struct SignInArguments: Sendable {
       return
     }
     guard let clientID else {
-      // At a server with an issuer, the program can register itself.
       guard secret == nil else {
         throw .usage(
           "--client-id is missing: a client secret belongs to a client; name it, or leave the secret "
             + "out (\(Option.clientSecretFile.name), SQ_CLIENT_SECRET)")
       }
+      // At a server with an issuer, the program can register itself.
       guard case .issuer = server else {
         throw .usage("--client-id is missing: this provider needs it")
       }

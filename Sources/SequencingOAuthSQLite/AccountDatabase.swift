@@ -89,8 +89,7 @@ final class AccountDatabase: Sendable {
   }
 
   private func naming(_ error: SQOAuthError) -> SQOAuthError {
-    SQOAuthError(
-      error.code, "the token database \(path.printable): \(error.message)", cause: error.cause)
+    error.naming("the token database \(path.printable)")
   }
 
   private func open(_ state: inout State) throws(SQOAuthError) -> AccountTable {

@@ -8,6 +8,14 @@ package struct TokenRefusal: Error {
     /// A token with a proof.
     case dpop(SandboxDPoPOptions)
     case either(SandboxDPoPOptions)
+
+    /// The options of the proofs; `nil` if the scheme has none.
+    var options: SandboxDPoPOptions? {
+      switch self {
+      case .bearer: nil
+      case .dpop(let options), .either(let options): options
+      }
+    }
   }
 
   /// The HTTP status: 400, 401 or 403.
@@ -74,11 +82,8 @@ package struct TokenRefusal: Error {
   /// The HTTP answer, with the content of the challenge as JSON in its body.
   var answer: Answer {
     let headers = fields.map { (name: $0.name, value: $0.value) }
-    switch scheme {
-    case .dpop(let options) where options.challengesAreBare,
-      .either(let options) where options.challengesAreBare:
+    if scheme.options?.challengesAreBare == true {
       return Answer(status: status, headers: headers, content: .text(""))
-    case .bearer, .dpop, .either: break
     }
     return Answer(status: status, headers: headers, json: error.map { .error($0, message) } ?? [:])
   }

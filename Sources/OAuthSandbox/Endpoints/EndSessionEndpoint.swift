@@ -30,7 +30,8 @@ enum EndSessionEndpoint {
     } catch {
       switch error {
       case .hint: return ErrorPage.unknownHint()
-      case .client: return ErrorPage.unknownLogoutClient(parameters.value("client_id"))
+      case .client:
+        return ErrorPage.unknownClient(parameters.value("client_id"), sandbox, isLogout: true)
       case .redirect(let client): return ErrorPage.unknownLogoutRedirect(parameters, client)
       }
     }

@@ -4,23 +4,28 @@ import SQLoopbackPages
 
 /// The pages that tell the user and the developer why the browser was not sent back to the app.
 enum ErrorPage {
-  static func unknownClient(_ id: String?, _ sandbox: SandboxState) -> Answer {
-    if let id, let fault = sandbox.documents.fault(of: id) { return wrongDocument(id, fault) }
+  static func unknownClient(
+    _ id: String?, _ sandbox: SandboxState, isLogout: Bool = false
+  ) -> Answer {
+    let outcome: HTML = isLogout ? "You were not signed out" : "You were not signed in"
+    if let id, let fault = sandbox.documents.fault(of: id) {
+      return wrongDocument(id, fault, outcome)
+    }
     return page(
       "This app is not known here",
       [
         """
-        The link that brought you here names no app that is registered. You were not signed in, \
+        The link that brought you here names no app that is registered. \(outcome), \
         and nothing was sent anywhere.
         """
       ], [("client_id", id)])
   }
 
   /// Returns the page for a client whose document about itself is rejected.
-  private static func wrongDocument(_ id: String, _ reason: String) -> Answer {
+  private static func wrongDocument(_ id: String, _ reason: String, _ outcome: HTML) -> Answer {
     page(
       "This app is not known here",
-      ["It should describe itself at its address. \(reason) You were not signed in."],
+      ["It should describe itself at its address. \(reason) \(outcome)."],
       [("client_id", id)])
   }
 
@@ -67,14 +72,6 @@ enum ErrorPage {
         """
       ],
       [("client_id", client.id), ("redirect_uri", request.query("redirect_uri"))])
-  }
-
-  /// Returns the page for a logout that names no registered app.
-  static func unknownLogoutClient(_ id: String?) -> Answer {
-    page(
-      "This app is not known here",
-      ["The link that brought you here names no app that is registered. You were not signed out."],
-      [("client_id", id)])
   }
 
   /// Returns the page for a logout that would lead to an unregistered address.

@@ -37,20 +37,17 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
     guard let validator else { return issued.token.identifying(nil, nonce: nonce) }
     guard let text = issued.token.idTokenText else {
       // A provider may grant fewer scopes than requested; then its response says so.
-      guard issued.token.scopes.contains("openid") else {
-        guard demandsLogin else { return issued.token }
-        throw SQOAuthError(
-          .idTokenMissing,
-          "the provider did not grant \"openid\" and sent no ID token, but only an ID token can "
-            + "prove that the login meets the demands of the sign-in, such as a recent login")
-      }
+      let isGranted = issued.token.scopes.contains("openid")
       // OpenID Connect Core 1.0, section 3.1.3.3, guarantees an ID token for an authorization code;
       // RFC 8628 does not for a device code.
-      guard code != nil || demandsLogin else { return issued.token }
+      guard demandsLogin || isGranted && code != nil else { return issued.token }
       throw SQOAuthError(
         .idTokenMissing,
-        "the scope has \"openid\", but the token response has no ID token; check that the provider "
-          + "supports OpenID Connect for this client")
+        isGranted
+          ? "the scope has \"openid\", but the token response has no ID token; check that the "
+            + "provider supports OpenID Connect for this client"
+          : "the provider did not grant \"openid\" and sent no ID token, but only an ID token can "
+            + "prove that the login meets the demands of the sign-in, such as a recent login")
     }
     var expectation = issued.expectation(
       code == nil ? .ifPresent(nonce) : nonce.map { .required($0) } ?? .ifPresent(nil))

@@ -101,8 +101,8 @@ extension SQOAuthError {
       self.init(
         .invalidResponse,
         "\(authority) sent content that cannot be decoded as its Content-Encoding says: "
-          + "\(cause.text); the server must name a coding such as gzip in Content-Encoding, and a charset such as "
-          + "utf-8 in Content-Type", cause: cause)
+          + "\(cause.text); the server must name a coding such as gzip in Content-Encoding, and a "
+          + "charset such as utf-8 in Content-Type", cause: cause)
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
       self.init(
         .invalidResponse,

@@ -218,8 +218,7 @@ extension TokenFile {
     do throws(SQOAuthError) {
       return try body()
     } catch {
-      throw SQOAuthError(
-        error.code, "\(name) cannot \(what): \(error.message)", cause: error.cause)
+      throw error.naming("\(name) cannot \(what)")
     }
   }
 
@@ -233,6 +232,13 @@ extension TokenFile {
 }
 
 extension SQOAuthError {
+  /// Returns the error with words before its message, such as the name of a file.
+  package func naming(_ place: String) -> SQOAuthError {
+    var error = self
+    error.message = "\(place): \(message)"
+    return error
+  }
+
   /// Creates the error for stored data that a later version of the SDK wrote.
   package static func tooNew(_ what: String) -> SQOAuthError {
     SQOAuthError(

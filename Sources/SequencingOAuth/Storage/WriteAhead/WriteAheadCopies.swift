@@ -49,8 +49,7 @@ package struct WriteAheadCopies: Sendable {
     do throws(SQOAuthError) {
       return try WriteAheadFrame.content(of: bytes)
     } catch {
-      throw SQOAuthError(
-        error.code, "the write-ahead copy \(path.printable) cannot be read: \(error.message)")
+      throw error.naming(Self.failure(path, "be read"))
     }
   }
 
@@ -127,8 +126,12 @@ package struct WriteAheadCopies: Sendable {
   private func reported<Value>(
     _ path: String, _ what: String, _ calls: (PrivateFile) throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
-    try FileFailure.reported(
-      "the file \(path.printable) for the next token cannot \(what)"
-    ) { () throws(FileFailure) in try calls(PrivateFile(path: path)) }
+    try FileFailure.reported(Self.failure(path, what)) { () throws(FileFailure) in
+      try calls(PrivateFile(path: path))
+    }
+  }
+
+  private static func failure(_ path: String, _ what: String) -> String {
+    "the file \(path.printable) for the next token cannot \(what)"
   }
 }
