@@ -32,14 +32,15 @@ import Testing
   }
 
   private func expectRefusal(
-    of outcome: DemoProcess.Outcome, at other: SandboxServer, naming owner: String
+    of outcome: DemoProcess.Outcome, at other: SandboxServer, saying owner: String
   ) throws {
     let name = other.issuer.absoluteString
     #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome.errors)")
+    let resource = other.url(.me).absoluteString
     #expect(
-      outcome.firstError.hasPrefix("error: duplicate_name: the account \"\(name)\" "))
-    #expect(outcome.firstError.contains(owner), "\(outcome.errors)")
-    #expect(outcome.firstError.contains("may not go to \(other.url(.me).absoluteString),"))
+      outcome.firstError
+        == "error: duplicate_name: the account \"\(name)\" \(owner); its token may not go to "
+        + "\(resource), and no sign-in at \(resource) may replace it")
     #expect(outcome.errors.contains("Choose another --account for"))
     #expect(other.requests.isEmpty)
   }
@@ -55,14 +56,15 @@ import Testing
       "login", "--account", name, "--issuer", server.issuer.absoluteString, "--browser", "sandbox",
     ])
     #expect(login.status == 0, "\(login.errors)")
+    let owner = "was signed in with 'sq-demo login' at \(server.issuer.absoluteString)"
     let before = try await store.load(name)
-    try expectRefusal(of: try await call(other), at: other, naming: server.issuer.absoluteString)
+    try expectRefusal(of: try await call(other), at: other, saying: owner)
     let search = try await run(["discover", other.url(.me).absoluteString])
-    try expectRefusal(of: search, at: other, naming: server.issuer.absoluteString)
+    try expectRefusal(of: search, at: other, saying: owner)
     #expect(try await store.load(name) == before && before?.issuer == server.issuer.absoluteString)
     // A signed-out account still has its name.
     try await store.erase(name)
-    try expectRefusal(of: try await call(other), at: other, naming: server.issuer.absoluteString)
+    try expectRefusal(of: try await call(other), at: other, saying: owner)
     let named = try await call(other, ["--account", "another"])
     #expect(named.status == (describesItself ? 0 : 1), "\(named.errors)")
     await server.stop()
@@ -75,7 +77,8 @@ import Testing
     let name = other.issuer.absoluteString
     #expect(try await call(server, ["--account", name]).status == 0)
     let before = try await store.load(name)
-    try expectRefusal(of: try await call(other), at: other, naming: server.issuer.absoluteString)
+    let owner = "belongs to the resource \(server.issuer.absoluteString)"
+    try expectRefusal(of: try await call(other), at: other, saying: owner)
     #expect(try await store.load(name) == before)
     await server.stop()
     await other.stop()

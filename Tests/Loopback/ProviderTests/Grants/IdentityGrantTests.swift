@@ -209,7 +209,7 @@ import Testing
     let error = await failure(.invalidGrant) {
       try await account.requestAccessTokenByAssertion(scope: "demo")
     }
-    #expect(error?.message.contains("client_id") == true)
+    #expect(error?.message.contains("client_id is not the authenticated client") == true)
   }
 
   @Test func `the identity provider exchanges only a valid ID token, and only for a second server`()

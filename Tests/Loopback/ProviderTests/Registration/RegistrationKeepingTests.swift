@@ -291,16 +291,14 @@ import Testing
   @Test func `simultaneous calls with different demands on the server do not share a registration`()
     async throws
   {
-    let strictHasEnded = Locked(false)
-    sandbox.misbehave(
-      at: .registration,
-      .hold(until: { while !strictHasEnded.withLock(\.self) { await Task.yield() } }))
+    let strictEnd = OneShot<Void>()
+    sandbox.misbehave(at: .registration, .hold(until: { _ = await strictEnd.value() }))
     async let registration = registrar.registration(of: app, in: store)
     _ = try await sandbox.requests(to: .registration, atLeast: 1)
     var strict = registrar
     strict.acceptsServersOnThisComputer = false
     await failure(.insecureEndpoint) { try await strict.registration(of: app, in: store) }
-    strictHasEnded.withLock { $0 = true }
+    strictEnd.resolve(())
     #expect(try await registration == kept())
   }
 
