@@ -20,7 +20,7 @@ enum AuthorizationDetails {
   ) throws(OAuthFault) -> [SandboxJSON]? {
     guard let text, !sandbox.options.authorizationDetailsTypes.isEmpty else { return nil }
     guard case .array(let objects)? = SandboxJSON(parsing: text), !objects.isEmpty else {
-      throw .invalidDetails("authorization_details is not an array of objects.")
+      throw .invalidDetails("authorization_details must be a JSON array with at least one object.")
     }
     return objects
   }

@@ -1,7 +1,8 @@
 import SQFoundation
 
-/// Functions that authenticate a request's client, which must use exactly one method (RFC 6749,
-/// section 2.3).
+/// Functions that authenticate a request's client.
+///
+/// A request must not use more than one method (RFC 6749, section 2.3).
 enum ClientAuthenticator {
   static func client(
     of request: SandboxRequest, _ sandbox: inout SandboxState

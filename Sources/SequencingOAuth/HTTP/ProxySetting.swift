@@ -17,9 +17,10 @@ struct ProxySetting {
   /// Whether the setting contains a user name for the proxy.
   let namesUser: Bool
 
-  /// The variables that name the proxy of a request, in libcurl's order.
+  /// Returns the names of the variables that may contain a request's proxy, in libcurl's order.
   ///
-  /// libcurl does not read HTTP_PROXY, which in a CGI program contains a field of the web request.
+  /// libcurl does not read `HTTP_PROXY`. In a CGI program, that variable contains the `Proxy` field
+  /// of the incoming request.
   private static func variables(isSecure: Bool) -> [String] {
     (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
   }

@@ -145,8 +145,8 @@ struct TokenResponse: Sendable {
       // Some servers refuse with status 200, and some in a list; their words explain more than the
       // missing member does.
       if members?["access_token"] == nil { error.message += words(response) }
-      // The error names the member with a wrong type. The server chose that name, so it may hold a
-      // secret.
+      // The message may contain member names or the token type from the response. The server chose
+      // them, so they may hold a secret.
       throw error.with(status: response.status, removing: secrets)
     } catch {
       throw SQOAuthError(

@@ -72,7 +72,9 @@ public final class ClientObserver: Sendable {
     }
   }
 
-  /// Creates the event of something that takes no time.
+  /// Creates the event of an operation's begin or end or, by default, of a moment.
+  ///
+  /// A moment is not an operation of its own; the operation of `scope` is its parent.
   func event(
     _ subject: ClientEvent.Subject, _ phase: ClientEvent.Phase = .moment, of scope: Observation?,
     accountID: String? = nil

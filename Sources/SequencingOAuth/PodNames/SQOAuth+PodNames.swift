@@ -51,7 +51,7 @@ extension SQOAuth {
   }
 
   // swift-format-ignore: AlwaysUseLowerCamelCase
-  /// Sets the client that signs users in, under the Swift pod's name.
+  /// Sets the client that signs users in; the method is spelled as in the Swift pod.
   ///
   /// See
   /// ``registerApplicationParameters(clientID:clientSecret:redirectURI:redirectReceiver:scope:provider:)``.

@@ -38,7 +38,9 @@ extension SharedTokenStore {
   /// Returns `nil`, because the store does not know a lease's holder.
   public func leaseHolder(_ id: String) async -> String? { nil }
 
-  /// Returns `nil`, because the store does not know about other processes.
+  /// Returns `nil`, because the store does not report changes by other processes.
+  ///
+  /// A session then notices such a change only when it next needs a token.
   public func observe(
     _ id: String, _ onChange: @escaping @Sendable () -> Void
   ) -> AccountObservation? {

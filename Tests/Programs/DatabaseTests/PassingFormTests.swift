@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [("download-1a.info", "bytes=10-"), ("download-1b.info", nil)])
-  func `a partial download of each format version is resumed or started again`(
+  func `a partial download with a stored validator is resumed, and one without starts again`(
     record: String, range: String?
   ) async throws {
     let folder = try TemporaryFolder()

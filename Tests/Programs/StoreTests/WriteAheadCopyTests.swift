@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
-  func `reserving space in a store that another program keeps locked fails and names the program`(
+  func `if another program keeps the store locked, reserving space fails and the error names it`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

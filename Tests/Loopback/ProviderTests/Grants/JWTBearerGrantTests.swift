@@ -122,7 +122,8 @@ import Testing
     #expect(error?.message.contains("used before") == true)
   }
 
-  @Test func `SQOAuth has async and completion handler methods for this grant and token exchange`()
+  @Test
+  func `SQOAuth has async and completion methods for the JWT bearer grant and token exchange`()
     async throws
   {
     let client = try await KeyedClientFixture()

@@ -16,7 +16,9 @@ final class EventRecorder: Sendable {
     }
   }
 
-  /// The requests that have ended, as `PURPOSE STATUS`.
+  /// The requests that have ended, as `PURPOSE STATUS` or, if repeated, `PURPOSE STATUS attempt N`.
+  ///
+  /// The status is 0 if no response came.
   var requests: [String] {
     events.compactMap { event in
       guard case .request(let request) = event.subject, case .end = event.phase else { return nil }

@@ -180,7 +180,9 @@ import Testing
     first.oauth.cancelSignIn()
   }
 
-  /// A browser omits the scheme's default port, which no test can bind.
+  /// A browser omits the default port from the `Host` field.
+  ///
+  /// Binding port 80 needs privileges, so this test calls the check directly.
   @Test(
     arguments: [
       ("127.0.0.1", 80, true), ("127.0.0.1:80", 80, true), ("localhost", 80, false),

@@ -70,7 +70,8 @@ struct ClientCertificateTests {
     }
   }
 
-  @Test func `certificate and key in one text and a chain with more certificates can be used`()
+  @Test
+  func `a certificate and its key may be in one text, and a chain may have more certificates`()
     async throws
   {
     let (client, key) = (try certificates.data("client.pem"), try certificates.data("client.key"))
