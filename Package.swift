@@ -201,11 +201,13 @@ let libraries: [Target] = [
 /// Tests of values, without sockets and processes, and with temporary files only.
 let values: [Target] = [
   tests(
-    "Values/ProtocolTests", exclude: ["Vectors"],
+    "Values/JOSETests", exclude: ["Vectors"],
+    ["SequencingOAuth", "SQFiles", "SQCrypto", "SQBasics", "TestSupport", "CSQCrypto"]),
+  tests(
+    "Values/ProtocolTests",
     [
-      "SequencingOAuth", "SQFiles", "SQCrypto", "SequencingOAuthBackend", "SequencingOAuthPipes",
-      "SQBasics",
-      "TestSupport", "CSQCrypto", "CSQTLS",
+      "SequencingOAuth", "SQCrypto", "SequencingOAuthBackend", "SequencingOAuthPipes", "SQBasics",
+      "TestSupport", "CSQTLS",
     ]),
   tests(
     "Values/SessionTests",

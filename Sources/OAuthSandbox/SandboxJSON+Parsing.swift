@@ -32,27 +32,31 @@ private struct ParsedJSON: Decodable {
     init?(intValue: Int) { nil }
   }
 
+  /// Tries the kinds of value in the order of their number in usual texts, since each wrong try
+  /// throws an error.
   init(from decoder: any Decoder) throws {
-    if let object = try? decoder.container(keyedBy: Name.self) {
-      let names = object.allKeys.sorted { $0.stringValue < $1.stringValue }
-      value = .object(
-        try names.map {
-          .init($0.stringValue, try object.decode(ParsedJSON.self, forKey: $0).value)
-        })
+    if let single = Self.single(try decoder.singleValueContainer()) {
+      value = single
     } else if var array = try? decoder.unkeyedContainer() {
       var values: [SandboxJSON] = []
       while !array.isAtEnd { values.append(try array.decode(ParsedJSON.self).value) }
       value = .array(values)
     } else {
-      value = try Self.single(try decoder.singleValueContainer())
+      let object = try decoder.container(keyedBy: Name.self)
+      let names = object.allKeys.sorted { $0.stringValue < $1.stringValue }
+      value = .object(
+        try names.map {
+          .init($0.stringValue, try object.decode(ParsedJSON.self, forKey: $0).value)
+        })
     }
   }
 
-  private static func single(_ container: any SingleValueDecodingContainer) throws -> SandboxJSON {
+  private static func single(_ container: any SingleValueDecodingContainer) -> SandboxJSON? {
+    if let string = try? container.decode(String.self) { return .string(string) }
+    if let integer = try? container.decode(Int.self) { return .integer(integer) }
     if container.decodeNil() { return .null }
     if let bool = try? container.decode(Bool.self) { return .bool(bool) }
-    if let integer = try? container.decode(Int.self) { return .integer(integer) }
     if let number = try? container.decode(Double.self) { return .literal("\(number)") }
-    return .string(try container.decode(String.self))
+    return nil
   }
 }

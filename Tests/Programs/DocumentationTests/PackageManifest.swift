@@ -15,16 +15,27 @@ struct PackageManifest: Decodable {
     let name: String
     /// The name of each dependency, under its kind, such as `byName`.
     let dependencies: [[String: [String?]]]
+    let settings: [Setting]
+  }
+
+  struct Setting: Decodable {
+    /// The kind of setting as the only key, such as `unsafeFlags`.
+    let kind: [String: Value]
+
+    /// Any value; the tests read the keys only.
+    struct Value: Decodable {
+      init(from decoder: any Decoder) {}
+    }
   }
 
   let products: [Product]
   let targets: [Target]
 
   /// Reads the manifest with SwiftPM.
-  static func read() async throws -> Self {
+  static func read(environment: [String: String?] = [:]) async throws -> Self {
     let result = try await ChildProcess.run(
       ["swift", "package", "--package-path", PackageSources.root.path, "dump-package"],
-      within: .seconds(240))
+      environment: environment, within: .seconds(240))
     guard result.status == 0 else {
       throw Unreadable(
         message: "swift package dump-package fails: \(result.output)\(result.errors)")
@@ -46,6 +57,12 @@ struct PackageManifest: Decodable {
       }
     }
     return found
+  }
+
+  /// The names of the targets whose settings SwiftPM rejects in a package that another one names by
+  /// its version.
+  var targetsWithUnsafeFlags: Set<String> {
+    Set(targets.filter { $0.settings.contains { $0.kind["unsafeFlags"] != nil } }.map(\.name))
   }
 
   private struct Unreadable: Error, CustomStringConvertible {

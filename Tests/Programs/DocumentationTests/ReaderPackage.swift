@@ -5,8 +5,7 @@ import TestSupport
 /// A reader's package that depends on the SDK's package by its path, built as the reader would
 /// build it.
 ///
-/// Until ``useEveryLibrary(manifest:)`` is called, the package cannot find the system libraries
-/// that only other products of the SDK need.
+/// The package cannot find the system libraries that only other products of the SDK need.
 struct ReaderPackage: Sendable {
   private let folder: TemporaryFolder
   private let root: String
@@ -20,20 +19,8 @@ struct ReaderPackage: Sendable {
       atPath: folder.file("sequencing-oauth"), withDestinationPath: PackageSources.root.path)
     try files.createDirectory(
       atPath: root + "/Sources/greeter", withIntermediateDirectories: true)
-    try write(manifest: manifest)
-    try UnusedLibraries.write(to: folder)
-  }
-
-  /// Makes all of the system's libraries available.
-  ///
-  /// The compiler's options stay the same, so existing build products are kept.
-  func useEveryLibrary(manifest: String) throws {
-    try write(manifest: manifest)
-    try UnusedLibraries.remove(from: folder)
-  }
-
-  private func write(manifest: String) throws {
     try Data(manifest.utf8).write(to: URL(filePath: root + "/Package.swift"))
+    try UnusedLibraries.write(to: folder)
   }
 
   /// Builds the package for release with `code` as `main.swift`, and returns the program's path.

@@ -4,7 +4,8 @@ import Testing
 
 /// Checks that a project may depend on this package whatever its own targets are called.
 ///
-/// SwiftPM allows the name of a target only once among all packages of a project.
+/// SwiftPM allows the name of a target only once among all packages of a project, and unsafe flags
+/// only in packages on the same disk.
 @Suite(
   .timeLimit(.minutes(10)),
   .disabled(if: isSanitized, "the packages are the same without a sanitizer"))
@@ -24,6 +25,15 @@ struct TargetNamesTests {
     let answer = try await NamesakePackage(libraries: libraries, renaming: [target: name]).load()
     #expect(answer.status != 0)
     #expect(answer.errors.contains("declare targets with a conflicting name: '\(name)"))
+  }
+
+  @Test func `no target that apps build has flags that SwiftPM rejects in a dependency`()
+    async throws
+  {
+    let manifest = try await PackageManifest.read(environment: ["SQ_OPTIMIZED": nil])
+    #expect(manifest.targetsWithUnsafeFlags.isDisjoint(with: manifest.targetsOfProducts))
+    let optimized = try await PackageManifest.read(environment: ["SQ_OPTIMIZED": "1"])
+    #expect(optimized.targetsWithUnsafeFlags.contains("SequencingOAuth"), "the test sees flags")
   }
 
   @Test func `the name of each target that apps build begins with a prefix of this package`()

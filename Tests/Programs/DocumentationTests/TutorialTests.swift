@@ -9,9 +9,7 @@ import Testing
   .timeLimit(.minutes(30)),
   .disabled(if: isSanitized, "the built programs are the same without a sanitizer"))
 struct TutorialTests {
-  @Test func `the tutorial's programs print the described output, also with every library`()
-    async throws
-  {
+  @Test func `the tutorial's programs print the described output`() async throws {
     let samples = try Sample.all().filter { $0.document.hasSuffix("/GettingStarted.md") }
     let steps = samples.filter { $0.kind == .program }
     try #require(steps.count == 3)
@@ -39,42 +37,7 @@ struct TutorialTests {
     reader.sandbox.revokeEverything()
     #expect(try await greeter.signedIn().contains(": \(described.errorCode): "))
     #expect(try await greeter.signingIn() == described.greeting)
-
-    try await useEveryLibrary(reader.project, manifest)
   }
-
-  /// Builds the package again, now with every library of the SDK, and runs the program.
-  private func useEveryLibrary(_ package: ReaderPackage, _ manifest: Sample) async throws {
-    let product = #".product(name: "SequencingOAuth", package: "sequencing-oauth")"#
-    // The tutorial's manifest names some of the libraries itself.
-    let others = Self.libraries.filter { !manifest.code.contains("\"\($0)\"") }
-    let products = (["SequencingOAuth"] + others).map {
-      product.replacing(#""SequencingOAuth""#, with: "\"\($0)\"")
-    }
-    let all = manifest.code.replacing(product, with: products.joined(separator: ", "))
-    try #require(all != manifest.code)
-    try package.useEveryLibrary(manifest: all)
-    let program = try await package.build(
-      Self.libraries.map { "import \($0)\n" }.joined()
-        + "print(SecretServiceTokenStore.self, SQLiteTokenStore.self, RPCChannel.self)\n"
-        + "print(PostgreSQLTokenStore.self, SandboxGRPCServer.self)\n"
-        + "print(Pipeline.self, AccountKeeper.self)\n")
-    let result = try await ChildProcess.run([program])
-    #expect(
-      result.output == """
-        SecretServiceTokenStore SQLiteTokenStore RPCChannel
-        PostgreSQLTokenStore SandboxGRPCServer
-        Pipeline AccountKeeper
-
-        """)
-  }
-
-  private static let libraries = [
-    "SequencingOAuth", "SequencingOAuthBackend", "SequencingOAuthDiscovery",
-    "SequencingOAuthFoundation", "SequencingOAuthGRPC", "SequencingOAuthPipes",
-    "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "SequencingOAuthSecretService",
-    "SequencingOAuthTesting", "OAuthSandbox", "OAuthSandboxGRPC",
-  ]
 
   @Test(arguments: UnusedLibraries.modules)
   func `a module that includes one of the unusable headers does not compile`(module: String)

@@ -27,12 +27,6 @@ enum UnusedLibraries {
     }
   }
 
-  static func remove(from folder: TemporaryFolder) throws {
-    for name in ["include", "lib"] {
-      try FileManager.default.removeItem(atPath: folder.file(name))
-    }
-  }
-
   /// Returns options that make `swift build` find the unusable files.
   static func options(in folder: TemporaryFolder) -> [String] {
     ["-Xcc", "-I" + folder.file("include"), "-Xlinker", "-L" + folder.file("lib")]

@@ -2,13 +2,16 @@ import Foundation
 
 /// The capabilities for the start of a browser.
 struct NewSession: Encodable {
+  /// Chromium without windows: it takes a third of the processor time of `chromium --headless`.
+  static let program = "chromium-headless-shell"
+
   let profile: String
   let width: Int
   let height: Int
 
   private var arguments: [String] {
     [
-      "--headless=new", "--user-data-dir=\(profile)/profile", "--window-size=\(width),\(height)",
+      "--user-data-dir=\(profile)/profile", "--window-size=\(width),\(height)",
       "--hide-scrollbars", "--lang=en",
       // The browser looks up no names, and reaches only loopback, without a proxy.
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE [::1]",
@@ -29,7 +32,8 @@ struct NewSession: Encodable {
       capabilities: Capabilities(
         alwaysMatch: Match(
           timeouts: ["pageLoad": 20_000, "script": 10_000],
-          options: Options(args: arguments)))
+          options: Options(
+            binary: ProgramRequirement.path(of: Self.program) ?? Self.program, args: arguments)))
     ).encode(to: encoder)
   }
 
@@ -42,7 +46,7 @@ struct NewSession: Encodable {
   }
 
   private struct Match: Encodable {
-    let browserName = "chrome"
+    let browserName = "chrome-headless-shell"
     let timeouts: [String: Int]
     let options: Options
 
@@ -54,6 +58,7 @@ struct NewSession: Encodable {
   }
 
   private struct Options: Encodable {
+    let binary: String
     let args: [String]
   }
 }

@@ -11,7 +11,7 @@ package struct ProgramRequirement: Sendable {
     self.programs = programs
   }
 
-  package static let chromium = Self(programs: ["chromium", "chromedriver", "bash"])
+  package static let chromium = Self(programs: [NewSession.program, "chromedriver", "bash"])
   package static let glewlwyd = Self(
     programs: ["glewlwyd", "bash", "curl", "jq", "rnbyc", "sqlite3"])
   package static let keyring = Self(
@@ -36,12 +36,16 @@ package struct ProgramRequirement: Sendable {
   package var missing: [String] { programs.filter { !Self.isInstalled($0) } }
 
   /// Returns whether a program is in `PATH`, in /usr/sbin or in PostgreSQL's folder.
-  static func isInstalled(_ program: String) -> Bool {
+  static func isInstalled(_ program: String) -> Bool { path(of: program) != nil }
+
+  /// Returns the path of a program in `PATH`, in /usr/sbin or in PostgreSQL's folder, or `nil`.
+  static func path(of program: String) -> String? {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders: [Substring] =
       path.split(separator: ":") + ["/usr/sbin"]
       + (PostgreSQLServer.programFolder.map { [$0[...]] } ?? [])
-    return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    return folders.lazy.map { "\($0)/\(program)" }
+      .first(where: FileManager.default.isExecutableFile(atPath:))
   }
 
   /// Returns whether a test can run.

@@ -102,9 +102,7 @@ final class DemoProcess: Sendable {
   /// folder.
   private static func environment(_ folder: TemporaryFolder) -> [String: String?] {
     let inherited = ProcessInfo.processInfo.environment
-    let kept = inherited.filter {
-      ["PATH", "LLVM_PROFILE_FILE"].contains($0.key) || $0.key.hasSuffix("SAN_OPTIONS")
-    }
+    let kept = inherited.filter { $0.key == "PATH" || $0.key.hasSuffix("SAN_OPTIONS") }
     return inherited.mapValues { _ in nil }
       .merging(kept) { $1 }
       .merging([

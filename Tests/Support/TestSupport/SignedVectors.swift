@@ -3,11 +3,10 @@ import Testing
 
 @testable import SQCrypto
 @testable import SequencingOAuth
-@testable import TestSupport
 
 /// Texts that other programs signed, with their keys.
 ///
-/// - SeeAlso: Vectors/README.md
+/// - SeeAlso: Tests/Values/JOSETests/Vectors/README.md
 struct SignedVectors: Decodable {
   struct Vector: Decodable, Sendable, CustomTestStringConvertible {
     let source: String
@@ -61,8 +60,8 @@ struct SignedVectors: Decodable {
   let confused: Confused
 
   static let all = Result {
-    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Vectors/SignedTexts.json")
+    let file = PackageSources.root.appending(
+      path: "Tests/Values/JOSETests/Vectors/SignedTexts.json")
     return try JSONDecoder().decode(SignedVectors.self, from: Data(contentsOf: file))
   }
 
