@@ -3,6 +3,7 @@ import Testing
 
 @testable import SQCrypto
 @testable import SequencingOAuth
+@testable import TestSupport
 
 @Suite struct PublicKeyTests {
   private static func member(_ name: String, _ algorithm: JWSAlgorithm) throws -> Data {

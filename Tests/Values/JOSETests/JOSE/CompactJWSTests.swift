@@ -3,6 +3,7 @@ import Testing
 
 @testable import SQBasics
 @testable import SequencingOAuth
+@testable import TestSupport
 
 @Suite struct CompactJWSTests {
   @Test func `the algorithm, the key ID and the type are read from the header`() throws {

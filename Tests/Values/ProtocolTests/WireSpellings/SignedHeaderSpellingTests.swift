@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SequencingOAuth
+@testable import TestSupport
 
 /// The header of a text that an issuer signs.
 @Suite struct SignedHeaderSpellingTests: WireReader {
