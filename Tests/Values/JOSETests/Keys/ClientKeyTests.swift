@@ -34,33 +34,12 @@ import Testing
     #expect(try ClientKey(generating: algorithm) != ClientKey(generating: algorithm))
   }
 
-  struct Published: Decodable, CustomTestStringConvertible {
-    let source: String
-    let algorithm: String
-    let key: JSONValue
-    let thumbprint: String?
-
-    var testDescription: String { "\(algorithm) of \(source)" }
-
-    static let all: [Published] = {
-      let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Vectors/PrivateKeys.json")
-      return (try? JSONDecoder().decode([Published].self, from: Data(contentsOf: file))) ?? []
-    }()
-
-    func text(_ change: (inout [String: JSONValue]) -> Void = { _ in }) throws -> String {
-      var members = try #require(key.object)
-      change(&members)
-      return String(decoding: try JSONEncoder().encode(members), as: UTF8.self)
-    }
-  }
-
   @Test func `the file of test vectors has four published keys`() {
-    #expect(Published.all.count == 4)
+    #expect(PublishedKey.all.count == 4)
   }
 
-  @Test(arguments: Published.all)
-  func `a published key creates a signature that its public key verifies`(vector: Published)
+  @Test(arguments: PublishedKey.all)
+  func `a published key creates a signature that its public key verifies`(vector: PublishedKey)
     async throws
   {
     let algorithm = try #require(JWSAlgorithm(rawValue: vector.algorithm))
@@ -84,7 +63,7 @@ import Testing
   }
 
   @Test func `an RSA key does not need its primes`() async throws {
-    let rsa = try #require(Published.all.first)
+    let rsa = try #require(PublishedKey.all.first)
     let names = ["p", "q", "dp", "dq", "qi"]
     let short = try ClientKey(jwk: try rsa.text { for name in names { $0[name] = nil } })
     let whole = try ClientKey(jwk: try rsa.text())
@@ -95,7 +74,7 @@ import Testing
   }
 
   @Test func `the caller may replace the key's name and algorithm`() throws {
-    let rsa = try #require(Published.all.first)
+    let rsa = try #require(PublishedKey.all.first)
     let text = try rsa.text { $0["alg"] = "PS256" }
     #expect(try ClientKey(jwk: text).algorithm == .ps256)
     #expect(try ClientKey(jwk: text).keyID == "bilbo.baggins@hobbiton.example")
@@ -126,13 +105,13 @@ import Testing
       ("key_ops", ["verify"]), ("key_ops", []), ("key_ops", "sign"),
     ] as [(String, JSONValue?)])
   func `an incomplete or inconsistent key is rejected`(name: String, value: JSONValue?) throws {
-    let text = try Published.all[2].text { $0[name] = value }
+    let text = try PublishedKey.all[2].text { $0[name] = value }
     let error = failure(.invalidConfiguration) { try ClientKey(jwk: text) }
     if let error { #expect(!everyText(of: error).contains("AAhRON2r9")) }
   }
 
   @Test func `an RSA key with exponents of 1 is rejected`() throws {
-    let text = try Published.all[0].text { members in
+    let text = try PublishedKey.all[0].text { members in
       for name in ["p", "q", "dp", "dq", "qi"] { members[name] = nil }
       (members["e"], members["d"]) = ("AQ", "AQ")
     }
@@ -141,9 +120,11 @@ import Testing
 
   @Test func `a key whose private part belongs to a different key is rejected`() throws {
     let other = try ClientKey(generating: .edDSA)
-    let text = try Published.all[3].text { $0["x"] = other.publicJWK?["x"] }
+    let text = try PublishedKey.all[3].text { $0["x"] = other.publicJWK?["x"] }
     failure(.invalidConfiguration) { try ClientKey(jwk: text) }
-    let rsa = try Published.all[0].text { $0["d"] = "bWUC9B-EFRIo8kpGfh0ZuyGPvMNKvYWNtB_ikiH9k20" }
+    let rsa = try PublishedKey.all[0].text {
+      $0["d"] = "bWUC9B-EFRIo8kpGfh0ZuyGPvMNKvYWNtB_ikiH9k20"
+    }
     failure(.invalidConfiguration) { try ClientKey(jwk: rsa) }
   }
 
@@ -162,7 +143,7 @@ import Testing
   }
 
   @Test func `a key for several operations, and one after a byte order mark, are read`() throws {
-    let text = try Published.all[2].text { $0["key_ops"] = ["sign", "verify"] }
+    let text = try PublishedKey.all[2].text { $0["key_ops"] = ["sign", "verify"] }
     #expect(try ClientKey(jwk: text) == ClientKey(jwk: "\u{FEFF}" + text))
     let pem = try ClientKey().pem()
     #expect(try ClientKey(pem: "\u{FEFF}" + pem) == ClientKey(pem: pem))

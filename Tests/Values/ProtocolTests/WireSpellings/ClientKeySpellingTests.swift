@@ -3,6 +3,7 @@ import Testing
 
 @testable import SQBasics
 @testable import SequencingOAuth
+@testable import TestSupport
 
 /// A client's private key in a JSON Web Key of another program.
 @Suite struct ClientKeySpellingTests: WireReader {
@@ -10,7 +11,7 @@ import Testing
   static let specification = "RFC 7517, section 4; RFC 7518, section 6; RFC 8037, section 2"
 
   static let base: [String: String] = {
-    let key = ClientKeyTests.Published.all.first { $0.algorithm == "RS256" }?.key.object ?? [:]
+    let key = PublishedKey.all.first { $0.algorithm == "RS256" }?.key.object ?? [:]
     var members = key.compactMapValues { value in value.string.map { "\"\($0)\"" } }
     members["alg"] = #""RS256""#
     members["kid"] = #""k""#
