@@ -17,6 +17,20 @@ extension Browser {
     try await driver.send("POST", "/url", ["url": url])
   }
 
+  /// Opens an address in another tab, runs a body there, and returns to the first tab.
+  package func inAnotherTab(at url: String, _ body: () async throws -> Void) async throws {
+    let first = try await driver.send("GET", "/window", as: String.self)
+    let other = try await driver.send("POST", "/window/new", ["type": "tab"], as: Tab.self)
+    try await driver.send("POST", "/window", ["handle": other.handle])
+    try await go(to: url)
+    try await body()
+    try await driver.send("POST", "/window", ["handle": first])
+  }
+
+  private struct Tab: Decodable {
+    let handle: String
+  }
+
   /// Clicks the first element that a CSS selector finds, once it can be clicked.
   package func click(_ selector: String) async throws {
     try await act(on: selector) { try await self.driver.send("POST", "\($0)/click") }
