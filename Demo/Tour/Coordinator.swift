@@ -173,6 +173,9 @@ extension Coordinator.Waiting {
     case .playUser:
       guard let address, player == .browser else { return nil }
       player = .visitor
+      // The visitor needs neither a browser nor the address.
+      problem = nil
+      showsAddress = false
       return .playUser(address: address)
     case .cancelSignIn:
       // The screen changes when the SDK reports the end of the sign-in; it may be a success.

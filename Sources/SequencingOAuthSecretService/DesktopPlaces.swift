@@ -113,7 +113,7 @@ struct DesktopPlaces: Sendable {
       throw SQOAuthError(
         .storeTooNew,
         "\(marker.path.printable) names a kind of store that this version of the SDK does not know; "
-          + "update the program")
+          + "use a newer version of the program")
     // Without a stored choice, an existing encrypted file counts as the choice.
     case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
     }

@@ -69,8 +69,8 @@ import Testing
         (.playUser, "waiting", nil),
         (.pageIsReady("http://a"), "waiting", nil),
         (.browserIsUnavailable("no display"), "waiting at http://a: no display", nil),
-        (.playUser, "waiting at http://a: no display", .playUser(address: "http://a")),
-        (.playUser, "waiting at http://a: no display", nil),
+        (.playUser, "waiting", .playUser(address: "http://a")),
+        (.playUser, "waiting", nil),
         (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
       ]),
     Walk(

@@ -160,7 +160,7 @@ enum FAPI2Faults {
     ("nonce", .pushedAuthorization, { $0.form["nonce"] = nil }),
     ("a long state", .pushedAuthorization, { $0.form["state"]? += "x" }),
     ("state", .pushedAuthorization, { $0.form["state"] = "a b" }),
-    ("front", .authorization, { $0.url += "&scope=demo" }),
+    ("parameters beside request_uri", .authorization, { $0.url += "&scope=demo" }),
     ("grant_type", .token, { $0.form["grant_type"] = "password" }),
     ("code_verifier", .token, { $0.form["code_verifier"] = "short" }),
     (

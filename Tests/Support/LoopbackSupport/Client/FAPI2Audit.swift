@@ -142,7 +142,9 @@ struct FAPI2Audit {
   }
 
   private mutating func checkFront(_ request: SandboxRequest) {
-    expect(request.query.map(\.name).sorted() == ["client_id", "request_uri"], "front", request)
+    expect(
+      request.query.map(\.name).sorted() == ["client_id", "request_uri"],
+      "parameters beside request_uri", request)
     expect(request.query("client_id") == clientID, "client_id", request)
   }
 
