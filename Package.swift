@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 import PackageDescription
 
-/// The parts to build: names of targets and of the lists of tests below, separated by spaces.
+/// The parts to build: names of targets and of some lists below, separated by spaces.
 ///
 /// If it is `nil`, everything but the benchmarks is built.
 let parts = Context.environment["SQ_PARTS"]
@@ -427,9 +427,11 @@ let benchmarks: [Target] = [
 @MainActor func targets(of parts: String?) -> [Target] {
   let all = libraries + values + loopback + programs + helpers
   guard let parts else { return all }
-  let tiers = ["values": values, "loopback": loopback, "programs": programs]
+  let lists = [
+    "libraries": libraries, "values": values, "loopback": loopback, "programs": programs,
+  ]
   var open = parts.split(separator: " ").flatMap { part in
-    tiers[String(part)]?.map(\.name) ?? [String(part)]
+    lists[String(part)]?.map(\.name) ?? [String(part)]
   }
   var needed = Set(open)
   while let name = open.popLast() {
