@@ -66,7 +66,7 @@ import Testing
 
   /// The prompt is on a screen that nobody sees.
   @Test(arguments: [KWallet.Start.closedWallet, .noWallet])
-  func `if the wallet is not opened, a sign-in fails before the browser opens`(
+  func `if the wallet is not opened, space for an account is refused at the time limit`(
     start: KWallet.Start
   ) async throws {
     let desktop = try await PrivateDesktop()

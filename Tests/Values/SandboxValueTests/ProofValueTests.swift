@@ -74,7 +74,7 @@ import Testing
     "", "/a/b", "ftp://server.example/a", "https://", "https://user@server.example/a",
     "https://server.example/a b", "https://[/",
   ])
-  func `a text that is not an http address is refused`(text: String) {
+  func `a text that is not an http or https URL with a host and no user is refused`(text: String) {
     #expect(ProofURL(text) == nil)
   }
 

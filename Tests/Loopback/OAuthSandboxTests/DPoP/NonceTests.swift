@@ -123,9 +123,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `if the nonce is replaced after each success, the answer offers the new nonce`()
-    async throws
-  {
+  @Test func `each successful answer can offer the nonce that replaces its own`() async throws {
     let (sandbox, client) = try await start {
       $0.renewsNonceAfterSuccess = true
       $0.offersNonceInEveryAnswer = true

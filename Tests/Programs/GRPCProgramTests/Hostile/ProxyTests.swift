@@ -131,6 +131,7 @@ struct ProxyTests {
         #expect(error?.message.contains("use a proxy that is reached over http") == true)
         #expect(error?.message.contains("canary") == false)
       }
+      #expect(proxy.connectionCount == 0)
     }
   }
 

@@ -20,7 +20,7 @@ import Testing
     #expect(Provider.sequencing.clientAuthentication == .basic)
   }
 
-  @Test func `Google has the endpoints of its metadata`() throws {
+  @Test func `Google's preset has the issuer and the endpoints that Google publishes`() throws {
     let metadata = try ProviderTests.metadata(.google)
     #expect(
       metadata.authorizationEndpoint?.absoluteString

@@ -102,7 +102,9 @@ import Testing
   ]
 
   @Test(arguments: choices.indices)
-  func `a client asks for the best authentication that both sides support`(index: Int) throws {
+  func `the app's authentication method stays, or the server's list and the grants decide`(
+    index: Int
+  ) throws {
     let row = Self.choices[index]
     var metadata = ClientMetadata(
       redirectURIs: ["http://127.0.0.1/cb"], clientAuthentication: row.asked,
