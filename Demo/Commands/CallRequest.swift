@@ -74,7 +74,9 @@ struct CallRequest: Sendable {
     } catch {
       throw .refused(error, address: text, acceptsPath: true)
     }
-    guard let url = URL(string: text) else { throw .usage("the URL cannot be used") }
+    guard let url = URL(string: text) else {
+      throw .usage("the URL is malformed: write https://HOST/PATH")
+    }
     return url
   }
 

@@ -25,7 +25,7 @@ struct Tour: Command {
     prints lines.
 
     With a screen reader or a braille display, use --plain: the tour prints a line when
-    something has changed, draws nothing, and reads a key's letter with Enter.
+    something has changed, and draws nothing. To press a key, type its letter, then Enter.
 
     With a provider, an account or a store, the tour shows that account: the main screen if
     the stored token can be used, otherwise the login screen. An account that signs in is

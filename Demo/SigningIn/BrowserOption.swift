@@ -75,7 +75,8 @@ enum BrowserOption: Sendable, Equatable {
     let name: String
     switch self {
     case .print: return []
-    case .sandbox(let user): return ["The sandbox's visitor plays \(user.name.onScreen)."]
+    case .sandbox(let user):
+      return ["The sandbox's simulated user signs in as \(user.name.onScreen)."]
     case .system where !SystemBrowser.isAvailable: return []
     case .system: name = "Your browser opens"
     case .command(let words): name = "\(words[0].onScreen) is started"

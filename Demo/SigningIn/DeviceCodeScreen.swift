@@ -28,7 +28,7 @@ struct DeviceCodeScreen: Sendable {
   func present(_ authorization: DeviceAuthorization) async throws(Failure) {
     let deadline = timeout.map { ContinuousClock.now + $0 }
     if let visitor {
-      console.progress("The sandbox's visitor enters the code \(authorization.userCode).")
+      console.progress("The sandbox's simulated user enters the code \(authorization.userCode).")
       try await EmbeddedSandbox.enterCode(of: authorization, as: visitor)
     } else {
       let limit = timeout.map { Date(timeIntervalSinceNow: $0.seconds) }

@@ -75,7 +75,8 @@ struct LoginView {
       case .browser:
         waiting.isForFiles
           ? "Reading the files needs access: waiting for the browser" : "Waiting for the browser"
-      case .visitor: "The sandbox's visitor signs in" + (server.user.map { " as \($0.name)" } ?? "")
+      case .visitor:
+        "The sandbox's simulated user signs in" + (server.user.map { " as \($0.name)" } ?? "")
       }
     var lines = [
       Line(

@@ -41,7 +41,7 @@ struct TourInLines {
       let limit = server.limit.map { " within \($0.components.seconds) s" } ?? ""
       try console.result(
         player == .visitor
-          ? "The sandbox's visitor signs in\(name) at \(place)."
+          ? "The sandbox's simulated user signs in\(name) at \(place)."
           : "Your browser opens \(place); sign in there\(name)\(limit).")
     case (.pageIsReady(let address), .waiting) where player == .browser:
       if SystemBrowser.isAvailable { console.progress("If it does not open: \(address)") }

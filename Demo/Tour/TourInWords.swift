@@ -128,7 +128,7 @@ struct TourInWords {
   }
 
   private func words(_ waiting: Coordinator.Waiting) -> [String] {
-    guard waiting.player == .browser else { return ["The sandbox's visitor signs in."] }
+    guard waiting.player == .browser else { return ["The sandbox's simulated user signs in."] }
     let limit = server.limit.map { " You have \($0.components.seconds) s." } ?? ""
     let address = waiting.showsAddress ? waiting.address.map { "Open this address: \($0)" } : nil
     return ["Waiting for you to sign in in the browser.\(limit)"]

@@ -14,8 +14,8 @@ extension AccountTable {
     else {
       throw SQOAuthError(
         .storeDamaged,
-        "the token database: a record was encrypted with a key whose row is missing; restore it from a "
-          + "backup")
+        "the token database: a record was encrypted with key \(number), and the table of keys has no "
+          + "such row; restore this row from a backup")
     }
     let keys = keys
     return try await Self.onThread { () throws(SQOAuthError) in try keys.open(number, header) }

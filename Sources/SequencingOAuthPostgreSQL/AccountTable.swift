@@ -196,8 +196,9 @@ struct AccountTable {
     guard try await run(statements.canWrite).first?.boolean(0) == true else {
       throw SQOAuthError(
         .storeFailed,
-        "the token database: its server is read-only, or its role may not save; name the primary "
-          + "in the connection string, and grant the rights that the documentation lists")
+        "the token database: the server is read-only, or the store's database role has no right to "
+          + "save; name the primary server in the connection string, or grant the role the rights that "
+          + "the documentation lists")
     }
   }
 

@@ -196,8 +196,9 @@ extension KeyringFailure {
     case .vanished: "no longer has an item that it had a moment ago; try again"
     case .damaged(let service):
       """
-      has an item for \(service.printable) that is not an account; it was not changed; \
-      erase the account, or remove the item with the desktop's keyring program
+      has an item for \(service.printable) whose content is not the record of an account; \
+      the item was not changed; erase the account, or remove the item with the desktop's \
+      keyring program
       """
     case .keyUnread(let reason): "was read, but \(reason)"
     case .tooNew(let service, let format):

@@ -67,7 +67,7 @@ extension SigningKeys.Source {
     } catch {
       let fault =
         if case .malformed(let reason) = error {
-          "no set of keys: \(reason)"
+          "an unusable set of keys: \(reason)"
         } else {
           "a set of keys above the SDK's limits: \(JSONWebKeySet.maximumKeys) usable keys and 1 MiB"
         }

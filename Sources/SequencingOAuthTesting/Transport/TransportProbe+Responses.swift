@@ -88,9 +88,10 @@ extension TransportProbe {
     let found = last.withLock(\.self)
     try require(
       found.sent == Int64(content.count),
-      "the last progress says that \(found.sent) bytes were sent")
+      "the last progress reports \(found.sent) sent bytes instead of \(content.count)")
     try require(
       found.received == Int64(ProbeServer.largeSize),
-      "the last progress says that \(found.received) bytes were received")
+      "the last progress reports \(found.received) received bytes instead of "
+        + "\(ProbeServer.largeSize)")
   }
 }

@@ -120,7 +120,7 @@ import Testing
   ) async throws {
     let outcome = try await DemoProcess.run(["login"] + options, in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(outcome.errors.contains("The sandbox's visitor enters the code"))
+    #expect(outcome.errors.contains("The sandbox's simulated user enters the code"))
     #expect(outcome.output.hasPrefix("Hello, Alice Liddell."))
   }
 

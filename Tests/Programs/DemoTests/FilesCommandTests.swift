@@ -144,7 +144,7 @@ import Testing
     #expect(
       outcome.errors == """
         Signing in at \(sandbox.issuer.absoluteString).
-        The sandbox's visitor plays alice.
+        The sandbox's simulated user signs in as alice.
 
         """)
     #expect(sandbox.requests(to: .authorization).count == 1)

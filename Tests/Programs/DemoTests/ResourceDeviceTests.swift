@@ -117,7 +117,7 @@ import Testing
     #expect(failed.errors.contains("\nerror: sign_in_refused: "), "\(failed.errors)")
     let outcome = try await DemoProcess.run(words + storeOption, in: folder)
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(outcome.errors.contains("The sandbox's visitor enters the code"))
+    #expect(outcome.errors.contains("The sandbox's simulated user enters the code"))
     await sandbox.stop()
   }
 }

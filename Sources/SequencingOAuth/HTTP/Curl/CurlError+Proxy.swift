@@ -96,8 +96,9 @@ extension SQOAuthError {
     case CURLE_PROXY:
       return SQOAuthError(
         .connectionFailed,
-        "the proxy towards \(authority) refused the request; "
-          + "check the proxy setting, \(proxySetting().name)", cause: cause)
+        "the proxy opened no connection to \(authority): it refused the request, could not reach "
+          + "the server, or is of another kind; check the proxy setting, \(proxySetting().name)",
+        cause: cause)
     default:
       return nil
     }

@@ -58,7 +58,7 @@ import Testing
       note: "the key is skipped", sets(each(["null"], of: ["kty", "crv", "x", "y", "kid"]))),
     .refused(
       .null, "`keys`", .invalidResponse,
-      saying: ["no set of keys: the key set has no array of keys"],
+      saying: ["an unusable set of keys: the key set has no array of keys"],
       [WireMessage(#"{"keys":null}"#)]),
     .refused(
       .empty, "`use`, `alg`, `kid`, `key_ops`", .idTokenKey, note: "the key is skipped",
@@ -85,7 +85,7 @@ import Testing
       .encoding, "a byte order mark", "verified",
       [set(with()).wrapped([0xEF, 0xBB, 0xBF])]),
     .refused(
-      .encoding, "UTF-16, ISO-8859-1", .invalidResponse, saying: ["no set of keys"],
+      .encoding, "UTF-16, ISO-8859-1", .invalidResponse, saying: ["an unusable set of keys"],
       [
         set(with()).encoded(.utf16),
         set(with(["x5c": #"["caf?"]"#])).replacing("?", by: [0xE9]),
