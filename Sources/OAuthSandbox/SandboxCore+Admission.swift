@@ -6,10 +6,10 @@ extension SandboxCore {
 
   /// Decides whether to read a request's body, as soon as the head has arrived.
   ///
-  /// A small body is read even if the request will be rejected, so that tests can inspect the whole
-  /// request. The body of a rejected request stays unread if it is large or of unknown length, or
-  /// if the client waits for `100 Continue` (RFC 9110, section 10.1.1). A misbehaviour can leave
-  /// any body unread.
+  /// Only uploads are checked this early. The body of a rejected upload stays unread if it is large
+  /// or of unknown length, or if the client waits for `100 Continue` (RFC 9110, section 10.1.1).
+  /// Any other body within the server's limits is read even if the request will be rejected, so
+  /// that tests can inspect the whole request. A misbehaviour can leave any body unread.
   func admission(of head: LoopbackRequest) -> LoopbackAdmission {
     let request = SandboxRequest(head, date: withState { $0.now })
     guard let endpoint = request.endpoint else { return .ordinary }

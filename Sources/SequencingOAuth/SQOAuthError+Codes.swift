@@ -13,7 +13,7 @@ extension SQOAuthError.Code {
   public static let unsupportedGrantType = Self(rawValue: "unsupported_grant_type")
   /// The server does not support this response type of an authorization request.
   public static let unsupportedResponseType = Self(rawValue: "unsupported_response_type")
-  /// The scope is unknown, malformed, or exceeds what the user can grant.
+  /// The scope is unknown or malformed, or exceeds the scope that the user granted.
   public static let invalidScope = Self(rawValue: "invalid_scope")
   /// The user, or the server on the user's behalf, refused the request.
   public static let accessDenied = Self(rawValue: "access_denied")

@@ -1,7 +1,7 @@
 import SQBasics
 public import SequencingOAuth
 
-// Requests to the resource.
+// Requests to the resource, and the sign-ins that its responses demand.
 extension ResourceClient {
   /// Sends a request to the resource, and signs the user in if the resource demands it and
   /// ``Options/interaction`` allows it.

@@ -28,7 +28,7 @@ public struct RPCMetadata: Sendable, Hashable {
   }
 
   private(set) var entries: [Entry] = []
-  /// The faults of texts that the subscript has set, by lower-case name.
+  /// The error messages of failed assignments through the subscript, by lower-case name.
   private var flaws: [String: String] = [:]
 
   /// Creates metadata without entries.

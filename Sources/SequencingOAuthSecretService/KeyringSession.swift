@@ -72,7 +72,7 @@ extension KeyringSession {
     guard unlocked == count else { throw refusal }
   }
 
-  /// The failure to report if libsecret unlocks or stores nothing and reports no error.
+  /// The failure if libsecret, without an error, leaves something locked or stores no secret.
   private var refusal: KeyringFailure { limit.failure ?? .locked }
 
   /// Adds an item to the default collection, or replaces the item with these attributes there.

@@ -13,7 +13,7 @@ struct Cookies: Sendable {
 
   /// The cookie of the session; the session says who is signed in.
   var session: String { prefix + "session" }
-  /// The cookie of a lasting random text that binds sign-ins to the browser.
+  /// The cookie with a random value, kept for a year, that binds sign-ins to the browser.
   var browser: String { prefix + "browser" }
 
   /// Returns the cookie of an unfinished sign-in.

@@ -5,7 +5,7 @@ struct RegisteredClients: Redacted {
   struct Entry: Redacted {
     /// The token with which the client manages its registration.
     let accessToken: String
-    /// The metadata that the client chose, which answers repeat.
+    /// The client's own metadata, returned when the client reads its registration.
     var metadata: SandboxJSON
   }
 

@@ -11,7 +11,7 @@ struct IssuerTemplate: Sendable, Hashable {
     case allBut(String)
   }
 
-  /// The place of the tenant's identifier in ``text``.
+  /// The placeholder for the tenant's identifier in ``text``.
   static let placeholder = "{tenantid}"
 
   /// The issuers with the placeholder, as in the provider's metadata.

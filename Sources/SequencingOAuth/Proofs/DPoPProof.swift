@@ -48,9 +48,10 @@ package struct DPoPProof: Sendable {
       + (isDefault ? "" : ":\(target.port)") + path
   }
 
-  /// Returns a URL in the form in which a server compares it with the URL of a request.
+  /// Returns a URL in a normalized form, to compare a proof's `htu` with a request's URL.
   ///
-  /// Different spellings of a path get the same form: `%7e` becomes `~`, and `%2f` becomes `%2F`.
+  /// The form has no query, no fragment and no default port. Different spellings of a path get the
+  /// same form: `%7e` becomes `~`, and `%2f` becomes `%2F`.
   ///
   /// - SeeAlso: RFC 9449, section 4.3; RFC 3986, sections 6.2.2 and 6.2.3
   package static func comparable(_ target: RequestTarget) -> String {

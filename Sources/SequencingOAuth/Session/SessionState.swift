@@ -75,7 +75,7 @@ extension SessionState {
     return dates.min()
   }
 
-  /// The reason why the store does not have the record in memory; `nil` if the store has it.
+  /// The error of the last attempt to save the current record; `nil` if no attempt failed.
   var unsavedError: SQOAuthError? { unsaved?.backOff.error }
 
   /// Returns the record that the store failed to save, if it is time for another attempt.

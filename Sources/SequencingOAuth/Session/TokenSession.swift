@@ -91,7 +91,7 @@ package final class TokenSession: Sendable {
   /// The number of tokens that this process has obtained by its own refreshes.
   package var refreshes: Int { decide(\.refreshes) }
 
-  /// The reason why the store does not have the token in memory; `nil` if the store has it.
+  /// The error of the last attempt to save the current token; `nil` if no attempt failed.
   package var unsavedError: SQOAuthError? { decide(\.unsavedError) }
 
   var now: Date { context.environment.clock.now }

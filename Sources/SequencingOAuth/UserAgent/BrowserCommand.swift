@@ -153,7 +153,7 @@ enum Executable {
   /// Returns the file that a path refers to, after all symbolic links.
   static func target(of path: String) -> String {
     var path = path
-    // More links than this form a loop.
+    // Linux follows at most 40 links, and treats a longer chain as a loop.
     for _ in 0..<40 {
       let files = FileManager.default
       guard let next = try? files.destinationOfSymbolicLink(atPath: path) else { break }

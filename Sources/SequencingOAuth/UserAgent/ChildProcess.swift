@@ -91,7 +91,7 @@ enum ChildProcess {
     case shown
     /// No input, no output, and no access to this process's terminal, not even by name.
     case detached
-    /// The terminal, including its keys.
+    /// The input comes from the terminal's keyboard, and the output goes to the terminal.
     case terminal(ProgramTerminal)
   }
 

@@ -39,7 +39,7 @@ final class RPCConnection {
   ///
   /// A server may send faster than the client reads.
   static let turns = 16
-  /// The most attempts that may end before they could be sent.
+  /// The number of attempts that end unsent before the connection accepts no further attempts.
   private static let maximumAbandoned = 1000
 
   /// Creates a connection, and begins the TLS handshake or, without TLS, HTTP/2.

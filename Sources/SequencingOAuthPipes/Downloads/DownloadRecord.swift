@@ -67,7 +67,8 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 
   var json: Data { (try? JSONEncoder().encode(self)) ?? Data() }
 
-  /// Returns whether a response with status 206 is part of this record's resource.
+  /// Returns whether a response with status 206 is part of the resource's version that this record
+  /// describes.
   ///
   /// - SeeAlso: RFC 9110, section 15.3.7: responses 206 and 200 have the same entity tag
   func matches(_ head: WebResponseHead) -> Bool {

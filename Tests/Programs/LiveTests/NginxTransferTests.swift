@@ -174,7 +174,7 @@ import Testing
   func `a server too slow for a pipe causes a timeout error`(way: NginxFixture.Way) async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Data(count: 10_000_000), "files/a.bin")
-      // With an open connection, nginx sees the request before its time limit.
+      // This opens the connection, so that the slow request reaches nginx within the pipe's 2 s.
       _ = try await fixture.pipe("files", way).read()
       let pipe = try fixture.pipe("slow", way, timeout: .seconds(2))
       let error = await #expect(throws: PipeError.self) { try await pipe.content(id: "a.bin") }

@@ -31,7 +31,7 @@ struct ATProtocolTests {
   {
     let bound = try await signedIn(kind)
     #expect(try await bound.send().status == 200)
-    // Every answer has a nonce, so only the first request of each server is repeated.
+    // Every answer has a nonce, so only the first request to each server is repeated.
     #expect(bound.nonces(at: .pushedAuthorization).map { $0 == nil } == [true, false])
     #expect(bound.nonces(at: .token).map { $0 == nil } == [false])
     #expect(bound.nonces(at: .me).map { $0 == nil } == [true, false])

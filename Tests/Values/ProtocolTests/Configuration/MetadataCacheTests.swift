@@ -171,7 +171,7 @@ import Testing
     #expect(http.requests.count == 1)
   }
 
-  /// A late answer is not kept, because it may be older than the next one.
+  /// The answer to a cancelled request is not cached, because it may be older than the next one.
   @Test func `cancelling the last caller cancels the request`() async throws {
     let callers = (0..<3).map { _ in caller() }
     try await server.isHolding()
