@@ -29,7 +29,7 @@ struct FilesView {
   private func rest(_ count: Int, _ isAll: Bool) -> String? {
     let atLeast = isAll ? "" : "at least "
     switch count - most {
-    case count: return "\(atLeast)\(count), without room for the list"
+    case count: return "\(atLeast)\(count), no room to list them"
     case 1...: return "and \(atLeast)\(count - most) more"
     default: return isAll ? nil : "and more"
     }

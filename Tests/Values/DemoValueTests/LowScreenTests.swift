@@ -86,7 +86,7 @@ import Testing
     guard shown.contains("\nfiles ") else { return #expect(count == 0 && rows < 10) }
     switch count {
     case 5: #expect(!shown.contains(" more"))
-    case 0: #expect(shown.contains("files     5, without room for the list"))
+    case 0: #expect(shown.contains("files     5, no room to list them"))
     default: #expect(shown.contains("          and \(5 - count) more\n"), "\(shown)")
     }
   }
