@@ -4,8 +4,6 @@ import Testing
 @testable import SequencingOAuth
 
 /// A private key that a specification publishes.
-///
-/// - SeeAlso: Tests/Values/JOSETests/Vectors/README.md
 struct PublishedKey: Decodable, CustomTestStringConvertible {
   let source: String
   let algorithm: String
@@ -14,11 +12,7 @@ struct PublishedKey: Decodable, CustomTestStringConvertible {
 
   var testDescription: String { "\(algorithm) of \(source)" }
 
-  static let all: [PublishedKey] = {
-    let file = PackageSources.root.appending(
-      path: "Tests/Values/JOSETests/Vectors/PrivateKeys.json")
-    return (try? JSONDecoder().decode([PublishedKey].self, from: Data(contentsOf: file))) ?? []
-  }()
+  static let all: [PublishedKey] = (try? TestVectors.read("PrivateKeys.json")) ?? []
 
   func text(_ change: (inout [String: JSONValue]) -> Void = { _ in }) throws -> String {
     var members = try #require(key.object)

@@ -5,8 +5,6 @@ import Testing
 @testable import SequencingOAuth
 
 /// Texts that other programs signed, with their keys.
-///
-/// - SeeAlso: Tests/Values/JOSETests/Vectors/README.md
 struct SignedVectors: Decodable {
   struct Vector: Decodable, Sendable, CustomTestStringConvertible {
     let source: String
@@ -59,11 +57,7 @@ struct SignedVectors: Decodable {
   let weak: [Vector]
   let confused: Confused
 
-  static let all = Result {
-    let file = PackageSources.root.appending(
-      path: "Tests/Values/JOSETests/Vectors/SignedTexts.json")
-    return try JSONDecoder().decode(SignedVectors.self, from: Data(contentsOf: file))
-  }
+  static let all = Result { try TestVectors.read("SignedTexts.json") as SignedVectors }
 
   /// The texts with strong keys, for the tables of tests.
   ///

@@ -209,6 +209,7 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
+    #expect(place.ranges == [nil])
     #expect(try place.contents.isEmpty)
   }
 

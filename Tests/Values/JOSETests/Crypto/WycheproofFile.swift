@@ -3,6 +3,7 @@ import Testing
 
 @testable import SQCrypto
 @testable import SequencingOAuth
+@testable import TestSupport
 
 /// A file of Project Wycheproof with signatures to verify.
 struct WycheproofFile: Decodable {
@@ -31,12 +32,8 @@ struct WycheproofFile: Decodable {
   private let testGroups: [Group]
 
   static func cases(_ name: String) throws -> [Case] {
-    let path = "Vectors/Wycheproof/\(name)_test.json"
-    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: path)
-    let groups = try JSONDecoder().decode(WycheproofFile.self, from: Data(contentsOf: file))
-      .testGroups
-    return try groups.flatMap { group in
+    let file: WycheproofFile = try TestVectors.read("Wycheproof/\(name)_test.json")
+    return try file.testGroups.flatMap { group in
       let publicKey = try #require(Self.key(group.publicKey))
       return try group.tests.map { vector in
         Case(
