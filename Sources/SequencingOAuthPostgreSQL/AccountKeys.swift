@@ -48,20 +48,26 @@ final class AccountKeys: Sendable {
 
   /// Opens a record key by its header in the database.
   ///
-  /// It blocks the thread for up to a second if the key is derived from a passphrase.
+  /// It blocks the thread for up to a second for each passphrase that it tries.
   ///
-  /// - Throws: `wrongPassphrase` if no key of this process matches the header.
+  /// - Throws: If no key of this process opens the header, the error of the first key:
+  ///   `wrongPassphrase`, or the reason why its key file cannot be read. Once this process has
+  ///   opened a key, the error is always `wrongPassphrase`.
   @discardableResult
   func open(_ number: Int64, _ header: Data) throws(SQOAuthError) -> RecordSealer {
     var failure: SQOAuthError?
-    for key in state.withLock(\.given) {
+    let (given, hasOpened) = state.withLock { ($0.given, !$0.sealers.isEmpty) }
+    for key in given {
       do throws(SQOAuthError) {
         let sealer = try RecordSealer(key, header: header)
         note(number, sealer)
         return sealer
       } catch {
+        // The file of a key that is open may be gone. Then this process only lacks the other key.
+        let isLacking = hasOpened && (try? key.secret(makingFile: false)) == nil
+        let code: SQOAuthError.Code = isLacking ? .wrongPassphrase : error.code
         // The first key's error is the most useful one.
-        failure = failure ?? error
+        failure = failure ?? SQOAuthError(code, error.message, cause: error.cause)
       }
     }
     let reason = failure ?? SQOAuthError(.wrongPassphrase, "the store was given no key")

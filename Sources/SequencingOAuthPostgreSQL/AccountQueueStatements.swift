@@ -79,7 +79,7 @@ struct AccountQueueStatements: Sendable {
           WHERE NOT paused OR server IN (SELECT server FROM asked))
         UPDATE \(accounts) a SET due = \(claimed)
         FROM taken WHERE a.id = taken.id
-        RETURNING a.id, a.value, a.key_number, taken.paused, a.version,
+        RETURNING a.id, a.value, a.key_number, taken.paused, a.version, a.server,
           \(SQLStatement.unsynced)
         """)
     next = SQLStatement(
@@ -98,8 +98,8 @@ struct AccountQueueStatements: Sendable {
         WHERE id = $1::bytea AND version = $3::bigint AND due IS NOT NULL
         RETURNING \(SQLStatement.unsynced)
         """)
-    // If several requests fail together, only one of them makes the pause longer. If the first
-    // request after a pause fails, it always makes the pause longer.
+    // If several requests fail together, only one of them counts as a further failure. If the first
+    // request after a pause fails, it always counts.
     let isOver = "(p.asking OR p.until <= \(now))"
     pause = SQLStatement(
       name: "pause",

@@ -1,7 +1,8 @@
 /// The statements about accounts, leases and one-time values, for the tables of one schema.
 ///
-/// Each statement may be repeated after its answer was lost. The second time, it changes nothing
-/// that matters and gives the same answer.
+/// Each statement may be repeated after its answer was lost. Its caller then comes to the same
+/// result. A repeated `put` or `erase` with the same ticket changes nothing, so it undoes no change
+/// that another host has made meanwhile.
 struct AccountStatements: Sendable {
   /// The `NOTIFY` channel for notices about these tables.
   let channel: String
@@ -108,16 +109,19 @@ struct AccountStatements: Sendable {
     // still knows the old row cannot overwrite the new one.
     let firstVersion =
       "(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000000)::bigint"
+    let once = Self.once(
+      "$9", schema: schema, if: "$6::boolean OR $5::integer = \(newestKey)")
     put = SQLStatement(
       name: "put",
       text: """
-        WITH saved AS (
+        WITH \(once),
+        saved AS (
           INSERT INTO \(accounts) AS a (id, version, key_number, value, server, due,
             user_digest, session_digest, digests_of)
           SELECT $1::bytea, f.version, $5::integer, $2::bytea, $3::bytea, \(after("$4")),
             $7::bytea, $8::bytea, f.version
           FROM (SELECT \(firstVersion) AS version) f
-          WHERE $6::boolean OR $5::integer = \(newestKey)
+          WHERE EXISTS (SELECT FROM once)
           ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value,
             server = excluded.server, due = excluded.due, key_number = excluded.key_number,
             user_digest = excluded.user_digest, session_digest = excluded.session_digest,
@@ -125,12 +129,17 @@ struct AccountStatements: Sendable {
           RETURNING version)
         SELECT (SELECT version FROM saved), \(newestKey)
         """)
-    erase = SQLStatement(name: "erase", text: "DELETE FROM \(accounts) WHERE id = $1::bytea")
+    erase = SQLStatement(
+      name: "erase",
+      text: """
+        WITH \(Self.once("$2", schema: schema))
+        DELETE FROM \(accounts) WHERE id = $1::bytea AND EXISTS (SELECT FROM once)
+        """)
     eraseVersion = SQLStatement(
       name: "erase_version",
       text: "DELETE FROM \(accounts) WHERE id = $1::bytea AND version = $2::bigint RETURNING true")
-    // If the same holder takes a lease again, the lease stays marked, because it protects an
-    // unsaved token.
+    // If a lease is taken again with the same ticket, it stays marked (`sent`), because it protects
+    // an unsaved token.
     takeLease = SQLStatement(
       name: "take_lease",
       text: """
@@ -198,17 +207,10 @@ struct AccountStatements: Sendable {
       text: """
         SELECT \(SQLStatement.unsynced), pg_catalog.pg_notify($1::text, $2::text)
         """)
-    // Each call deletes a few expired values, so that the number of stored values depends on the
-    // calls per hour.
     use = SQLStatement(
       name: "use",
       text: """
-        WITH forgotten AS (
-          DELETE FROM \(used) WHERE value IN (
-            SELECT value FROM \(used)
-            WHERE until < pg_catalog.statement_timestamp() - interval '1 hour'
-              AND value <> $1::bytea
-            ORDER BY until LIMIT 4 FOR UPDATE SKIP LOCKED))
+        WITH \(Self.forgotten(except: "$1", schema: schema))
         INSERT INTO \(used) AS u (value, ticket, until)
         VALUES ($1::bytea, $2::bytea, \(after("$3")))
         ON CONFLICT (value) DO UPDATE SET until = excluded.until WHERE u.ticket = excluded.ticket
@@ -227,7 +229,43 @@ struct AccountStatements: Sendable {
           AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'SELECT')
           AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'INSERT')
           AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'UPDATE')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(used))', 'SELECT')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(used))', 'INSERT')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(used))', 'UPDATE')
+          AND pg_catalog.has_table_privilege('\(Self.quoted(used))', 'DELETE')
         """)
+  }
+
+  /// Returns parts of a `WITH` clause that let a call's statement take effect only once.
+  ///
+  /// Another host may change a row after an attempt whose answer was lost, and the next attempt
+  /// must not undo that change. The part `once` has a row only in the first attempt with a random
+  /// ID (`ticket`) for which the condition holds.
+  static func once(_ ticket: String, schema: String, if condition: String = "true") -> String {
+    """
+    \(forgotten(except: ticket, schema: schema)),
+    once AS (
+      INSERT INTO \(schema).used (value, ticket, until)
+      SELECT \(ticket)::bytea, \(ticket)::bytea, pg_catalog.clock_timestamp()
+      WHERE \(condition)
+      ON CONFLICT (value) DO NOTHING
+      RETURNING true)
+    """
+  }
+
+  /// Returns a part of a `WITH` clause that deletes a few expired values.
+  ///
+  /// Each call that stores a value does this, so that the number of stored values depends on the
+  /// calls per hour.
+  private static func forgotten(except value: String, schema: String) -> String {
+    """
+    forgotten AS (
+      DELETE FROM \(schema).used WHERE value IN (
+        SELECT value FROM \(schema).used
+        WHERE until < pg_catalog.statement_timestamp() - interval '1 hour'
+          AND value <> \(value)::bytea
+        ORDER BY until LIMIT 4 FOR UPDATE SKIP LOCKED))
+    """
   }
 
   /// Returns an identifier with its quotes escaped for an SQL string literal.

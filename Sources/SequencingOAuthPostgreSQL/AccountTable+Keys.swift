@@ -59,7 +59,7 @@ extension AccountTable {
     while true {
       let (saved, newest) = try await attempt(key, isOld)
       if let saved { return saved }
-      guard let newest, newest != key.number, !isOld else { throw Self.damaged }
+      guard let newest, newest != key.number, !isOld else { throw Self.lacksKey }
       (key, isOld) = try await nextKey(newest)
     }
   }
@@ -68,7 +68,7 @@ extension AccountTable {
 
   /// Makes a key the newest key of the database, unless it already is; returns its number.
   ///
-  /// When this method returns, no save with an older key is running.
+  /// When this method returns, only a host without the key may still save with an older key.
   func makeNewest(_ key: StoreKey) async throws(SQOAuthError) -> Int64 {
     let before = try await newestHeader()
     if try await opens(key, before) { return before.number }
@@ -87,13 +87,13 @@ extension AccountTable {
   private func newestHeader() async throws(SQOAuthError) -> (number: Int64, header: Data) {
     guard let row = try await run(statements.header).first, let number = row.integer(0),
       let header = row.bytes(1)
-    else {
-      throw SQOAuthError(
-        .storeDamaged,
-        "the token database: the row that belongs to its key is missing; restore it from a backup")
-    }
+    else { throw Self.lacksKey }
     return (number, header)
   }
+
+  private static let lacksKey = SQOAuthError(
+    .storeDamaged,
+    "the token database: the row that belongs to its key is missing; restore it from a backup")
 
   /// Returns whether a key matches a header; if so, adds the key to ``keys``.
   private func opens(

@@ -22,7 +22,7 @@ extension AccountTable {
       guard rows.isEmpty else { return DueAccounts(try await accounts(rows)) }
       let row = try await run(statements.queue.next).first
       guard let newest = row?.integer(1), newest != key else {
-        return DueAccounts([], next: row?.number(0).map { .seconds(max(0, $0)) })
+        return DueAccounts([], next: row?.number(0).map { .bounded(seconds: $0) })
       }
       _ = try await sealer(newest)
       key = newest
@@ -33,11 +33,18 @@ extension AccountTable {
     var accounts: [DueAccounts.Account] = []
     for row in rows {
       // If an ID is not text, another program edited the row. The row stays unchanged.
-      guard let id = try? id(row) else { continue }
+      let id = try? id(row)
+      let record = try await result(row)
+      var wasPaused = row.boolean(3)
+      if wasPaused, id == nil || (try? record.get()) == nil {
+        // Nobody can send a request for this account, so another one is the server's first.
+        try await run(statements.queue.giveBack, .bytes(row.bytes(5) ?? Data()))
+        wasPaused = false
+      }
+      guard let id else { continue }
       accounts.append(
         DueAccounts.Account(
-          id: id, record: try await result(row), version: row.integer(4) ?? 0,
-          wasPaused: row.boolean(3)))
+          id: id, record: record, version: row.integer(4) ?? 0, wasPaused: wasPaused))
     }
     return accounts
   }
@@ -53,7 +60,7 @@ extension AccountTable {
   func pause(_ server: ServerName, for time: Duration?) async throws(SQOAuthError) -> Duration {
     let asked = time.map { min($0 / .seconds(1), BackOff.longest) }
     let rows = try await run(statements.queue.pause, .bytes(server.bytes), .seconds(asked))
-    return .seconds(rows.first?.number(0) ?? 1)
+    return .bounded(seconds: rows.first?.number(0) ?? 1)
   }
 
   func resume(_ server: ServerName) async throws(SQOAuthError) {

@@ -7,6 +7,11 @@ import SequencingOAuth
 extension AccountTable {
   private static let purpose = "registration"
 
+  private static let damagedRegistration = SQOAuthError(
+    .storeDamaged,
+    "the token database: another program edited a client's registration; nothing was changed: "
+      + "restore it from a backup, or erase it")
+
   func registration(at issuer: String) async throws(SQOAuthError) -> ClientRegistration? {
     try await stored(Self.name(ofServer: issuer))?.registration
   }
@@ -19,20 +24,24 @@ extension AccountTable {
     }
     let content = try await content(of: row, server)
     guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: content)
-    else { throw Self.damaged }
+    else { throw Self.damagedRegistration }
     return (registration, row.bytes(0))
   }
 
-  func put(_ registration: ClientRegistration) async throws(SQOAuthError) {
+  /// Saves a registration, unless an earlier attempt with the same random ID `ticket` has done so.
+  func put(_ registration: ClientRegistration, ticket: Data) async throws(SQOAuthError) {
     let server = Self.name(ofServer: registration.issuer)
     let content = try Self.content(registration)
     try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let box = try key.sealer.seal(content, as: Self.purpose, with: server)
       let row = try await run(
         statements.registrations.put, .bytes(server), .bytes(box), .integer(key.number),
-        .boolean(isOld)
+        .boolean(isOld), .bytes(ticket)
       ).first
-      return (row?.boolean(0) == true ? () : nil, row?.integer(1))
+      let newest = row?.integer(1)
+      // With a key that may save, nothing is saved only if an earlier attempt did it.
+      let isSaved = row?.boolean(0) == true || isOld || newest == key.number
+      return (isSaved ? () : nil, newest)
     }
   }
 
@@ -76,8 +85,10 @@ extension AccountTable {
     return content
   }
 
-  func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
-    try await run(statements.registrations.erase, .bytes(Self.name(ofServer: issuer)))
+  /// Erases a registration, unless an earlier attempt with the same random ID `ticket` has done so.
+  func eraseRegistration(at issuer: String, ticket: Data) async throws(SQOAuthError) {
+    try await run(
+      statements.registrations.erase, .bytes(Self.name(ofServer: issuer)), .bytes(ticket))
   }
 
   /// Encrypts registrations of older keys with a new key; returns how many are damaged.
@@ -87,7 +98,9 @@ extension AccountTable {
     let sealer = try await sealer(key)
     var damaged = 0
     for row in try await run(statements.registrations.old, .integer(key)) {
-      guard let old = row.bytes(0), let server = row.bytes(2) else { throw Self.damaged }
+      guard let old = row.bytes(0), let server = row.bytes(2) else {
+        throw Self.damagedRegistration
+      }
       do throws(SQOAuthError) {
         let content = try await content(of: row, server)
         let box = try sealer.seal(content, as: Self.purpose, with: server)
@@ -102,12 +115,12 @@ extension AccountTable {
   }
 
   private func content(of row: SQLRow, _ server: Data) async throws(SQOAuthError) -> Data {
-    guard let box = row.bytes(0), let key = row.integer(1) else { throw Self.damaged }
+    guard let box = row.bytes(0), let key = row.integer(1) else { throw Self.damagedRegistration }
     let sealer = try await sealer(key)
     do throws(SQOAuthError) {
       return try sealer.open(box, as: Self.purpose, with: server)
     } catch {
-      throw error.code == .storeDamaged ? Self.damaged : error
+      throw error.code == .storeDamaged ? Self.damagedRegistration : error
     }
   }
 

@@ -20,16 +20,26 @@ struct AccountTable {
   }
 
   /// Saves a record, replacing the account's earlier record; returns the row's new version.
-  func put(_ record: AccountRecord) async throws(SQOAuthError) -> Int64 {
+  ///
+  /// By the random ID `ticket`, a repeated statement recognizes that it was already carried out.
+  /// Returns `nil` if it was, and another host has changed the account since then.
+  func put(_ record: AccountRecord, ticket: Data) async throws(SQOAuthError) -> Int64? {
+    var version: Int64?
     try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let sealed = try SealedRecord(record, by: key)
       let row = try await run(
         statements.put, .bytes(Data(sealed.id.utf8)), .bytes(sealed.box), .bytes(sealed.server),
         .seconds(sealed.due), .integer(sealed.key), .boolean(isOld), .bytes(sealed.digests.user),
-        .bytes(sealed.digests.session)
+        .bytes(sealed.digests.session), .bytes(ticket)
       ).first
-      return (row?.integer(0), row?.integer(1))
+      version = row?.integer(0)
+      let newest = row?.integer(1)
+      // With a key that may save, nothing is saved only if an earlier attempt did it.
+      let isSaved = version != nil || isOld || newest == key.number
+      return (isSaved ? () : nil, newest)
     }
+    if let version { return version }
+    return try await self.version(of: record)
   }
 
   /// Saves a record if the account's row still has the given version; otherwise returns `false`.
@@ -51,7 +61,9 @@ struct AccountTable {
       ).first
       if row?.integer(0) != nil { return true }
       guard let newest = row?.integer(1), newest != next.key, !isOld else {
-        return try await isSaved(record, as: version + 1)
+        // An earlier attempt may have saved the record, and a key change may have encrypted it
+        // again since then.
+        return try await self.version(of: record) == version + 1
       }
       let (key, isOldKey) = try await nextKey(newest)
       isOld = isOldKey
@@ -59,25 +71,21 @@ struct AccountTable {
     }
   }
 
-  /// Returns whether an account's row already has a given version and contains a given record.
-  ///
-  /// An earlier attempt may have saved the record, and a key change may have encrypted it again
-  /// since then.
-  private func isSaved(
-    _ record: AccountRecord, as version: Int64
-  ) async throws(SQOAuthError) -> Bool {
+  /// Returns the version of an account's row; `nil` if the row does not contain a given record.
+  private func version(of record: AccountRecord) async throws(SQOAuthError) -> Int64? {
     do throws(SQOAuthError) {
-      guard let row = try await load(record.id) else { return false }
-      return row.version == version && row.record == record
+      guard let row = try await load(record.id), row.record == record else { return nil }
+      return row.version
     } catch {
       // Another process saved a record that this one cannot open.
       guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
-      return false
+      return nil
     }
   }
 
-  func erase(_ id: String) async throws(SQOAuthError) {
-    try await run(statements.erase, .bytes(Data(id.utf8)))
+  /// Erases an account, unless an earlier attempt with the same random ID `ticket` has done so.
+  func erase(_ id: String, ticket: Data) async throws(SQOAuthError) {
+    try await run(statements.erase, .bytes(Data(id.utf8)), .bytes(ticket))
   }
 
   /// Erases an account if a list contains its token; returns `false` if its token is different.
@@ -141,8 +149,8 @@ struct AccountTable {
 
   /// Returns the name of the holder of an account's lease.
   ///
-  /// If there was a failover, or if the server's clock was set back, the call extends the lease to
-  /// its full time.
+  /// If there was a failover, or if the server's clock was set back, the lease's full time starts
+  /// again with this call.
   func holder(_ id: String) async throws(SQOAuthError) -> String? {
     try await run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
   }
@@ -156,7 +164,8 @@ struct AccountTable {
     try await run(statements.doubtLease, .bytes(Data(id.utf8)))
   }
 
-  /// Extends a marked lease to its full time, if it has expired or another host doubts it.
+  /// Extends a marked lease to its full time if it has expired, if another host doubts it, or if
+  /// there was a failover.
   func keepLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
     try await run(statements.keepLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }

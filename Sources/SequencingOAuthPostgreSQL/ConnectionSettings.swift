@@ -18,6 +18,8 @@ struct ConnectionSettings: Redacted {
   init(_ string: String, environment: [String: String]) throws(SQOAuthError) {
     values = try Self.parse(string)
     guard Self.isWhole(values, string) else { throw Self.notUnderstood }
+    // An empty variable names no server, no mode and no authority.
+    let environment = environment.filter { !$0.value.isEmpty }
     let service = Self.service(values, environment)
     let isLocal = Self.isLocal(values, environment)
     if values["sslmode"] == nil, environment["PGSSLMODE"] == nil, service["sslmode"] == nil,
@@ -25,7 +27,7 @@ struct ConnectionSettings: Redacted {
     {
       values["sslmode"] = "verify-full"
     }
-    let mode = values["sslmode"] ?? service["sslmode"]
+    let mode = values["sslmode"] ?? service["sslmode"] ?? environment["PGSSLMODE"]
     if mode?.hasPrefix("verify-") == true, values["sslrootcert"] == nil,
       environment["PGSSLROOTCERT"] == nil, service["sslrootcert"] == nil,
       !Self.hasAuthority(environment), let bundle = Self.systemBundle
@@ -60,11 +62,12 @@ struct ConnectionSettings: Redacted {
     return read(options)
   }
 
+  /// Returns the parameters that have a value; libpq ignores an empty parameter when it connects.
   private static func read(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
     var values: [String: String] = [:]
     var option = options
     while let keyword = option.pointee.keyword {
-      if let value = option.pointee.val {
+      if let value = option.pointee.val, value.pointee != 0 {
         values[String(cString: keyword)] = String(cString: value)
       }
       option += 1
@@ -104,8 +107,7 @@ struct ConnectionSettings: Redacted {
   /// Returns whether the user has libpq's default file of trusted authorities.
   private static func hasAuthority(_ environment: [String: String]) -> Bool {
     let home =
-      environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
-      ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) }
+      environment["HOME"] ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) }
     return home.map { access("\($0)/.postgresql/root.crt", F_OK) == 0 } ?? false
   }
 
@@ -153,9 +155,16 @@ struct ConnectionSettings: Redacted {
   private static func hosts(
     _ values: [String: String], _ environment: [String: String]
   ) -> [Substring] {
-    let named =
-      values["hostaddr"] ?? environment["PGHOSTADDR"] ?? values["host"] ?? environment["PGHOST"]
-    return (named ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    func list(_ text: String?) -> [Substring] {
+      (text ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    }
+    let names = list(values["host"] ?? environment["PGHOST"])
+    guard let addresses = values["hostaddr"] ?? environment["PGHOSTADDR"] else { return names }
+    // A server without an address is reached by its name. If there are names, libpq demands as
+    // many as addresses.
+    return list(addresses).enumerated().map { index, address in
+      address.isEmpty && index < names.count ? names[index] : address
+    }
   }
 
   private static func isLoopback(_ host: Substring) -> Bool {

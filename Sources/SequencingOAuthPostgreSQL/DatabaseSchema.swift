@@ -12,7 +12,8 @@ import SequencingOAuth
 ///   `digests_of`.
 /// - `leases`: which process may change an account now. The `ticket` is a random ID of the lease.
 /// - `registrations`: the encrypted client registrations, by digests of their servers.
-/// - `used`: one-time values, each with a random ID (`ticket`) of the call that used it.
+/// - `used`: one-time values, each with a random ID (`ticket`) of the call that used it. A save or
+///   an erasure that may be repeated stores the ID of its call as such a value.
 /// - `pauses`: the servers that get no requests for now, how often each has failed, and whether its
 ///   first request after a pause is running (`asking`).
 ///
@@ -77,6 +78,20 @@ struct DatabaseSchema: Sendable {
     return try !connection.run(statement, [.text(plainName)], until: deadline).isEmpty
   }
 
+  /// Returns whether the database has a key; changes nothing.
+  func hasKey(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(SQOAuthError) -> Bool {
+    do throws(PostgreSQLError) {
+      guard try exists(connection, until: deadline) else { return false }
+      let statement = SQLStatement(
+        name: "schema_has_key", text: "SELECT true FROM \(name).keys LIMIT 1")
+      return try !connection.run(statement, [], until: deadline).isEmpty
+    } catch {
+      throw error.reported
+    }
+  }
+
   private func make(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(PostgreSQLError) {
@@ -133,8 +148,9 @@ struct DatabaseSchema: Sendable {
   ///
   /// Any number of hosts may upgrade the tables at the same time, and hosts with an earlier program
   /// can continue until they are restarted. If a database has no due dates, its accounts become due
-  /// within an hour, because the dates are in encrypted records. The next search for a user adds
-  /// the missing digests.
+  /// within an hour, because the dates are in encrypted records. The new columns keep their
+  /// defaults for the first program, which adds accounts without them. The next search for a user
+  /// or a session adds the missing digests.
   private func upgrade(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
@@ -144,14 +160,11 @@ struct DatabaseSchema: Sendable {
           SELECT pg_catalog.pg_advisory_xact_lock(\(Self.lock));
           ALTER TABLE \(name).accounts
             ADD COLUMN IF NOT EXISTS server bytea NOT NULL DEFAULT ''::bytea,
-            ADD COLUMN IF NOT EXISTS due timestamptz,
+            ADD COLUMN IF NOT EXISTS due timestamptz
+              DEFAULT (pg_catalog.clock_timestamp() + pg_catalog.random() * interval '1 hour'),
             ADD COLUMN IF NOT EXISTS user_digest bytea,
             ADD COLUMN IF NOT EXISTS session_digest bytea,
             ADD COLUMN IF NOT EXISTS digests_of bigint;
-          ALTER TABLE \(name).accounts ALTER COLUMN server DROP DEFAULT;
-          UPDATE \(name).accounts
-            SET due = pg_catalog.clock_timestamp() + pg_catalog.random() * interval '1 hour'
-            WHERE server = ''::bytea AND due IS NULL;
           \(tables)
           ALTER TABLE \(name).pauses
             ADD COLUMN IF NOT EXISTS asking boolean NOT NULL DEFAULT false;
@@ -202,7 +215,8 @@ struct DatabaseSchema: Sendable {
       throw SQOAuthError(
         .storeDamaged,
         "the token database: another program altered the tables in the schema "
-          + "\(plainName.printable); nothing was changed: restore a backup, or use another schema")
+          + "\(plainName.printable); no account was changed: restore a backup, or use another "
+          + "schema")
     }
     return version
   }
@@ -214,80 +228,4 @@ struct DatabaseSchema: Sendable {
       name: "schema_version", text: "SELECT version FROM \(name).store")
     return try connection.run(statement, [], until: deadline).first?.integer(0)
   }
-
-  private static let names =
-    "('accounts', 'keys', 'leases', 'pauses', 'registrations', 'store', 'used')"
-
-  private static let columns = SQLStatement(
-    name: "schema_columns",
-    text: """
-      SELECT c.relname || '.' || a.attname || ' ' ||
-        pg_catalog.format_type(a.atttypid, a.atttypmod) ||
-        CASE WHEN a.attnotnull THEN '' ELSE ' NULL' END
-      FROM pg_catalog.pg_attribute a
-      JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1::text AND c.relname IN \(names) AND c.relkind = 'r'
-        AND a.attnum > 0 AND NOT a.attisdropped
-      ORDER BY c.relname COLLATE "C", a.attnum
-      """)
-
-  /// The columns of the current tables.
-  static let form =
-    accountColumns + dueColumns + digestColumns + keyColumns + pauseColumns
-    + ["pauses.asking boolean"]
-    + valueColumns(registrations: true)
-
-  /// The columns of the three forms of version 1.
-  static let earlierForms = [
-    accountColumns + keyColumns + valueColumns(registrations: false),
-    accountColumns + dueColumns + keyColumns + pauseColumns + valueColumns(registrations: false),
-    accountColumns + dueColumns + keyColumns + pauseColumns + valueColumns(registrations: true),
-  ]
-
-  private static let accountColumns = [
-    "accounts.id bytea", "accounts.version bigint", "accounts.key_number integer",
-    "accounts.value bytea",
-  ]
-  private static let dueColumns = [
-    "accounts.server bytea", "accounts.due timestamp with time zone NULL",
-  ]
-  private static let digestColumns = [
-    "accounts.user_digest bytea NULL", "accounts.session_digest bytea NULL",
-    "accounts.digests_of bigint NULL",
-  ]
-  private static let keyColumns = [
-    "keys.number integer", "keys.header bytea", "leases.id bytea", "leases.ticket bytea",
-    "leases.holder text", "leases.until timestamp with time zone", "leases.sent boolean",
-    "leases.timeline text",
-  ]
-  private static let pauseColumns = [
-    "pauses.server bytea", "pauses.until timestamp with time zone", "pauses.failures integer",
-  ]
-
-  private static func valueColumns(registrations: Bool) -> [String] {
-    guard registrations else { return ["store.version integer"] }
-    return [
-      "registrations.server bytea", "registrations.key_number integer",
-      "registrations.value bytea", "store.version integer", "used.value bytea",
-      "used.ticket bytea", "used.until timestamp with time zone",
-    ]
-  }
-
-  /// A statement that finds objects that change the meaning of the store's statements.
-  ///
-  /// Such an object is a view or a partitioned table in place of a table, a trigger, a rule,
-  /// row-level security, a table that is not permanent, or a table without a primary key.
-  private static let oddities = SQLStatement(
-    name: "schema_oddities",
-    text: """
-      SELECT true FROM pg_catalog.pg_class c
-      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = $1::text AND c.relname IN \(names) AND (
-        c.relkind <> 'r' OR c.relpersistence <> 'p' OR c.relrowsecurity OR c.relhasrules
-        OR EXISTS (SELECT FROM pg_catalog.pg_trigger t
-          WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)
-        OR c.relname <> 'store' AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i
-          WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid))
-      """)
 }

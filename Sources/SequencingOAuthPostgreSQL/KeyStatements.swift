@@ -37,8 +37,8 @@ struct KeyStatements: Sendable {
 
   /// Returns a script that adds the header of a newer key, if `number` is still the newest.
   ///
-  /// The lock waits for every statement that has already read the keys. So no save with an older
-  /// key ends after this script.
+  /// The lock waits for every statement that has already read the keys. So after this script, only
+  /// a host without the newer key may still save with an older key.
   func add(_ header: Data, after number: Int64) -> String {
     """
     SELECT pg_catalog.set_config('lock_timeout', '10s', true);

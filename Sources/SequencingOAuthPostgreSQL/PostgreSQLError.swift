@@ -12,7 +12,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     case disconnected
     /// The server gave no answer in time; it may have run the statement.
     case timedOut
-    /// The call's time limit passed before anything was sent.
+    /// The statement was not sent, because the call's time limit passed or the system lacks a
+    /// thread or a descriptor.
     case notSent
     /// The server rejected a statement or a login with this SQLSTATE.
     case refused(String)
@@ -30,7 +31,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   /// The error if the call's time limit passed before the call got a connection.
   static let busy = Self(
     .notSent,
-    "all its connections were busy until the time limit passed, so the store may need more of them")
+    "all of the store's connections were busy until the time limit passed, so it may need more")
 
   /// The error if the system has no thread or descriptor to wait for the server.
   static let noLoop = Self(.notSent, "the system has no thread or descriptor to wait for it")
@@ -74,8 +75,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   /// Whether the same statement may succeed on a new connection.
   ///
   /// That is so for a broken connection, a server that starts or stops, a session that an
-  /// administrator ended, a former primary that is now read-only, a deadlock, and too many
-  /// connections.
+  /// administrator ended, a former primary that is now read-only, a deadlock, too many connections,
+  /// and a prepared statement that the server does not know.
   var isPassing: Bool {
     switch kind {
     case .disconnected: true
@@ -111,7 +112,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     switch kind {
     case .disconnected:
       "; check that the server runs and can be reached, the role and its password"
-    case .notSent: "; nothing was changed: try again"
+    // Earlier statements of the same call may have changed something.
+    case .notSent: "; try again"
     case .timedOut: "; the server may still execute the statement"
     case .refused(let state):
       switch state {
@@ -119,7 +121,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
         "; another program altered the tables; restore a backup, or use another schema"
       case "42501": "; grant the role the rights that the documentation lists"
       case "25006": "; the server is read-only: name the primary in the connection string"
-      case "53100": "; free space on the server's disk"
+      case "53100": "; the disk of the database server is full: make room on it"
       case "28P01": "; the server refused the password: give the store the role's current one"
       case "28000": "; check the role, its password and the server's pg_hba.conf"
       default: ""

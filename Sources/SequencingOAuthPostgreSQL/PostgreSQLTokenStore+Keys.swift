@@ -37,11 +37,31 @@ extension PostgreSQLTokenStore {
     guard damaged == 0 else {
       throw SQOAuthError(
         .storeDamaged,
-        "the token database: its key was changed, but the SDK could not decrypt all records and left "
-          + "\(damaged) of them as before: restore them from a backup, or erase their accounts")
+        "the token database: its key was changed, but the SDK could not decrypt all records and "
+          + "registrations and left \(damaged) of them as before: restore them from a backup, or erase "
+          + "them")
     }
   }
 
   /// The number of records to encrypt again in one step.
   private static let resealed = 500
+
+  /// Returns whether a database already has the key of a store; changes nothing.
+  ///
+  /// A program can so ask its user for a new passphrase, or for the present one.
+  package static func hasKey(connection: String) async throws(SQOAuthError) -> Bool {
+    let settings = try ConnectionSettings(
+      connection, environment: ProcessInfo.processInfo.environment)
+    let schema = try DatabaseSchema("sequencing_oauth")
+    let found = await Threads.run {
+      Result { () throws(SQOAuthError) -> Bool in
+        let connection = try AccountDatabase.connect(settings)
+        return try schema.hasKey(connection, until: .now + .seconds(30))
+      }
+    }
+    guard let found else {
+      throw SQOAuthError(.storeFailed, "the system has no thread for the token database")
+    }
+    return try found.get()
+  }
 }

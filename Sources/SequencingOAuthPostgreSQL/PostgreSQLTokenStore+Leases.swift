@@ -91,15 +91,18 @@ extension PostgreSQLTokenStore {
     await notices.sent(until: deadline)
     // The listening connection usually sends the notices, but it may not be open yet.
     while let notice = notices.takeNotice(now: true) {
+      let isSent = OneShot<Bool>()
       work.start { [self] in
         do throws(SQOAuthError) {
           try await database.use { table throws(SQOAuthError) in try await table.announce(notice) }
+          isSent.resolve(true)
         } catch {
           notices.putBack(notice)
+          isSent.resolve(false)
         }
       }
-      await work.flush(until: deadline)
-      guard ContinuousClock.now < deadline else { return }
+      // A failure that may be temporary was tried again already, and any other would come again.
+      guard await isSent.wait(until: deadline) == true else { break }
     }
     await notices.sent(until: deadline)
   }

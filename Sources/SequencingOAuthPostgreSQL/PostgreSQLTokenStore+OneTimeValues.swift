@@ -9,8 +9,7 @@ extension PostgreSQLTokenStore: OneTimeValues {
   public func isFirstUse(
     of value: String, until end: Date, at now: Date
   ) async throws(SQOAuthError) -> Bool {
-    // A random ID lets a statement that is repeated after a lost answer recognize its own row.
-    let ticket = Data(UUID().uuidString.utf8)
+    let ticket = Self.ticket()
     return try await database.use(.long) { table throws(SQOAuthError) in
       try await table.use(value, ticket: ticket, for: end.timeIntervalSince(now))
     }

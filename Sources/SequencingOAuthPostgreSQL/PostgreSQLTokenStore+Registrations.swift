@@ -13,8 +13,9 @@ extension PostgreSQLTokenStore: RegistrationStore {
 
   /// Encrypts and saves a registration, replacing the earlier registration at the same server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
+    let ticket = Self.ticket()
     try await database.use(.long) { table throws(SQOAuthError) in
-      try await table.put(registration)
+      try await table.put(registration, ticket: ticket)
     }
   }
 
@@ -32,8 +33,9 @@ extension PostgreSQLTokenStore: RegistrationStore {
 
   /// Erases the registration at an authorization server, if there is one.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
+    let ticket = Self.ticket()
     try await database.use(.long) { table throws(SQOAuthError) in
-      try await table.eraseRegistration(at: issuer)
+      try await table.eraseRegistration(at: issuer, ticket: ticket)
     }
   }
 }

@@ -19,9 +19,10 @@ public import SequencingOAuth
 ///
 /// A call waits at most 30 s for a free connection and for the answers to its statements, not
 /// counting the time to connect. Connecting takes up to 5 s for each server in the connection
-/// string, unless the string sets another `connect_timeout`. If no server can be reached, a call
-/// tries again for 5 s; a call that saves or erases tries again for 30 s. The last attempt may end
-/// later. How safe a saved record is depends on PostgreSQL's setting `synchronous_commit`.
+/// string, unless the string sets another `connect_timeout`. If no server can be reached any more,
+/// a call tries again for 5 s; a call that saves or erases tries again for 30 s. The last attempt
+/// may end later. Before the store's first connection, a call fails without a second attempt. How
+/// safe a saved record is depends on PostgreSQL's setting `synchronous_commit`.
 public final class PostgreSQLTokenStore: TokenStore {
   let database: AccountDatabase
   let held = HeldLeases()
@@ -98,12 +99,24 @@ public final class PostgreSQLTokenStore: TokenStore {
       if lease.isUnsaved { held.received(record.id, lease.ticket) }
       return try await replace(before.version, record, lease.ticket)
     }
+    let ticket = Self.ticket()
     let version = try await database.use(.long) { table throws(SQOAuthError) in
-      try await table.put(record)
+      try await table.put(record, ticket: ticket)
     }
-    changed(record.id, to: version)
-    if let lease { held.saved(record.id, lease.ticket, .init(version: version, record: record)) }
+    if let version {
+      changed(record.id, to: version)
+    } else {
+      // Another host has changed the account since it was saved, so the session must look at it.
+      notices?.forget(record.id)
+    }
+    guard let lease else { return }
+    let row = version.map { HeldLeases.Row(version: $0, record: record) }
+    held.saved(record.id, lease.ticket, row)
   }
+
+  /// Returns a random ID by which a statement that is repeated after a lost answer recognizes that
+  /// it was already carried out.
+  static func ticket() -> Data { Data(UUID().uuidString.utf8) }
 
   /// Saves a record if the account's row still has the given version; otherwise throws.
   func replace(
@@ -141,13 +154,16 @@ public final class PostgreSQLTokenStore: TokenStore {
 
   static func wasChanged(_ id: String) -> SQOAuthError {
     SQOAuthError(
-      .accountChanged, "another host has changed the account \"\(id.printable)\" in the meantime")
+      .accountChanged,
+      "another process has changed the account \"\(id.printable)\" in the meantime, or is about to")
   }
 
   /// Removes the record of an account.
   public func erase(_ id: String) async throws(SQOAuthError) {
-    let lease = held.lease(id)
-    try await database.use(.long) { table throws(SQOAuthError) in try await table.erase(id) }
+    let (lease, ticket) = (held.lease(id), Self.ticket())
+    try await database.use(.long) { table throws(SQOAuthError) in
+      try await table.erase(id, ticket: ticket)
+    }
     erased(id, lease)
   }
 

@@ -12,13 +12,16 @@ struct RegistrationStatements: Sendable {
     load = SQLStatement(
       name: "load_registration",
       text: "SELECT value, key_number FROM \(table) WHERE server = $1::bytea")
+    let once = AccountStatements.once(
+      "$5", schema: schema, if: "$4::boolean OR $3::integer = \(newestKey)")
     put = SQLStatement(
       name: "put_registration",
       text: """
-        WITH saved AS (
+        WITH \(once),
+        saved AS (
           INSERT INTO \(table) (server, key_number, value)
           SELECT $1::bytea, $3::integer, $2::bytea
-          WHERE $4::boolean OR $3::integer = \(newestKey)
+          WHERE EXISTS (SELECT FROM once)
           ON CONFLICT (server) DO UPDATE SET value = excluded.value,
             key_number = excluded.key_number
           RETURNING true)
@@ -39,7 +42,11 @@ struct RegistrationStatements: Sendable {
         SELECT EXISTS (SELECT FROM saved), \(newestKey)
         """)
     erase = SQLStatement(
-      name: "erase_registration", text: "DELETE FROM \(table) WHERE server = $1::bytea")
+      name: "erase_registration",
+      text: """
+        WITH \(AccountStatements.once("$2", schema: schema))
+        DELETE FROM \(table) WHERE server = $1::bytea AND EXISTS (SELECT FROM once)
+        """)
     old = SQLStatement(
       name: "old_registrations",
       text: "SELECT value, key_number, server FROM \(table) WHERE key_number < $1::integer")

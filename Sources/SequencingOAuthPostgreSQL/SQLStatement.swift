@@ -4,7 +4,7 @@ import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
-/// An SQL statement; each connection prepares it once under its name.
+/// An SQL statement; a connection without a pooler prepares it once under its name.
 struct SQLStatement: Sendable {
   let name: String
   let text: String

@@ -29,9 +29,11 @@ final class AccountDatabase: Sendable {
     try state.withLock { state throws(SQOAuthError) in try use(&state, body) }
   }
 
-  /// Encrypts the records with another key, unless an earlier call has done so.
+  /// Encrypts the records with another key.
   ///
-  /// Afterwards, the database is opened with that key.
+  /// If this store's own key no longer opens the database, but the other key does, an earlier call
+  /// has made the change, and this method changes nothing. Afterwards, the database is opened with
+  /// the other key.
   func changeKey(
     to key: StoreKey?, leasing lease: @Sendable (String) throws(SQOAuthError) -> AccountLease?
   ) throws(SQOAuthError) {

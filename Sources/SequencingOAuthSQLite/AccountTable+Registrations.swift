@@ -18,7 +18,7 @@ extension AccountTable {
 
   func put(_ registration: ClientRegistration) throws(SQOAuthError) {
     try write(registration)
-    if logHoldsErased { try emptyLog() }
+    emptyLogAgain()
   }
 
   private func write(_ registration: ClientRegistration) throws(SQOAuthError) {
@@ -46,7 +46,7 @@ extension AccountTable {
       return registration
     }
     // The log can be emptied only outside a transaction.
-    if logHoldsErased { try emptyLog() }
+    emptyLogAgain()
     return standing
   }
 
@@ -54,7 +54,8 @@ extension AccountTable {
     try connection.run(
       "DELETE FROM registrations WHERE server = ?1", .blob(Digest.sha256(issuer))
     ) { _ in }
-    if connection.changes > 0 || logHoldsErased { try emptyLog() }
+    // An earlier call may have erased the registration and failed to empty the log.
+    try emptyLog()
   }
 
   /// Encodes all registrations again, for another key or without encryption.

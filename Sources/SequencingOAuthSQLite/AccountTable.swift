@@ -7,7 +7,7 @@ final class AccountTable {
   let connection: Connection
   private let writeAheadCopies: WriteAheadCopies
   private(set) var coding: RecordCoding
-  /// Whether the log may still contain erased records because another process was reading it.
+  /// Whether the log may still contain erased records, because it could not be emptied.
   private(set) var logHoldsErased = false
 
   /// Opens the database, and creates it if it is missing.
@@ -59,7 +59,7 @@ final class AccountTable {
 
   func save(_ record: AccountRecord) throws(SQOAuthError) {
     try put(record)
-    if logHoldsErased { try emptyLog() }
+    emptyLogAgain()
     // The write-ahead copy is now outdated, so a failure to remove it does no harm.
     try? writeAheadCopies.remove(record.id, coding.sealer)
   }
@@ -139,7 +139,8 @@ final class AccountTable {
     // between would leave a token of a user who signed out.
     try writeAheadCopies.remove(id, coding.sealer)
     try connection.run("DELETE FROM accounts WHERE id = ?1", .text(id)) { _ in }
-    if connection.changes > 0 || logHoldsErased { try emptyLog() }
+    // An earlier call may have erased the record and failed to empty the log.
+    try emptyLog()
   }
 
   /// Records the use of a one-time value; returns `false` if it was used before.
@@ -205,9 +206,10 @@ final class AccountTable {
     to key: StoreKey?, leasing lease: (String) throws(SQOAuthError) -> AccountLease?
   ) throws(SQOAuthError) {
     let (old, new) = (coding, try RecordCoding.make(key))
-    try connection.transaction { () throws(SQOAuthError) in
+    let ids = try connection.transaction { () throws(SQOAuthError) in
       guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
-      for id in try list() {
+      let accounts = try list()
+      for id in accounts {
         if writeAheadCopies.has(id, old.sealer) {
           guard let lease = try lease(id) else { throw .isRefreshed(id) }
           lease.release()
@@ -221,14 +223,24 @@ final class AccountTable {
       }
       try recodeRegistrations(to: new)
       try DatabaseFormat.setHeader(new.header, connection)
+      return accounts
     }
     coding = new
-    for id in try list() { try writeAheadCopies.remove(id, old.sealer) }
-    try emptyLog()
+    // The key is changed now, and an error would deny it.
+    for id in ids { try? writeAheadCopies.remove(id, old.sealer) }
+    logHoldsErased = true
+    emptyLogAgain()
   }
 
   func emptyLog() throws(SQOAuthError) {
     logHoldsErased = try !connection.emptyLog()
+  }
+
+  /// Empties the log if it may still contain erased records.
+  ///
+  /// The caller's change is already saved, so a failure is no error; the next change tries again.
+  func emptyLogAgain() {
+    if logHoldsErased { try? emptyLog() }
   }
 
   /// Runs a body; throws `wrongPassphrase` if a record cannot be read because the key was changed.

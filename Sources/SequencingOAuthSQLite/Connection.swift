@@ -152,7 +152,13 @@ final class Connection {
     switch sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil) {
     case SQLITE_OK: return true
     case let result where result & 0xff == SQLITE_BUSY: return false
-    default: throw failure()
+    default:
+      // The erasure itself is saved, so the error must not say that nothing was changed.
+      let error = SQLiteError(handle)
+      throw SQOAuthError(
+        .storeFailed,
+        "its log cannot be emptied, so it may still contain what was erased (\(error)); erase it "
+          + "again", cause: error)
     }
   }
 

@@ -18,7 +18,7 @@ struct DatabaseFile {
   func find(
     orMake make: (_ emptyFile: String) throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) -> String {
-    try FileFailure.reported("its folder cannot be created") { () throws(FileFailure) in
+    try FileFailure.reported("its folder cannot be used") { () throws(FileFailure) in
       try file.refuseFolder()
       try file.makeFolder()
     }
@@ -85,7 +85,9 @@ struct DatabaseFile {
   func keepToOwner(_ place: String) throws(SQOAuthError) {
     for path in Self.files(of: place) {
       guard try status(path)?.needsMending == true else { continue }
-      try making { () throws(FileFailure) in try PrivateFile(path: path).closeToOthers() }
+      try FileFailure.reported("other users' access to its files cannot be removed") {
+        () throws(FileFailure) in try PrivateFile(path: path).closeToOthers()
+      }
     }
   }
 

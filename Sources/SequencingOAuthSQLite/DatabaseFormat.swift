@@ -6,7 +6,7 @@ import SequencingOAuth
 enum DatabaseFormat {
   /// The letters "SQOA", in the header field that SQLite reserves for an application ID.
   ///
-  /// - SeeAlso: The SQLite Database File Format, section 1.3.16
+  /// - SeeAlso: The SQLite Database File Format, section 1.3.15
   static let applicationID: UInt32 = 0x5351_4F41
   /// The current version of the tables.
   ///
@@ -112,7 +112,10 @@ enum DatabaseFormat {
   /// Throws unless a file's header belongs to a token database with a known version.
   static func check(header: [UInt8]?) throws(SQOAuthError) {
     guard let header else {
-      throw SQOAuthError(.storeDamaged, "its end is missing; nothing was changed: restore a copy")
+      throw SQOAuthError(
+        .storeDamaged,
+        "it is no database, or its end is missing; nothing was changed: check the path, or restore a "
+          + "copy")
     }
     guard header.starts(with: Array("SQLite format 3\0".utf8)),
       integer(in: header, at: 68) == applicationID

@@ -5,8 +5,8 @@ public import SequencingOAuth
 /// A token store in an SQLite database that only its owner can read.
 ///
 /// Use it for many accounts: the time to load or save one account hardly grows with their number.
-/// Only the first call takes longer, because it checks the whole database for damage: a quarter of
-/// a second for 100,000 accounts.
+/// Only a call that opens the database takes longer: the first call, and the next call after an
+/// error. It checks the whole database for damage: a quarter of a second for 100,000 accounts.
 ///
 /// The database and its log have mode 0600. If the folder is missing, the store creates it with
 /// mode 0700. A saved record is safe on disk when the call returns, and an erased record is
@@ -138,8 +138,9 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
   ///
   /// Either all records change or none. The call first waits at most 30 s for running refreshes.
   /// Afterwards, other processes that have the store open get `SQOAuthError.Code.wrongPassphrase`;
-  /// they cannot damage the store. If an earlier call has already changed the key to this key,
-  /// nothing changes.
+  /// they cannot damage the store. If the database already has this key and no longer opens with
+  /// the store's own key, an earlier call has made the change, and nothing changes. If the disk is
+  /// full, the log may contain records of the old key until this process next saves or erases.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
       try await queue.run { [database, locks] () throws(SQOAuthError) in

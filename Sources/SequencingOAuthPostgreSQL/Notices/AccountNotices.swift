@@ -46,7 +46,9 @@ final class AccountNotices: Sendable {
   private static let pause = Duration.milliseconds(20)
   /// The time that an unused connection stays open.
   private static let idleTime = Duration.seconds(60)
-  /// The most changes to keep while the server cannot be reached; hosts find others by polling.
+  /// The most changes to keep while the server cannot be reached.
+  ///
+  /// Other hosts find further changes when they next compare versions.
   private static let mostChanges = 10_000
 
   init(_ settings: ConnectionSettings, _ statements: AccountStatements) {
@@ -106,6 +108,11 @@ final class AccountNotices: Sendable {
   /// Records the version of an account's row; `nil` if there is no row.
   func know(_ id: String, _ version: Int64?) {
     state.withLock { $0.accounts[id]?.version = .some(version) }
+  }
+
+  /// Forgets the version of an account's row, so that the next comparison reports a change.
+  func forget(_ id: String) {
+    state.withLock { $0.accounts[id]?.version = nil }
   }
 
   /// Stops listening for good, after one attempt to send the pending notices.

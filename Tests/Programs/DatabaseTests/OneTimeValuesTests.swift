@@ -102,7 +102,7 @@ import Testing
   /// The store repeats a call that got no answer, and must not take its own entry for another
   /// host's.
   @Test(.requires(.postgreSQL), arguments: [TCPRelay.Fault.requestIsLost, .answerIsLost])
-  func `if the database's answer is lost, a value's first use is still reported as the first`(
+  func `if the request or the answer is lost, a value's first use is still reported as the first`(
     fault: TCPRelay.Fault
   )
     async throws

@@ -69,12 +69,12 @@ import Testing
   ///
   /// `record` names the sample of its record file, if the format has one.
   private func download(
-    _ record: String?, partial: String = "download-1.partial", in folder: TemporaryFolder
+    _ record: String?, partial: String = "download-1.partial", in folder: TemporaryFolder,
+    from resource: Resource = Resource()
   ) async throws -> [String?] {
     let destination = folder.file("data")
     try StoredForms.copy(partial, to: "\(destination).partial")
     if let record { try StoredForms.copy(record, to: "\(destination).partial.info") }
-    let resource = Resource()
     let download = ResumableDownload(
       WebRequest(method: "GET", url: try StoredForms.url), to: URL(filePath: destination))
     _ = try await download.run { request throws(SQOAuthError) in
@@ -99,7 +99,9 @@ import Testing
     async throws
   {
     let folder = try TemporaryFolder()
-    await failure(.fileFailed) { try await download(nil, in: folder) }
+    let resource = Resource()
+    await failure(.fileFailed) { try await download(nil, in: folder, from: resource) }
+    #expect(resource.requested.isEmpty)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(names == ["data.partial"])
     #expect(

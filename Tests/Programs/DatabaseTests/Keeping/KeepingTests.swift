@@ -69,6 +69,7 @@ private final class WaitedStore: SharedTokenStore {
       gate.open()
       await running.value
       #expect(keeper.totals.refreshed == 1 && !keeper.isRenewing)
+      for await event in keeper.events() { Issue.record("unexpected event: \(event)") }
       #expect(
         try await accounts.open().load("a")?.token.expirationDate ?? .distantPast > Date() + 1000)
       // A second call returns at once.
@@ -108,7 +109,7 @@ private final class WaitedStore: SharedTokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
-  func `after a failure, a server gets one request at a time until it works again`(
+  func `after answers with Retry-After, the keeper pauses and then renews all accounts`(
     store: KeptAccounts.Store
   )
     async throws
@@ -123,7 +124,7 @@ private final class WaitedStore: SharedTokenStore {
       await keeper.stop()
       #expect(events.all.first?.hasSuffix("failed: temporarily_unavailable") == true)
       #expect(keeper.totals.paused >= 2)
-      // Two simultaneous requests fail first, and then a single request.
+      // Each of the three failures is one more request.
       #expect(accounts.refreshes == Self.ids.count + 3)
       #expect(accounts.sandbox.refreshTokenReuses == 0)
     }

@@ -162,7 +162,7 @@ import Testing
       let reservation = try await store.reserve("a", replacing: known)
       await reservation.writeAhead(new)
       let error = try await failure { try await store.save(new) }
-      #expect(error.code == .storeFailed && error.message.contains("free space"), "\(error)")
+      #expect(error.code == .storeFailed && error.message.contains("make room"), "\(error)")
       #expect(try await store.load("a") == old)
       await #expect(throws: SQOAuthError.self) {
         try await store.save(record("b", token: new.token))
@@ -248,6 +248,76 @@ import Testing
       try await store.save(new)
       #expect(try await store.load("a") == new)
       #expect(try await server.version("a") == next)
+    }
+  }
+
+  /// The server processed the request, but its answer was lost.
+  ///
+  /// Before the call is repeated, another host changes the account.
+  @Test(arguments: [false, true])
+  func `a repeated sign-in or sign-out does not undo another host's later change`(
+    isSignOut: Bool
+  ) async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let (store, other) = (
+        PostgreSQLTokenStore(
+          connection: server.connection(through: relay.port), key: .testKey, connections: 1),
+        DatabaseTests.store(server)
+      )
+      let newer = record("a", token: SQToken(accessToken: "newer"))
+      // By the time of the tested call, the connection has prepared the statement.
+      if isSignOut {
+        try await other.save(record("a"))
+        try await store.erase("b")
+      } else {
+        try await store.save(record("b"))
+      }
+      let call: @Sendable () async throws -> Void = {
+        if isSignOut { try await store.erase("a") } else { try await store.save(record("a")) }
+      }
+      relay.passThrough(.requests)
+      async let called: Void = call()
+      try await eventually("the server has processed the request") {
+        try await other.load("a") == (isSignOut ? nil : record("a"))
+      }
+      try await other.save(newer)
+      relay.dropConnections()
+      relay.speakAgain()
+      try await called
+      #expect(try await other.load("a") == newer)
+      // The store has not taken the record that it saved for the newest one.
+      let lease = try #require(try await store.lease("a"))
+      #expect(try await store.load("a") == newer)
+      try await store.reserve("a", replacing: newer).release()
+      lease.release()
+    }
+  }
+
+  /// The server processed the request, but its answer was lost.
+  @Test func `a sign-in with a lost answer is not made twice, and a refresh can follow`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: .testKey, connections: 1)
+      // By now the connection has prepared the save statement.
+      try await store.save(record("b"))
+      let lease = try #require(try await store.lease("a"))
+      relay.passThrough(.requests)
+      async let saved: Void = store.save(record("a"))
+      try await eventually("the server has saved the record") {
+        try await !server.version("a").isEmpty
+      }
+      let version = try await server.version("a")
+      relay.dropConnections()
+      relay.speakAgain()
+      try await saved
+      #expect(try await server.version("a") == version)
+      // The store knows the saved row without another look at it.
+      try await store.reserve("a", replacing: record("a")).release()
+      lease.release()
     }
   }
 

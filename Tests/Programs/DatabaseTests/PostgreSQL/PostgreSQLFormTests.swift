@@ -74,6 +74,35 @@ import Testing
     }
   }
 
+  /// The first program knows neither servers nor due dates, and may run until it is restarted.
+  @Test(arguments: [false, true])
+  func `a running program of the first format can save into upgraded tables`(isNew: Bool)
+    async throws
+  {
+    try await withForm(Self.forms[0]) { server in
+      let one = store(server)
+      #expect(try await one.list() == ["alice"])
+      try await server.run(
+        """
+        CREATE TABLE public.sent AS
+          SELECT id, version, key_number, value FROM sequencing_oauth.accounts;
+        \(isNew ? "DELETE FROM sequencing_oauth.accounts;" : "")
+        INSERT INTO sequencing_oauth.accounts AS a (id, version, key_number, value)
+          SELECT * FROM public.sent
+          ON CONFLICT (id) DO UPDATE SET version = a.version + 1, value = excluded.value
+        """)
+      #expect(try await one.load("alice") == StoredForms.record)
+      let isDueSoon = try await server.run(
+        """
+        SELECT due BETWEEN clock_timestamp() - interval '1 hour'
+          AND clock_timestamp() + interval '1 hour' FROM sequencing_oauth.accounts
+        """)
+      #expect(isDueSoon == "t")
+      try await one.save(StoredForms.record)
+      #expect(try await store(server).all() == [StoredForms.record])
+    }
+  }
+
   @Test func `the error for a role that may not upgrade the tables says that only the owner can`()
     async throws
   {

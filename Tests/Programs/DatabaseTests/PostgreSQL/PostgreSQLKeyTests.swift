@@ -123,6 +123,38 @@ import Testing
     }
   }
 
+  /// The host still has its own key in memory.
+  @Test(arguments: [nil, ""])
+  func `a host whose key file is gone or damaged saves the token that it has just received`(
+    content: String?
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("tokens.key")
+    try await PostgreSQLServer.running { server in
+      let late = Self.store(server, .file(path))
+      let (before, after) = (record("a"), record("a", token: SQToken(accessToken: "2")))
+      try await late.save(before)
+      let other = Self.store(server, .file(path), [Self.newKey])
+      let lease = try #require(try await late.lease("a"))
+      let known = try #require(try await late.load("a"))
+      _ = try await late.reserve("a", replacing: known)
+      try await other.changeKey(to: Self.newKey)
+      try FileManager.default.removeItem(atPath: path)
+      if let content { try folder.write(content, to: "tokens.key") }
+      try await late.save(after)
+      #expect(try await other.load("a") == after)
+      await failure(.wrongPassphrase) { try await late.reserve("a", replacing: after) }
+      lease.release()
+      try await other.save(record("b"))
+      // The unreadable account does not hide the other one.
+      let entries = try await late.entries(after: nil, limit: 9)
+      #expect(entries.map { try? $0.record.get() } == [after, nil])
+      let start = Self.store(server, .file(path))
+      let error = await failure { try await start.load("a") }
+      #expect(error?.code != .wrongPassphrase, "a program that starts says what is wrong")
+    }
+  }
+
   @Test func `a host without the new key claims no account that is due for refresh`() async throws {
     try await PostgreSQLServer.running { server in
       let (late, other) = (Self.store(server, .testKey), Self.prepared(server))

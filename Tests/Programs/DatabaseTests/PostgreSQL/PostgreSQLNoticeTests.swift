@@ -143,6 +143,26 @@ import Testing
     }
   }
 
+  /// Each attempt would fail, and some servers lock a role after several failures.
+  @Test func `flush does not repeat an announcement that the server refuses`() async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: .testKey, connections: 1)
+      #expect(try await store.list() == [])
+      let notices = try #require(store.notices)
+      // Without the listening connection, only `flush` can send the announcement.
+      notices.close()
+      notices.announce("a")
+      try await server.run("ALTER ROLE app PASSWORD 'another'")
+      try await server.terminateSessions()
+      let before = relay.counters.accepted
+      await store.flush()
+      #expect(relay.counters.accepted == before + 1)
+      #expect(notices.takeNotice(now: true) != nil, "another attempt can send the announcement")
+    }
+  }
+
   @Test func `malformed notifications cause no report, and a later change is still reported`()
     async throws
   {

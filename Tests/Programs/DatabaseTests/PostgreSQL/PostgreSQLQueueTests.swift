@@ -194,6 +194,26 @@ import Testing
     }
   }
 
+  @Test(arguments: ["value = '\\x00'", "id = '\\xff'"])
+  func `after a pause, an unreadable account does not make its server's other accounts wait`(
+    damage: String
+  ) async throws {
+    try await withStores([Self.record("a"), Self.record("b")]) { server, one, two in
+      _ = try await one.pause(ServerName(of: Self.record("a")), askedFor: nil)
+      // The damaged account is the first one in the queue.
+      try await server.run(
+        """
+        UPDATE sequencing_oauth.accounts SET \(damage), due = due - interval '1 s'
+        WHERE id = convert_to('a', 'UTF8');
+        UPDATE sequencing_oauth.pauses SET until = clock_timestamp()
+        """)
+      let first = try await take(one)
+      #expect(first.allSatisfy { $0.id == "a" && !$0.wasPaused })
+      let second = try await take(two)
+      #expect(second.map(\.id) == ["b"] && second.allSatisfy(\.wasPaused))
+    }
+  }
+
   // MARK: Lost answers
 
   /// Runs `body` with a store whose answers a relay can lose, and with another host's store.
@@ -315,7 +335,7 @@ import Testing
     }
   }
 
-  @Test func `storing a one-time value does not read stored values that have not expired`()
+  @Test func `storing a one-time value does not read stored values that it must still keep`()
     async throws
   {
     try await withStores([]) { server, one, _ in

@@ -82,6 +82,47 @@ import Testing
     }
   }
 
+  /// The server processed the request, but its answer was lost.
+  ///
+  /// Before the call is repeated, another host saves a newer registration.
+  @Test(arguments: [false, true])
+  func `a repeated save or erasure of a registration does not undo another host's later save`(
+    isErasure: Bool
+  ) async throws {
+    let all = try await Registrations.atOneServer(3)
+    let issuer = all[0].issuer
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let store = PostgreSQLTokenStore(
+        connection: server.connection(through: relay.port), key: .testKey, connections: 1)
+      let other = DatabaseTests.store(server)
+      // By the time of the tested call, the connection has prepared the statement.
+      if isErasure {
+        try await other.save(all[0])
+        try await store.eraseRegistration(at: "https://another.example")
+      } else {
+        try await store.save(all[0])
+      }
+      let call: @Sendable () async throws -> Void = {
+        if isErasure {
+          try await store.eraseRegistration(at: issuer)
+        } else {
+          try await store.save(all[1])
+        }
+      }
+      relay.passThrough(.requests)
+      async let called: Void = call()
+      try await eventually("the server has processed the request") {
+        try await other.registration(at: issuer) == (isErasure ? nil : all[1])
+      }
+      try await other.save(all[2])
+      relay.dropConnections()
+      relay.speakAgain()
+      try await called
+      #expect(try await other.registration(at: issuer) == all[2])
+    }
+  }
+
   /// SQL that waits until another transaction waits for the transaction in which the SQL runs.
   private static let waiting = """
     DO $$ BEGIN

@@ -141,7 +141,8 @@ import Testing
     }
   }
 
-  /// The server has replaced the refresh token, and the database ends before the token is saved.
+  /// The database ends before the authorization server answers, so the new token cannot be saved at
+  /// once.
   @Test func `a database that restarts during a refresh loses no token`() async throws {
     try await SharedAccount.running { account in
       let (_, refresh, answer) = try await account.heldRefresh()

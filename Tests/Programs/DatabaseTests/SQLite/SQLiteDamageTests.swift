@@ -1,4 +1,5 @@
 import Foundation
+import ProgramSupport
 import SQBasics
 import SequencingOAuth
 import SequencingOAuthSQLite
@@ -90,8 +91,8 @@ import Testing
     for record in Self.records { try await store.save(record) }
     let copy = try SQLiteFolder()
     var content = try files.bytes()
-    // Changes the number of cells on the schema's page. The page is also in the log, unless a
-    // checkpoint has moved it into the database.
+    // Changes the number of cells on the schema's page. The log has no other copy of this page,
+    // because the saves do not change it.
     content[103] ^= 1
     let log = try files.bytes("-wal")
     try #require(!log.isEmpty)
@@ -100,6 +101,26 @@ import Testing
     await failure(.storeDamaged) { try await copy.store().save(record("d")) }
     #expect(try copy.bytes() == content)
     #expect(try copy.bytes("-wal") == log)
+  }
+
+  /// The store has read the whole database before it is cut off, so only emptying the log fails.
+  @Test(.timeLimit(.minutes(1)))
+  func `damage that is found after an erasure is not reported as a database without changes`()
+    async throws
+  {
+    let files = try SQLiteFolder()
+    let token = SQToken(accessToken: String(repeating: "x", count: 4000))
+    try await files.fill((0..<100).map { record("\($0)", token: token) })
+    let store = files.store()
+    try await store.save(record("0"))
+    // If this process opened and closed the database, the store's locks would end.
+    let cut = try await ChildProcess.run(["truncate", "-s", "8192", files.path])
+    try #require(cut.status == 0, "\(cut.errors)")
+    let error = await failure(.storeFailed) { try await store.erase("1") }
+    #expect(error?.message.contains("its log cannot be emptied") == true)
+    #expect(error?.message.contains("not changed") == false)
+    // The next call opens the database again, and checks it.
+    await failure(.storeDamaged) { try await store.erase("1") }
   }
 
   /// Expects either store errors and an unchanged file, or the saved records.

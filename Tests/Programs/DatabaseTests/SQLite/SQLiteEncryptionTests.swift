@@ -119,6 +119,45 @@ import Testing
     #expect(try await files.store(SQLiteFolder.otherKey).list() == ["a", "b"])
   }
 
+  /// The database cannot grow, as on a full disk, but its log can.
+  ///
+  /// A limit on the size of files is for a whole process, so the test runs in its own process.
+  @Test(.timeLimit(.minutes(2)))
+  func `changes that are saved succeed even if the log cannot be emptied`() async throws {
+    await #expect(processExitsWith: .success) {
+      // Without this, a write beyond the limit would end the process.
+      signal(SIGXFSZ, SIG_IGN)
+      let files = try SQLiteFolder()
+      let registration = try StoredForms.registration
+      try await {
+        let store = files.store(SQLiteFolder.key)
+        let value = String(repeating: "x", count: 2_000_000)
+        try #require(try await store.isFirstUse(of: value, until: Date() + 3600, at: Date()))
+      }()
+      try await eventually("the log is empty") { try files.bytes("-wal").isEmpty }
+      let store = files.store(SQLiteFolder.key)
+      let long = record("a", token: SQToken(accessToken: String(repeating: "t", count: 50_000)))
+      try await store.save(long)
+      var limit = rlimit()
+      try #require(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      var low = limit
+      low.rlim_cur = rlim_t(try TemporaryFolder.size(files.path))
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &low) == 0)
+      try await store.changeKey(to: SQLiteFolder.otherKey)
+      try #require(try await store.load("a") == long)
+      try await store.save(record("b"))
+      try await store.save(registration)
+      // The erased record stays in the log, so the call fails, and so does its repetition.
+      for _ in 1...2 { await failure(.storeFailed) { try await store.erase("b") } }
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      try await store.erase("b")
+      try #require(try TemporaryFolder.size(files.path + "-wal") == 0)
+      let reader = files.store(SQLiteFolder.otherKey)
+      try #require(try await reader.all() == [long])
+      try #require(try await reader.registration(at: registration.issuer) == registration)
+    }
+  }
+
   @Test func `a change of the key fails and changes nothing if a record is unreadable`()
     async throws
   {
