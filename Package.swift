@@ -273,7 +273,7 @@ let loopback: [Target] = [
     ]),
   tests(
     "Loopback/OAuthSandboxTests",
-    ["OAuthSandbox", "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport"]),
+    ["OAuthSandbox", "SQBasics", "SQCrypto", "SQLoopback", "TestSupport", "LoopbackSupport"]),
   tests(
     "Loopback/LoopbackHTTPTests",
     ["SQBasics", "SQLoopback", "OAuthSandbox", "TestSupport", "LoopbackSupport"]),

@@ -32,7 +32,7 @@ enum Crypto {
   }
 
   /// Returns the left half of a token's hash in base64url, for `at_hash` and `c_hash` (OpenID
-  /// Connect Core, section 3.1.3.6).
+  /// Connect Core, sections 3.1.3.6 and 3.3.2.11).
   static func halfHash(of token: String, for algorithm: SandboxSigningAlgorithm) -> String {
     let digest = hash(Data(token.utf8), algorithm.hash)
     return base64URL(digest.prefix(digest.count / 2))

@@ -36,7 +36,10 @@ enum FormCoding {
     else { return nil }
     var parameters: [SandboxParameter] = []
     for (item, source) in zip(items, query) {
-      guard item.value != nil || !source.contains("=") else { return nil }
+      // URLComponents takes a name that is not UTF-8 for an empty one, and such a value for none.
+      guard item.value != nil || !source.contains("="),
+        !item.name.isEmpty || source.hasPrefix("=")
+      else { return nil }
       parameters.append(SandboxParameter(name: item.name, value: item.value ?? ""))
     }
     return parameters

@@ -60,7 +60,8 @@ public struct SandboxClient: Sendable, Hashable {
   ///
   /// If `nil`, it is the first of ``SandboxOptions/authorizationResponseAlgorithms``.
   public var authorizationResponseAlgorithm: SandboxSigningAlgorithm?
-  /// Whether the client's sign-ins must be signed requests, `require_signed_request_object`.
+  /// Whether the client's sign-ins with a browser must be signed requests,
+  /// `require_signed_request_object`.
   ///
   /// It has no effect without ``SandboxOptions/requestObjectAlgorithms``.
   ///

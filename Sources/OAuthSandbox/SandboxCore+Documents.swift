@@ -27,7 +27,7 @@ extension SandboxCore {
   ) -> (id: String, SandboxClientDocuments)? {
     guard let source = sandbox.options.clientDocuments,
       let id = request.endpoint == .authorization
-        ? request.query("client_id") : request.form("client_id"),
+        ? request.parameters.value("client_id") : request.form("client_id"),
       ClientDocument.isAddress(id), !sandbox.options.clients.contains(where: { $0.id == id })
     else { return nil }
     switch request.endpoint {
@@ -35,7 +35,7 @@ extension SandboxCore {
       return (id, source)
     case .authorization:
       // The document of a pushed request was read when it was pushed.
-      return request.query("request_uri") == nil ? (id, source) : nil
+      return request.parameters.value("request_uri") == nil ? (id, source) : nil
     case .token, .revocation, .introspection:
       return sandbox.documents.client(id) == nil ? (id, source) : nil
     default:

@@ -34,8 +34,9 @@ final class SandboxCore: Sendable {
         $0.plan.take(endpoint) { $0.concernsWholeAnswer }
       }
     }
-    let reply = await Misbehaving.reply(misbehaviour, to: received) { request in
+    let reply = await Misbehaving.reply(misbehaviour, to: received) { request, due in
       self.withState { sandbox in
+        if let due, let endpoint = request.endpoint { sandbox.plan.addFirst(due, at: endpoint) }
         var answer = Self.answer(request, &sandbox)
         // RFC 9110, section 6.6.1
         answer.headers.append(("Date", Timestamp.http(sandbox.now)))

@@ -31,12 +31,13 @@ extension SandboxError: CustomStringConvertible, LocalizedError {
   /// A description of the failure for a developer.
   public var description: String {
     switch self {
-    case .portInUse(let port): "another program listens on port \(port)"
+    case .portInUse(let port): "port \(port) is in use; choose another one"
     case .system(let code):
       "the loopback address could not be used: \(CLibrary.meaning(of: code))"
     case .notLoopback(let address):
       // Remove the query, because it may contain a code.
-      "a redirect leads to \(address.prefix { $0 != "?" }), which is not on this computer"
+      "the visitor was sent to \(address.prefix { $0 != "?" }), which is not an http server on this "
+        + "computer"
     case .unexpectedAnswer(let text), .cryptographyUnavailable(let text): text
     case .endedOnPage(let heading, let detail):
       "the sign-in ended on the page \"\(heading)\"" + (detail.map { ": \($0)" } ?? "")

@@ -32,8 +32,7 @@ private struct ParsedJSON: Decodable {
     init?(intValue: Int) { nil }
   }
 
-  /// Tries the kinds of value in the order of their number in usual texts, since each wrong try
-  /// throws an error.
+  /// Tries the most frequent kinds of single values first, because each wrong try throws an error.
   init(from decoder: any Decoder) throws {
     if let single = Self.single(try decoder.singleValueContainer()) {
       value = single

@@ -3,7 +3,8 @@ public struct SandboxOpenIDOptions: Sendable {
   /// The signing algorithms that the discovery document lists.
   ///
   /// Each client uses its own ``SandboxClient/idTokenAlgorithm``, even if it is not in this list.
-  /// Only a client that registers itself must choose an algorithm from this list.
+  /// Only a client that registers itself, or that a document describes, must choose an algorithm
+  /// from this list.
   public var algorithms = SandboxSigningAlgorithm.allCases
   /// The lifetime of ID tokens.
   public var idTokenLifetime: Duration = .seconds(600)
@@ -41,9 +42,10 @@ public struct SandboxOpenIDOptions: Sendable {
   public enum DecoyKeys: Sendable, Hashable, CaseIterable {
     /// The key set contains only signing keys.
     case none
-    /// Keys of other types, uses and algorithms come first, each with its own ID.
+    /// Keys of other types, uses and algorithms come first; all but one have IDs of their own.
     case ownIDs
-    /// Keys of other types, uses and algorithms come first, each with the ID of a signing key.
+    /// Keys of other types, uses and algorithms come first; all but one have the ID of a signing
+    /// key.
     case repeatedIDs
   }
 

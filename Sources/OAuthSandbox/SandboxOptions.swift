@@ -22,6 +22,8 @@ public struct SandboxOptions: Sendable {
   /// The settings of the sandbox as an OpenID provider.
   public var openID = SandboxOpenIDOptions()
   /// The lifetime of access tokens; `nil` omits `expires_in`, and the tokens never expire.
+  ///
+  /// If it is `nil`, an access token in the form of a JWT has an `exp` a day after its issue.
   public var accessTokenLifetime: Duration? = .seconds(3600)
   /// The form of access tokens.
   public var accessTokenFormat = SandboxAccessTokenFormat.opaque
@@ -85,10 +87,10 @@ public struct SandboxOptions: Sendable {
   public var deviceCodeLifetime: Duration = .seconds(600)
   /// The minimum time between two token requests of a device.
   ///
-  /// An earlier request gets `slow_down` and adds 5 seconds to the time. Responses name the
-  /// interval in whole seconds, and a client of this package waits at least one second. In a test,
-  /// the wait takes no real time if the client has a test clock, such as `FakeClock` of
-  /// `SequencingOAuthTesting`.
+  /// A request that comes more than half a second too early gets `slow_down` and adds 5 seconds to
+  /// the time. Responses name the interval in whole seconds, and a client of this package waits at
+  /// least one second. In a test, the wait takes no real time if the client has a test clock, such
+  /// as `FakeClock` of `SequencingOAuthTesting`.
   ///
   /// - SeeAlso: RFC 8628, section 3.5
   public var deviceInterval: Duration = .seconds(5)
@@ -133,7 +135,7 @@ public struct SandboxOptions: Sendable {
   /// The authentication methods that the sandbox supports; each client must also be registered for
   /// the method that it uses.
   public var authenticationMethods = Set(SandboxClient.Authentication.allCases)
-  /// The algorithms that may sign a client's assertion.
+  /// The algorithms that may sign the assertion of a client or of a trusted issuer.
   public var assertionAlgorithms = SandboxSigningAlgorithm.allCases
   /// Whether the `aud` of a client's assertion must be the issuer.
   ///

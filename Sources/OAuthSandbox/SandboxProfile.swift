@@ -107,7 +107,7 @@ extension SandboxProfile {
     let value: SandboxJSON
   }
 
-  /// All claims that have a value, in the order of OpenID Connect Core, section 5.1.
+  /// All claims that have a value, grouped by scope.
   var claims: [Claim] {
     let profile: [(String, SandboxJSON?)] = [
       ("name", name.json), ("given_name", givenName.json), ("family_name", familyName.json),
@@ -132,7 +132,7 @@ extension SandboxProfile {
     claims.compactMap { name, value in value.map { Claim(scope: scope, name: name, value: $0) } }
   }
 
-  /// The names of all standard claims, for the discovery document.
+  /// The names of the claims with a property of their own, for the discovery document.
   static let standardNames = [
     "name", "given_name", "family_name", "nickname", "preferred_username", "profile", "picture",
     "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at", "email",

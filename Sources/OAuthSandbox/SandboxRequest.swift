@@ -14,13 +14,15 @@ public struct SandboxRequest: Sendable {
   public let path: String
   /// The decoded query, in order; empty if it is malformed.
   public private(set) var query: [SandboxParameter]
-  /// The decoded form of a POST, in order; empty if there is none or it is malformed.
+  /// The decoded form in the body, in order; empty if there is none or it is malformed.
+  ///
+  /// It is also empty for an upload to the drive, where a form is content.
   public let form: [SandboxParameter]
   /// The header fields in order, with their names in lower case.
   public private(set) var headers: [SandboxParameter]
   /// The body as the client sent it; empty if it was not read or is larger than 1 MiB.
   public private(set) var body: Data
-  /// The number of bytes in the body.
+  /// The number of bytes in the body; 0 if the body was not read.
   public let bodyLength: Int
   /// Whether the request was answered before its body was read.
   ///
@@ -150,7 +152,7 @@ public struct SandboxRequest: Sendable {
 
 extension String {
   /// The media type in a field `Content-Type`, in lower case and without its parameters.
-  var mediaType: String { prefix { $0 != ";" }.lowercased() }
+  var mediaType: String { prefix { $0 != ";" }.trimmed.lowercased() }
 }
 
 extension SandboxRequest: Redacted {

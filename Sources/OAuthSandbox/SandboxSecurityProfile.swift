@@ -39,6 +39,8 @@ extension SandboxOptions {
   }
 
   /// Changes the settings that a security profile demands, and keeps all others.
+  ///
+  /// It replaces all settings of ``dpop``.
   public mutating func apply(_ profile: SandboxSecurityProfile) {
     requiresPushedAuthorizationRequests = true
     requiresPKCEOfAll = true

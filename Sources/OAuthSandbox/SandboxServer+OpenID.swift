@@ -19,10 +19,10 @@ extension SandboxServer {
 
   /// Returns a logout token, as a client's server gets it when the user's session ends.
   ///
-  /// The token's session, `sid`, is the session of the user's newest ID token for that client. If
-  /// there is no such session, or if `namesSession` is `false`, the token has no `sid`. If
-  /// `namesUser` is `false`, it has no `sub`. The result is `nil` if the client is unknown, or if
-  /// its algorithm is an HMAC and the client has no secret.
+  /// The token's session, `sid`, is that of the user's newest grant for that client with the scope
+  /// `openid`. If there is no such session, or if `namesSession` is `false`, the token has no
+  /// `sid`. If `namesUser` is `false`, it has no `sub`. The result is `nil` if the client is
+  /// unknown, or if its algorithm is an HMAC and the client has no secret.
   ///
   /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.4
   public func logoutToken(

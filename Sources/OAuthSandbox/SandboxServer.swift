@@ -10,10 +10,10 @@ import SQLoopback
 /// await sandbox.stop()
 /// ```
 ///
-/// It has users, clients, login and consent pages, the grants of RFC 6749 with PKCE and rotating
-/// refresh tokens, OpenID Connect, revocation, discovery and a small drive. It records every
-/// request, and tests can move its clock and make it misbehave. All data is in memory. Any thread
-/// may call any method.
+/// It has users, clients, login and consent pages, the grants of RFC 6749 except the implicit
+/// grant, with PKCE and rotating refresh tokens, OpenID Connect, revocation, discovery and a small
+/// drive. It records every request, and tests can move its clock and make it misbehave. All data is
+/// in memory. Any thread may call any method.
 public final class SandboxServer: Sendable {
   /// The issuer identifier, `http://127.0.0.1:` with the port.
   ///

@@ -14,9 +14,10 @@ import SQLoopbackHTTP2
 /// ```
 ///
 /// It serves two methods of `grpc.testing.TestService`: `UnaryCall` and `StreamingOutputCall`. Both
-/// return the token's user and scopes. The sandbox checks each token in the same way as for its own
-/// API, so an expired or revoked token is rejected at once. A token that is bound to a key needs a
-/// proof in each call, as `SandboxOptions.dpop` says. Any thread may call any method.
+/// return the token's user and scopes. The sandbox checks each token, so an expired or revoked
+/// token is rejected at once. Unlike the sandbox's own API, the server accepts a token for any
+/// resource. A token that is bound to a key needs a proof in each call, as `SandboxOptions.dpop`
+/// says. Any thread may call any method.
 public final class SandboxGRPCServer: Sendable {
   /// The server's address, `http://127.0.0.1:` with the port.
   public let url: URL
@@ -25,7 +26,8 @@ public final class SandboxGRPCServer: Sendable {
 
   /// Starts a server, which ends with ``stop(grace:)`` or when its last reference is released.
   ///
-  /// The server keeps the sandbox's state in memory, even after the sandbox is stopped.
+  /// The server holds a reference to the sandbox, so the sandbox runs until it is stopped or the
+  /// server is released.
   ///
   /// - Parameters:
   ///   - sandbox: The sandbox that checks the tokens.

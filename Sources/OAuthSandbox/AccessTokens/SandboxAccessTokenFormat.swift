@@ -4,8 +4,8 @@ public enum SandboxAccessTokenFormat: Sendable, Hashable {
   case opaque
   /// Signed JWTs, which a resource server can validate by itself.
   ///
-  /// The audience is the value of the request's `resource` or `audience` parameters, or the
-  /// sandbox's issuer if the request has neither. With an HMAC algorithm, the tokens are opaque.
+  /// The audience is what the sign-in or the token request names in `resource` or `audience`, or
+  /// the sandbox's issuer if they name nothing. With an HMAC algorithm, the tokens are opaque.
   ///
   /// - SeeAlso: RFC 9068
   case jwt(SandboxSigningAlgorithm)

@@ -21,10 +21,11 @@ package struct TokenAccess: Sendable, Redacted {
 
 /// Functions for another server that accepts the sandbox's tokens.
 extension SandboxServer {
-  /// Checks a request's access token and proof in the same way as the sandbox's own API does.
+  /// Checks a request's access token and proof as the sandbox's own API does, but not the token's
+  /// resources.
   ///
   /// The token must have at least one of `scopes`. If `scopes` is `nil`, any valid token is
-  /// accepted.
+  /// accepted. The demands in ``SandboxOptions/resources`` are for the sandbox's own API only.
   package func access(
     _ request: ProvableRequest, anyOf scopes: [String]? = nil
   ) throws(TokenRefusal) -> TokenAccess {

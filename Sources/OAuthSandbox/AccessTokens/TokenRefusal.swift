@@ -79,7 +79,7 @@ package struct TokenRefusal: Error {
     return refusal
   }
 
-  /// The HTTP answer, with the content of the challenge as JSON in its body.
+  /// The HTTP answer, with the challenge's error as JSON in its body; bare challenges have no body.
   var answer: Answer {
     let headers = fields.map { (name: $0.name, value: $0.value) }
     if scheme.options?.challengesAreBare == true {

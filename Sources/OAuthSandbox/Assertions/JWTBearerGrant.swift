@@ -8,46 +8,85 @@
 enum JWTBearerGrant {
   static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-  /// Issues a token for the assertion in a token request.
+  /// Returns whether token requests of a type are for this grant and not for an extension.
+  static func handles(_ grantType: String, _ sandbox: SandboxState) -> Bool {
+    grantType == type && sandbox.options.extensionGrants[type] == nil
+  }
+
+  /// Returns the client that the assertion of a token request names: by its issuer or by the
+  /// workload of a trusted platform.
   ///
-  /// `client` is the authenticated client. If it is `nil`, the assertion itself names the client:
-  /// by its issuer or by the workload of a trusted platform.
-  static func redeem(
-    _ request: SandboxRequest, _ client: SandboxClient?, _ sandbox: inout SandboxState
-  ) throws(OAuthFault) -> SandboxJSON {
-    guard let text = request.form("assertion") else {
-      throw .invalidRequest("assertion is missing.")
-    }
-    let (issuer, user): (SandboxClient, String?)
+  /// The assertion is not verified yet.
+  static func client(
+    of request: SandboxRequest, _ sandbox: SandboxState
+  ) throws(OAuthFault) -> SandboxClient {
+    let text = try text(of: request)
     do throws(AssertionFault) {
-      (issuer, user) = try parties(of: try ReceivedAssertion(text), for: client, &sandbox)
+      let assertion = try ReceivedAssertion(text)
+      let issuer = try assertion.text("iss")
+      guard let trusted = sandbox.trustedIssuer(issuer) else {
+        return try client(ofIssuer: issuer, sandbox)
+      }
+      guard !assertion.isIdentityGrant else { throw foreignGrant }
+      return try sandbox.client(ofWorkload: try assertion.text("sub"), trusted, for: nil)
     } catch {
       throw .invalidGrant("assertion: \(error.reason)")
     }
-    return try Grants.open(request, client ?? issuer, user: user, &sandbox)
   }
 
-  private static func parties(
-    of assertion: ReceivedAssertion, for client: SandboxClient?, _ sandbox: inout SandboxState
-  ) throws(AssertionFault) -> (SandboxClient, user: String?) {
+  /// Issues a token for the assertion in a token request.
+  ///
+  /// `client` has authenticated, or the assertion names it.
+  static func redeem(
+    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(OAuthFault) -> SandboxJSON {
+    let text = try text(of: request)
+    let name: String?
+    do throws(AssertionFault) {
+      name = try user(of: try ReceivedAssertion(text), from: client, &sandbox)
+    } catch {
+      throw .invalidGrant("assertion: \(error.reason)")
+    }
+    return try Grants.open(request, client, user: name, &sandbox)
+  }
+
+  private static func text(of request: SandboxRequest) throws(OAuthFault) -> String {
+    guard let text = request.form("assertion") else {
+      throw .invalidRequest("assertion is missing.")
+    }
+    return text
+  }
+
+  /// Verifies an assertion, and returns its user; `nil` if its subject is a client.
+  private static func user(
+    of assertion: ReceivedAssertion, from client: SandboxClient, _ sandbox: inout SandboxState
+  ) throws(AssertionFault) -> String? {
     let issuer = try assertion.text("iss")
     let subject = try assertion.text("sub")
-    if let trusted = sandbox.trustedIssuer(issuer) {
-      try assertion.check(keys: trusted.keys, isOfOther: true, &sandbox)
-      guard assertion.isIdentityGrant else {
-        return (try sandbox.client(ofWorkload: subject, trusted, for: client?.id), nil)
-      }
-      // Accept a grant only from its client; otherwise a stolen grant would be as good as a token.
-      guard let client, try assertion.text("client_id") == client.id else {
-        throw AssertionFault("Its client_id is not the authenticated client.")
-      }
-      return (client, try user(subject, sandbox))
+    guard let trusted = sandbox.trustedIssuer(issuer) else {
+      let signer = try Self.client(ofIssuer: issuer, sandbox)
+      try assertion.check(keys: signer.keys, &sandbox)
+      return subject == issuer ? nil : try user(subject, sandbox)
     }
-    guard let client = sandbox.client(issuer) else {
+    try assertion.check(keys: trusted.keys, isOfOther: true, &sandbox)
+    guard assertion.isIdentityGrant else {
+      _ = try sandbox.client(ofWorkload: subject, trusted, for: client.id)
+      return nil
+    }
+    // Accept a grant only from its client; otherwise a stolen grant would be as good as a token.
+    guard try assertion.text("client_id") == client.id else { throw foreignGrant }
+    return try user(subject, sandbox)
+  }
+
+  private static let foreignGrant = AssertionFault("Its client_id is not the authenticated client.")
+
+  private static func client(
+    ofIssuer name: String, _ sandbox: SandboxState
+  ) throws(AssertionFault) -> SandboxClient {
+    guard let client = sandbox.client(name) else {
       throw AssertionFault("There is no client with the name of its issuer.")
     }
-    try assertion.check(keys: client.keys, &sandbox)
-    return (client, subject == issuer ? nil : try user(subject, sandbox))
+    return client
   }
 
   private static func user(

@@ -70,12 +70,14 @@ struct ReceivedAssertion: Redacted {
     if !sandbox.options.requiresIssuerAsAudience {
       names.append(.string(sandbox.address + SandboxEndpoint.token.path))
     }
+    let own = names.count == 1 ? "issuer" : "issuer or its token endpoint"
     if isOfOther { names += names.map { .array([$0]) } }
     guard let audience = jwt.claims["aud"], names.contains(audience) else {
-      throw AssertionFault("aud must name only this server.")
+      throw AssertionFault(
+        "aud must be this server's \(own) alone\(isOfOther ? "" : ", as a string").")
     }
     guard case .integer(let end)? = jwt.claims["exp"], end > sandbox.seconds - Self.tolerance else {
-      throw AssertionFault("It has expired, or exp is missing.")
+      throw AssertionFault("It has expired, or exp is missing or not an integer.")
     }
     guard end < sandbox.seconds + Self.longestLifetime else {
       throw AssertionFault("exp is too far in the future.")

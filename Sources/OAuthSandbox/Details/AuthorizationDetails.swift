@@ -76,7 +76,8 @@ enum AuthorizationDetails {
 }
 
 extension SandboxState {
-  /// Reads the authorization details of a token request that is not based on an earlier grant.
+  /// Reads the authorization details of a device's or a token request that is not based on an
+  /// earlier grant.
   func details(
     of request: SandboxRequest, for client: SandboxClient
   ) throws(OAuthFault) -> [SandboxJSON] {

@@ -1,9 +1,9 @@
 /// The authorization endpoint, `/authorize` (RFC 6749, section 4.1.1; RFC 7636; RFC 9207;
-/// OpenID Connect Core 1.0, section 3.1.2).
+/// OpenID Connect Core 1.0, section 3.1.2), by GET and by POST with a form.
 enum AuthorizationEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
-    guard request.isGet else { return .methodNotAllowed("GET") }
-    var request = request
+    guard request.isGet || request.method == "POST" else { return .methodNotAllowed("GET, POST") }
+    var request = request.with(query: request.parameters)
     let reference = request.query("request_uri").flatMap { $0.hasPrefix("urn:") ? $0 : nil }
     if let reference {
       // Other parameters would be ignored (RFC 9126, section 4), so a client that sends them errs.

@@ -41,9 +41,8 @@ struct CheckedAuthorization: Redacted {
     guard !query.withoutResources.hasDuplicates else {
       throw .invalidRequest("A parameter came more than once.")
     }
-    guard query.value("request") == nil, query.value("request_uri") == nil else {
-      throw OAuthFault(
-        code: "request_not_supported", description: "Send plain parameters.")
+    for name in ["request", "request_uri"] where query.value(name) != nil {
+      throw OAuthFault(code: "\(name)_not_supported", description: "Send plain parameters.")
     }
     guard let responseType = query.value("response_type") else {
       throw .invalidRequest("response_type is missing.")

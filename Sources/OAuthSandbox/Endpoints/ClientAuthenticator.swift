@@ -123,7 +123,7 @@ enum ClientAuthenticator {
       let text = String(bytes: data, encoding: .utf8), let colon = text.firstIndex(of: ":"),
       let id = half(text[..<colon], decodes),
       let secret = half(text[text.index(after: colon)...], decodes)
-    else { throw .invalidClient("The Basic credentials cannot be read.") }
+    else { throw .invalidClient("Authorization has no readable Basic credentials.") }
     return (id, secret)
   }
 

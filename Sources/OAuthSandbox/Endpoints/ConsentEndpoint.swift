@@ -8,7 +8,8 @@ enum ConsentEndpoint {
     guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
     guard cookie != nil else { return ErrorPage.noCookie(sandbox) }
     guard
-      let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie)
+      let (id, pending, session) = sandbox.browsers.find(
+        request.form("request"), cookie: cookie, at: sandbox.now)
     else { return ErrorPage.overSignIn(sandbox) }
     // This fails if the user signed in or out in this browser after the page was shown.
     guard request.form("form_token") == session.formToken, let signIn = session.signIn,
@@ -47,8 +48,13 @@ enum ConsentEndpoint {
     case .redirect(let back):
       return sendCode(pending, signIn, back, &sandbox)
     case .device(let deviceCode):
-      let wasThere = sandbox.devices.change(deviceCode) { $0.decision = .allowed(signIn) } != nil
-      return DeviceCodePage.end(isAllowed: wasThere)
+      let now = sandbox.now
+      let isInTime = sandbox.devices.change(deviceCode) { device in
+        guard device.expiry > now else { return false }
+        device.decision = .allowed(signIn)
+        return true
+      }
+      return DeviceCodePage.end(isAllowed: isInTime == true)
     }
   }
 
@@ -80,13 +86,16 @@ enum ConsentEndpoint {
   static func page(
     again request: SandboxRequest, cookie: String?, _ sandbox: SandboxState
   ) -> Answer {
-    page(request.query("request") ?? sandbox.browsers.latest(cookie), cookie: cookie, sandbox)
+    let id = request.query("request") ?? sandbox.browsers.latest(cookie, at: sandbox.now)
+    return page(id, cookie: cookie, sandbox)
   }
 
   /// Returns the page that a sign-in needs next: the login form, the account choice or the consent
   /// question.
   static func page(_ id: String?, cookie: String?, _ sandbox: SandboxState) -> Answer {
-    guard let (id, pending, session) = sandbox.browsers.find(id, cookie: cookie) else {
+    guard
+      let (id, pending, session) = sandbox.browsers.find(id, cookie: cookie, at: sandbox.now)
+    else {
       return ErrorPage.overSignIn(sandbox)
     }
     guard let user = session.user.flatMap(sandbox.user), !pending.mustSignIn else {

@@ -24,4 +24,7 @@ extension SandboxRequest {
   }
 
   var isGet: Bool { method == "GET" || method == "HEAD" }
+
+  /// The parameters of a request to an endpoint that accepts GET and POST: the query or the form.
+  var parameters: [SandboxParameter] { isGet ? query : form }
 }

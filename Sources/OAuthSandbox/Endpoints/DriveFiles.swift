@@ -59,7 +59,7 @@ enum DriveFiles {
     guard request.query.contains(where: { $0.name == "pageToken" }) else { return nil }
     guard let token = request.query("pageToken"),
       let position = DrivePage.position(token, for: access.owner, sandbox)
-    else { throw APIFault(400, "pageToken is malformed or has expired.") }
+    else { throw APIFault(400, "pageToken is malformed, too old or another owner's.") }
     return position
   }
 

@@ -1,4 +1,3 @@
-import SQBasics
 import SQFoundation
 
 /// A file's metadata, read from a client's JSON; unknown members are ignored.
@@ -9,8 +8,7 @@ struct DriveMetadata: Decodable {
 
   /// Reads and checks the metadata in the body of a request.
   init(_ request: SandboxRequest) throws(APIFault) {
-    let type = request.header("content-type")?.prefix { $0 != ";" }[...].trimmed.lowercased()
-    guard type == "application/json" else {
+    guard request.header("content-type")?.mediaType == "application/json" else {
       throw APIFault(415, "The Content-Type of a file's metadata must be application/json.")
     }
     guard let read = try? JSONDecoder().decode(Self.self, from: request.body) else {

@@ -1,4 +1,3 @@
-import SQBasics
 import SQFoundation
 
 /// The endpoint for a new file's content or, if the path has an ID, new content of an existing
@@ -32,7 +31,7 @@ enum DriveUpload {
     }
   }
 
-  /// Makes all checks of an upload that are possible before its body arrives.
+  /// Checks an upload's token, file and length, which are known before its body arrives.
   static func check(
     _ request: SandboxRequest, _ sandbox: inout SandboxState
   ) throws(APIFault) -> (DriveAPI.Access, replaced: SandboxFile?) {
@@ -55,7 +54,7 @@ enum DriveUpload {
     guard request.isQueryWellFormed else { throw APIFault(400, "The query is malformed.") }
     let type = request.header("content-type") ?? "application/octet-stream"
     var upload = Upload(type: type, content: request.body)
-    if type.prefix(while: { $0 != ";" }).trimmed.lowercased() == "multipart/form-data" {
+    if type.mediaType == "multipart/form-data" {
       do throws(MultipartFault) {
         upload = try read(MultipartReader.parts(of: request.body, contentType: type))
       } catch {

@@ -18,20 +18,23 @@ enum EndSessionEndpoint {
   private enum Refusal: Error {
     case hint
     case client
+    case repeatedParameter
     case redirect(SandboxClient?)
   }
 
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet || request.method == "POST" else { return .methodNotAllowed("GET, POST") }
-    let parameters = request.isGet ? request.query : request.form
+    let parameters = request.parameters
     do throws(Refusal) {
-      guard request.isQueryWellFormed, !parameters.hasDuplicates else { throw .client }
+      guard request.isQueryWellFormed else { throw .client }
+      guard !parameters.hasDuplicates else { throw .repeatedParameter }
       return answer(request, parameters, try check(parameters, sandbox), &sandbox)
     } catch {
       switch error {
       case .hint: return ErrorPage.unknownHint()
       case .client:
         return ErrorPage.unknownClient(parameters.value("client_id"), sandbox, isLogout: true)
+      case .repeatedParameter: return ErrorPage.repeatedParameter()
       case .redirect(let client): return ErrorPage.unknownLogoutRedirect(parameters, client)
       }
     }

@@ -64,7 +64,11 @@ enum Grants {
     }
     guard let verifier, (43...128).contains(verifier.utf8.count),
       Crypto.digest(of: verifier) == challenge
-    else { throw .invalidGrant("code_verifier is missing or does not match the code_challenge.") }
+    else {
+      throw .invalidGrant(
+        "code_verifier is missing, does not have 43 to 128 characters, or does not match the "
+          + "code_challenge.")
+    }
   }
 
   // MARK: Refresh token

@@ -3,13 +3,8 @@ enum KeySetEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
     guard request.isGet else { return .methodNotAllowed("GET") }
     // Create the keys now, because a client may fetch them before the first token is signed.
-    for client in sandbox.options.clients {
-      let algorithms = [
-        client.idTokenAlgorithm, client.userInfoAlgorithm, sandbox.responseAlgorithm(for: client),
-      ]
-      for case let algorithm? in algorithms where !algorithm.usesSecret {
-        _ = sandbox.keys.key(for: algorithm)
-      }
+    for algorithm in algorithms(sandbox) where !algorithm.usesSecret {
+      _ = sandbox.keys.key(for: algorithm)
     }
     let options = sandbox.options.openID
     let keys = sandbox.keys.published.map { $0.json(namesKey: options.namesKeys) }
@@ -26,6 +21,28 @@ enum KeySetEndpoint {
       answer.headers.append(("Cache-Control", cacheControl))
     }
     return answer
+  }
+
+  /// Returns the algorithms of everything that the sandbox may sign.
+  private static func algorithms(_ sandbox: SandboxState) -> [SandboxSigningAlgorithm] {
+    let clients = sandbox.options.clients + sandbox.documents.clients
+    var algorithms: [SandboxSigningAlgorithm] = []
+    let exchange = TokenExchangeGrant.type
+    if TokenEndpoint.supportedGrantTypes(sandbox).contains(exchange),
+      clients.contains(where: { $0.isConfidential && $0.accepts(grantType: exchange) })
+    {
+      // It issues JWTs for other services.
+      algorithms.append(.rs256)
+    }
+    if case .jwt(let algorithm) = sandbox.options.accessTokenFormat { algorithms.append(algorithm) }
+    for client in clients {
+      let own = [
+        client.idTokenAlgorithm, client.userInfoAlgorithm, sandbox.responseAlgorithm(for: client),
+      ]
+      // RS256 replaces an HMAC in a signed introspection, and in a response without a secret.
+      algorithms += own.compactMap(\.self).map { $0.usesSecret ? .rs256 : $0 }
+    }
+    return algorithms
   }
 
   /// Returns the key set with the decoys first, altered if a misbehaviour is due.

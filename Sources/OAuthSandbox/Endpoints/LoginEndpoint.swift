@@ -7,7 +7,8 @@ enum LoginEndpoint {
     guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
     guard cookie != nil else { return ErrorPage.noCookie(sandbox) }
     guard
-      let (id, pending, session) = sandbox.browsers.find(request.form("request"), cookie: cookie)
+      let (id, pending, session) = sandbox.browsers.find(
+        request.form("request"), cookie: cookie, at: sandbox.now)
     else { return ErrorPage.overSignIn(sandbox) }
     // If the user logged in on another page of this browser after this form was made, the form's
     // content is ignored.

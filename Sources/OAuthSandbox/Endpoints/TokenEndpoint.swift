@@ -7,19 +7,21 @@ package enum TokenEndpoint {
       guard let grantType = request.form("grant_type") else {
         throw .invalidRequest("grant_type is missing.")
       }
-      // Without client authentication, the assertion identifies the client (RFC 7521, section 4.1).
-      let client =
-        grantType == JWTBearerGrant.type && !request.namesClient
-        ? nil : try ClientAuthenticator.client(of: request, &sandbox)
+      let isAnonymous = JWTBearerGrant.handles(grantType, sandbox) && !request.namesClient
+      let authenticated = isAnonymous ? nil : try ClientAuthenticator.client(of: request, &sandbox)
       guard supportedGrantTypes(sandbox).contains(grantType) else {
         throw OAuthFault(
           code: "unsupported_grant_type",
           description: "This server does not support the grant type.")
       }
+      // Without client authentication, the assertion identifies the client (RFC 7521, section 4.1).
+      let client =
+        if let authenticated {
+          authenticated
+        } else {
+          try JWTBearerGrant.client(of: request, sandbox)
+        }
       let request = try sandbox.proving(request, of: client)
-      guard let client else {
-        return Answer(json: try JWTBearerGrant.redeem(request, nil, &sandbox))
-      }
       guard client.accepts(grantType: grantType) else {
         throw OAuthFault(
           code: "unauthorized_client", description: "The client may not use this grant type.")

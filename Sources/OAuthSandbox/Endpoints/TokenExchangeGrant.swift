@@ -6,6 +6,13 @@ enum TokenExchangeGrant {
 
   private static let prefix = "urn:ietf:params:oauth:token-type:"
 
+  /// The grant of a token in the request, and the scopes of the token itself.
+  private struct Party {
+    let grant: TokenLedger.Grant
+    /// The token's scopes, which may be fewer than those of the grant.
+    let scopes: [String]
+  }
+
   static func redeem(
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
@@ -24,13 +31,15 @@ enum TokenExchangeGrant {
     }
     // Do not check the scopes of an ID-JAG, because they are scopes of the other server.
     guard request.form("requested_token_type") != IdentityGrant.tokenType else {
-      return try IdentityGrant.issue(request, client, subject, &sandbox)
+      return try IdentityGrant.issue(request, client, subject.grant, &sandbox)
     }
     let scopes = try scopes(request, subject)
     var grant = TokenLedger.Grant(
-      clientID: client.id, user: subject.user, scopes: scopes, signIn: subject.signIn)
+      clientID: client.id, user: subject.grant.user, scopes: scopes, signIn: subject.grant.signIn)
     grant.audiences = request.audiences
-    grant.actor = actor.map { ["sub": .string($0.user.map(sandbox.subject(of:)) ?? $0.clientID)] }
+    grant.actor = (actor?.grant).map {
+      ["sub": .string($0.user.map(sandbox.subject(of:)) ?? $0.clientID)]
+    }
     return try answer(request, sandbox.ledger.open(grant), &sandbox)
   }
 
@@ -61,32 +70,35 @@ enum TokenExchangeGrant {
     }
   }
 
-  /// Returns the grant of the token in a parameter, or `nil` if the parameter is missing.
+  /// Returns the party of the token in a parameter, or `nil` if the parameter is missing.
   private static func party(
     _ name: String, _ request: SandboxRequest, _ sandbox: SandboxState
-  ) throws(OAuthFault) -> TokenLedger.Grant? {
+  ) throws(OAuthFault) -> Party? {
     guard let token = request.form("\(name)_token") else {
       guard request.form("\(name)_token_type") == nil else {
         throw .invalidRequest("\(name)_token_type came without a token.")
       }
       return nil
     }
-    let grant: TokenLedger.Grant? =
+    let party: Party? =
       switch request.form("\(name)_token_type") {
       case prefix + "access_token", prefix + "jwt":
-        sandbox.ledger.activeAccessToken(token, at: sandbox.now)?.grant
+        sandbox.ledger.activeAccessToken(token, at: sandbox.now)
+          .map { Party(grant: $0.grant, scopes: $0.token.scopes) }
       case prefix + "refresh_token":
-        sandbox.ledger.activeRefreshToken(token, at: sandbox.now)?.grant
-      case prefix + "id_token": try sandbox.grant(ofUnexpiredIDToken: token)
+        sandbox.ledger.activeRefreshToken(token, at: sandbox.now)
+          .map { Party(grant: $0.grant, scopes: $0.grant.scopes) }
+      case prefix + "id_token":
+        try sandbox.grant(ofUnexpiredIDToken: token).map { Party(grant: $0, scopes: $0.scopes) }
       default: throw .invalidRequest("\(name)_token_type is missing or unknown.")
       }
-    guard let grant else { throw .invalidRequest("\(name)_token is invalid or of another type.") }
-    return grant
+    guard let party else { throw .invalidRequest("\(name)_token is invalid or of another type.") }
+    return party
   }
 
   /// Returns the new token's scopes: a subset of the subject token's.
   private static func scopes(
-    _ request: SandboxRequest, _ subject: TokenLedger.Grant
+    _ request: SandboxRequest, _ subject: Party
   ) throws(OAuthFault) -> [String] {
     guard let asked = request.form("scope"), !asked.isEmpty else {
       return subject.scopes.filter { $0 != "openid" && $0 != "offline_access" }

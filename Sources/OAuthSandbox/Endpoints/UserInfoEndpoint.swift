@@ -8,7 +8,8 @@ enum UserInfoEndpoint {
       let access = try ProtectedAPI.access(request, anyOf: ["openid"], &sandbox)
       guard let identity = access.grant.identity else {
         throw APIFault(
-          TokenRefusal(403, "insufficient_scope", "The token belongs to no user."))
+          TokenRefusal(
+            403, "insufficient_scope", "The token's grant has no identity of a user."))
       }
       return answer(access, identity, &sandbox)
     } catch {

@@ -38,8 +38,8 @@ extension SandboxState {
   mutating func noticeLogout(of signIn: UserSignIn) {
     let ids = ledger.grants.filter { $0.identity?.signIn.sessionID == signIn.sessionID }
       .map(\.clientID)
-    for client in options.clients where ids.contains(client.id) {
-      guard let uri = client.backchannelLogoutURI,
+    for id in Set(ids).sorted() {
+      guard let client = client(id), let uri = client.backchannelLogoutURI,
         let token = LogoutTokens.make(
           for: client, subject: subject(of: signIn.user), sessionID: signIn.sessionID, fault: nil,
           &self)

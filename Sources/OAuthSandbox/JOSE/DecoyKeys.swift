@@ -33,7 +33,6 @@ enum DecoyKeys {
       let id = ids.isEmpty ? "decoy-\(decoy.name)" : ids[index % ids.count]
       return decoy.key.setting("kid", to: id.map(SandboxJSON.string))
     }
-    // The last decoy has no ID.
     return named + [rsa(["use": "sig"])]
   }
 

@@ -3,11 +3,15 @@ import SQLoopback
 
 /// Functions that apply a misbehaviour to an endpoint's answer.
 enum Misbehaving {
+  /// Returns the reply to a request.
+  ///
+  /// `work` processes the request; its second argument is a misbehaviour of a part of the answer,
+  /// such as an ID token, that is now due.
   static func reply(
     _ kind: SandboxMisbehaviour.Kind?, to request: SandboxRequest,
-    process work: @Sendable (SandboxRequest) -> Answer
+    process work: @Sendable (SandboxRequest, _ due: SandboxMisbehaviour.Kind?) -> Answer
   ) async -> LoopbackReply {
-    func process() -> Answer { work(request) }
+    func process() -> Answer { work(request, nil) }
     switch kind {
     case .delay(let duration, let other):
       // If the client disconnects, this task is cancelled, and the request has no effect.
@@ -60,7 +64,7 @@ enum Misbehaving {
       if let value { answer.headers.append((name, value)) }
       return .response(answer.response)
     case .ignoring(let fields):
-      return .response(work(request.without(fields)).response)
+      return .response(work(request.without(fields), nil).response)
     case .members(let members):
       var answer = process()
       if case .json(var json) = answer.content {
@@ -71,7 +75,7 @@ enum Misbehaving {
     case nil, .alter, .errorRedirect, .addToRedirect, .idToken, .alteredIDToken, .keySet,
       .userInfo, .jwt, .alteredJWT, .dpop, .details,
       .signedResponse:
-      return .response(process().response)
+      return .response(work(request, kind).response)
     }
   }
 

@@ -14,6 +14,11 @@ struct MisbehaviourPlan {
     entries[endpoint, default: []].append(Entry(kind: kind, times: times))
   }
 
+  /// Adds a misbehaviour that comes before all others at an endpoint, once.
+  mutating func addFirst(_ kind: SandboxMisbehaviour.Kind, at endpoint: SandboxEndpoint) {
+    entries[endpoint, default: []].insert(Entry(kind: kind, times: 1), at: 0)
+  }
+
   mutating func clear(_ endpoint: SandboxEndpoint?) {
     if let endpoint { entries[endpoint] = nil } else { entries = [:] }
   }

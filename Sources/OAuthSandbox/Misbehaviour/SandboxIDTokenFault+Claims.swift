@@ -2,7 +2,7 @@ import SQFoundation
 
 /// The changes that each fault makes in the header or the claims before the token is signed.
 extension SandboxIDTokenFault {
-  /// Returns the unsigned token with this fault in its claims.
+  /// Returns the token, before it is signed, with this fault in its claims.
   func altered(
     _ jwt: SandboxJWT, _ occasion: IDTokens.Occasion
   ) -> SandboxJWT {

@@ -53,7 +53,9 @@ extension SandboxIDTokenFault {
     case .unpublishedKey:
       return jwt.signed(by: SigningKey(generating: published.algorithm))
     case .weakKey:
-      let weak = SigningKey(generating: own.isRSA ? own : .rs256, rsaBits: 1024)
+      // A signature with PS512 does not fit into 1024 bits.
+      let bits: Int32 = own == .ps512 ? 1040 : 1024
+      let weak = SigningKey(generating: own.isRSA ? own : .rs256, rsaBits: bits)
       sandbox.keys.publish(weak)
       return jwt.signed(by: weak)
     case .embeddedKey:

@@ -50,7 +50,7 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case unpublishedKey = "the signing key is not in the set"
   /// The token is signed by an RSA key of 1024 bits, which the set contains.
   ///
-  /// The algorithm is RS256 if the client's algorithm is not RSA.
+  /// The algorithm is RS256 if the client's algorithm is not RSA. For PS512, the key has 1040 bits.
   case weakKey = "an RSA key of 1024 bits signed the token"
   /// `crit` names an extension that no client knows.
   case critical = "crit names an unknown extension"

@@ -4,7 +4,8 @@ extension SandboxMisbehaviour {
   /// The right answer with one header field set or, if `value` is `nil`, removed.
   ///
   /// Use it for a wrong `Content-Range`, an `ETag` that changes between two parts of a file, or a
-  /// `Link` to another site.
+  /// `Link` to another site. It has no effect on `Content-Length`, `Transfer-Encoding` and
+  /// `Connection`.
   public static func field(_ name: String, _ value: String?) -> Self {
     Self(kind: .field(name, value))
   }

@@ -3,7 +3,7 @@
 extension SandboxMisbehaviour {
   /// A token response whose ID token has a fault, for the token endpoint.
   ///
-  /// `times` counts ID tokens, from codes and from refreshes, not requests.
+  /// `times` counts ID tokens, from all grants and from refreshes, not requests.
   public static func idToken(_ fault: SandboxIDTokenFault) -> Self {
     Self(kind: .idToken(fault))
   }
@@ -22,10 +22,10 @@ extension SandboxMisbehaviour {
 
   /// A JWT with a fault in its form, its header or its signature.
   ///
-  /// At the token endpoint of a sandbox whose access tokens are JWTs, the JWT is the access token.
-  /// At the introspection endpoint, it is the signed answer, and at the authorization endpoint, it
-  /// is the signed response. A fault that concerns a claim has no effect; to change claims, use
-  /// ``jwt(altered:)``.
+  /// At the token endpoint, the JWT is the access token of a sandbox whose access tokens are JWTs,
+  /// or the JWT from a token exchange. At the introspection endpoint, it is the signed answer, and
+  /// at the authorization endpoint, it is the signed response. A fault that concerns a claim has no
+  /// effect; to change claims, use ``jwt(altered:)``.
   public static func jwt(_ fault: SandboxIDTokenFault) -> Self {
     Self(kind: .jwt(fault))
   }

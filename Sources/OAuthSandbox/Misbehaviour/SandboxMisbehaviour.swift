@@ -119,7 +119,9 @@ public struct SandboxMisbehaviour: Sendable {
 // MARK: At any endpoint
 
 extension SandboxMisbehaviour {
-  /// Any status with any header fields and body, instead of the right answer.
+  /// Any status from 200 on with header fields and a body, instead of the right answer.
+  ///
+  /// The server itself sets `Content-Length`, `Transfer-Encoding` and `Connection`.
   public static func status(
     _ status: Int, headers: [String: String] = [:], body: String = "",
     afterProcessing: Bool = false
@@ -168,6 +170,8 @@ extension SandboxMisbehaviour {
   public static let truncatedJSON = Self(kind: .truncated)
 
   /// The right answer, or another misbehaviour, after `duration` in real time.
+  ///
+  /// If the other one alters a redirect or a token, it applies to the next one after that time.
   public static func delay(_ duration: Duration, then other: SandboxMisbehaviour? = nil) -> Self {
     Self(kind: .delay(duration, then: other?.kind))
   }
@@ -176,7 +180,8 @@ extension SandboxMisbehaviour {
   ///
   /// The request takes effect only after the closure has returned, and never if the client
   /// disconnects before that. When the sandbox stops, it cancels the closure's task, and the
-  /// closure must then return.
+  /// closure must then return. If the other misbehaviour alters a redirect or a token, it applies
+  /// to the next one after the closure's return.
   public static func hold(
     until isReleased: @escaping @Sendable () async -> Void, then other: SandboxMisbehaviour? = nil
   ) -> Self {

@@ -15,8 +15,8 @@ enum ErrorPage {
       "This app is not known here",
       [
         """
-        The link that brought you here names no app that is registered. \(outcome), \
-        and nothing was sent anywhere.
+        The link that brought you here names no app that is registered, or it is malformed. \
+        \(outcome), and nothing was sent anywhere.
         """
       ], [("client_id", id)])
   }
@@ -33,7 +33,12 @@ enum ErrorPage {
   static func unknownPushedRequest() -> Answer {
     page(
       "This link is no longer valid",
-      ["It was used before, or it is too old. You were not signed in. Start again from the app."])
+      [
+        """
+        It was used before, is too old or unknown, or has parameters besides client_id and \
+        request_uri. You were not signed in. Start again from the app.
+        """
+      ])
   }
 
   /// Returns the page for an authorization request that was not pushed although it must be.
@@ -54,7 +59,7 @@ enum ErrorPage {
       "This link is not valid",
       [
         """
-        <strong>\(client.name)</strong> must sign what it asks for, and this is not right: \
+        The request of <strong>\(client.name)</strong>, or its signature, is not right: \
         \(reason) You were not signed in.
         """
       ], [("client_id", client.id)])
@@ -67,8 +72,8 @@ enum ErrorPage {
       "This link leads to the wrong place",
       [
         """
-        It asks to send you to an address that <strong>\(client.name)</strong> has not \
-        registered. You were not signed in, and nothing was sent there.
+        It names no address that <strong>\(client.name)</strong> has registered for the way \
+        back. You were not signed in, and nothing was sent there.
         """
       ],
       [("client_id", client.id), ("redirect_uri", request.query("redirect_uri"))])
@@ -97,6 +102,13 @@ enum ErrorPage {
     page(
       "This link is not valid",
       ["It names no sign-in of this app that the server knows. You were not signed out."])
+  }
+
+  /// Returns the page for a logout with a parameter that came more than once.
+  static func repeatedParameter() -> Answer {
+    page(
+      "This link is not valid",
+      ["One of its parameters came more than once. You were not signed out."])
   }
 
   /// Returns the page for a form or an address that belongs to no sign-in of this browser.

@@ -6,7 +6,7 @@ struct LoginPage: Redacted {
   let request: String
   let formToken: String
   let pending: BrowserSessions.Pending
-  /// The user name from the last attempt, so that the user does not have to type it again.
+  /// The user name from the last attempt or the app's hint, so that the user need not type it.
   var userName = ""
   var hasFailed = false
 

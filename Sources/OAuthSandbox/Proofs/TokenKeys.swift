@@ -3,10 +3,8 @@
 /// - SeeAlso: RFC 9449, sections 5 and 10
 extension SandboxState {
   /// Verifies the proof in a token request, and returns the request with the proven key.
-  ///
-  /// `client` is `nil` if the request does not name one.
   mutating func proving(
-    _ request: SandboxRequest, of client: SandboxClient?
+    _ request: SandboxRequest, of client: SandboxClient
   ) throws(OAuthFault) -> SandboxRequest {
     do throws(ProofFault) {
       let key = try Proofs.key(of: request.provable, for: .authorizationServer, &self)
@@ -19,10 +17,10 @@ extension SandboxState {
     }
   }
 
-  private func requiresBoundTokens(of client: SandboxClient?) -> Bool {
+  private func requiresBoundTokens(of client: SandboxClient) -> Bool {
     switch options.dpop.policy {
     case .off: false
-    case .accepted: client?.requiresBoundTokens ?? false
+    case .accepted: client.requiresBoundTokens
     case .required: true
     }
   }

@@ -1,6 +1,6 @@
 import SQFoundation
 
-/// The checked metadata of a client that registers itself or changes its registration.
+/// The checked metadata of a client, from a request to register it or from the client's document.
 ///
 /// - SeeAlso: RFC 7591, section 2
 struct ClientDescription {
@@ -26,7 +26,7 @@ struct ClientDescription {
   init(_ request: SandboxRequest, _ sandbox: SandboxState) throws(OAuthFault) {
     guard request.header("content-type")?.mediaType == "application/json",
       let json = SandboxJSON(object: request.body)
-    else { throw .invalidMetadata("The body is not a JSON object.") }
+    else { throw .invalidMetadata("The body is not a JSON object of type application/json.") }
     try self.init(json, sandbox)
   }
 
@@ -81,7 +81,7 @@ struct ClientDescription {
       throw .invalidMetadata("scope names an unknown scope.")
     }
     guard !redirectURIs.isEmpty || !grantTypes.contains("authorization_code") else {
-      throw .invalidRedirect("redirect_uris is missing.")
+      throw .invalidRedirect("redirect_uris is missing or empty.")
     }
   }
 
@@ -90,12 +90,16 @@ struct ClientDescription {
       guard let uri = URL(string: text), let scheme = uri.scheme?.lowercased(), !text.contains("#"),
         !RedirectURIs.schemesOfBrowsers.contains(scheme),
         scheme != "http" || ["127.0.0.1", "::1", "[::1]", "localhost"].contains(uri.host() ?? "")
-      else { throw .invalidRedirect("A redirect URI must be https, app-specific or loopback.") }
+      else {
+        throw .invalidRedirect(
+          "A redirect URI must be https, app-specific or loopback, and have no fragment.")
+      }
     }
     guard let backchannelLogoutURI else { return }
     // The sandbox sends requests only to this computer, and without TLS.
     guard LoopbackURL(backchannelLogoutURI) != nil, !backchannelLogoutURI.contains("#") else {
-      throw .invalidMetadata("backchannel_logout_uri must be an http loopback address.")
+      throw .invalidMetadata(
+        "backchannel_logout_uri must be an http loopback URL without a fragment.")
     }
   }
 

@@ -50,7 +50,9 @@ enum ClientDocument {
     let type = answer.contentType?.mediaType ?? ""
     guard type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json"),
       let json = SandboxJSON(object: answer.body)
-    else { throw ClientDocumentFault("The client's document is not a JSON object.") }
+    else {
+      throw ClientDocumentFault("The client's document is not a JSON object of a JSON type.")
+    }
     return try client(id, json, sandbox)
   }
 
@@ -58,7 +60,7 @@ enum ClientDocument {
     _ id: String, _ json: SandboxJSON, _ sandbox: SandboxState
   ) throws(ClientDocumentFault) -> SandboxClient {
     guard json["client_id"] == .string(id) else {
-      throw ClientDocumentFault("The client_id in the client's document is another one.")
+      throw ClientDocumentFault("The client_id in the client's document is missing or another one.")
     }
     guard json["client_secret"] == nil, json["client_secret_expires_at"] == nil else {
       throw ClientDocumentFault("The client's document contains a secret.")

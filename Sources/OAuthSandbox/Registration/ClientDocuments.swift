@@ -5,6 +5,9 @@ struct ClientDocuments {
 
   private var outcomes: [String: Result<SandboxClient, ClientDocumentFault>] = [:]
 
+  /// The clients whose newest documents are accepted.
+  var clients: [SandboxClient] { outcomes.values.compactMap { try? $0.get() } }
+
   /// Returns the client that its newest document describes; `nil` if the document is rejected.
   func client(_ id: String) -> SandboxClient? { try? outcomes[id]?.get() }
 

@@ -5,6 +5,8 @@ struct RegisteredClients: Redacted {
   struct Entry: Redacted {
     /// The token with which the client manages its registration.
     let accessToken: String
+    /// The time of the registration, in seconds since 1970.
+    let issued: Int
     /// The client's own metadata, returned when the client reads its registration.
     var metadata: SandboxJSON
   }

@@ -15,7 +15,8 @@ enum RegistrationEndpoint {
       let client = description.client(id: Crypto.secret("client-"), secret: secret)
       sandbox.options.clients.append(client)
       sandbox.registered.entries[client.id] = RegisteredClients.Entry(
-        accessToken: Crypto.secret("registration-"), metadata: description.json)
+        accessToken: Crypto.secret("registration-"), issued: sandbox.seconds,
+        metadata: description.json)
       return Answer(status: 201, json: describe(client, description, sandbox))
     } catch {
       return error.answer
@@ -31,11 +32,11 @@ enum RegistrationEndpoint {
       json["client_secret"] = .string(secret)
       json["client_secret_expires_at"] = 0
     }
-    json["client_id_issued_at"] = .integer(sandbox.seconds)
     json["token_endpoint_auth_method"] = .string(description.method.rawValue)
     json["grant_types"] = .strings(description.grantTypes)
     json["redirect_uris"] = .strings(description.redirectURIs)
     if let entry = sandbox.registered.entries[client.id] {
+      json["client_id_issued_at"] = .integer(entry.issued)
       json["registration_access_token"] = .string(entry.accessToken)
       json["registration_client_uri"] = .string(
         "\(sandbox.address)\(SandboxEndpoint.clientConfiguration.path)/\(client.id)")
@@ -71,6 +72,7 @@ enum RegistrationEndpoint {
     json["client_id"] = .string(client.id)
     json["client_secret"] = client.secret.map(SandboxJSON.string)
     if client.secret != nil { json["client_secret_expires_at"] = 0 }
+    json["client_id_issued_at"] = .integer(entry.issued)
     json["registration_access_token"] = .string(entry.accessToken)
     json["registration_client_uri"] = .string(
       "\(sandbox.address)\(SandboxEndpoint.clientConfiguration.path)/\(client.id)")

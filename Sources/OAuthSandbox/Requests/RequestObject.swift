@@ -106,7 +106,9 @@ struct RequestObject: Redacted {
 
   private func timeProblem(_ sandbox: SandboxState) -> String? {
     let now = sandbox.seconds
-    guard case .integer(let end)? = jwt.claims["exp"] else { return "exp is missing." }
+    guard case .integer(let end)? = jwt.claims["exp"] else {
+      return "exp is missing or not an integer."
+    }
     guard end > now - Self.tolerance else { return "The object has expired." }
     guard let claim = jwt.claims["nbf"] else {
       guard !sandbox.options.requestObjectsNeedStart else { return "nbf is missing." }

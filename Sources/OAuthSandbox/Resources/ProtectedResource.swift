@@ -2,11 +2,11 @@
 ///
 /// - SeeAlso: RFC 9728
 extension SandboxState {
-  /// Returns the identifier of the resource at a path of the API.
+  /// Returns the identifier of the resource that a request's path belongs to.
   func resource(at path: String) -> String {
     switch options.resources.extent {
     case .origin: address
-    case .path: address + path
+    case .path: address + Self.apiPath(of: path)
     }
   }
 
@@ -14,7 +14,7 @@ extension SandboxState {
   var ownResources: [String] {
     switch options.resources.extent {
     case .origin: [address]
-    case .path: Self.apiPaths.map { resource(at: $0) }
+    case .path: Self.apiPaths.map { address + $0 }
     }
   }
 
@@ -22,13 +22,19 @@ extension SandboxState {
   private static let apiPaths = SandboxEndpoint.allCases.filter(\.isOfResource).map(\.path)
     .reduce(into: [String]()) { paths, path in if !paths.contains(path) { paths.append(path) } }
 
-  /// Returns the address of the document about the resource at a path; `nil` without a document.
+  /// Returns a request's path without the ID of a file: the files of a drive are one resource.
+  private static func apiPath(of path: String) -> String {
+    apiPaths.first { path.hasPrefix($0 + "/") } ?? path
+  }
+
+  /// Returns the address of the document about the resource that a request's path belongs to;
+  /// `nil` without a document.
   ///
   /// - SeeAlso: RFC 9728, section 3.1
   func resourceMetadata(at path: String) -> String? {
     guard options.resources.describesItself else { return nil }
     let document = address + SandboxEndpoint.resourceMetadata.path
-    return options.resources.extent == .origin ? document : document + path
+    return options.resources.extent == .origin ? document : document + Self.apiPath(of: path)
   }
 
   /// Returns whether any of the texts is the identifier `resource`.

@@ -8,6 +8,8 @@ public struct SandboxResourceOptions: Sendable {
     case origin
     /// Each path of the API; the address of the path's document ends with the path, as in
     /// `/.well-known/oauth-protected-resource/api/me`.
+    ///
+    /// The ID of a file is not part of the path: the files of a drive are one resource.
     case path
   }
 

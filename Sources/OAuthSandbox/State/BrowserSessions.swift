@@ -38,6 +38,11 @@ struct BrowserSessions {
     /// still.
     fileprivate(set) var number = 0
 
+    /// Returns whether the user's time for the sign-in is over.
+    fileprivate func isOver(at now: Date) -> Bool {
+      now.timeIntervalSince(begun) >= BrowserSessions.lifetime
+    }
+
     /// Returns the number of minutes that the user has left, rounded up.
     func minutesLeft(at now: Date) -> Int {
       let left = BrowserSessions.lifetime - now.timeIntervalSince(begun)
@@ -90,7 +95,7 @@ struct BrowserSessions {
 
   /// Stores a request until its user answers, its time is over or too many newer ones arrive.
   mutating func begin(_ request: Pending) -> String {
-    pending = pending.filter { request.begun.timeIntervalSince($0.value.begun) < Self.lifetime }
+    pending = pending.filter { !$0.value.isOver(at: request.begun) }
     if pending.count >= Self.mostPending,
       let oldest = pending.min(by: { $0.value.number < $1.value.number })
     {
@@ -104,16 +109,16 @@ struct BrowserSessions {
   }
 
   /// Returns the ID of the newest unfinished sign-in in this browser.
-  func latest(_ cookie: String?) -> String? {
+  func latest(_ cookie: String?, at now: Date) -> String? {
     guard let cookie else { return nil }
-    return pending.filter { $0.value.session == cookie }
+    return pending.filter { $0.value.session == cookie && !$0.value.isOver(at: now) }
       .max { $0.value.number < $1.value.number }?.key
   }
 
   /// Returns an unfinished sign-in of this browser and its session, or `nil` if there is none with
   /// this ID.
-  func find(_ id: String?, cookie: String?) -> (id: String, Pending, Session)? {
-    guard let id, let request = pending[id], request.session == cookie,
+  func find(_ id: String?, cookie: String?, at now: Date) -> (id: String, Pending, Session)? {
+    guard let id, let request = pending[id], request.session == cookie, !request.isOver(at: now),
       let session = sessions[request.session]
     else { return nil }
     return (id, request, session)

@@ -150,7 +150,7 @@ struct TokenLedger: Redacted {
   /// The number of ID tokens at which the older half is removed.
   static let mostIDTokens = 10_000
 
-  /// The number of stored tokens and codes.
+  /// The number of stored access tokens, refresh tokens and codes.
   var size: Int { accessTokens.count + refreshTokens.count + codes.count }
 
   /// Removes entries that have been useless for a day, if there are many.

@@ -17,13 +17,14 @@ package struct LoopbackAnswer: Sendable, Redacted {
 
 /// An HTTP client that sends one request per connection, without redirects or cookies.
 ///
-/// It acts as the user's browser, and tests use it. It understands the bodies that
-/// `LoopbackServer` sends: those with a length, and those that last until the end of the stream.
+/// It acts as the user's browser, and tests use it. It understands bodies with a length, those in
+/// chunks, and those that last until the end of the stream.
 package enum LoopbackClient {
   /// Sends a request and returns the whole answer.
   ///
   /// - Throws: `LoopbackError.malformedAnswer` if the bytes are not a valid answer, and
-  ///   `LoopbackError.system(errno:)` if the connection fails or no bytes arrive within `limit`.
+  ///   `LoopbackError.system(errno:)` if the connection fails or the answer takes longer than
+  ///   `limit`.
   package static func send(
     _ method: String = "GET", _ url: LoopbackURL,
     headers: [(name: String, value: String)] = [], body: Data = Data(),
@@ -64,9 +65,36 @@ extension LoopbackAnswer {
       return (name.lowercased(), String(value.trimmed))
     }
     let content = bytes[end.upperBound...]
+    let coding = headers.first { $0.name == "transfer-encoding" }?.value.lowercased()
+    if hasContent, coding == "chunked" {
+      guard let joined = Self.joined(chunks: content) else { return nil }
+      body = joined
+      return
+    }
     let told = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) }
     let length = hasContent ? told : 0
     guard length ?? content.count <= content.count else { return nil }
     body = Data(content.prefix(length ?? content.count))
+  }
+
+  /// Returns the content of a body in chunks, or `nil` if it is malformed or incomplete.
+  ///
+  /// - SeeAlso: RFC 9112, section 7.1
+  private static func joined(chunks bytes: Data) -> Data? {
+    var content = Data()
+    var rest = bytes[...]
+    while let line = rest.firstRange(of: Data("\r\n".utf8)) {
+      let digits = rest[..<line.lowerBound].prefix { $0 != UInt8(ascii: ";") }
+      rest = rest[line.upperBound...]
+      guard let size = UInt32(String(decoding: digits, as: UTF8.self).trimmed, radix: 16),
+        size <= rest.count
+      else { return nil }
+      guard size > 0 else { return content }
+      content.append(rest.prefix(Int(size)))
+      rest = rest.dropFirst(Int(size))
+      guard rest.starts(with: "\r\n".utf8) else { return nil }
+      rest = rest.dropFirst(2)
+    }
+    return nil
   }
 }

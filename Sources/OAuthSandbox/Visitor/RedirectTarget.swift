@@ -29,17 +29,19 @@ enum RedirectTarget {
   /// Returns whether an address belongs to an app.
   ///
   /// Its scheme must be the app's own, or it must be the `https` redirect URI of the authorization
-  /// request. Only the server knows the redirect URI of a pushed request (RFC 9126).
+  /// request, which may be a claim of a signed request (RFC 9101). Only the server knows the
+  /// redirect URI of a pushed request (RFC 9126).
   private static func isApp(_ target: String, for request: [SandboxParameter]) -> Bool {
     switch scheme(of: target) {
     case "", "http": return false
     case "https":
       if request.value("request_uri") != nil { return true }
-      guard
-        let redirectURI = request.value("redirect_uri")
-          ?? request.value("post_logout_redirect_uri"), target.hasPrefix(redirectURI)
-      else { return false }
-      return target.dropFirst(redirectURI.count).first.map { "?&#".contains($0) } ?? true
+      let signed = request.value("request").flatMap { ReceivedJWT($0)?.text("redirect_uri") }
+      let uris = [signed, request.value("redirect_uri"), request.value("post_logout_redirect_uri")]
+      return uris.compactMap(\.self).contains { uri in
+        target.hasPrefix(uri)
+          && target.dropFirst(uri.count).first.map { "?&#".contains($0) } ?? true
+      }
     default: return true
     }
   }

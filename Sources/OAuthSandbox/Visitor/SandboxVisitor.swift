@@ -35,7 +35,7 @@ public final class SandboxVisitor: Sendable {
 
   /// The result of a visit that led back to the app.
   public struct Visit: Sendable {
-    /// All pages in order, up to the one that the user sees at the end.
+    /// All pages in order, up to the page that the user sees at the end.
     public let pages: [Page]
     /// The address that the sandbox sent the user back to.
     ///
@@ -125,7 +125,7 @@ public final class SandboxVisitor: Sendable {
     var pages: [Page] = []
     var passwordsTyped = 0
     var hasEnteredCode = false
-    // A sign-in takes five steps; a visitor who needs 16 is in a loop.
+    // A sign-in takes four or five steps; a visitor who needs 16 is in a loop.
     for _ in 0..<16 {
       let page: Page
       switch try await take(next, from: start, &pages) {

@@ -60,8 +60,7 @@ struct CallHead {
 
   /// Returns whether a content type is `application/grpc`, with or without a format or parameters.
   private static func isGRPC(_ type: String) -> Bool {
-    let type = type.lowercased()
-    guard type.hasPrefix("application/grpc") else { return false }
-    return ["+", ";", nil].contains(type.dropFirst("application/grpc".count).first)
+    let type = type.prefix { $0 != ";" }.trimmed.lowercased()
+    return type == "application/grpc" || type.hasPrefix("application/grpc+")
   }
 }

@@ -102,6 +102,7 @@ import Testing
       (["code_challenge_method": nil], "invalid_request"),
       (["code_challenge": "short"], "invalid_request"),
       (["request": "jwt"], "request_not_supported"),
+      (["request_uri": "https://app.example/r"], "request_uri_not_supported"),
       (["prompt": "none"], "login_required"),
     ] as [([String: String?], String)])
   func `an invalid request is redirected to the app with an error`(
@@ -115,6 +116,29 @@ import Testing
     #expect(parameters.value("error") == error)
     #expect(parameters.value("state") == "a state+&=%")
     #expect(parameters.value("iss") == sandbox.issuer.absoluteString)
+    await sandbox.stop()
+  }
+
+  @Test func `an authorization request can be posted as a form`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    func post(_ changes: [String: String?] = [:]) async throws -> LoopbackAnswer {
+      let form = try client.authorizationURL(changes).query(percentEncoded: true)
+      return try await client.post("/authorize", body: try #require(form))
+    }
+    let page = try await post()
+    #expect(page.status == 200 && page.text.contains("Sandbox App"))
+    let typed = [("username", "alice"), ("password", "alice-password")]
+    let login = try await client.post(
+      "/login", SandboxPeer.hiddenFields(page.text) + typed,
+      headers: [try SandboxPeer.cookie(of: page)])
+    #expect(login.status == 303)
+    let location = try #require(try await post(["prompt": "none"]).header("location"))
+    #expect(SandboxPeer.parameters(location).value("error") == "login_required")
+    #expect(try await post(["client_id": "unknown"]).status == 400)
+    let url = try #require(LoopbackURL(sandbox.authorizationEndpoint.absoluteString))
+    let put = try await LoopbackClient.send("PUT", url)
+    #expect(put.status == 405 && put.header("allow") == "GET, POST")
     await sandbox.stop()
   }
 

@@ -97,6 +97,17 @@ import Testing
     }
   }
 
+  @Test func `a consent after the device code has expired connects no device`() async throws {
+    let begun = try await begin()
+    sandbox.advance(by: .seconds(500))
+    sandbox.misbehave(
+      at: .consent, .hold(until: { [sandbox] in sandbox.advance(by: .seconds(100)) }))
+    let pages = try await SandboxVisitor()
+      .enterCode(begun.userCode, at: page(begun.verificationUri))
+    #expect(pages.last?.body.contains("Your device is not connected") == true)
+    #expect(try await poll(begun.deviceCode) == "expired_token")
+  }
+
   @Test func `a device whose user cancels the login gets access_denied`() async throws {
     let begun = try await begin()
     try await SandboxVisitor(decision: .cancel)

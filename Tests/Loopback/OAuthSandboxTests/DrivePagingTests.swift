@@ -105,7 +105,7 @@ import Testing
     #expect(try await drive.send("GET", path + token).status == 200)
     sandbox.advance(by: .seconds(3600))
     let stale = try await DriveClient(sandbox).send("GET", path + token)
-    #expect(stale.driveError == "pageToken is malformed or has expired.")
+    #expect(stale.driveError == "pageToken is malformed, too old or another owner's.")
     await sandbox.stop()
   }
 }

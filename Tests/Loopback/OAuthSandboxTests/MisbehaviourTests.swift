@@ -114,6 +114,41 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a wrong part of an answer can also be delayed or held`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    func subject() async throws -> String? {
+      try await client.signIn().idToken().claims["sub"]?.string
+    }
+    func userInfo() async throws -> SandboxJSON {
+      let token = sandbox.issueTokens(scopes: ["openid"]).accessToken
+      return try await client.api("/userinfo", token: token).json()
+    }
+    let postponements: [(SandboxMisbehaviour) -> SandboxMisbehaviour] = [
+      { .delay(.zero, then: $0) }, { .hold(until: {}, then: $0) },
+      { .delay(.zero, then: .hold(until: {}, then: $0)) },
+    ]
+    for postponed in postponements {
+      sandbox.misbehave(at: .authorization, postponed(.state(.missing)))
+      #expect(try await client.redirect().map(\.name) == ["code", "iss"])
+      sandbox.misbehave(at: .authorization, postponed(.errorRedirect("server_error")))
+      #expect(try await client.redirect().value("error") == "server_error")
+      #expect(try await client.redirect().map(\.name) == ["code", "state", "iss"])
+      sandbox.misbehave(at: .token, postponed(.idToken(.otherSubject)))
+      #expect(try await subject() == "another-user")
+      #expect(try await subject() == "alice")
+      sandbox.misbehave(at: .keys, postponed(.keySet(.empty)))
+      #expect(try await client.keys().isEmpty)
+      #expect(try await !client.keys().isEmpty)
+      sandbox.misbehave(at: .userInfo, postponed(.userInfo(.subjectMissing)))
+      #expect(try await userInfo()["sub"] == nil)
+      #expect(try await userInfo()["sub"] == "alice")
+    }
+    sandbox.misbehave(at: .keys, .unread(.keySet(.empty)))
+    #expect(try await client.keys().isEmpty)
+    await sandbox.stop()
+  }
+
   @Test func `a delayed request has no effect if the sandbox stops before the answer`() async throws
   {
     let sandbox = try await SandboxServer.start()

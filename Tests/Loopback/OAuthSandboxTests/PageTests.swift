@@ -124,6 +124,37 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `no page or form of a sign-in is accepted after ten minutes`() async throws {
+    let now = Date()
+    var options = SandboxOptions()
+    options.now = { now }
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    let typed = [("username", "alice"), ("password", "alice-password"), ("decision", "sign-in")]
+    let page = try await client.get(try client.authorizationURL())
+    let cookie = try SandboxPeer.cookie(of: page)
+    let other = try await client.get(try client.authorizationURL())
+    sandbox.advance(by: .seconds(599))
+    let login = try await client.post(
+      "/login", SandboxPeer.hiddenFields(page.text) + typed, headers: [cookie])
+    let renewed = try SandboxPeer.cookie(of: login)
+    let consent = try await client.get(try #require(login.header("location")), headers: [renewed])
+    sandbox.advance(by: .seconds(1))
+    let late = [
+      try await client.post(
+        "/login", SandboxPeer.hiddenFields(other.text) + typed,
+        headers: [try SandboxPeer.cookie(of: other)]),
+      try await client.post(
+        "/consent", SandboxPeer.hiddenFields(consent.text) + [("decision", "allow")],
+        headers: [renewed]),
+      try await client.get("/consent", headers: [renewed]),
+    ]
+    for answer in late {
+      #expect(answer.status == 400 && answer.text.contains("This sign-in is over"))
+    }
+    await sandbox.stop()
+  }
+
   @Test func `consent is not accepted before the sign-in`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)

@@ -82,6 +82,28 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `an updated registration keeps the time at which it was made`() async throws {
+    let now = Date()
+    var options = SandboxOptions()
+    options.now = { now }
+    let sandbox = try await SandboxServer.start(options)
+    let client = try await register("ES256", SandboxPeer(sandbox: sandbox)).json()
+    #expect(client["client_id_issued_at"]?.integer == Int(now.timeIntervalSince1970))
+    sandbox.advance(by: .seconds(100))
+    let uri = try #require(client["registration_client_uri"]?.string)
+    let url = try #require(LoopbackURL(uri))
+    let token = try #require(client["registration_access_token"]?.string)
+    for method in ["PUT", "GET"] {
+      let answer = try await LoopbackClient.send(
+        method, url,
+        headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+        body: Data(method == "PUT" ? client.text.utf8 : "".utf8))
+      #expect(answer.status == 200, "\(answer.text)")
+      #expect(try answer.json()["client_id_issued_at"] == client["client_id_issued_at"])
+    }
+    await sandbox.stop()
+  }
+
   @Test(arguments: [
     "javascript:alert(1)", "data:text/html,x", "JavaScript:x", "file:///etc/passwd",
   ])

@@ -81,6 +81,18 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `the visitor returns an https redirect that only the signed request names`()
+    async throws
+  {
+    let uri = "https://app.example/callback"
+    let (sandbox, _) = try await start { $0.clients[2].redirectURIs.append(uri) }
+    let text = object(sandbox) { $0.claims["redirect_uri"] = .string(uri) }
+    let redirect = try await SandboxVisitor().visit(try url(text, at: sandbox)).redirect
+    #expect(redirect.hasPrefix(uri + "?"))
+    #expect(SandboxPeer.parameters(redirect).value("code") != nil)
+    await sandbox.stop()
+  }
+
   @Test func `claims of a signed request that are not strings are read as parameters`() async throws
   {
     let (sandbox, _) = try await start { $0.authorizationDetailsTypes = [.genomeFile] }

@@ -86,7 +86,7 @@ import Testing
 
   @Test(arguments: [
     "", "grant_type=password&grant_type=password", "grant_type=%zz", "grant_type=%ff",
-    "{\"grant_type\":\"password\"}",
+    "grant_type=password&%ff=1", "grant_type=password&%ff", "{\"grant_type\":\"password\"}",
   ])
   func `a request body that is not a form or repeats a parameter is rejected`(body: String)
     async throws
@@ -97,6 +97,19 @@ import Testing
     let json = try await client.post("/token", body: body, type: "application/json")
     #expect(json.error == "invalid_request")
     #expect(try await client.get("/token").status == 405)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: ["", ";charset=utf-8", " ; charset=utf-8", "\t;charset=utf-8"])
+  func `the content type of a form may have parameters after white space`(parameters: String)
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let answer = try await SandboxPeer(sandbox: sandbox).post(
+      "/token",
+      body: "grant_type=password&username=alice&password=alice-password&client_id=sandbox-app",
+      type: "Application/x-www-form-urlencoded" + parameters)
+    #expect(answer.status == 200, "\(answer.text)")
     await sandbox.stop()
   }
 
@@ -247,6 +260,27 @@ import Testing
     #expect(narrow.scope == "demo")
     let next = try #require(narrow.refreshToken)
     #expect(try await client.refresh(next).tokens().scope == "profile demo")
+    await sandbox.stop()
+  }
+
+  @Test func `a token exchange cannot widen the scope of a narrowed token`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let whole = sandbox.issueTokens(scopes: ["profile", "files"])
+    let narrow = try await client.refresh(whole.refreshToken, adding: [("scope", "profile")])
+      .tokens().accessToken
+    func exchange(_ token: String, _ more: [(String, String)] = []) async throws -> LoopbackAnswer {
+      let form = [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
+        ("subject_token", token),
+        ("subject_token_type", "urn:ietf:params:oauth:token-type:access_token"),
+        ("client_id", "sandbox-service"), ("client_secret", "sandbox-secret"),
+      ]
+      return try await client.post("/token", form + more)
+    }
+    #expect(try await exchange(narrow, [("scope", "files")]).error == "invalid_scope")
+    #expect(try await exchange(narrow).tokens().scope == "profile")
+    #expect(try await exchange(whole.accessToken, [("scope", "files")]).tokens().scope == "files")
     await sandbox.stop()
   }
 

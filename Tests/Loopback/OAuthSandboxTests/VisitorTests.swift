@@ -27,13 +27,13 @@ import Testing
       Ending(
         testDescription: "an unknown client", changes: ["client_id": "nobody"],
         heading: "This app is not known here",
-        detail: "The link that brought you here names no app that is registered. You were not "
-          + "signed in, and nothing was sent anywhere."),
+        detail: "The link that brought you here names no app that is registered, or it is "
+          + "malformed. You were not signed in, and nothing was sent anywhere."),
       Ending(
         testDescription: "an unregistered redirect",
         changes: ["redirect_uri": "https://app.example/other"],
         heading: "This link leads to the wrong place",
-        detail: "It asks to send you to an address that Sandbox App has not registered. You were "
+        detail: "It names no address that Sandbox App has registered for the way back. You were "
           + "not signed in, and nothing was sent there."),
       Ending(
         testDescription: "a captive portal", misbehaviour: (.authorization, .html),

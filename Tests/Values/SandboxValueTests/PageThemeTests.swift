@@ -64,7 +64,7 @@ import Testing
     #expect(try Self.properties(PageTheme(accent: color), dark: false)["--accent"] == color)
   }
 
-  /// Examples from WCAG's own techniques.
+  /// The two greys are on both sides of the contrast 4.5.
   @Test(arguments: [
     (PageTint(0, 0, 0), PageTint(255, 255, 255), 21.0),
     (PageTint(0x77, 0x77, 0x77), PageTint(255, 255, 255), 4.48),

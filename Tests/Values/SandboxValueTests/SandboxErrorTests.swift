@@ -7,11 +7,11 @@ import Testing
 @Suite struct SandboxErrorTests {
   @Test(
     arguments: [
-      (.portInUse(8989), "another program listens on port 8989"),
+      (.portInUse(8989), "port 8989 is in use; choose another one"),
       (.system(13), "the loopback address could not be used: Permission denied"),
       (
         .notLoopback("https://app.example/cb?code=C4N4RY&state=C4N4RY"),
-        "a redirect leads to https://app.example/cb, which is not on this computer"
+        "the visitor was sent to https://app.example/cb, which is not an http server on this computer"
       ),
       (
         .unexpectedAnswer("the server's answer has no end"), "the server's answer has no end"

@@ -58,23 +58,51 @@ import Testing
     await sandbox.stop()
   }
 
+  /// Returns the form that exchanges an assertion of a client, which does not authenticate.
+  private func form(
+    of client: String, signedBy signer: SigningKey, at sandbox: SandboxServer
+  ) -> [(String, String)] {
+    let claims: SandboxJSON = [
+      "iss": .string(client), "sub": "alice", "aud": .string(sandbox.issuer.absoluteString),
+      "exp": 1_900_000_060, "jti": "1",
+    ]
+    return [
+      ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+      ("assertion", SandboxJWT(claims, key: signer, namesKey: true).signed),
+    ]
+  }
+
   @Test func `a JWT bearer assertion that is sent with a proof gets a bound token`() async throws {
     let signer = SigningKey(generating: .es256)
     let sandbox = try await ProvingPeer.start {
       $0.clients.append(SandboxClient(id: "signer", key: signer.json(namesKey: true)))
     }
     let client = ProvingPeer(sandbox)
-    let claims: SandboxJSON = [
-      "iss": "signer", "sub": "alice", "aud": .string(sandbox.issuer.absoluteString),
-      "exp": 1_900_000_060, "jti": "1",
-    ]
-    let form = [
-      ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
-      ("assertion", SandboxJWT(claims, key: signer, namesKey: true).signed),
-    ]
+    let form = form(of: "signer", signedBy: signer, at: sandbox)
     let refused = try await client.post(form, client.proof { $0.claims["htm"] = "GET" })
     #expect(refused.error == "invalid_dpop_proof")
     let tokens = try await client.post(form, client.proof()).tokens()
+    #expect(try await key(of: tokens.accessToken, client) == client.thumbprint)
+    await sandbox.stop()
+  }
+
+  @Test func `a JWT bearer assertion without authentication obeys the rules of its client`()
+    async throws
+  {
+    let signer = SigningKey(generating: .es256)
+    let sandbox = try await ProvingPeer.start { options in
+      var limited = SandboxClient(id: "limited", key: signer.json(namesKey: true))
+      limited.grantTypes = ["authorization_code"]
+      var bound = SandboxClient(id: "bound", key: signer.json(namesKey: true))
+      bound.requiresBoundTokens = true
+      options.clients += [limited, bound]
+    }
+    let client = ProvingPeer(sandbox)
+    let limited = form(of: "limited", signedBy: signer, at: sandbox)
+    #expect(try await client.post(limited, client.proof()).error == "unauthorized_client")
+    let bound = form(of: "bound", signedBy: signer, at: sandbox)
+    #expect(try await client.post(bound).error == "invalid_dpop_proof")
+    let tokens = try await client.post(bound, client.proof()).tokens()
     #expect(try await key(of: tokens.accessToken, client) == client.thumbprint)
     await sandbox.stop()
   }

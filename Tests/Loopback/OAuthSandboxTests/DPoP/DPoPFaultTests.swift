@@ -45,6 +45,16 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a fault in the handling of proofs can be delayed`() async throws {
+    let sandbox = try await ProvingPeer.start()
+    let client = ProvingPeer(sandbox)
+    sandbox.misbehave(at: .token, .delay(.zero, then: .dpop(.proofRefused)))
+    let refused = try await client.post(ProvingPeer.passwordForm, client.proof())
+    #expect(refused.error == "invalid_dpop_proof")
+    #expect(try await client.post(ProvingPeer.passwordForm, client.proof()).status == 200)
+    await sandbox.stop()
+  }
+
   @Test func `the sandbox can offer a nonce in a success response only`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)

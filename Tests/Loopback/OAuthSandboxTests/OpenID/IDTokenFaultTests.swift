@@ -159,6 +159,19 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(arguments: [SandboxSigningAlgorithm.rs256, .rs384, .rs512, .ps256, .ps384, .ps512])
+  func `a weak key can sign with every RSA algorithm`(algorithm: SandboxSigningAlgorithm)
+    async throws
+  {
+    let sandbox = try await start { $0.clients[0].idTokenAlgorithm = algorithm }
+    let weak = try ReadJWT(try #require(try await text(.weakKey, sandbox))).header
+    #expect(weak["alg"]?.string == algorithm.rawValue)
+    let keys = try await SandboxPeer(sandbox: sandbox).keys()
+    let modulus = try #require(keys.first { $0["kid"] == weak["kid"] }?["n"]?.string)
+    #expect(try #require(Data(base64URL: modulus)).count <= 130, "the key has about 1024 bits")
+    await sandbox.stop()
+  }
+
   @Test func `an ID token fault that is set for two ID tokens also applies to refreshes`()
     async throws
   {

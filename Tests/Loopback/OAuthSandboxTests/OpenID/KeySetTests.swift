@@ -10,6 +10,8 @@ import Testing
     var options = SandboxOptions()
     options.clients[0].idTokenAlgorithm = algorithm
     options.clients[1].idTokenAlgorithm = algorithm
+    // Without token exchange, which signs with RS256, the algorithm is the only one.
+    options.grantTypes = ["authorization_code"]
     return options
   }
 
@@ -31,6 +33,26 @@ import Testing
     #expect(token.header["alg"] == "ES256")
     #expect(sandbox.requests(to: .keys).count == 2)
     await sandbox.stop()
+  }
+
+  @Test func `the key set has the keys of access tokens and of other JWTs before the first one`()
+    async throws
+  {
+    var options = Self.algorithm(.edDSA)
+    options.accessTokenFormat = .jwt(.es256)
+    options.clients[1].idTokenAlgorithm = .hs256
+    options.openID.decoyKeys = .none
+    func algorithms() async throws -> Set<String> {
+      let sandbox = try await SandboxServer.start(options)
+      let keys = try await SandboxPeer(sandbox: sandbox).keys()
+      await sandbox.stop()
+      return Set(keys.compactMap { $0["alg"]?.string })
+    }
+    #expect(try await algorithms() == ["EdDSA", "ES256", "RS256"], "introspection uses RS256")
+    options.clients[1].idTokenAlgorithm = .edDSA
+    #expect(try await algorithms() == ["EdDSA", "ES256"])
+    options.grantTypes = nil
+    #expect(try await algorithms() == ["EdDSA", "ES256", "RS256"], "token exchange uses RS256")
   }
 
   @Test func `decoy keys are of every type`() async throws {

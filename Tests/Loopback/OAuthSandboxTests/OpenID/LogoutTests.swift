@@ -109,7 +109,8 @@ import Testing
       ),
       ([("client_id", "unknown")], "not known here"),
       ([("id_token_hint", "forged")], "not valid"),
-      ([("client_id", "sandbox-app"), ("client_id", "sandbox-app")], "not known here"),
+      ([("client_id", "sandbox-app"), ("client_id", "sandbox-app")], "came more than once"),
+      ([("client_id", "sandbox-app"), ("state", "a"), ("state", "b")], "came more than once"),
     ] as [([(String, String)], String)])
   func `an invalid logout request gets an error page and no redirect`(
     parameters: [(String, String)], text: String

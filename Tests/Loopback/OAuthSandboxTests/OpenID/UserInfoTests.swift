@@ -74,7 +74,7 @@ import Testing
     #expect(own.status == 403 && own.error == "insufficient_scope")
     #expect(
       own.header("www-authenticate") == #"Bearer realm="sandbox", error="insufficient_scope", "#
-        + #"error_description="The token belongs to no user.""#)
+        + #"error_description="The token's grant has no identity of a user.""#)
     await sandbox.stop()
   }
 

@@ -49,6 +49,49 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `a client with a metadata document can post its authorization request`()
+    async throws
+  {
+    let (sandbox, peer) = try await start(.init(json: Self.document))
+    let page = try await peer.post(
+      "/authorize",
+      SandboxPeer.signInForm.map { $0.0 == "client_id" ? ($0.0, Self.id) : $0 })
+    #expect(page.status == 200 && page.text.contains("A described app"), "\(page.text)")
+    await sandbox.stop()
+  }
+
+  @Test func `a client with a metadata document gets a logout token when the session ends`()
+    async throws
+  {
+    let tokens = Locked<[String]>([])
+    let backend = try LoopbackServer { request in
+      let body = String(decoding: request.body, as: UTF8.self)
+      tokens.withLock { $0.append(body) }
+      return .response(LoopbackResponse(status: 200))
+    }
+    let address = SandboxJSON.string("http://\(backend.authority)/logout")
+    let (sandbox, peer) = try await start(
+      .init(json: Self.document.setting("backchannel_logout_uri", to: address)))
+    let code = try await peer.code(["client_id": Self.id, "scope": "openid"])
+    #expect(try await peer.redeem(code, ["client_id": Self.id]).status == 200)
+    await sandbox.signOut()
+    let token = try #require(tokens.withLock { $0 }.first)
+    let claims = try ReadJWT(String(token.dropFirst("logout_token=".count))).claims
+    #expect(claims["aud"]?.string == Self.id)
+    await backend.stop()
+    await sandbox.stop()
+  }
+
+  @Test func `the key set has the key for the algorithm in a client's metadata document`()
+    async throws
+  {
+    let (sandbox, peer) = try await start(
+      .init(json: Self.document.setting("id_token_signed_response_alg", to: "ES384")))
+    _ = try await page(Self.id, peer)
+    #expect(try await peer.keys().contains { $0["alg"] == "ES384" })
+    await sandbox.stop()
+  }
+
   @Test func `for a pushed request the sandbox also reads the client's metadata document`()
     async throws
   {
@@ -158,6 +201,31 @@ import Testing
     let page = try await page(id, peer)
     #expect(page.text.contains("A described app") == isAllowed)
     #expect(served.requests(to: .me).isEmpty == !isAllowed)
+    await sandbox.stop()
+    await served.stop()
+  }
+
+  @Test func `a metadata document that a loopback server sends in chunks is read`() async throws {
+    let chunks = Locked<[String]>([])
+    let served = try LoopbackServer { _ in
+      let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: Chunked\r\n\r\n"
+      return .script([.send(Data((head + chunks.withLock { $0.joined() }).utf8))])
+    }
+    let id = "http://\(served.authority)/client.json"
+    let text = Self.document.setting("client_id", to: .string(id)).text
+    func chunk(_ text: Substring) -> String {
+      "\(String(text.utf8.count, radix: 16));name=value\r\n\(text)\r\n"
+    }
+    let (sandbox, peer) = try await start(nil, asksLoopbackServers: true)
+    let whole = [chunk(text.prefix(7)), chunk(text.dropFirst(7)), "0\r\n\r\n"]
+    let rows: [([String], Bool)] = [
+      (whole, true), (Array(whole.dropLast()), false), (["x"] + whole, false), ([], false),
+    ]
+    for (sent, isRead) in rows {
+      chunks.withLock { $0 = sent }
+      #expect(try await page(id, peer).text.contains("A described app") == isRead, "\(sent)")
+    }
     await sandbox.stop()
     await served.stop()
   }

@@ -71,7 +71,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token without a resource is for the issuer, and introspection shows its audience`()
+  @Test func `a token without a resource is for the issuer, and introspection shows a resource`()
     async throws
   {
     let (sandbox, peer) = try await start()

@@ -60,6 +60,25 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `if each path has its own resource metadata, the files of a drive share theirs`()
+    async throws
+  {
+    let (sandbox, peer) = try await start { $0.resources.extent = .path }
+    let resource = sandbox.url(.driveFiles).absoluteString
+    let address = "\(sandbox.issuer.absoluteString)\(Self.wellKnown)/drive/v2/files"
+    let file = "/drive/v2/files/\(try #require(sandbox.files().first).id)"
+    for path in ["/drive/v2/files", file, file + "?alt=media"] {
+      let challenge = try await peer.get(path).header("www-authenticate")
+      #expect(challenge == "Bearer realm=\"sandbox\", resource_metadata=\"\(address)\"")
+    }
+    let document = try await peer.get(Self.wellKnown + "/drive/v2/files").json()
+    #expect(document["resource"]?.string == resource)
+    let token = sandbox.issueTokens(audiences: [resource]).accessToken
+    #expect(try await peer.api(file, token: token).status == 200)
+    #expect(try await peer.api("/drive/v2/about", token: token).status == 401)
+    await sandbox.stop()
+  }
+
   @Test func `an insufficient_scope challenge also names the address of the resource metadata`()
     async throws
   {
