@@ -3,6 +3,8 @@ import SequencingOAuth
 /// The account that a command uses.
 struct Account: Sendable {
   let oauth: SQOAuth
+  /// The events of the account's session, since before its first token.
+  let events: AsyncStream<SessionEvent>
   /// The address of the account's authorization server, if it is known.
   let server: String?
   /// The name or address of the account's server, to show to the user.
@@ -27,7 +29,7 @@ struct Account: Sendable {
     var environment = console.environment
     environment.tokenStore = store.store
     let oauth = SQOAuth(environment: environment, accountID: id)
-    // A command refreshes a token only when it needs the token; only 'watch' keeps tokens fresh.
+    // Most commands refresh a token only when they need it; 'watch' and 'tour' keep it fresh.
     oauth.refreshesAutomatically = false
     return oauth
   }

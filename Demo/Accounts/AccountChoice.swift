@@ -56,7 +56,9 @@ struct AccountChoice: Sendable {
       "no_account", "there is no account \"\(newID.onScreen)\"", status: .notAuthorized)
     let ids = try await store?.attempt { try await $0.list() } ?? []
     guard !ids.isEmpty else {
-      return failure.withHint("Sign it in with 'sq-demo login' and the provider's options.")
+      return failure.withHint(
+        "Sign it in with 'sq-demo login --account \(ShellWords.quote(newID.onScreen))' and the "
+          + "provider's options.")
     }
     return failure.withHint("The accounts in the store are:\n" + Self.options(ids))
   }

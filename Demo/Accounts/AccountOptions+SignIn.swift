@@ -69,7 +69,8 @@ extension AccountOptions {
     _ store: OpenStore, _ console: Console, _ work: Work, at sandbox: EmbeddedSandbox? = nil
   ) async throws(Failure) {
     let place = sandbox.map { "the built-in sandbox, \($0.issuer)" } ?? configuration.provider.name
-    let oauth = oauth(choice.newID, keptIn: store, console)
+    let oauth = Account.oauth(choice.newID, keptIn: store, console)
+    let events = oauth.events()
     oauth.register(configuration)
     let configuration = try await askingWho(oauth, options, configuration)
     oauth.register(configuration)
@@ -91,7 +92,7 @@ extension AccountOptions {
         outcome = .success(
           try await work(
             Account(
-              oauth: oauth, server: server.address, place: place,
+              oauth: oauth, events: events, server: server.address, place: place,
               signInCommand: self.store.signInCommand(choice.newID),
               widerSignInCommand: await widerSignInCommand(
                 choice.newID, configuration.clientID, at: configuration.provider.issuer, in: store),

@@ -19,8 +19,6 @@ struct AccountOptions: Sendable {
   var resumesSignedOut = false
   /// Whether a sign-in without a scope requests the user's identity.
   private(set) var asksWho = false
-  /// The delegate that is notified of each refresh, from the first token on.
-  var delegate: (any TokenRefreshDelegate & Sendable)?
   var choice: AccountChoice
   let store: StoreOptions
   /// The store if it is already open; opening may ask for a passphrase, so it happens only once.
@@ -153,7 +151,8 @@ extension AccountOptions {
     guard let record = try await choice.record(in: opened) else { return (opened, false) }
     if purpose == .use { try checkBinds(record) }
     let options = try await unlocked(record, for: purpose, console)
-    let oauth = oauth(record.id, keptIn: opened, console)
+    let oauth = Account.oauth(record.id, keptIn: opened, console)
+    let events = oauth.events()
     if let configuration = options.configuration { oauth.register(configuration) }
     do throws(SQOAuthError) {
       try await oauth.module.restore()
@@ -169,7 +168,8 @@ extension AccountOptions {
       try await oauth.flushing(console) { () throws(Failure) in
         try await work(
           Account(
-            oauth: oauth, server: server, place: options.configuration?.provider.name,
+            oauth: oauth, events: events, server: server,
+            place: options.configuration?.provider.name,
             signInCommand: self.store.signInCommand(record.id),
             widerSignInCommand: await widerSignInCommand(record, in: opened),
             hasListedResources: !options.resources.isEmpty, store: opened, signIn: signIn))
@@ -203,12 +203,6 @@ extension AccountOptions {
       guard purpose == .logout, error.status != .cancelled else { throw error }
       return try options.leavingKeyLocked(because: error)
     }
-  }
-
-  func oauth(_ id: String, keptIn store: OpenStore, _ console: Console) -> SQOAuth {
-    let oauth = Account.oauth(id, keptIn: store, console)
-    oauth.tokenRefreshDelegate = delegate
-    return oauth
   }
 }
 

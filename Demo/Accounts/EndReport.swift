@@ -21,8 +21,8 @@ enum LogoutReach: String, Encodable {
     switch self {
     case .done: "Signed out here and at the provider."
     case .opened:
-      "Signed out here, and the tokens have ended. Your browser shows the provider's page; finish "
-        + "the logout there if it asks."
+      "Signed out here, and the tokens have ended. Your browser has opened the provider's "
+        + "page; finish the logout there if it asks."
     case .shown:
       "Signed out here, and the tokens have ended. You are still logged in at the provider until "
         + "you open the address."

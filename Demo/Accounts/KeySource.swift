@@ -28,6 +28,8 @@ struct KeySource: Sendable {
   var name: String?
   /// The passphrase from the options or the environment; if there is one, it is the key.
   let passphrase: Secret?
+  /// Returns whether the store is a database without a key; `nil` if the store is a file.
+  var isNewDatabase: (@Sendable () async throws(Failure) -> Bool)?
   var prompt: PassphrasePrompt? = .atTerminal
 
   /// The key file that belongs to the store.
@@ -39,7 +41,8 @@ struct KeySource: Sendable {
   func find(_ console: Console) async throws(Failure) -> Key {
     if let passphrase { return .passphrase(passphrase) }
     if FileReading.isThere(keyPath) { return .file(keyPath) }
-    let isNew = !FileReading.isThere(path)
+    let isNew =
+      if let isNewDatabase { try await isNewDatabase() } else { !FileReading.isThere(path) }
     guard let prompt else {
       guard isNew else { throw needsPassphrase }
       return .file(keyPath)
@@ -48,15 +51,16 @@ struct KeySource: Sendable {
       return .passphrase(
         try await prompt.ask("Passphrase of \((name ?? path).onScreen): ", console))
     }
-    return try await prompt.askForNew(for: name ?? path, console).map(Key.passphrase)
-      ?? .file(keyPath)
+    let reason = name.map { "There are no accounts in \($0) yet" } ?? "\(path) is new"
+    return try await prompt.askForNew(because: reason, keyPath: keyPath, console)
+      .map(Key.passphrase) ?? .file(keyPath)
   }
 
   private var needsPassphrase: Failure {
     Failure(
       "passphrase_needed",
-      "\(path.onScreen) has no key file \(keyPath.onScreen), so its passphrase is needed, and "
-        + "there is no terminal to ask for it",
+      "\((name ?? path).onScreen) has no key file \(keyPath.onScreen), so its passphrase is needed, "
+        + "and there is no terminal to ask for it",
       status: .notAuthorized
     ).withHint("Put it into SQ_STORE_PASSPHRASE, or into a file that --passphrase-file names.")
   }

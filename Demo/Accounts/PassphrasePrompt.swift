@@ -19,12 +19,14 @@ struct PassphrasePrompt: Sendable {
   }
 
   /// Asks twice for the passphrase of a new store, and returns `nil` if the user gives none.
+  ///
+  /// `reason` says why it is asked for, and `keyPath` is the place of the key without a passphrase.
   func askForNew(
-    for path: String, _ console: Console
+    because reason: String, keyPath: String, _ console: Console
   ) async throws(Failure) -> Secret? {
     try? console.errors.write(
-      "\(path.onScreen) is new.\nEnter a passphrase, or none to keep its key in a file beside it.\n"
-    )
+      "\(reason.onScreen).\nEnter its passphrase, or none to keep its key in the file "
+        + "\(keyPath.onScreen).\n")
     while true {
       let answer = try await line("Passphrase: ", console)
       guard !answer.isEmpty else { return nil }

@@ -4,7 +4,7 @@ import SequencingOAuth
 extension SQOAuth {
   /// Runs `work`, then waits until the store contains the newest token, even if `work` failed.
   ///
-  /// Every command with an account ends with this wait, even a command that a signal interrupts.
+  /// A command's work with an account ends with this wait, even if a signal interrupts the command.
   func flushing(
     _ console: Console, _ work: () async throws(Failure) -> Void
   ) async throws(Failure) {
@@ -26,6 +26,14 @@ extension SQOAuth {
     do throws(SQOAuthError) {
       try await module.flush()
     } catch {
+      // Without a token in memory, the store could not erase the account of an ended session.
+      guard module.hasAccessToken else {
+        let erasure = Failure(notErased: error)
+        guard let failure else { throw erasure }
+        guard failure.code != erasure.code else { throw failure.withHint(Failure.stillStored) }
+        console.report(erasure)
+        throw failure
+      }
       if let failure, failure.code != error.code.rawValue { console.report(failure) }
       throw Failure(notKept: error)
     }

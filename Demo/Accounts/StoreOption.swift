@@ -60,7 +60,7 @@ enum StoreOption: Sendable, Equatable {
       throw .usage("\(error), so ~ in --store cannot be replaced")
     }
     guard let home, home.hasPrefix("/") else {
-      throw .usage("~ in --store cannot be replaced: HOME is not an absolute path")
+      throw .usage("~ in --store cannot be replaced: HOME is not set to an absolute path")
     }
     return home + path.dropFirst()
   }

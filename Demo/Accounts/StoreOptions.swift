@@ -68,7 +68,7 @@ struct StoreOptions: Sendable {
 
   /// Opens the store, or returns `nil` if its file does not exist yet.
   ///
-  /// So it never asks for the passphrase of a new file. For a database, it may ask for a new one.
+  /// So it never asks for the passphrase of a new file, but it does for that of a new database.
   func openIfThere(_ console: Console) async throws(Failure) -> OpenStore? {
     if let path = option?.path, !FileReading.isThere(path) { return nil }
     return try await open(console)
@@ -122,14 +122,19 @@ extension StoreOptions {
     let folder = try await Failure.translating { () throws(SQOAuthError) in
       try StateFolder.path(service: Self.service)
     }
+    let connection = address.connection(databasePassword)
     let key = try await KeySource(
-      path: folder + "/database", name: "the database", passphrase: passphrase
+      path: folder + "/database", name: "the database", passphrase: passphrase,
+      isNewDatabase: { () async throws(Failure) -> Bool in
+        try await Failure.translating { () throws(SQOAuthError) in
+          try await !PostgreSQLTokenStore.hasKey(connection: connection)
+        }
+      }
     ).find(console)
     // The name depends on the address, because another database may have accounts of the same
     // names.
     let name = Hexadecimal.encode(Digest.sha256(address.text).prefix(8))
-    let store = PostgreSQLTokenStore(
-      connection: address.connection(databasePassword), key: key.storeKey)
+    let store = PostgreSQLTokenStore(connection: connection, key: key.storeKey)
     return OpenStore(
       store,
       clients: EncryptedFileTokenStore(
@@ -138,7 +143,8 @@ extension StoreOptions {
       place: "the database \(address.text)")
   }
 
-  /// Opens the default store, with a second, encrypted store of the accounts' clients.
+  /// Opens the default store or the keyring, with a second, encrypted store of the accounts'
+  /// clients.
   private func openDesktop(_ console: Console) throws(SQOAuthError) -> OpenStore {
     let folder = try StateFolder.path(service: Self.service)
     let key = StoreKey.file(folder + "/clients.key")

@@ -32,11 +32,11 @@ enum StoreTopic: HelpTopic {
     ])
   ]
   static let details = """
-    Without --store, accounts are kept in the desktop's keyring. If there is none, they are
-    kept in an encrypted file, tokens.sealed in the folder sq-demo of your state folder,
-    with its key beside it in tokens.key. The program makes this choice once. The account
-    of the sandbox inside the program ends with the program, unless you name a store with
-    --store.
+    Without --store, accounts are kept in the desktop's keyring. If there is none, or it is
+    locked and there is no display, they are kept in an encrypted file, tokens.sealed in
+    the folder sq-demo of your state folder, with its key beside it in tokens.key. The
+    program makes this choice once. The account of the sandbox inside the program ends with
+    the program, unless you name a store with --store.
 
     The key of encrypted:PATH and encrypted-sqlite:PATH is made from the passphrase in the
     file that --passphrase-file names, or in the environment variable SQ_STORE_PASSPHRASE.
@@ -47,14 +47,14 @@ enum StoreTopic: HelpTopic {
 
     A database takes its password from ~/.pgpass or from PGPASSWORD, never from the
     address. Its key is made from a passphrase in the same way, or is in the file
-    database.key in the state folder. All hosts need the same passphrase, or a copy of that
-    file.
+    database.key in the folder sq-demo of your state folder. All hosts need the same
+    passphrase, or a copy of that file.
 
     The program remembers how each account was signed in, apart from its tokens: the
     server, the client and the scope, without a token or a secret. So 'sq-demo login
     --account ID' is enough when a session has ended. This is in the file PATH.clients,
     which is encrypted with the store's key if the store is encrypted. For a store without
-    a path it is in the state folder: in clients.sealed, or in a file database-*.clients
+    a path it is in the folder sq-demo: in clients.sealed, or in a file database-*.clients
     for each database. 'sq-demo logout' forgets it.
 
     A key file beside the store protects you only from people who have a copy of the store

@@ -79,7 +79,7 @@ extension SQToken {
       .compactMap(\.self).min()
   }
 
-  /// Returns a number of seconds in words, in its two largest units.
+  /// Returns a number of seconds in words, in its one or two largest units.
   static func inWords(seconds: Int) -> String {
     switch seconds {
     case ..<60: "\(seconds) s"

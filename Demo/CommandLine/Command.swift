@@ -98,7 +98,7 @@ enum Invocation {
 
   private static func refuseMore(_ words: [String]) throws(Failure) {
     guard words.count > 1 else { return }
-    throw Failure.usage("\(words[0].onScreen) takes no further argument")
+    throw Failure.usage("unexpected argument \"\(words[1].onScreen)\"")
       .withHint("Run 'sq-demo help' for the list of commands.")
   }
 }

@@ -46,8 +46,10 @@ extension Failure {
     ),
     (
       "call signOut, or configure the endpoint",
-      "use 'sq-demo logout', or name the endpoint with \(Option.revocationEndpoint.name) URL"
+      "use 'sq-demo logout'; if you name the endpoints by hand, add "
+        + "\(Option.revocationEndpoint.name) URL"
     ),
+    ("has already removed the app there, call signOut", "use 'sq-demo logout'"),
     (
       "call signIn() when a user is there",
       "sign in once in a terminal, or with \(Option.device.name) or \(Option.browser.name) print"

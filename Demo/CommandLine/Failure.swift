@@ -50,6 +50,14 @@ struct Failure: Error, Equatable {
     hint = Self.signInAgain
   }
 
+  /// Creates the failure for an account that is signed out, but was not erased from the store.
+  init(notErased error: SQOAuthError) {
+    self.init(
+      error.code.rawValue, "the account is signed out, but still stored: \(error.message)",
+      status: .notAuthorized)
+    hint = Self.stillStored
+  }
+
   /// The failure of a command that a signal interrupted.
   static let interrupted = Failure("cancelled", "the command was interrupted", status: .cancelled)
 
@@ -95,6 +103,8 @@ struct Failure: Error, Equatable {
   }
 
   static let signInAgain = "Sign in again with 'sq-demo login'."
+  static let stillStored =
+    "The account is still stored here. Once the store can be changed, 'sq-demo logout' removes it."
   static let signInForMore = "Sign in again with 'sq-demo login' and a wider --scope."
 
   /// Returns the failure for a command line that the command does not accept.
@@ -105,6 +115,13 @@ struct Failure: Error, Equatable {
   /// Returns the failure for a well-formed command line with a value that the SDK rejects.
   static func refused(_ error: SQOAuthError) -> Failure {
     Failure(error.code.rawValue, error.message, status: .wrongUsage)
+  }
+
+  /// Returns the failure for an option whose URL the SDK rejects.
+  ///
+  /// The SDK's message says only "the URL", and a command line may have several.
+  static func refused(_ error: SQOAuthError, of option: Option) -> Failure {
+    Failure(error.code.rawValue, "\(option.name): \(error.message)", status: .wrongUsage)
   }
 
   /// Returns the failure for an address that the SDK rejects; if the address has no scheme, the

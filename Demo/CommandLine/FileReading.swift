@@ -80,9 +80,9 @@ enum FileReading {
     let isOwn = status.st_uid == geteuid() && status.st_uid != 0
     guard status.st_mode & S_IFMT != S_IFREG || !isOwn || status.st_mode & 0o077 == 0 else {
       throw ReadError(
-        "other users can read it (its mode is 0\(String(status.st_mode & 0o777, radix: 8))), so they "
-          + "may have its secret: create a new secret if you do not trust them, and set its mode "
-          + "with chmod 600")
+        "other users can read or change it (its mode is "
+          + "0\(String(status.st_mode & 0o777, radix: 8))), so they may have its secret: create a "
+          + "new secret if you do not trust them, and set the file's mode with chmod 600")
     }
   }
 

@@ -25,7 +25,7 @@ struct HTMLSummary: Sendable {
     var rest = page[...]
     while let start = rest.end(of: "<\(name)") {
       rest = page[start...]
-      // The tag's name may be longer, as in <header>.
+      // The tag's name may be longer, as in <title-bar>.
       guard let next = rest.first, !next.isOfName else { continue }
       // If this tag or element has no end, no later element has an end.
       guard let content = rest.end(of: ">"), let end = page[content...].end(of: "</\(name)>") else {

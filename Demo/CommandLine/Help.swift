@@ -35,12 +35,13 @@ enum Help {
       'sq-demo help completion' how your shell can complete commands and options.
       --version prints the version.
 
-      Exit status: 0 done, 1 not authorized, 2 wrong usage, 3 denied, cancelled or
-      timed out, 4 the newest token could not be stored. Standard error has the
-      reason: 'error: CODE: message', which 'sq-demo explain CODE' explains.
+      Exit status: 0 done, 1 failed, 2 wrong usage, 3 denied, cancelled or timed out,
+      4 the newest token could not be stored. Standard error has the reason: 'error:
+      CODE: message', which 'sq-demo explain CODE' explains.
 
       After Ctrl-C, or another signal that asks a program to end, sq-demo waits
-      until a refresh has ended; another signal, half a second later, ends it at once.
+      until a refresh has ended; another signal, half a second later or more, ends it
+      at once.
       """
   }
 

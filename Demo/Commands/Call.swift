@@ -39,10 +39,10 @@ struct Call: Command {
     --profile, need a provider.
 
     The account that a call has kept for the URL comes first. Then comes an account from
-    'sq-demo login' if its own server, or one of those listed with --resource, is that of
-    the URL. At any other server that does not describe itself, --account must say whose
-    token it may get. If the options name a provider, they make a new account, as for
-    'sq-demo token'. Try it without an account: 'sq-demo call GET /api/me --sandbox'.
+    'sq-demo login' if its own server or, with --resource, a listed server is that of the
+    URL. At any other server that does not describe itself, --account must say whose token
+    it may get. If the options name a provider, they make a new account, as for 'sq-demo
+    token'. Try it without an account: 'sq-demo call GET /api/me --sandbox'.
 
     With --json it prints one object: status, headers (by names in lower case), and body,
     or body_base64 if the answer is not text in UTF-8.

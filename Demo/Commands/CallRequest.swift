@@ -16,11 +16,14 @@ struct CallRequest: Sendable {
     let operands = arguments.operands
     method = operands.count > 1 ? operands[0].uppercased() : "GET"
     url = operands[operands.count - 1]
-    guard operands.count > 1 || url.contains("/") else { throw .usage("URL is missing") }
+    guard operands.count > 1 || url.contains("/") else {
+      throw .usage("URL is missing; write https://HOST/PATH, or /PATH at the account's server")
+    }
     bodyFile = arguments[.body]
     headers = HeaderFields(
       try arguments.all(.header).map { text throws(Failure) in try Self.field(text) })
-    if !isPath { _ = try Self.url(url) }
+    // The server of a path is not known yet, and any server shows whether the path is valid.
+    _ = try Self.url(isPath ? "https://localhost" + url : url)
   }
 
   /// The URL on the command line; `nil` for a path at an account's server.

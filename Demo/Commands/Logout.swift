@@ -75,14 +75,16 @@ struct Logout: Command {
       signedOut: { record throws(Failure) in try reportSignedOut(record, console) }
     ) { account throws(Failure) in
       guard let signIn = account.signIn else { throw Self.hasNoProvider }
-      let outcome: Result<LogoutReach, Failure>
+      let reach: LogoutReach
       do throws(Failure) {
-        outcome = .success(try await signIn.logOut())
+        reach = try await signIn.logOut()
       } catch {
-        outcome = .failure(await explained(error, of: account))
+        let failure = await explained(error, of: account)
+        // The failure of the logout matters more than one to forget the client.
+        _ = try? await account.store.clients?.forget(account.id)
+        throw failure
       }
       try await account.store.clients?.forget(account.id)
-      let reach = try outcome.get()
       try report(account.id, at: reach, console, reach.sentence)
     }
   }

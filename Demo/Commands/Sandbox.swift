@@ -39,8 +39,8 @@ struct Sandbox: Command {
 
     With --config the sandbox has the clients, users, scopes, lifetimes and resources of a
     JSON file. 'sq-demo sandbox --config-example' prints such a file. A list of clients or
-    users replaces the sandbox's own; the scopes are added to them. The file's secrets and
-    passwords are for tests: never put a real one into it.
+    users replaces the sandbox's own; the scopes are added to its own. The file's secrets
+    and passwords are for tests: never put a real one into it.
 
     Its API describes itself, so 'sq-demo call' and 'sq-demo discover' need only the address.
 

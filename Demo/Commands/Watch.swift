@@ -52,17 +52,13 @@ struct Watch: Command {
     guard !watchesAll else {
       return try await WatchAll(account: account, printsJSON: printsJSON).run(console)
     }
-    let (events, continuation) = AsyncStream.makeStream(of: SessionEvent.self)
-    let watcher = Watcher { continuation.yield($0) }
     let console = printsJSON ? console.reservingOutput : console
-    var account = account
-    account.delegate = watcher
     try await account.withAccount(console) { account throws(Failure) in
       guard let token = account.oauth.result.token else { return }
       try Self.announce(token, console)
       account.oauth.refreshesAutomatically = true
       // The loop ends when a signal cancels the task.
-      for await event in events { try report(event, console) }
+      for await event in account.events { try report(event, console) }
       // The shell's prompt must start on the line below the "^C" that the terminal shows.
       if console.output.isTerminal, !printsJSON { try console.result("") }
     }
@@ -128,22 +124,6 @@ private struct WatchedToken: Encodable {
     expiresAt = token.expirationDate?.formatted(.iso8601)
     expiresIn = token.secondsLeft(at: date)
   }
-}
-
-/// The receiver of each new token and of the session's end, like an app's screen.
-private final class Watcher: TokenRefreshDelegate, Sendable {
-  private let tell: @Sendable (SessionEvent) -> Void
-
-  init(tell: @escaping @Sendable (SessionEvent) -> Void) {
-    self.tell = tell
-  }
-
-  func tokenIsRefreshed(_ token: SQToken) { tell(.refreshed(token)) }
-  func tokenIsTakenOver(_ token: SQToken) { tell(.takenOver(token)) }
-  func sessionIsReplaced(_ token: SQToken) { tell(.replaced(token)) }
-  func tokenRefreshDidFail(_ error: SQOAuthError) { tell(.refreshFailed(error)) }
-  func sessionEndsSoon(_ date: Date) { tell(.endsSoon(date)) }
-  func sessionDidEnd(_ reason: SessionEnd) { tell(.ended(reason)) }
 }
 
 extension Failure {

@@ -40,7 +40,8 @@ struct WhoAmI: Command {
         if !account.oauth.module.hasAccessToken { throw Failure(problem) }
         let failure = Failure(problem)
         console.warn(
-          "the provider could not be asked: \(failure.code.onScreen): \(failure.advised)")
+          "UserInfo could not be read from the provider: \(failure.code.onScreen): "
+            + failure.advised)
       }
       try console.result(printsJSON ? try user.json(account: account.id) : user.text)
     }

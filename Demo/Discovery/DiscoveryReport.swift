@@ -140,7 +140,7 @@ extension DiscoveryReport.Account {
     }
     guard let id = ids.first?.onScreen else {
       return needsToken
-        ? "None is kept; 'sq-demo call' signs in."
+        ? "None is kept, so a call needs a sign-in."
         : "None is kept. This request needed no token, so 'sq-demo call' sends it as it is."
     }
     return isOfLogin

@@ -130,7 +130,7 @@ struct ResourceAccess: Sendable {
     }
   }
 
-  /// The settings of a client that signs no user in: the command line's options for its requests.
+  /// The settings from the command line's options for requests, without those for a sign-in.
   var settings: ResourceClient.Options {
     var settings = ResourceClient.Options()
     settings.scope = signIn.scope
@@ -164,7 +164,9 @@ struct ResourceAccess: Sendable {
     do throws(SQOAuthError) {
       try await accounts.flush()
     } catch {
-      throw Failure(notKept: error)
+      guard account?.hasAccessToken == false else { throw Failure(notKept: error) }
+      // The session has ended, and the reason follows.
+      return console.report(Failure(notErased: error))
     }
     guard screens.hasSignedIn, let id = account?.accountID,
       let record = try? await opened.store.load(id)
@@ -193,6 +195,6 @@ extension Failure {
 extension SQOAuthError {
   /// Whether a resource does not describe itself, so that its authorization server is not known.
   fileprivate var isWithoutDescription: Bool {
-    code == .resourceMetadataInvalid && status == 404
+    cause is NoResourceMetadata
   }
 }

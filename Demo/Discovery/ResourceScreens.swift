@@ -66,7 +66,7 @@ final class ResourceScreens: Sendable {
         "sign_in_needed", "\(reason) and there is neither a browser nor a terminal",
         status: .notAuthorized
       ).withHint(
-        "Sign in once: run it in a terminal, or with --device or --browser print.\n"
+        "Sign in once: run this in a terminal, or with --device or --browser print.\n"
           + "The account is kept for later runs."))
   }
 
@@ -84,10 +84,15 @@ final class ResourceScreens: Sendable {
       defer { state.signIns += 1 }
       return (state.issuer, state.hasAccount || state.signIns > 0)
     }
-    console.progress(
-      isMore
-        ? "The server does not accept the account as it is; sign in again."
-        : "\(address.onScreen) needs a token.")
+    let reason =
+      if isMore {
+        "The server does not accept the account as it is; sign in again."
+      } else if let newID {
+        "The account \"\(newID.onScreen)\" is new."
+      } else {
+        "\(address.onScreen) needs a token."
+      }
+    console.progress(reason)
     console.progress("Signing in at \(issuer.onScreen).")
   }
 

@@ -33,7 +33,13 @@ enum DriveAddress: Sendable, Equatable {
 
   /// Fails if a text is not a valid address, whichever account is used.
   static func check(_ option: String?) throws(Failure) {
-    if let option, !isPath(option) { _ = try origin(option) }
+    guard let option else { return }
+    do throws(SQOAuthError) {
+      // The server of a path is not known yet, and any server shows whether the path is valid.
+      _ = try ResourceOrigin(isPath(option) ? "https://localhost" + option : option)
+    } catch {
+      throw .refused(error, of: .drive)
+    }
   }
 
   private static func named(

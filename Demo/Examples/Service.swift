@@ -46,7 +46,7 @@ do {
   let next = try AccessTokenValidator(provider: .issuer(issuer), audience: nextService)
   while let token = readLine() {
     guard let user = try await subject(of: token, callers) else {
-      print("Refused: the caller's token is not valid.")
+      print("Refused: the caller's token is not valid here, or has no user.")
       continue
     }
     let exchanged = try await service.exchangeToken(

@@ -28,8 +28,8 @@ enum ProgramCodes {
     ),
     (
       "failed",
-      "An example of the cookbook failed for a reason that the program does not know. Run it again with "
-        + "`--verbose`, which prints each request."
+      "An example of the cookbook failed for a reason that the program does not know. Run it again; the "
+        + "lines that it prints show how far it comes."
     ),
     (
       "file_ambiguous",
@@ -43,10 +43,11 @@ enum ProgramCodes {
     ),
     (
       status,
-      "A server answered the request with this status. `sq-demo` prints the answer as it came, and the "
-        + "server's challenge if there is one. With 401 the server does not accept the token; with 403 "
-        + "the token does not suffice; 404 means that there is nothing at the address; 5xx is trouble "
-        + "of the server, so a later attempt may succeed."
+      "A server answered the request with this status. `sq-demo call` prints the answer (of an "
+        + "HTML page, a terminal shows only the heading) and the server's challenge if there is "
+        + "one. With 401 the server does not accept the token; with 403 the token does not "
+        + "suffice; 404 means that there is nothing at the address; 5xx is trouble of the server, "
+        + "so a later attempt may succeed."
     ),
     (
       "key_unavailable",
@@ -71,7 +72,8 @@ enum ProgramCodes {
     ),
     (
       "no_drive",
-      "The program knows no API for files at the account's server. Give its address with `--drive`."
+      "The program knows no API for files at the account's server. Give the API's address with "
+        + "`--drive`."
     ),
     (
       "no_file", "The drive has no file of that name. `sq-demo files` lists the files."
@@ -122,20 +124,22 @@ enum ProgramCodes {
     ),
     (
       "sandbox_unavailable",
-      "The sandbox inside the program cannot start. A rule of the system may forbid the port of "
-        + "`--port` (without it, any free port is used), or OpenSSL's configuration may lack an "
-        + "algorithm; the message says which."
+      "The sandbox inside the program cannot start. A rule of the system may forbid the port that "
+        + "`--port`, `--rpc-port` or the file of `--config` names (otherwise any free port is "
+        + "used), or OpenSSL's configuration may lack an algorithm; the message says which."
     ),
     (
       "secret_needed",
-      "The client has a secret, and an account that is signed out keeps none. Put it into the "
-        + "environment variable `SQ_CLIENT_SECRET`, or into a file for `--client-secret-file`."
+      "The sign-in needs the client's secret: the provider demands one of every client, or the "
+        + "account is signed out, and such an account keeps none. Put it into the environment "
+        + "variable `SQ_CLIENT_SECRET`, or into a file for `--client-secret-file`. For Apple, name "
+        + "the file of the key with `--key`."
     ),
     (
       "sign_in_needed",
-      "The server demands a sign-in, and there is neither a browser nor a terminal. Run the command "
-        + "once where you can sign in, or with `--device` or `--browser print`. Later runs use the "
-        + "account that it keeps."
+      "A user must sign in, and there is neither a browser nor a terminal. Run the command once "
+        + "where you can sign in, or with `--device` or `--browser print`. Later runs use the "
+        + "account that this one keeps."
     ),
     (
       "signed_out",
@@ -144,8 +148,9 @@ enum ProgramCodes {
     ),
     (
       "usage",
-      "The command line is wrong, and nothing was done. The message says what; `sq-demo help COMMAND` "
-        + "shows the options."
+      "The command line is wrong, or a file or an environment variable that the command reads, and "
+        + "nothing was changed. The message says what is wrong; `sq-demo help COMMAND` shows the "
+        + "options."
     ),
   ]
 }

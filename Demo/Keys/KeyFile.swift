@@ -108,7 +108,7 @@ extension KeyFile {
 }
 
 extension SQOAuthError {
-  /// The failure of the key that the program itself gave to the SDK; `nil` for any other error.
+  /// The failure that this program's own key has thrown; `nil` for any other error, also of a key.
   var failureOfKey: Failure? {
     guard code == .clientKeyFailed else { return nil }
     return (cause as? SQOAuthError)?.cause as? Failure

@@ -37,8 +37,8 @@ extension Failure {
     ),
     (
       "additionalAuthorities",
-      "name a file with the authority of the server's certificate, or of the proxy that opens its "
-        + "connections: \(Option.authorities.name) FILE"
+      "name a file with the authority of the server's certificate, or of the proxy that decrypts "
+        + "connections to the server: \(Option.authorities.name) FILE"
     ),
     (
       "the authorities that the client trusts",

@@ -43,7 +43,7 @@ enum PEMFile {
     case .noKey:
       throw .usage(
         "\(file) has no private key in PEM"
-          + (keyPath == nil ? "; name its file with \(Option.certificateKey.name)" : ""))
+          + (keyPath == nil ? "; name the key's file with \(Option.certificateKey.name)" : ""))
     case .otherKey:
       throw .usage("the private key in \(file) belongs to another certificate")
     }
@@ -71,7 +71,8 @@ enum PEMFile {
     "\(option.name) \(path.onScreen)"
   }
 
-  /// Returns the failure for a file without a certificate, with the command that converts it.
+  /// Returns the failure for a file without a certificate in PEM; for DER and PKCS #12, it names
+  /// the command that converts the file.
   private static func hasNoCertificate(
     _ content: Data, _ path: String, _ option: Option
   ) -> Failure {

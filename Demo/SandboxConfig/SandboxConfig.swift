@@ -129,7 +129,8 @@ struct SandboxConfig: Sendable {
     for object in objects {
       let name = try object.required("scope")
       guard !name.contains(/[^\x21\x23-\x5B\x5D-\x7E]/) else {
-        throw object.wrong("scope", "is not the name of one scope")
+        throw object.wrong(
+          "scope", "has a space or another character that the name of a scope cannot have")
       }
       guard !scopes.contains(where: { $0.name == name }) else {
         throw object.wrong("scope", "is the name of an earlier scope")

@@ -70,7 +70,8 @@ enum BrowserOption: Sendable, Equatable {
 
   /// Returns the lines that tell the user how the sign-in continues.
   ///
-  /// They contain the address, because a browser may report success although no window opens.
+  /// For a browser with a window, they contain the address, because a browser may report success
+  /// although no window opens.
   func announcement(_ wait: SignInWait, at url: URL) -> [String] {
     let name: String
     switch self {

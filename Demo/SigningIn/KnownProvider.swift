@@ -30,8 +30,8 @@ enum KnownProvider: Sendable, Equatable {
 
   static func hasItsOwnEndpoints(_ name: String) -> Failure {
     .usage(
-      "--provider \(name) knows its endpoints; leave --issuer, --authorize, --token and "
-        + "the other endpoints out")
+      "--provider \(name) knows its endpoints; leave \(takesIssuer(name) ? "" : "--issuer, ")"
+        + "--authorize, --token and the other endpoints out")
   }
 
   var name: String {

@@ -120,7 +120,8 @@ extension Option {
   static let timeout = Option(
     "--timeout", value: "SECONDS",
     help: "How long you may take to sign in, 300 by default, or on another device until its code "
-      + "expires. Also how long a server may take to answer, 60 by default and 100 at most.")
+      + "expires. Also how long a server may take to answer, 60 by default, and for a token 100 at "
+      + "most.")
   static let sandbox = Option(
     "--sandbox",
     help: "Sign in at a sandbox inside the program, for this run only: its account is in memory, "

@@ -53,7 +53,7 @@ extension SignInArguments {
       status: .notAuthorized
     ).withHint(
       hasKey
-        ? "Name the file with that key: \(Option.key.name) FILE."
+        ? "Name the file with that key, \(Option.key.name) FILE, and leave \(Option.auth.name) out."
         : "Leave \(Option.key.name) out, or keep the account in another --store, where the program "
           + "registers anew.")
   }

@@ -14,7 +14,7 @@ extension SignInArguments {
     do throws(SQOAuthError) {
       return Set(try texts.map { text throws(SQOAuthError) in try ResourceOrigin(text) })
     } catch {
-      throw .refused(error)
+      throw .refused(error, of: .resource)
     }
   }
 

@@ -2,7 +2,7 @@ import SQLibC
 
 /// The lines of standard input, read only while they are wanted.
 ///
-/// Later lines are not read, because they are for another part of the program.
+/// On a terminal, later lines are not read, because they are for another part of the program.
 struct InputLines {
   /// The maximum length of a line in bytes; the rest of a longer line is read as the next line.
   private static let maximumBytes = 65_536

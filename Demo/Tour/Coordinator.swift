@@ -29,7 +29,7 @@ struct Coordinator: Sendable, Equatable {
     /// The address of the server's page, after the SDK has asked to open it.
     var address: String?
     var showsAddress = false
-    /// The reason why the page could not be opened.
+    /// The sentence that says why nobody is on the server's page yet.
     var problem: String?
     /// The message of a redirect that was rejected because it does not belong to the sign-in.
     var refusal: String?
@@ -57,6 +57,7 @@ struct Coordinator: Sendable, Equatable {
     case callHasEnded(Call)
     case pageIsReady(String)
     case browserIsUnavailable(String)
+    case visitorDidFail(String)
     case redirectIsRefused(String)
     case showAddress
     case playUser
@@ -150,19 +151,21 @@ struct Coordinator: Sendable, Equatable {
 extension Coordinator.Waiting {
   /// The sentences that the user must know about the sign-in so far.
   var remarks: [String] {
-    [
-      // After the semicolon, the message contains advice for an app's developer.
-      problem.map { "No browser was opened: \($0.prefix { $0 != ";" })." },
-      refusal.map { "Note: \($0). The sign-in still waits." },
-    ].compactMap(\.self)
+    [problem, refusal.map { "Note: \($0). The sign-in still waits." }].compactMap(\.self)
   }
 
   fileprivate mutating func handle(_ event: Coordinator.Event) -> Coordinator.Action? {
     switch event {
     case .pageIsReady(let address):
       self.address = address
-    case .browserIsUnavailable(let problem):
-      self.problem = problem
+    case .browserIsUnavailable(let reason):
+      // After the semicolon, the message contains advice for an app's developer.
+      problem = "No browser was opened: \(reason.prefix { $0 != ";" })."
+      showsAddress = true
+    case .visitorDidFail(let reason):
+      // The sign-in waits on: the user can still open the page in a browser.
+      player = .browser
+      problem = "The simulated user did not sign in: \(reason.prefix { $0 != ";" })."
       showsAddress = true
     case .redirectIsRefused(let refusal):
       self.refusal = refusal

@@ -72,7 +72,7 @@ struct MainView {
   /// Returns the lines about what happened at the server and what will happen next.
   private func outlook(_ canvas: Canvas, _ extent: MainExtent) -> [Line] {
     guard main.isOverAtServer else {
-      guard canBeRefreshed, extent.hasOutlook else { return [] }
+      guard canBeRefreshed, token.expirationDate != nil, extent.hasOutlook else { return [] }
       return [.blank]
         + canvas.paragraph("The token is refreshed shortly before it expires.", .faint)
     }

@@ -48,7 +48,7 @@ final class TourBrowser: UserAgent {
         try await visitor.open(url)
       } catch {
         let reason = (error as? SQOAuthError)?.message
-        tell(.browserIsUnavailable(reason ?? "the sandbox's simulated user could not sign in"))
+        tell(.visitorDidFail(reason ?? "the page could not be read"))
       }
     }
   }

@@ -13,22 +13,17 @@ struct TourStart: Sendable {
   ///
   /// If the refresh fails but the session continues, the main screen tries again.
   static func resuming(_ oauth: SQOAuth, _ console: Console) async -> TourStart {
+    // From the first screen on, the SDK also refreshes the token of a later sign-in.
+    defer { oauth.refreshesAutomatically = true }
     guard oauth.result.token != nil else { return .login }
     if oauth.validToken == nil { console.progress("The token has expired; refreshing it.") }
     do throws(SQOAuthError) {
-      let token = try await oauth.token()
-      return begin(oauth, with: token)
+      return TourStart(token: try await oauth.token())
     } catch {
       guard !error.requiresSignIn, let token = oauth.result.token else {
         return TourStart(notice: .ended(code: error.code.rawValue, message: Failure(error).advised))
       }
-      return begin(oauth, with: token)
+      return TourStart(token: token)
     }
-  }
-
-  private static func begin(_ oauth: SQOAuth, with token: SQToken) -> TourStart {
-    // From now on, the SDK refreshes the token automatically, as after a sign-in.
-    oauth.module.refreshesAutomatically = true
-    return TourStart(token: token)
   }
 }

@@ -35,7 +35,9 @@ struct SmallServer {
     }
   }
 
-  /// Answers requests forever, each on its own thread and with its browser's session.
+  /// Answers requests forever, each with its browser's session.
+  ///
+  /// A thread reads each request, because the read blocks; a task then answers it.
   func run(_ app: @escaping App) -> Never {
     signal(SIGPIPE, SIG_IGN)
     while true {

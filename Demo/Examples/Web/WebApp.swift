@@ -122,7 +122,9 @@ struct WebApp: Sendable {
     // The error's description contains no secret, so it can be logged.
     SmallServer.log("Failed: \(error)")
     return error.isCancellation
-      ? .page(403, "Not signed in", "You did not allow it.", link: ("/login", "Try again"))
+      ? .page(
+        403, "Not signed in", "You did not allow it, or took too long.",
+        link: ("/login", "Try again"))
       : .page(400, "Not signed in", "Please sign in again.", link: ("/login", "Sign in"))
   }
 }

@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (nil, "error: not_authorized: the access token has expired and there is no refresh token"),
+    (nil, "error: not_authorized: a new access token is needed, and there is no refresh token"),
     ("refresh", "error: not_registered: "),
   ])
   func `token does not print an expired token that it cannot refresh`(
@@ -173,6 +173,28 @@ import Testing
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: "))
     #expect(try await store.load("default")?.token.refreshToken == old.refreshToken)
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [["revoke"], ["logout", "--everywhere", "--browser", "sandbox"]])
+  func `an account that the store cannot erase is not reported as a lost token`(
+    command: [String]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login"] + login(sandbox) + kept).status == 0)
+    // The store writes its new content to a file of this name.
+    try FileManager.default.createDirectory(
+      atPath: folder.file("tokens.sq.new"), withIntermediateDirectories: false)
+    let outcome = try await run(command + kept)
+    #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.errors.contains("error: store_failed: "), "\(outcome.errors)")
+    #expect(outcome.errors.contains("tokens.sq.new is in the way"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("The account is still stored here."), "\(outcome.errors)")
+    #expect(
+      outcome.errors.contains("the server has revoked the tokens") == (command == ["revoke"]))
+    #expect(!outcome.errors.contains("not_kept") && !outcome.errors.contains("Sign in again"))
+    #expect(!sandbox.requests(to: .revocation).isEmpty)
+    #expect(try await store.load("default") != nil)
     await sandbox.stop()
   }
 

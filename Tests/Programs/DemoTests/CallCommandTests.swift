@@ -97,7 +97,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the call command can be interrupted while it waits for a pipe's writer`() async throws
+  @Test func `the call command can be interrupted while it waits for a pipe's content`()
+    async throws
   {
     let path = folder.file("pipe")
     #expect(mkfifo(path, 0o600) == 0)
@@ -169,7 +170,7 @@ import Testing
     #expect(HTMLSummary(page).heading == heading)
   }
 
-  /// A search that restarts at each tag took minutes for these pages.
+  /// A search that restarts at each tag would take minutes for these pages.
   @Test(arguments: [
     "<h1>", "<h1 ", "<h1></h1>", "<h1><", "<title>", "<", "<h1>a</h1 <", "</h1><h1",
   ])

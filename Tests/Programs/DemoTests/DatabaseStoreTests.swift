@@ -183,6 +183,64 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `the passphrase of a database is asked for twice if it is new, and once later`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    try await PostgreSQLServer.running { server in
+      let terminal = try PseudoTerminal()
+      func start(_ words: [String], in home: TemporaryFolder) throws -> DemoProcess {
+        try DemoProcess(
+          words + ["--store", address(server)], in: home,
+          environment: ["PGPASSWORD": PostgreSQLServer.password], input: terminal.handle,
+          output: terminal.handle)
+      }
+      func answer(_ question: String) async throws {
+        try await eventually("the terminal asks: \(question)") {
+          terminal.everything.contains(question)
+        }
+        try terminal.press(Self.passphrase + "\n")
+      }
+      let login = try start(
+        [
+          "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+          "--client-id", "sandbox-app",
+        ], in: home)
+      try await answer("Passphrase: ")
+      try await answer("Once more: ")
+      #expect(await login.outcome().status == 0, "\(terminal.everything)")
+      #expect(try await store(server).list() == ["default"])
+      let token = try start(["token"], in: otherHome)
+      try await answer("Passphrase of the database: ")
+      #expect(await token.outcome().status == 0, "\(terminal.everything)")
+      #expect(terminal.everything.components(separatedBy: "Once more: ").count == 2)
+    }
+    await sandbox.stop()
+  }
+
+  @Test func `without a terminal, no key file is made for a database that has a passphrase`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    try await PostgreSQLServer.running { server in
+      // Nothing asks for the passphrase of a new database here, so its key is in a file.
+      let new = try await DemoProcess.run(
+        ["accounts", "--store", address(server)], in: otherHome,
+        environment: ["PGPASSWORD": PostgreSQLServer.password])
+      #expect(otherHome.exists("state/sq-demo/database.key"), "\(new.errors)")
+      try await server.run("DROP SCHEMA sequencing_oauth CASCADE")
+      try await store(server).keepExpiredAccount(at: sandbox)
+      let outcome = try await DemoProcess.run(
+        ["token", "--store", address(server)], in: home,
+        environment: ["PGPASSWORD": PostgreSQLServer.password])
+      #expect(outcome.status == 1, "\(outcome.errors)")
+      #expect(outcome.firstError.hasPrefix("error: passphrase_needed: "), "\(outcome.errors)")
+      #expect(!home.exists("state/sq-demo/database.key"))
+      #expect(sandbox.requests(to: .token).isEmpty)
+    }
+    await sandbox.stop()
+  }
+
   @Test(arguments: [
     "postgresql://app:secret@host/db", "postgres://host/db?password=secret",
     "postgresql://host/db?x=y&PASSWORD=secret",

@@ -89,7 +89,7 @@ import Testing
     let store = SecretServiceTokenStore(
       service: "sq-demo", folder: folder.file("state/sq-demo"), bus: desktop.address)
     try await store.expire("default")
-    // KeePassXC counts an answer a moment after it was given.
+    // The simulated user counts a question a moment after the answer.
     try await eventually("KeePassXC has asked about the test process") {
       keePassXC.questions == before + 1
     }

@@ -39,7 +39,7 @@ import Testing
       "\(origin) used: the resource names no other",
       "programs register themselves: yes; codes for other devices: yes",
       "It is not known there yet; a call registers it at \(origin)/register",
-      "scope profile demo files offline_access", "None is kept; 'sq-demo call' signs in.",
+      "scope profile demo files offline_access", "None is kept, so a call needs a sign-in.",
     ] {
       #expect(text.contains(words), "\(words) in: \(outcome.output)")
     }

@@ -43,6 +43,7 @@ import Testing
 
   @Test(arguments: [
     ("no_account", "sq-demo accounts"), ("usage", "sq-demo help"), ("http_404", "404"),
+    ("failed", "the lines that it prints show how far it comes"),
   ])
   func `explain also explains the error codes of the demo itself`(code: String, words: String)
     async throws

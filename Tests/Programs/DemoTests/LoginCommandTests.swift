@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackSupport
 import OAuthSandbox
+import SequencingOAuth
 import TestSupport
 import Testing
 
@@ -357,6 +358,25 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nhttp://127.0.0.1:9/authorize?"))
+  }
+
+  /// The tokens expire at once, so the timer refreshes them as soon as the sign-in is done.
+  @Test func `login stores the latest refresh token if a refresh follows the sign-in at once`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    sandbox.misbehave(at: .token, .expiresIn(0))
+    sandbox.misbehave(at: .token, .drip(1, every: .milliseconds(5)))
+    let store = DemoStore.file
+    let outcome = try await DemoProcess.run(
+      [
+        "login", "--browser", "sandbox", "--issuer", sandbox.issuer.absoluteString,
+        "--client-id", "sandbox-app",
+      ] + store.options(folder), in: folder)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let kept = try await store.open(store.path(folder)).load("default")
+    #expect(kept?.token.refreshToken == sandbox.latestRefreshToken)
+    await sandbox.stop()
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])

@@ -169,7 +169,7 @@ struct `The network's options` {
     try secure(folder.file("sealed"))
     let rows: [([String], String)] = [
       (["--client-cert-key", key], "--client-cert-key needs --client-cert"),
-      (["--client-cert", chain], "\(chain) has no private key in PEM; name its file with"),
+      (["--client-cert", chain], "\(chain) has no private key in PEM; name the key's file"),
       (["--client-cert", key], "--client-cert \(key) has no certificate in PEM"),
       (
         ["--client-cert", chain, "--client-cert-key", certificates.path("other.key")],

@@ -175,6 +175,37 @@ import Testing
   }
 
   @Test(arguments: [
+    "postgresql://u@h:5432/d?sslmode=require&passfile=/x&sslkey=/y", "postgresql://h?user=u",
+    "postgresql:///d?host=/run/db:x",
+  ])
+  func `the store option accepts an address with parameters that are no secrets`(
+    text: String
+  ) throws {
+    #expect(try DatabaseAddress(text)?.text == text)
+  }
+
+  @Test(arguments: [
+    ("u@h/d?sslpassword=hidden", "sslpassword"), ("u@h/d?x=y&SSLPassword=hidden", "sslpassword"),
+    ("h/d?ssl%70ass%77ord=hidden", "sslpassword"), ("h?%20sslpassword%20=hidden", "sslpassword"),
+    ("u?x@h/d?sslpassword=hidden", "sslpassword"), ("u@h?sslpassword=hidden@x", "sslpassword"),
+    ("h/d?oauth_client_secret=hidden", "oauth_client_secret"),
+    ("h/d?scram_client_key=hidden", "scram_client_key"),
+    ("h/d?scram_server_key=hidden", "scram_server_key"),
+    ("h/d?pass%77ord=hidden", "PGPASSWORD"), ("h/d? password =hidden", "PGPASSWORD"),
+    ("u?x:hidden@h/d", "PGPASSWORD"), ("u:hidden@x@h/d", "PGPASSWORD"),
+    ("u:\u{301}hidden@h/d", "PGPASSWORD"), ("h/d?x=y&\u{301}&password=\u{301}hidden", "PGPASSWORD"),
+  ])
+  func `the store option rejects an address that contains a secret`(
+    address: String, name: String
+  ) throws {
+    for scheme in ["postgresql://", "postgres://"] {
+      let failure = try #require(throws: Failure.self) { try StoreOption(scheme + address) }
+      #expect(failure.status == .wrongUsage && failure.message.contains(name))
+      #expect(!failure.lines.joined().contains("hidden"))
+    }
+  }
+
+  @Test(arguments: [
     "", "memory:", "memory:x", "FILE:/x", "keyring:", "encrypted-file:x", "files:",
   ])
   func `the store option rejects an unknown store`(text: String) throws {

@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test func `the rpc command ends with status 3 when it is interrupted`() async throws {
-    // The listener accepts connections and never answers.
+    // Connections to the listener succeed, but nobody answers them.
     let listener = try BoundSocket()
     try listener.listen()
     let demo = try DemoProcess(

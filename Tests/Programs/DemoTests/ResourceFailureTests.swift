@@ -98,17 +98,20 @@ import Testing
     await other.stop()
   }
 
-  @Test func `the error for missing resource metadata names the metadata URL and its status`()
-    async throws
-  {
+  @Test(arguments: [
+    (404, "/.well-known/oauth-protected-resource (status 404"), (403, "(status 403"),
+  ])
+  func `the error for missing resource metadata names the metadata URL and its status`(
+    status: Int, words: String
+  ) async throws {
     let sandbox = try await SandboxServer.start()
-    sandbox.misbehave(at: .resourceMetadata, .status(404), times: nil)
+    sandbox.misbehave(at: .resourceMetadata, .status(status), times: nil)
     let url = sandbox.url(.me).absoluteString
     for more in [[], ["--account", "new"]] {
       let outcome = try await run(["call", url + "?q=1", "--browser", "sandbox"] + more)
       #expect(outcome.status == 1 && outcome.output.isEmpty)
       #expect(outcome.errors.contains("error: no_account: "), "\(outcome.errors)")
-      #expect(outcome.errors.contains("/.well-known/oauth-protected-resource (status 404"))
+      #expect(outcome.errors.contains(words), "\(outcome.errors)")
       #expect(outcome.errors.contains("'sq-demo discover \(url)'"), "\(outcome.errors)")
       #expect(!outcome.errors.contains("configure the client"))
     }

@@ -6,6 +6,8 @@ import SequencingOAuth
 import TestSupport
 import Testing
 
+@testable import sq_demo
+
 /// The tour with a stored account at a server outside the program.
 @Suite(.timeLimit(.minutes(1))) struct `The tour of an account` {
   private let folder: TemporaryFolder
@@ -122,6 +124,13 @@ import Testing
     let token = try await DemoProcess.run(["token"] + kept, in: folder)
     #expect(token.output.hasPrefix("access-"), "\(token.errors)")
     await sandbox.stop()
+  }
+
+  @Test func `the tour of an account also keeps the token of a later sign-in fresh`() async {
+    let oauth = Account.oauth("work", keptIn: .memory(), Console())
+    let start = await TourStart.resuming(oauth, Console())
+    #expect(start.token == nil, "the tour begins at the login screen")
+    #expect(oauth.refreshesAutomatically)
   }
 
   @Test func `the tour of an account removes the account when the user signs out`() async throws {

@@ -199,8 +199,7 @@ import Testing
   }
 
   /// A screen reader speaks each written text, and a braille display shows it.
-  @Test func `the tour writes only changed lines, and the waiting time once a second`() async throws
-  {
+  @Test func `while the tour waits, it writes only the changed lines`() async throws {
     let demo = try await start()
     try terminal.press("\r")
     try await shows("No browser was opened: there is no display")

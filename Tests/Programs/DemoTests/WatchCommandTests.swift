@@ -62,6 +62,26 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `watch warns about an ID token of a refresh that is not used`() async throws {
+    var options = SandboxOptions()
+    options.accessTokenLifetime = .seconds(2)
+    let sandbox = try await SandboxServer.start(options)
+    let login = [
+      "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.app.id,
+      "--browser", "sandbox", "--scope", "openid", "--store", "file:" + store.path,
+    ]
+    #expect(try await DemoProcess.run(login, in: folder).status == 0)
+    sandbox.misbehave(at: .token, .idToken(.expired))
+    let demo = try start()
+    try await eventually("the token is refreshed") { demo.output.hasPrefix("refreshed ") }
+    try await eventually("the warning is printed") {
+      demo.errors.contains("\nwarning: the new ID token is not used: ")
+    }
+    demo.send(SIGTERM)
+    #expect(await demo.outcome().status == 0)
+    await sandbox.stop()
+  }
+
   @Test func `watch ends with status 1 when the server ends the session`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)

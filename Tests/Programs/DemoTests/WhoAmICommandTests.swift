@@ -56,7 +56,7 @@ import Testing
     await sandbox.stop()
     let offline = try await run(["whoami", "--json"])
     #expect(offline.status == 0)
-    #expect(offline.errors.contains("warning: the provider could not be asked"))
+    #expect(offline.errors.contains("warning: UserInfo could not be read from the provider: "))
     #expect(offline.output.contains(try #require(report["subject"] as? String)))
   }
 

@@ -89,9 +89,22 @@ import Testing
     #expect(http.method == method)
   }
 
+  /// The command line is read before the user signs in.
+  @Test(arguments: ["/a b", "/a%2", "/a\\b", "/a?b=\u{E9}", "https://a.example/a b"])
+  func `a URL or a path with a wrong character is rejected before the account is known`(
+    url: String
+  ) throws {
+    let arguments = try Arguments(["GET", url], forms: Call.forms, options: Call.options)
+    let failure = #expect(throws: Failure.self) { try CallRequest(arguments) }
+    #expect(failure?.code == "malformed_request" && failure?.status == .wrongUsage)
+  }
+
   @Test func `a call without a URL is rejected, with or without a method`() throws {
     let arguments = try Arguments(["GET"], forms: Call.forms, options: Call.options)
-    #expect(throws: Failure.usage("URL is missing")) { try CallRequest(arguments) }
+    #expect(
+      throws: Failure.usage(
+        "URL is missing; write https://HOST/PATH, or /PATH at the account's server")
+    ) { try CallRequest(arguments) }
     #expect(throws: Failure.usage("URL is missing")) {
       try Arguments([], forms: Call.forms, options: Call.options)
     }

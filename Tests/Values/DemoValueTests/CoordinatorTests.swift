@@ -68,10 +68,25 @@ import Testing
         (.signIn(.browser), "waiting", .signIn(.browser)),
         (.playUser, "waiting", nil),
         (.pageIsReady("http://a"), "waiting", nil),
-        (.browserIsUnavailable("no display"), "waiting at http://a: no display", nil),
+        (
+          .browserIsUnavailable("no display; use a user agent"),
+          "waiting at http://a: No browser was opened: no display.", nil
+        ),
         (.playUser, "waiting", .playUser(address: "http://a")),
         (.playUser, "waiting", nil),
         (.userIsAuthorized(token), "main of nobody", .askWhoSignedIn(token)),
+      ]),
+    Walk(
+      name: "a simulated user who fails leaves the sign-in to the browser",
+      steps: [
+        (.signIn(.browser), "waiting", .signIn(.browser)),
+        (.pageIsReady("http://a"), "waiting", nil),
+        (.playUser, "waiting", .playUser(address: "http://a")),
+        (
+          .visitorDidFail("no page; call it again"),
+          "waiting at http://a: The simulated user did not sign in: no page.", nil
+        ),
+        (.playUser, "waiting", .playUser(address: "http://a")),
       ]),
     Walk(
       name: "a rejected redirect is shown, and the sign-in goes on",

@@ -37,6 +37,16 @@ import Testing
     #expect(try DriveAddress(option, at: server) == address)
   }
 
+  @Test(arguments: ["/a b", "/a%2", "https://a.example/a b"])
+  func `a drive's address with a wrong character is rejected before the account is known`(
+    option: String
+  ) throws {
+    let failure = #expect(throws: Failure.self) { try DriveAddress.check(option) }
+    #expect(failure?.code == "malformed_request" && failure?.status == .wrongUsage)
+    try DriveAddress.check("/x/v3")
+    try DriveAddress.check(nil)
+  }
+
   @Test(arguments: [(nil, nil), ("/x", nil)] as [(String?, String?)])
   func `a drive's address that is relative or missing is rejected if no provider is known`(
     option: String?, server: String?

@@ -34,7 +34,7 @@ import Testing
   private static func waiting(_ address: String) -> LoginView {
     let waiting = Coordinator.Waiting(
       player: .browser, address: address, showsAddress: true,
-      problem: "there is no display to open a browser on; use another user agent")
+      problem: "No browser was opened: there is no display to open a browser on.")
     return LoginView(server: server, screen: .waiting(waiting), seconds: 0)
   }
 

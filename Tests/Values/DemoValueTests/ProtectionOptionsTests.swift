@@ -177,7 +177,7 @@ import Testing
   @Test(arguments: [
     ("set the configuration's tokenBinding", "use --dpop."),
     ("set the configuration's tokenBinding, and sign in again", "sign in again with --dpop."),
-    ("without the configuration's tokenBinding, the SDK", "leave --dpop or --profile out"),
+    ("without the configuration's tokenBinding or FAPI", "leave --dpop or --profile out"),
     ("although the configuration's pushesAuthorizationRequests is set", "leave --par out"),
     ("the server cannot follow the client's profile FAPI 2.0; clientKey", "leave --profile out"),
     ("with a clientKey of the algorithm PS256", "a file with such a key: --key FILE"),

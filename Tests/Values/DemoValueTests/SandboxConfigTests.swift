@@ -152,7 +152,7 @@ import Testing
       #"{"users": [{"user_name": "a", "password": "b", "claims": {"email_verified": "yes"}}]}"#,
       "users[0].claims.email_verified is a text and not true or false"
     ),
-    (#"{"scopes": [{"scope": "a b"}]}"#, "scopes[0].scope is not the name of one scope"),
+    (#"{"scopes": [{"scope": "a b"}]}"#, "scopes[0].scope has a space or another character that"),
     (#"{"lifetimes": {"access_tokens": 1}}"#, "lifetimes.access_tokens is unknown"),
     (#"{"lifetimes": {"code": 0}}"#, "lifetimes.code is not a whole number from 1"),
     (#"{"access_token_format": "jwts"}"#, "is not one of opaque, jwt; did you mean jwt?"),

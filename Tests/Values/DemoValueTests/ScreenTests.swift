@@ -47,7 +47,8 @@ import Testing
 
   private static var pages: [(Canvas) -> Page] {
     let waiting = Coordinator.Waiting(
-      player: .browser, address: address, showsAddress: true, problem: "there is no display")
+      player: .browser, address: address, showsAddress: true,
+      problem: "No browser was opened: there is no display.")
     return [
       login(.login(notice: nil)), login(.login(notice: .cancelled)),
       login(.login(notice: .failed(code: "server_error", message: "it does not work today"))),
@@ -305,7 +306,7 @@ import Testing
   ) {
     let waiting = Coordinator.Waiting(
       player: .browser, address: Self.usualAddress, showsAddress: true,
-      problem: "there is no display to open a browser on")
+      problem: "No browser was opened: there is no display to open a browser on.")
     let lines = lines(
       Self.login(.waiting(waiting), at: server), columns: size.columns, rows: size.rows)
     #expect(lines.filter(\.isAddress).map(\.text) == [Self.usualAddress])
@@ -316,7 +317,7 @@ import Testing
   @Test func `a terminal of 40 columns and 15 rows shows the address and the login`() {
     let waiting = Coordinator.Waiting(
       player: .browser, address: Self.usualAddress, showsAddress: true,
-      problem: "there is no display to open a browser on")
+      problem: "No browser was opened: there is no display to open a browser on.")
     #expect(
       text(lines(Self.login(.waiting(waiting)), columns: 40, rows: 15, glyphs: .ascii)) == """
           | Waiting for the browser  0 s
