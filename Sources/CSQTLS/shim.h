@@ -17,10 +17,17 @@ static inline int sq_ssl_ctx_newest_version(SSL_CTX *context) {
   return (int)SSL_CTX_get_max_proto_version(context);
 }
 
-// Removes the session cache and its callbacks, which belong to another library.
+// Turns off the session cache, and removes its callback for new sessions, which belongs to another
+// library.
 static inline void sq_ssl_ctx_forget_sessions(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_sess_set_new_cb(context, NULL);
+}
+
+// Keeps the secrets of connections out of the file that the variable SSLKEYLOGFILE names. libcurl
+// would write them there, and anyone with that file could read tokens on the network.
+static inline void sq_ssl_ctx_log_no_keys(SSL_CTX *context) {
+  SSL_CTX_set_keylog_callback(context, NULL);
 }
 
 // Makes a read fail if the other side ends TCP without TLS's close_notify.

@@ -10,6 +10,13 @@ extension Duration {
   /// Adding it to an instant or sleeping for it cannot overflow.
   package var bounded: Duration { min(max(self, .zero), Self.longest) }
 
+  /// Returns a duration of a number of seconds, limited to between zero and a hundred years.
+  ///
+  /// A value that is not a number gives zero. The conversion of the standard library would trap.
+  package static func bounded(seconds: Double) -> Duration {
+    seconds > 0 ? .seconds(min(seconds, longest.seconds)) : .zero
+  }
+
   /// The number of whole nanoseconds in the ``bounded`` duration.
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = bounded.components

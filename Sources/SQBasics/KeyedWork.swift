@@ -3,7 +3,7 @@
 /// A cancelled caller still waits for the end, because work that can be done only once must not be
 /// abandoned. The key is forgotten when the work has ended.
 package final class KeyedWork<Value: Sendable, Failure: Error>: Sendable {
-  /// A key of any type; keys of different types differ.
+  /// A key of any type.
   private struct Key: Hashable, Sendable {
     let value: any Hashable & Sendable
 

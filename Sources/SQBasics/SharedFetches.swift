@@ -105,7 +105,8 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
     state.withLock { $0.found.change(key, body) }
   }
 
-  /// Makes the next caller start a new fetch, even if a fetch is running.
+  /// Makes the next caller without a usable cached value start a new fetch, even if a fetch is
+  /// running.
   ///
   /// The callers that wait for the current fetch still get its value, but the value is not cached.
   package func detach(_ key: Key) {

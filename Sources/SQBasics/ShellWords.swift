@@ -1,4 +1,6 @@
-/// A parser that splits a command into words as a POSIX shell does, but without expansions.
+/// A parser that splits a command into words by the quoting rules of a POSIX shell.
+///
+/// Expansions, operators and comments have no meaning here.
 ///
 /// - SeeAlso: POSIX.1, Shell Command Language, section 2.2
 package enum ShellWords {

@@ -48,9 +48,9 @@ package enum Digest {
 
   /// Returns the SHA-256 digest of bytes quickly, for calls at the start of a program.
   ///
-  /// This does not use the part of OpenSSL that selects an implementation, because that part takes
-  /// a millisecond to start. A program that only prints a stored token needs nothing else from
-  /// OpenSSL.
+  /// With OpenSSL 3, this does not use the part of OpenSSL that selects an implementation, because
+  /// that part takes a millisecond to start. A program that only prints a stored token needs
+  /// nothing else from OpenSSL.
   package static func quickSHA256(_ bytes: Data) -> Data {
     var digest = [UInt8](repeating: 0, count: 32)
     let succeeded = bytes.withUnsafeBytes { sq_sha256($0.baseAddress, $0.count, &digest) }

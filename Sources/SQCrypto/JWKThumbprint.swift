@@ -9,7 +9,8 @@ package enum JWKThumbprint {
 
   /// Returns the text to digest: the members in the order of their names, without spaces.
   ///
-  /// No value needs escaping: each one is Base64url, or the name of a curve or a type.
+  /// In a valid key, no value needs escaping: each one is Base64url, or the name of a curve or a
+  /// type.
   package static func text(of members: [String: String]) -> String {
     let texts = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }
     return "{" + texts.joined(separator: ",") + "}"

@@ -67,7 +67,9 @@ package struct FileLock: Sendable {
       if file.isAt(path) { return FileLock(path: path, file: file) }
       file.unlock()
     }
-    throw FileFailure("its file system reports several inode numbers for one file", code: ESTALE)
+    throw FileFailure(
+      "its file system reports several inode numbers for one file; choose another folder",
+      code: ESTALE)
   }
 
   /// Returns the process that has a file locked, such as "process 1234 (sq-demo)", or `nil` if it

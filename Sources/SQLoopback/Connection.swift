@@ -89,8 +89,8 @@ final class Connection {
 
   /// Whether the connection reads more bytes from the client.
   ///
-  /// A lingering connection discards the bytes. In all other phases, it keeps a limited number of
-  /// them.
+  /// A closing or lingering connection discards the bytes. In all other phases, it keeps a limited
+  /// number of them.
   private var takesBytes: Bool {
     if case .lingering = phase { return true }
     // One line may be as long as a whole head.
@@ -228,6 +228,7 @@ final class Connection {
   }
 
   private func send(_ response: LoopbackResponse, now: UInt64) {
+    let response = response.wellFormed
     let closes = response.closesConnection || !keepsAlive || isStopping
     let joinsBody = response.body.count <= 64 * 1024
     output.append(

@@ -177,10 +177,10 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
     acceptsAgain = Monotonic.after(Self.acceptPause, from: now)
   }
 
-  /// Closes idle connections if too many are open; returns `false` if there is still no room.
+  /// Closes connections if too many are open; returns `false` if there is still no room.
   ///
-  /// Any program on the machine can open connections, and idle connections must not block a
-  /// browser.
+  /// It closes only connections that linger or have sent no complete request. Any program on the
+  /// machine can open connections without sending a request, and these must not block a browser.
   private func makeRoom(now: UInt64) -> Bool {
     while all.values.count(where: \.isLingering) >= context.limits.connections {
       guard let connection = oldest(where: \.isLingering) else { break }

@@ -4,13 +4,8 @@ extension LoopbackResponse {
   /// Returns the bytes of the response's head, followed by the body if `includingBody` is set.
   ///
   /// Only the server decides the framing, so the handler's `Content-Length`, `Transfer-Encoding`
-  /// and `Connection` are left out. If a field or the status would break the message, the bytes are
-  /// those of a 500 response.
+  /// and `Connection` are left out. The response must be ``wellFormed``.
   func wireBytes(toHead isHead: Bool, closes: Bool, includingBody: Bool) -> [UInt8] {
-    guard headers.allSatisfy(Self.isSafe), (200...999).contains(status) else {
-      return LoopbackResponse(status: 500).wireBytes(
-        toHead: isHead, closes: closes, includingBody: false)
-    }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(256 + (includingBody ? body.count : 0))
     bytes.append(contentsOf: "HTTP/1.1 ".utf8)
@@ -32,6 +27,14 @@ extension LoopbackResponse {
     bytes.append(contentsOf: (closes ? "Connection: close\r\n\r\n" : "\r\n").utf8)
     if includingBody && hasContent && !isHead { bytes.append(contentsOf: body) }
     return bytes
+  }
+
+  /// This response, or an empty 500 response if a field or the status would break the message.
+  var wellFormed: LoopbackResponse {
+    guard headers.allSatisfy(Self.isSafe), (200...999).contains(status) else {
+      return LoopbackResponse(status: 500, closesConnection: closesConnection)
+    }
+    return self
   }
 
   /// Whether a response with this status can have content (RFC 9110, sections 15.3.5 and 15.4.5).

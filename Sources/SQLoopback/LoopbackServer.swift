@@ -27,7 +27,8 @@ package struct LoopbackLimits: Sendable {
   package init() {}
 }
 
-/// A request that the server rejects itself because it is malformed, too large or too slow.
+/// A request that the server rejects itself because it is malformed, unsupported, too large or too
+/// slow.
 package struct LoopbackRefusal: Sendable, Hashable {
   /// The status of the server's answer.
   package let status: Int

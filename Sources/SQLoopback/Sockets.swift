@@ -43,8 +43,8 @@ package enum Sockets {
       set(socket, SOL_SOCKET, SO_REUSEADDR)
     #endif
     if address == .ipv6 { set(socket, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
-    // Accepted connections inherit this option. Every response is one write, so Nagle's algorithm
-    // would gain nothing.
+    // Accepted connections inherit this option. A response is one write, or two with a large body,
+    // so Nagle's algorithm would gain nothing.
     set(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
   }
 

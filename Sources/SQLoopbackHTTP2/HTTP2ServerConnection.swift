@@ -155,7 +155,8 @@ final class HTTP2ServerConnection {
 
   /// Ends a connection whose deadline has passed.
   func timeOut() {
-    if isLingering { isClosed = true } else { session?.terminate() }
+    // A client that takes no bytes would not get the announcement either.
+    if isLingering || isBlocked { isClosed = true } else { session?.terminate() }
   }
 
   /// Ends the connection at once.

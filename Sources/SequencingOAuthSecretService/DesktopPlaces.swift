@@ -112,8 +112,8 @@ struct DesktopPlaces: Sendable {
     case .some:
       throw SQOAuthError(
         .storeTooNew,
-        "\(marker.path.printable) names a kind of store that this version of the SDK does not know; "
-          + "use a newer version of the program")
+        "\(marker.path.printable) names no kind of store that this version of the SDK knows; use a newer "
+          + "version of the program, or restore the file")
     // Without a stored choice, an existing encrypted file counts as the choice.
     case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
     }

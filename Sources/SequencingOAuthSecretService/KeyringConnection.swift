@@ -1,4 +1,5 @@
 import CSQSecret
+import SQBasics
 import SQLibC
 
 /// A private connection to the session bus, with a separate GLib context for its "closed" signal.
@@ -10,6 +11,7 @@ final class KeyringConnection: @unchecked Sendable {
   let pointer: OpaquePointer
   private let library: KeyringLibrary
   private let context: OpaquePointer?
+  private let isClosed = Locked(false)
 
   /// Connects to a bus; if `bus` is `nil`, uses the address from the environment.
   init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
@@ -34,9 +36,14 @@ final class KeyringConnection: @unchecked Sendable {
 
   /// Closes the connection and ends its waiting calls; a second call has no effect.
   func close() {
+    let wasClosed = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return isClosed
+    }
+    if wasClosed { return }
     _ = library.c.g_dbus_connection_close_sync(pointer, nil, nil)
-    // The signal comes from GLib's own thread a moment later, unless it was already delivered. If
-    // it stayed in the context, it would keep the connection and the context alive.
+    // The signal comes from GLib's own thread a moment later. If it stayed in the context, it would
+    // keep the connection and the context alive.
     let timeout = library.c.g_timeout_source_new(1000)
     library.c.g_source_set_callback(timeout, { _ in 0 }, nil, nil)
     _ = library.c.g_source_attach(timeout, context)

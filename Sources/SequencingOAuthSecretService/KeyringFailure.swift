@@ -4,7 +4,8 @@ import SequencingOAuth
 
 /// The reason why a call to the keyring failed.
 ///
-/// It contains no text from the keyring, because that text might contain a secret.
+/// It contains no text from the keyring, because that text might contain a secret. An exception is
+/// D-Bus's name of an error that occurs before any secret is sent.
 enum KeyringFailure: Error, Hashable {
   /// There is no session bus; contains GLib's reason.
   case noBus(String)
@@ -160,8 +161,8 @@ extension KeyringFailure {
       """
     case .noLibrary(let reason):
       """
-      cannot be used: its library cannot be loaded (\(reason.printable)); install it, on Debian \
-      with the package libsecret-1-0, or choose another store
+      cannot be used: the library libsecret cannot be loaded (\(reason.printable)); install it, on \
+      Debian with the package libsecret-1-0, or choose another store
       """
     case .noFunction(let name):
       """
@@ -170,13 +171,14 @@ extension KeyringFailure {
       """
     case .noService:
       """
-      cannot be used: no program on the D-Bus session offers it; start gnome-keyring, KWallet or \
-      KeePassXC, or choose another store
+      cannot be used: no program on the D-Bus session offers it to this program; start \
+      gnome-keyring, KWallet or KeePassXC, or choose another store
       """
     case .noSession(let name):
       """
-      has no encryption in common with this program (\(name.printable)); on Debian, KWallet needs \
-      the package libqca-qt6-plugins, or libqca-qt5-2-plugins on Debian 12
+      opened no session for this program (\(name.printable)), perhaps because the two have no \
+      encryption in common; on Debian, KWallet needs the package libqca-qt6-plugins, or \
+      libqca-qt5-2-plugins on Debian 12
       """
     case .noAnswer: "does not answer, or it has ended; try again when it runs"
     case .tooLong(let seconds):

@@ -16,9 +16,10 @@ public import SequencingOAuth
 ///
 /// A locked keyring asks the user to unlock it. If there is no keyring, or if a call takes more
 /// than two minutes including the user's answer, the call throws `SQOAuthError.Code.storeFailed`
-/// with a message that says what to do. Opening a session may take ten seconds of this time, and
-/// never asks the user. A save gets more time if its new token cannot be requested again: if the
-/// keyring is locked, ends or hangs meanwhile, the store tries again for two and a half minutes.
+/// with a message that says what to do. The time in which the call waits for earlier calls does not
+/// count. Opening a session may take ten seconds of the two minutes, and never asks the user. A
+/// save gets more time if its new token cannot be requested again: if the keyring is locked, ends
+/// or hangs meanwhile, the store tries again for two and a half minutes.
 ///
 /// If the calling task is cancelled, a call that waits for the keyring throws
 /// `SQOAuthError.Code.cancelled` at once, and a question on the user's screen disappears. Only
@@ -166,7 +167,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
   /// Unlocks the keyring and saves the account's record again, to check that saving works.
   ///
   /// Before a sign-in, there is no record to save. Instead, this method creates the keyring's
-  /// default collection if it is missing, and checks that a lease for the account is available.
+  /// default collection if it is missing, and checks that the account's lease file can be used.
   ///
   /// The store writes no token to a file. If the process is killed after the server's answer and
   /// before the keyring has the new token, the token is lost.

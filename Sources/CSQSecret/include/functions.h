@@ -54,7 +54,6 @@ SQ_FUNCTION(GType, g_type_register_static_simple,
 
 SQ_FUNCTION(GCancellable *, g_cancellable_new, (void))
 SQ_FUNCTION(void, g_cancellable_cancel, (GCancellable *cancellable))
-SQ_FUNCTION(gboolean, g_cancellable_is_cancelled, (GCancellable *cancellable))
 
 SQ_FUNCTION(GTask *, g_task_new,
             (gpointer source, GCancellable *cancellable, GAsyncReadyCallback callback,

@@ -64,7 +64,6 @@ struct _GTypeInstance {
   GTypeClass *g_class;
 };
 
-typedef struct _GTypeQuery GTypeQuery;
 typedef struct _GParamSpec GParamSpec;
 typedef struct _GValue GValue;
 

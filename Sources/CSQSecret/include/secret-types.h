@@ -55,7 +55,7 @@ typedef struct {
   SecretSchemaAttributeType type;
 } SecretSchemaAttribute;
 
-typedef enum { SECRET_SCHEMA_NONE = 0, SECRET_SCHEMA_DONT_MATCH_NAME = 1 << 1 } SecretSchemaFlags;
+typedef enum { SECRET_SCHEMA_DONT_MATCH_NAME = 1 << 1 } SecretSchemaFlags;
 
 typedef struct {
   const gchar *name;
@@ -71,11 +71,8 @@ typedef struct {
   gpointer reserved7;
 } SecretSchema;
 
-typedef enum { SECRET_SEARCH_NONE = 0, SECRET_SEARCH_ALL = 1 << 1 } SecretSearchFlags;
+typedef enum { SECRET_SEARCH_ALL = 1 << 1 } SecretSearchFlags;
 typedef enum { SECRET_COLLECTION_NONE = 0 } SecretCollectionFlags;
 typedef enum { SECRET_COLLECTION_CREATE_NONE = 0 } SecretCollectionCreateFlags;
-typedef enum {
-  SECRET_SERVICE_NONE = 0,
-  SECRET_SERVICE_OPEN_SESSION = 1 << 1
-} SecretServiceFlags;
+typedef enum { SECRET_SERVICE_OPEN_SESSION = 1 << 1 } SecretServiceFlags;
 typedef enum { SECRET_ERROR_IS_LOCKED = 2, SECRET_ERROR_NO_SUCH_OBJECT = 3 } SecretError;

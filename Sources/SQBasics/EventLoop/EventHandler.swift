@@ -3,7 +3,7 @@
 /// The loop calls it on the loop's thread, and keeps it alive while it watches one of its sockets
 /// or waits for its time. A handler must not block.
 package protocol EventHandler: AnyObject, Sendable {
-  /// Handles sockets that have events, passed on together if several are ready.
+  /// Handles sockets that have events; one call may pass on several of them.
   ///
   /// An event may be over when the loop reports it, so read and write the socket without blocking.
   func socketsAreReady(_ sockets: ArraySlice<ReadySocket>)

@@ -101,7 +101,7 @@ package final class EventLoop: Sendable {
   /// Wakes the thread of the loop with this wake-up descriptor; a signal handler may call it.
   package static func wakeUp(_ descriptor: Int32) { SocketPollers.wakeUp(descriptor) }
 
-  /// Ends the thread after it has called the handlers that are already due; it calls no others.
+  /// Ends the thread soon; it may still call handlers that are already due, but no others.
   package func end() {
     wake { state in
       state.isEnding = true

@@ -1,6 +1,6 @@
 /// A set of events of a socket, either to wait for or as reported by the system.
 ///
-/// The values are those of poll(2), which epoll shares.
+/// The values are those of poll(2), which epoll shares; ``once`` has a value of epoll alone.
 package struct SocketEvents: OptionSet, Sendable, Hashable {
   package let rawValue: UInt32
 

@@ -1,10 +1,12 @@
+import Glibc
 import LoopbackSupport
 import SQBasics
 import SQHTTP2
 import SQLoopback
-import SQLoopbackHTTP2
 import TestSupport
 import Testing
+
+@testable import SQLoopbackHTTP2
 
 /// How a server and its connections stop.
 @Suite(.timeLimit(.minutes(1))) struct ServerLifeTests {
@@ -87,6 +89,26 @@ import Testing
       #expect(try await busy.wholeAnswer(1).isComplete)
       try await busy.ended()
     }
+  }
+
+  @Test func `a connection whose client takes no bytes is closed when its time is over`() throws {
+    let server = try HTTP2Server { _ in }
+    defer { server.stop() }
+    var ends: [Int32] = [-1, -1]
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
+    defer { for end in ends { close(end) } }
+    let bytes = [UInt8](repeating: 0, count: 65_536)
+    while write(ends[0], bytes, bytes.count) > 0 {}
+    let connection = try #require(
+      HTTP2ServerConnection(
+        HTTP2ServerConnection.Place(socket: ends[0], number: 1), server: server,
+        limits: HTTP2ServerLimits()))
+    connection.flush()
+    #expect(!connection.isClosed)
+    connection.timeOut()
+    connection.flush()
+    #expect(connection.isClosed, "its deadline would stay in the past")
   }
 
   @Test func `a new connection above the limit replaces the one that was idle longest`()

@@ -57,6 +57,22 @@ import Testing
     #expect(try await connection.receiveAll().isEmpty)
   }
 
+  @Test func `a client's time limit is for the whole answer, also if bytes keep arriving`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in
+      .script(
+        (0..<1000).flatMap { _ in [LoopbackStep.send(Data("x".utf8)), .wait(.milliseconds(10))] })
+    }
+    let connection = try await LoopbackConnection(port: server.port)
+    try await connection.send(get)
+    await #expect(throws: LoopbackError.system(errno: 110)) {
+      try await connection.receiveAll(within: .milliseconds(200))
+    }
+    connection.close()
+    await server.stop()
+  }
+
   @Test func `a long script does not grow the stack`() async throws {
     let server = try LoopbackServer { _ in
       .script(

@@ -94,6 +94,24 @@ import Testing
     await server.stop()
   }
 
+  @Test(arguments: [("X y", 200), ("X", 99)], [10, 70_000])
+  func `an invalid answer is replaced with its body, and the next request is answered`(
+    invalid: (name: String, status: Int), bodySize: Int
+  ) async throws {
+    let server = try LoopbackServer { request in
+      guard request.target == "/a" else { return .text("next") }
+      return .response(
+        LoopbackResponse(
+          status: invalid.status, headers: [(invalid.name, "z")],
+          body: Data(repeating: 0x78, count: bodySize)))
+    }
+    let answer = try await exchange(get + lastGet, with: server)
+    #expect(
+      answer == "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
+        + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnext")
+    await server.stop()
+  }
+
   @Test func `a handler's framing headers are replaced by the correct ones`() async throws {
     let server = try LoopbackServer { _ in
       .response(

@@ -185,7 +185,7 @@ import Testing
   @Test func `any change to an encrypted key file is detected`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path, passphrase: "p")
     let whole = try folder.bytes("keys/store.key")
-    // Key derivation makes each attempt slow, so the sealed part is changed only at a few places.
+    // Key derivation makes each attempt slow, so the test changes only some of the bytes.
     let end = try #require(whole.firstIndex(of: UInt8(ascii: "\n")))
     for index in Array(stride(from: 0, to: end, by: 3)) + [end, end + 1, whole.count - 1] {
       var broken = whole

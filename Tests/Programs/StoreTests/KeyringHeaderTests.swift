@@ -24,11 +24,39 @@ import Testing
     #expect(wrong.status != 0 && wrong.errors.contains("conflicting types for 'g_free'"))
   }
 
-  @Test func `each declared C type and constant equals that of its library's header`() async throws
+  @Test func `the C types and constants that the SDK uses equal those of the libraries' headers`()
+    async throws
   {
     let theirs = try await Self.layout(Self.theirs)
     #expect(theirs.contains("sizeof(SecretServiceClass) = "))
     #expect(try await Self.layout(Self.ours) == theirs)
+  }
+
+  @Test func `the module declares no C function, type or constant that nothing uses`() throws {
+    let headers = try Self.text("Sources/CSQSecret/include", ".h")
+    let code =
+      try Self.text("Sources/CSQSecret", ".c")
+      + Self.text("Sources/SequencingOAuthSecretService", ".swift")
+    let functions = headers.matches(of: /\nSQ_FUNCTION\([^,]+, (\w+),/).map(\.1)
+    let constants = headers.matches(of: #/\b((?:G|SECRET)_[A-Z0-9_]+) = /#).map(\.1)
+    #expect(functions.count > 60 && constants.count > 20)
+    let used = Self.words(code)
+    #expect((functions + constants).filter { !used.contains($0) } == [])
+    let declaration = /typedef struct _\w+ (\w+);/
+    let types = headers.matches(of: declaration).map(\.1)
+    let usedTypes = Self.words(headers.replacing(declaration, with: "") + code)
+    #expect(types.count > 20 && types.filter { !usedTypes.contains($0) } == [])
+  }
+
+  private static func text(_ folder: String, _ suffix: String) throws -> String {
+    let folder = PackageSources.root.appending(path: folder).path
+    return try FileManager.default.contentsOfDirectory(atPath: folder)
+      .filter { $0.hasSuffix(suffix) }
+      .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }.joined()
+  }
+
+  private static func words(_ text: String) -> Set<Substring> {
+    Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "_" })
   }
 
   /// Returns the numbers, sizes and offsets that a program prints if it is compiled with

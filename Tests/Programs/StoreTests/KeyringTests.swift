@@ -2,9 +2,10 @@ import Foundation
 import ProgramSupport
 import SQBasics
 import SequencingOAuth
-import SequencingOAuthSecretService
 import TestSupport
 import Testing
+
+@testable import SequencingOAuthSecretService
 
 /// The behaviour that only the keyring store has, on a real GNOME Keyring.
 @Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct KeyringTests {
@@ -171,6 +172,20 @@ import Testing
     #expect(error?.message.contains("did not answer within") == true)
     desktop.thawKeyring()
     try await eventually("a save succeeds again") { (try? await store.save(record("b"))) != nil }
+    await desktop.stop()
+  }
+
+  /// The time limit and the call that it ends both close the connection.
+  @Test func `a connection that is closed again does not wait for the signal of its end`()
+    async throws
+  {
+    let desktop = try await PrivateDesktop()
+    let limit = KeyringLimit(.seconds(60), try KeyringLibrary.load(nil))
+    let connection = try KeyringConnection(bus: desktop.address, limit: limit)
+    connection.close()
+    // The signal does not come again. If each call waited a second for it, the test would exceed its
+    // time limit.
+    for _ in 0..<200 { connection.close() }
     await desktop.stop()
   }
 

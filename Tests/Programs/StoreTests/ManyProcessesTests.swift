@@ -146,7 +146,7 @@ import Testing
     #expect(!(try fixture.folder.contents().contains { $0.contains(".landing") }))
   }
 
-  /// The probe runs a program of three lines, as an app's author would write it.
+  /// The probe runs a short program, as an app's author would write it.
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
   func `after a signal, the program waits for the refresh and then ends as usual`(
     signal: Int32

@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: OddBus.Habit.allCases)
-  func `without a display and a working bus, accounts are stored in the encrypted file`(
+  func `without a display and without a working bus, accounts are stored in the encrypted file`(
     habit: OddBus.Habit
   ) async throws {
     let bus = try OddBus(habit, in: folder)
@@ -54,6 +54,23 @@ import Testing
       limit: .milliseconds(500))
     #expect(try await store.place == .encryptedFile(path: folder.file("tokens.sealed")))
     bus.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `a test's peer closes its sockets, also if it is released without a stop`(stops: Bool)
+    async throws
+  {
+    let path = folder.file("bus")
+    do {
+      let bus = try OddBus(.silentAfterHandshake, in: folder)
+      await failure(.storeFailed) { try await store(bus, limit: .milliseconds(500)).load("a") }
+      #expect(bus.count > 0)
+      if stops { bus.stop() }
+    }
+    // Linux lists each open socket that is bound to the path, and each accepted one.
+    try await eventually("the sockets are closed") {
+      try !String(contentsOfFile: "/proc/net/unix", encoding: .utf8).contains(path)
+    }
   }
 
   private typealias Call = @Sendable (any TokenStore) async throws -> Void

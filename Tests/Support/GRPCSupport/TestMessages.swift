@@ -1,13 +1,13 @@
 import Foundation
 import SequencingOAuthGRPC
 
-/// `grpc.testing.Request`: the facts about the token that the server must return.
+/// `grpc.testing.SimpleRequest`: the facts about the token that the server must return.
 struct TestRequest: Sendable, Equatable {
   var fillUsername = false
   var fillOAuthScope = false
 }
 
-/// `grpc.testing.Response`: the facts about the token.
+/// `grpc.testing.SimpleResponse`: the facts about the token.
 struct TestResponse: Sendable, Equatable {
   var username = ""
   var oauthScope = ""

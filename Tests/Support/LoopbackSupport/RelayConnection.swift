@@ -56,7 +56,8 @@ final class RelayConnection {
 
   /// Moves the bytes that can be moved without waiting, and returns the counts of written bytes.
   ///
-  /// A request may meet the fault; then the method throws, or it stops all traffic.
+  /// A request may meet the fault. Then the method throws, at once or when the answer arrives, or
+  /// it stops all traffic.
   func move(
     _ traffic: inout TCPRelay.Traffic, _ fault: inout RelayFault
   ) throws -> (toServer: Int, toClient: Int) {

@@ -17,6 +17,11 @@ extension Browser {
     try await driver.send("POST", "/url", ["url": url])
   }
 
+  /// Goes back to the previous page of the tab, and returns when the page has loaded.
+  package func goBack() async throws {
+    try await driver.send("POST", "/back")
+  }
+
   /// Opens an address in another tab, runs a body there, and returns to the first tab.
   package func inAnotherTab(at url: String, _ body: () async throws -> Void) async throws {
     let first = try await driver.send("GET", "/window", as: String.self)

@@ -11,21 +11,55 @@ package final class OddBus: Sendable {
     case silentAfterHandshake
   }
 
-  private struct State {
-    var connections: [Int32] = []
-    var isOver = false
+  /// The peer's sockets, which are closed when neither the peer nor its threads use them any more.
+  private final class Sockets: Sendable {
+    private struct State {
+      var connections: [Int32] = []
+      var isOver = false
+    }
+
+    let listener: Int32
+    private let state = Locked(State())
+
+    init(listener: Int32) {
+      self.listener = listener
+    }
+
+    deinit {
+      for socket in [listener] + state.withLock(\.connections) { close(socket) }
+    }
+
+    var count: Int { state.withLock(\.connections.count) }
+
+    /// Adds an accepted connection; returns `false` after ``end()``.
+    func add(_ connection: Int32) -> Bool {
+      state.withLock { state in
+        state.connections.append(connection)
+        return !state.isOver
+      }
+    }
+
+    /// Ends all connections, and the waits for their bytes and for further connections.
+    func end() {
+      let connections = state.withLock { state in
+        state.isOver = true
+        return state.connections
+      }
+      for socket in [listener] + connections { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
   }
 
   /// The value of `DBUS_SESSION_BUS_ADDRESS` for this peer.
   package let address: String
-  private let listener: Int32
-  private let state = Locked(State())
+  private let sockets: Sockets
 
-  /// Listens in a folder until ``stop()``.
+  /// Listens in a folder until ``stop()``, or until the last reference is released.
   package init(_ habit: Habit, in folder: TemporaryFolder) throws {
     let path = folder.file("bus")
     address = "unix:path=\(path)"
-    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let sockets = Sockets(listener: listener)
+    self.sockets = sockets
     var name = sockaddr_un()
     name.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -37,29 +71,26 @@ package final class OddBus: Sendable {
     guard listener >= 0, isBound == 0, listen(listener, 16) == 0 else {
       throw SystemCallFailed(message: "cannot listen at \(path)")
     }
-    Thread.detachNewThread { [self] in
+    Thread.detachNewThread {
       while true {
         let connection = accept(listener, nil, nil)
-        guard connection >= 0 else { break }
-        state.withLock { $0.connections.append(connection) }
-        Thread.detachNewThread { Self.serve(connection, habit) }
+        guard connection >= 0, sockets.add(connection) else { break }
+        Thread.detachNewThread {
+          withExtendedLifetime(sockets) { Self.serve(connection, habit) }
+        }
       }
     }
   }
 
+  deinit {
+    stop()
+  }
+
   /// The number of accepted connections.
-  package var count: Int { state.withLock(\.connections.count) }
+  package var count: Int { sockets.count }
 
   /// Ends all connections.
-  package func stop() {
-    shutdown(listener, Int32(SHUT_RDWR))
-    let isFirst = state.withLock { state in
-      defer { state.isOver = true }
-      return !state.isOver
-    }
-    guard isFirst else { return }
-    for connection in state.withLock(\.connections) { shutdown(connection, Int32(SHUT_RDWR)) }
-  }
+  package func stop() { sockets.end() }
 
   private static func serve(_ connection: Int32, _ habit: Habit) {
     switch habit {

@@ -87,10 +87,11 @@ struct RawConnection {
     }
   }
 
-  /// Asks a client with a full receive buffer at least every second whether it has space again.
+  /// Makes the kernel ask a client with a full receive buffer at least every second whether it has
+  /// space again.
   ///
   /// By default the kernel doubles its wait after each question, so a lost answer would cause a
-  /// long silence. Linux before 6.15 does not have this limit.
+  /// long silence. Linux before 6.15 does not know this option, and ignores it.
   func probeOften() {
     var milliseconds: Int32 = 1000
     // TCP_RTO_MAX_MS

@@ -88,8 +88,8 @@ final class SandboxFixture: Sendable {
 
   /// Runs a sign-in that must fail, and returns its error.
   ///
-  /// After the user's visit, the clock advances until the sign-in has ended, because the app
-  /// ignores the answer.
+  /// After the user's visit, the clock advances until the sign-in has ended, because the app may
+  /// ignore the answer.
   func fail(
     _ code: SQOAuthError.Code? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) async -> SQOAuthError? {
