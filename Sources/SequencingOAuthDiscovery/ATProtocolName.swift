@@ -31,8 +31,8 @@ enum ATProtocolName: Sendable, Hashable {
   private static func fault(_ text: String) -> SQOAuthError {
     SQOAuthError(
       .invalidConfiguration,
-      "\"\(text.printable)\" is neither a handle, such as alice.bsky.social, nor a DID of the kinds "
-        + "did:plc and did:web")
+      "\"\(text.printable)\" is neither a handle, such as alice.bsky.social, nor a DID that can be "
+        + "used (did:plc:… or did:web:…)")
   }
 
   /// Returns whether a text is a domain name that can be a handle.

@@ -26,9 +26,10 @@ struct ATProtocolSearch: Sendable {
     let document = try await document(of: did)
     // Without this check, the owner of any domain could name the DID of another user.
     guard handle == nil || document.handle == handle else {
+      let found = document.handle.map { "the handle \"\($0.printable)\"" } ?? "no handle"
       throw Self.fault(
-        "the document of \(did.printable) names the handle "
-          + "\"\((document.handle ?? "").printable)\" and not \"\((handle ?? "").printable)\"")
+        "the document of \(did.printable) names \(found), and must name "
+          + "\"\((handle ?? "").printable)\"")
     }
     let server = try address(document.server, of: did)
     let discovery = ResourceDiscovery(resource: server, environment: environment, timeout: timeout)
@@ -52,13 +53,14 @@ struct ATProtocolSearch: Sendable {
       // The domain's owner decides whose handle it is, so an unusable DID ends the search.
       guard !line.hasPrefix("did:") else {
         throw Self.fault(
-          "the domain \(handle.printable) names the DID \"\(line.printable)\", which is not of the kinds "
-            + "did:plc and did:web")
+          "the domain \(handle.printable) names the DID \"\(line.printable)\", which cannot be "
+            + "used (only did:plc:… and did:web:… can)")
       }
     }
     if Task.isCancelled { throw SQOAuthError(.cancelled, "the request was cancelled") }
     guard let handleResolver else {
-      throw Self.fault("the domain \(handle.printable) names no DID (/.well-known/atproto-did)")
+      throw Self.fault(
+        "no DID was found at the domain \(handle.printable) (/.well-known/atproto-did)")
     }
     let answer = try await answer(
       at: "\(handleResolver)/xrpc/com.atproto.identity.resolveHandle?handle=\(handle)")
@@ -66,7 +68,8 @@ struct ATProtocolSearch: Sendable {
       ATProtocolName.isDID(did)
     else {
       throw Self.fault(
-        "the handle resolver names no usable DID for \(handle.printable) (status \(answer.status))")
+        "the handle resolver names no usable DID for \(handle.printable) (status \(answer.status))",
+        status: answer.status)
     }
     return did
   }
@@ -89,10 +92,11 @@ struct ATProtocolSearch: Sendable {
     guard answer.status == 200, let members = JSONMessage.members(of: answer.body) else {
       throw Self.fault(
         "\(did.printable) has no readable document at \(address.printable) (status "
-          + "\(answer.status))")
+          + "\(answer.status))", status: answer.status)
     }
     guard members["id"]?.string == did else {
-      throw Self.fault("the document at \(address.printable) is that of another DID")
+      throw Self.fault(
+        "the document at \(address.printable) is not that of \(did.printable) (\"id\")")
     }
     let names = members["alsoKnownAs"]?.array ?? []
     let handle = names.lazy.compactMap(\.string).compactMap { $0.suffix(after: "at://") }.first
@@ -126,7 +130,7 @@ struct ATProtocolSearch: Sendable {
     request.headers["Accept"] = "application/json, text/plain"
     request.timeout = timeout
     request.maximumResponseBytes = Self.maximumBytes
-    // The host may be the user's handle, which must not reach an observer without account names.
+    // The host may be the user's handle. An observer that gets no account names must not see it.
     var environment = environment
     if environment.observer?.namesAccounts == false { environment.observer = nil }
     let response = try await environment.exchange(request, for: .resourceMetadata)
@@ -139,7 +143,7 @@ struct ATProtocolSearch: Sendable {
     return response
   }
 
-  private static func fault(_ text: String) -> SQOAuthError {
-    SQOAuthError(.resourceMetadataInvalid, text)
+  private static func fault(_ text: String, status: Int? = nil) -> SQOAuthError {
+    SQOAuthError(.resourceMetadataInvalid, text, status: status)
   }
 }

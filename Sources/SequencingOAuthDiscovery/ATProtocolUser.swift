@@ -28,7 +28,8 @@ public struct ATProtocolUser: Sendable, Hashable {
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the text is neither a handle nor a
   ///   supported DID; `SQOAuthError.Code.resourceMetadataInvalid` if the user or a server is not
-  ///   found, or if their answers contradict each other; the errors of the transport.
+  ///   found, or if their answers contradict each other; `SQOAuthError.Code.serverError` if a
+  ///   server is in trouble; the errors of the transport.
   public static func find(
     _ name: String, environment: ClientEnvironment = ClientEnvironment(),
     handleResolver: String? = "https://public.api.bsky.app",

@@ -22,6 +22,8 @@ package struct AccessPlan: Sendable {
     package let issuer: String
     package let metadata: ProviderMetadata?
     package let identity: Identity?
+    /// The client for the sign-in; `nil` if the program would register it.
+    let client: IdentifiedClient?
     /// Why the server cannot be used; `nil` for the server that would be used.
     package let problem: SQOAuthError?
   }
@@ -45,7 +47,7 @@ extension ResourceClient {
     let found = try await discover(after: response)
     let challenges = response?.headers.tokenChallenges ?? []
     var servers: [AccessPlan.Server] = []
-    for issuer in preferred(found.metadata.authorizationServers) {
+    for issuer in try await candidates(of: found.metadata) {
       servers.append(try await planned(issuer))
       if servers.last?.problem == nil { break }
     }
@@ -53,11 +55,7 @@ extension ResourceClient {
     return AccessPlan(
       resource: found, servers: servers,
       scope: chosen.flatMap { server in
-        scope(
-          challenges, found.metadata, server.metadata,
-          identity.client(at: server.issuer).map {
-            IdentifiedClient(configuration: $0, redirectURIs: [])
-          }, after: nil)
+        scope(challenges, found.metadata, server.metadata, server.client, after: nil)
       },
       binding: try binding(challenges, found.metadata))
   }
@@ -75,13 +73,13 @@ extension ResourceClient {
           throw error
         }
       }
+      let (identity, client) = try await identification.planned(at: issuer, found)
       return AccessPlan.Server(
-        issuer: issuer, metadata: found,
-        identity: try await identification.planned(at: issuer, found), problem: nil)
+        issuer: issuer, metadata: found, identity: identity, client: client, problem: nil)
     } catch {
       guard error.code != .cancelled else { throw error }
       return AccessPlan.Server(
-        issuer: issuer, metadata: metadata, identity: nil, problem: error)
+        issuer: issuer, metadata: metadata, identity: nil, client: nil, problem: error)
     }
   }
 }

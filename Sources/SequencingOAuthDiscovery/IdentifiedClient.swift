@@ -84,7 +84,8 @@ struct ClientIdentification: Sendable {
 
   /// Returns the client that the program would use at an issuer, without registering it.
   ///
-  /// If the program must register there, the configuration has a placeholder as its client ID.
+  /// If the client's identity is a registration, the configuration has a placeholder as its client
+  /// ID, even if the program has registered before.
   ///
   /// - Throws: `SQOAuthError.Code.clientUnknown` if the program cannot be a client there.
   func expectedClient(
@@ -100,18 +101,24 @@ struct ClientIdentification: Sendable {
     }
   }
 
-  /// Returns which of its identities the program would use at an issuer; sends no request.
+  /// Returns which of its identities the program would use at an issuer, and the client; sends no
+  /// request.
+  ///
+  /// The client is `nil` if the program would register it.
   func planned(
     at issuer: String, _ server: ProviderMetadata
-  ) async throws(SQOAuthError) -> AccessPlan.Identity {
+  ) async throws(SQOAuthError) -> (AccessPlan.Identity, client: IdentifiedClient?) {
     switch try choice(at: issuer, server) {
-    case .byHand(let configured): return .byHand(configured.clientID)
-    case .document(let address): return .document(try documented(at: address, issuer).clientID)
+    case .byHand(let configured): return (.byHand(configured.clientID), byHand(configured))
+    case .document(let address):
+      let client = try documented(at: address, issuer)
+      return (.document(client.clientID), client)
     case .registration(_, at: let endpoint):
       guard let kept = try await identity.registrations.kept(issuer) else {
-        return .willRegister(endpoint.absoluteString)
+        return (.willRegister(endpoint.absoluteString), nil)
       }
-      return .registered(kept.clientID)
+      // A sign-in would change a registration that does not fit the program, for example its key.
+      return (.registered(kept.clientID), try? registered(kept))
     }
   }
 
@@ -186,8 +193,8 @@ struct ClientIdentification: Sendable {
       : "the server accepts no client metadata documents"
     let registration =
       server.registrationEndpoint == nil
-      ? "it lets no client register itself"
-      : "it lets clients register themselves, and the identity has no metadata"
+      ? "the server lets no client register itself"
+      : "the server lets clients register themselves, and the identity has no metadata"
     return SQOAuthError(
       .clientUnknown,
       "the program is not a client of the authorization server \(issuer.printable): the identity "

@@ -10,10 +10,11 @@ extension ResourceClient {
   ///
   /// Without an account, the request is first sent without a token. If the resource answers with
   /// status 401, the client begins the search for the authorization server with the challenge. Any
-  /// other response is returned. With an account, the client sends the request by
-  /// `AccountOperations.send(_:)`. If the resource refuses the account, the client asks the
-  /// resource again which server it trusts, and signs the user in once. One request leads to three
-  /// sign-ins at most, whatever the resource demands.
+  /// other response is returned. If the body can be sent only once, the search and the sign-in come
+  /// first. With an account, the client sends the request by `AccountOperations.send(_:)`. If the
+  /// resource refuses the account, the client asks the resource again which server it trusts, and
+  /// signs the user in once. One request leads to three sign-ins at most, whatever the resource
+  /// demands.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.notAuthorized` if there is no account, and the
   ///   resource demands a sign-in that is not allowed; `SQOAuthError.Code.originNotAllowed` for a
@@ -102,8 +103,8 @@ extension ResourceClient {
     throw error
       ?? SQOAuthError(
         .notAuthorized,
-        "\(resource) demands a token, and no user has signed in; call signIn() when a user is "
-          + "there")
+        "there is no token for \(resource), and this request must not start a sign-in; call "
+          + "signIn() when a user is there")
   }
 
   /// Returns whether the resource's metadata no longer names the account's authorization server.
@@ -119,7 +120,7 @@ extension ResourceClient {
     return !found.metadata.authorizationServers.contains(access.issuer)
   }
 
-  /// The time limit of a search after an outage of the authorization server.
+  /// The time limit of each request in a search after an outage of the authorization server.
   private static let outageLimit = Duration.seconds(10)
 
   /// Returns whether the resource no longer names the account's server, which may be unreachable.

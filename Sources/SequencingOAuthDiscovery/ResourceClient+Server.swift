@@ -14,18 +14,10 @@ extension ResourceClient {
   func server(
     of resource: ProtectedResourceMetadata, _ challenges: [TokenChallenge]
   ) async throws(SQOAuthError) -> Server {
-    let issuers = resource.authorizationServers
     let scopes = askedScopes(challenges, resource)
-    if let choose = options.choosesServer {
-      guard let chosen = await choose(issuers), issuers.contains(chosen) else {
-        throw SQOAuthError(
-          .clientUnknown, "the program chose none of the authorization servers of the resource")
-      }
-      return try await server(chosen, scopes)
-    }
+    let candidates = try await candidates(of: resource)
     var firstError: SQOAuthError?
-    let end = ContinuousClock.now + options.timeout
-    let candidates = preferred(issuers)
+    let end = ContinuousClock.now + options.timeout.bounded
     // All servers share one time limit, so that a long list of silent servers does not take the sum
     // of their limits. Each server leaves time for the next ones.
     for (index, issuer) in candidates.enumerated() where firstError == nil || .now < end {
@@ -43,10 +35,21 @@ extension ResourceClient {
       ?? SQOAuthError(.resourceMetadataInvalid, "the resource names no authorization server")
   }
 
-  /// Returns the issuers in the order in which to try them.
+  /// Returns the issuers in the order in which to try them: the one that the program chooses, or
+  /// all of them.
   ///
   /// The issuer of a client that was registered by hand comes first (RFC 9728, section 7.6).
-  func preferred(_ issuers: [String]) -> [String] {
+  func candidates(
+    of resource: ProtectedResourceMetadata
+  ) async throws(SQOAuthError) -> [String] {
+    let issuers = resource.authorizationServers
+    if let choose = options.choosesServer {
+      guard let chosen = await choose(issuers), issuers.contains(chosen) else {
+        throw SQOAuthError(
+          .clientUnknown, "the program chose none of the authorization servers of the resource")
+      }
+      return [chosen]
+    }
     let byHand = issuers.filter { identity.client(at: $0) != nil }
     return byHand + issuers.filter { !byHand.contains($0) }
   }
@@ -99,7 +102,8 @@ extension ResourceClient {
   }
 
   /// Returns the scopes to ask for: the app's, otherwise the challenge's, otherwise the resource's,
-  /// plus the scopes of the account's `token`; `nil` for the server's default.
+  /// otherwise the client's own, plus the scopes of the account's `token`; `nil` for the server's
+  /// default.
   ///
   /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
   func scope(
@@ -159,8 +163,8 @@ extension ResourceClient {
     guard let algorithm = possible.first(where: JWSAlgorithm.all(in: listed).contains) else {
       throw SQOAuthError(
         .signInUnsupported,
-        "the resource accepts no proof with an algorithm of this SDK "
-          + "(dpop_signing_alg_values_supported)")
+        "the resource lists none of ES256, EdDSA and PS256 for proofs "
+          + "(dpop_signing_alg_values_supported, or algs in its challenge)")
     }
     return .dpop(algorithm: algorithm)
   }

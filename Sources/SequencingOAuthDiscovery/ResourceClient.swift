@@ -18,7 +18,7 @@ public final class ResourceClient: Sendable {
     /// Without an account, the error is `SQOAuthError.Code.notAuthorized`. With an account, it is
     /// the error of the request with the account's token.
     case none
-    /// The user signs in when the resource demands a token and there is none.
+    /// The user signs in when the resource demands a token and the client has no valid one.
     case signIn
     /// The user signs in, and again when the resource demands more scopes or a stronger login.
     case signInAndStepUp
@@ -27,7 +27,7 @@ public final class ResourceClient: Sendable {
   /// How a client signs users in and sends its requests.
   public struct Options: Sendable {
     /// Whether ``ResourceClient/send(_:)`` may make the user sign in: by default, if there is no
-    /// token.
+    /// valid token.
     public var interaction = Interaction.signIn
     /// The closure that shows a code for another device; `nil` for a sign-in with a browser.
     ///
@@ -47,7 +47,11 @@ public final class ResourceClient: Sendable {
     public var profile = SecurityProfile.standard
     /// How to bind the tokens; by default to a key if the resource demands it.
     public var tokenBinding: TokenBinding?
-    /// The time limit of each request to an authorization server, and of each search.
+    /// The time limit of each request for the resource's metadata, and of each request to an
+    /// authorization server.
+    ///
+    /// All authorization servers that the resource lists share this time for their metadata. A
+    /// request with the account's token has this limit too, unless the request sets its own.
     public var timeout = Duration.seconds(60)
     /// The id of the account; `nil` for the resource's identifier.
     ///
@@ -127,8 +131,9 @@ public final class ResourceClient: Sendable {
   ///
   /// The challenge in a `response` of the resource may name the address of the metadata.
   ///
-  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`, with the address and the rule; the
-  ///   errors of the transport.
+  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`, with the address and the rule;
+  ///   `SQOAuthError.Code.serverError` if the resource's server is in trouble; the errors of the
+  ///   transport.
   public func discover(
     after response: WebResponse? = nil
   ) async throws(SQOAuthError) -> DiscoveredResource {
@@ -140,9 +145,10 @@ public final class ResourceClient: Sendable {
       resource: resource, environment: environment, timeout: options.timeout)
   }
 
-  /// Returns the account of the resource in the store; `nil` if the user has not signed in.
+  /// Returns the account of the resource, from the store or from memory; `nil` if there is none.
   ///
-  /// It sends no request.
+  /// It is also `nil` if the client of the stored account is no longer part of the program's
+  /// ``ClientIdentity``. The method sends no request.
   public func account() async throws(SQOAuthError) -> AuthorizationModule? {
     try await access()?.module
   }

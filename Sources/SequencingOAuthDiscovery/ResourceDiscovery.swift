@@ -20,6 +20,9 @@ public struct DiscoveredResource: Sendable, Hashable {
   public internal(set) var steps: [Step]
 }
 
+/// The cause of an error of the search: the resource has no metadata at any address.
+package struct NoResourceMetadata: Error {}
+
 /// The search for a resource's metadata.
 ///
 /// - SeeAlso: RFC 9728, sections 3 and 5
@@ -39,7 +42,8 @@ struct ResourceDiscovery: Sendable {
   /// server has no document there. A wrong document ends the search, because a server that
   /// describes another resource cannot be trusted.
   ///
-  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`; the errors of the transport.
+  /// - Throws: `SQOAuthError.Code.resourceMetadataInvalid`, with the cause ``NoResourceMetadata``
+  ///   if no address has a document; the errors of the transport.
   func find(named address: String?) async throws(SQOAuthError) -> DiscoveredResource {
     var candidates = try resource.candidates()
     var named: ResourceAddress.Candidate?
@@ -49,10 +53,12 @@ struct ResourceDiscovery: Sendable {
       named = candidate
     }
     var steps: [DiscoveredResource.Step] = []
+    var statuses: Set<Int> = []
     for candidate in candidates {
       let response = try await response(at: candidate)
       if let absence = try absence(response, at: candidate, isNamed: candidate == named) {
         steps.append(.init(candidate, absence))
+        statuses.insert(response.status)
         if candidate == named, ![404, 410].contains(response.status) { break }
         continue
       }
@@ -64,7 +70,8 @@ struct ResourceDiscovery: Sendable {
     throw SQOAuthError(
       .resourceMetadataInvalid,
       "\(resource) does not say which authorization server it trusts; asked: \(tried); configure the "
-        + "client by hand", status: 404)
+        + "client by hand",
+      cause: NoResourceMetadata(), status: statuses.count == 1 ? statuses.first : nil)
   }
 
   /// Returns why there is no metadata at an address; `nil` if the response must be metadata.
@@ -81,7 +88,7 @@ struct ResourceDiscovery: Sendable {
     guard response.status == 200 else {
       return "status \(response.status), so no metadata"
     }
-    // Many web applications answer with their first page at any address.
+    // Many web applications answer with their home page at any address.
     let isPage = MediaType.essence(of: response.headers["Content-Type"]) == "text/html"
     return isPage && !isNamed ? "a web page, so no metadata" : nil
   }
@@ -104,7 +111,8 @@ struct ResourceDiscovery: Sendable {
     in response: WebResponse, of candidate: ResourceAddress.Candidate
   ) throws(SQOAuthError) -> ProtectedResourceMetadata {
     guard JSONMessage.isJSON(response) else {
-      throw invalid(candidate, "is \(MediaType.description(of: response)), which is not JSON")
+      let type = MediaType.description(of: response, removing: SentSecrets([]))
+      throw invalid(candidate, "has \(type), which is not JSON")
     }
     let metadata: ProtectedResourceMetadata
     do throws(SQOAuthError) {
@@ -137,13 +145,14 @@ struct ResourceDiscovery: Sendable {
     guard issuers.count <= Self.maximumServers else {
       throw invalid(
         candidate,
-        "names \(issuers.count) authorization servers; at most \(Self.maximumServers) are tried")
+        "names \(issuers.count) authorization servers, and may name at most \(Self.maximumServers)")
     }
     for issuer in issuers {
       guard let address = try? ResourceAddress(issuer), !issuer.contains("#") else {
         throw invalid(
           candidate,
-          "names an authorization server without an https URL: \"\(issuer.printable)\"")
+          "names an authorization server without an https URL, or with a fragment in it: "
+            + "\"\(issuer.printable)\"")
       }
       // Without this check, a remote server could make this computer send requests to itself.
       guard resource.isLocal || !address.mayBeLocal else {

@@ -8,9 +8,10 @@ public import SequencingOAuth
 extension AccountOperations {
   /// Returns a copy of a request with a valid token.
   ///
-  /// The token replaces the request's `Authorization` field; all other fields stay unchanged. The
-  /// method throws if the server must not get the token (see
-  /// `ClientConfiguration.resourceOrigins`), or if the token would go over http to another machine.
+  /// The token replaces the request's `Authorization` field, and the proof of a token that is bound
+  /// to a key replaces its `DPoP` field; all other fields stay unchanged. The method throws if the
+  /// server must not get the token (see `ClientConfiguration.resourceOrigins`), or if the token
+  /// would go over http to another machine.
   ///
   /// - Warning: On Linux, if `URLSession` follows a redirect, it sends the token to the redirect's
   ///   target, even on a different server. It also never completes a request if the response has

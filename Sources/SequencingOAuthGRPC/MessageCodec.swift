@@ -5,10 +5,10 @@ public protocol MessageCodec<Message>: Sendable {
   /// The type of the messages, as the app uses them.
   associatedtype Message: Sendable
 
-  /// Encodes a message; a thrown error ends the call with ``RPCStatus/internal``.
+  /// Encodes a message; if it throws, the caller gets an error with ``RPCStatus/internal``.
   func encode(_ message: Message) throws -> Data
 
-  /// Decodes a message; a thrown error ends the call with ``RPCStatus/internal``.
+  /// Decodes a message; if it throws, the caller gets an error with ``RPCStatus/internal``.
   func decode(_ bytes: Data) throws -> Message
 }
 

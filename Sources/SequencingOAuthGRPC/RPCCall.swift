@@ -145,8 +145,8 @@ extension RPCCall {
   /// The server's headers and trailers together, with their names in lower case.
   ///
   /// If a name is in both, only the trailers' values count. The metadata is empty at first and
-  /// complete when the call has ended. If the call fails, ``RPCCallError/metadata`` contains it
-  /// too.
+  /// complete when the call has ended. If the server's answer makes the call fail,
+  /// ``RPCCallError/metadata`` contains it too.
   public var responseMetadata: RPCMetadata {
     let (head, trailers) = state.withLock { ($0.head, $0.trailers) }
     return head?.metadata(with: trailers ?? [:]) ?? RPCMetadata()
@@ -165,7 +165,8 @@ extension RPCCall {
   /// The value of the server's `www-authenticate`: why the server rejected the token.
   public var oauth2ChallengeHeader: String? { responseMetadata.oauth2ChallengeHeader }
 
-  /// The server's reason for rejecting the token: the Bearer challenge in its `www-authenticate`.
+  /// The server's reason for rejecting the token: a Bearer or DPoP challenge in its
+  /// `www-authenticate`.
   ///
   /// If there are several challenges, this is the first challenge with an error code, or the first
   /// challenge if none has an error code.

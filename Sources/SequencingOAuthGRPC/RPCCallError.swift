@@ -10,7 +10,8 @@ public struct RPCCallError: Error, Sendable {
   public let status: RPCStatus
   /// The reason in words, from the server or the SDK; empty if the server's status has no message.
   public let message: String
-  /// The server's headers and trailers, as in ``RPCCall/responseMetadata``.
+  /// The server's headers and trailers, as in ``RPCCall/responseMetadata``; empty if the error does
+  /// not come from the server's answer.
   public let metadata: RPCMetadata
   /// Whether the server reported the failure or reset the call.
   ///
@@ -37,7 +38,8 @@ public struct RPCCallError: Error, Sendable {
   /// The value of the server's `www-authenticate`: why the server rejected the token.
   public var oauth2ChallengeHeader: String? { metadata.oauth2ChallengeHeader }
 
-  /// The server's reason for rejecting the token: the Bearer challenge in its `www-authenticate`.
+  /// The server's reason for rejecting the token: a Bearer or DPoP challenge in its
+  /// `www-authenticate`.
   ///
   /// If there are several challenges, this is the first challenge with an error code, or the first
   /// challenge if none has an error code.
@@ -80,12 +82,18 @@ extension RPCCallError {
     self.init(status, error.message, cause: error)
   }
 
-  /// Creates the error of a call that was not sent because there is no token for it.
+  /// Creates the error of a call that failed because there is no token for it.
   init(credential error: SQOAuthError) {
     self.init(
       error.code == .cancelled ? .cancelled : .unauthenticated,
-      "the call was not made, because there is no access token for it: \(error.message)",
-      cause: error)
+      "there is no access token for the call: \(error.message)", cause: error)
+  }
+
+  /// Returns this error without a call's secrets in its message.
+  func removing(_ secrets: CallSecrets) -> RPCCallError {
+    RPCCallError(
+      status, secrets.sent.removed(from: message), metadata: metadata, isFromServer: isFromServer,
+      cause: cause)
   }
 
   static let cancelled = RPCCallError(.cancelled, "the call was cancelled")

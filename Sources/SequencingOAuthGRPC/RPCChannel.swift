@@ -49,7 +49,7 @@ public final class RPCChannel: Sendable {
   /// account's client lists its servers and does not list this server.
   ///
   /// The channel speaks only HTTP/2 and ignores the version in the configuration. Its calls send
-  /// the configuration's `userAgent`, followed by the name of this library.
+  /// the configuration's `userAgent`, unless it is the default, and then the name of this library.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` unless the URL consists of `https` or `http`, a host
   ///   and an optional port.

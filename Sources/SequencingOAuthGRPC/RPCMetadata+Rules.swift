@@ -6,7 +6,8 @@ import SequencingOAuth
 ///
 /// - SeeAlso: gRPC's `doc/PROTOCOL-HTTP2.md`, "Custom-Metadata"
 extension RPCMetadata {
-  /// The names that gRPC itself sends or that HTTP/2 forbids (RFC 9113, section 8.2.2).
+  /// The names that gRPC itself sends, that HTTP/2 forbids (RFC 9113, section 8.2.2), or that mean
+  /// something else to HTTP.
   private static let reserved: Set<String> = [
     "te", "content-type", "content-length", "content-encoding", "accept-encoding", "user-agent",
     "host", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade",

@@ -95,14 +95,14 @@ public struct RPCMetadata: Sendable, Hashable {
   ///
   /// Throws the errors of ``append(_:for:)-(String,_)``.
   public mutating func set(_ text: String, for name: String) throws(RPCCallError) {
-    try replace(try Self.entry(text, name))
+    replace(try Self.entry(text, name))
   }
 
   /// Replaces all values of a name that ends in `-bin` with bytes.
   ///
   /// Throws the errors of ``append(_:for:)-(Data,_)``.
   public mutating func set(_ bytes: Data, for name: String) throws(RPCCallError) {
-    try replace(try Self.entry(bytes, name))
+    replace(try Self.entry(bytes, name))
   }
 
   /// Adds a text to a name's values.
@@ -128,9 +128,9 @@ public struct RPCMetadata: Sendable, Hashable {
     flaws[name] = nil
   }
 
-  private mutating func replace(_ entry: Entry) throws(RPCCallError) {
+  private mutating func replace(_ entry: Entry) {
     let index = entries.firstIndex { $0.name == entry.name }
-    entries.removeAll { $0.name == entry.name }
+    remove(entry.name)
     entries.insert(entry, at: index ?? entries.endIndex)
   }
 

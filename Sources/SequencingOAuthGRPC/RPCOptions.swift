@@ -24,9 +24,9 @@ public struct RPCOptions: Sendable, Hashable {
   public var compression = RPCCompression.identity
   /// The longest time that a unary call may take from its start; 60 s by default.
   ///
-  /// A call can set its own limit. The time includes the wait for a token. After this time, the
-  /// call ends with ``RPCStatus/deadlineExceeded``. `nil` means no limit: if the server stays
-  /// silent, the call lasts until it is cancelled.
+  /// A call can set its own limit. The time includes the wait for a token and for the app's
+  /// authenticator. After this time, the call ends with ``RPCStatus/deadlineExceeded``. `nil` means
+  /// no limit: if the server stays silent, the call lasts until it is cancelled.
   public var timeout: Duration? = .seconds(60)
   /// The longest time that a streaming call may take from its start; `nil`, the default, means no
   /// limit.

@@ -95,9 +95,9 @@ extension Pipeline {
     public let value: Value
     /// The URL of this page.
     public let url: URL
-    /// The URL of the next page as the API wrote it, but without an access token; `nil` if none.
+    /// The absolute URL of the next page, without an access token; `nil` if the API names none.
     public let nextURL: URL?
-    /// The URL of the previous page as the API wrote it, without an access token; `nil` if none.
+    /// The absolute URL of the previous page, without an access token; `nil` if the API names none.
     public let previousURL: URL?
     let pipe: Pipe
 

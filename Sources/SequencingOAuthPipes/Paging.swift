@@ -116,13 +116,14 @@ extension URL {
 extension JSONValue {
   /// Returns the text or the number at a path of members, such as `paging.next`.
   ///
-  /// Returns `nil` for an empty text, because some APIs send it if there is no page.
+  /// Returns `nil` for an empty text, because some APIs send it if there is no page, and for a path
+  /// without a member.
   fileprivate func text(at path: String) -> String? {
-    let value = path.split(separator: ".").reduce(self as JSONValue?) { value, name in
-      value[String(name)]
-    }
+    let names = path.split(separator: ".")
+    guard !names.isEmpty else { return nil }
+    let value = names.reduce(self as JSONValue?) { value, name in value[String(name)] }
     switch value {
-    case .string(let text)?: return text.isEmpty || path.isEmpty ? nil : text
+    case .string(let text)?: return text.isEmpty ? nil : text
     case .integer(let number)?: return String(number)
     default: return nil
     }

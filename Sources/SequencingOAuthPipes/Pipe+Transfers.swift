@@ -74,7 +74,7 @@ extension Pipeline.Pipe {
   /// By default, a file at the destination is replaced. If a server has chosen the file's name, set
   /// `replacing` to `false`: the download then fails if a file with that name exists, even if it
   /// appears during the download. A file named `NAME.partial` or `NAME.partial.info` that was not
-  /// written by a download is never changed.
+  /// written by a download is never changed, unless it is an empty `NAME.partial`.
   ///
   /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with `SQOAuthError.Code.fileFailed` if
   ///   the file cannot be written or a file of the user is in the way, and with

@@ -31,7 +31,6 @@ extension Pipeline {
       self.configuration = configuration
       self.module = module
       self.callbacks = callbacks
-      module.addNamed(address.origin)
     }
 
     /// Ends all running operations with ``PipeError/cancelled``.
@@ -157,7 +156,7 @@ extension Pipeline.Pipe {
   ) async throws(PipeError) -> WebResponse {
     do throws(ResourceFailure) {
       let use = try await access(to: origin, interruption)
-      let authorization = try await module.authorization(of: use, for: request)
+      let authorization = try await authorization(of: use, for: request, interruption)
       let response = try await module.response(to: request, with: authorization, interruption)
       guard response.status >= 400 else {
         authorization.learn(response.headers)
@@ -191,6 +190,19 @@ extension Pipeline.Pipe {
     } catch {
       throw .noAccess(error)
     }
+  }
+
+  /// Returns the fields for the first attempt to send a request.
+  private func authorization(
+    of use: AddressedToken, for request: WebRequest, _ interruption: Interruption
+  ) async throws(ResourceFailure) -> RequestAuthorization {
+    // Without the app's code, there is nothing to wait for, and a task would take time.
+    guard use.needsCodeOfApp else {
+      return try await module.authorization(of: use, for: request)
+    }
+    return try await interruption.result { [module] () async throws(ResourceFailure) in
+      try await module.authorization(of: use, for: request)
+    }.get()
   }
 
   private static func error(_ failure: ResourceFailure) -> PipeError {

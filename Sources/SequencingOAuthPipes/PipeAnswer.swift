@@ -2,7 +2,7 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-/// An API's response and its parsed JSON; errors never quote the content.
+/// An API's response and its parsed JSON; errors never quote a value of the content.
 struct PipeAnswer: Sendable {
   let response: WebResponse
   /// The parsed content; `nil` if it is not JSON, but the app's decoder may still accept it.

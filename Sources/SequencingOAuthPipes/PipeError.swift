@@ -20,7 +20,8 @@ public enum PipeError: Error, Sendable {
   ///
   /// The limit is ``PipeConfiguration/timeout``.
   case timedOut(SQOAuthError)
-  /// The request was not sent, the connection failed, or a file could not be used.
+  /// The request was not sent, the connection failed, the response was too large, or a file could
+  /// not be used.
   ///
   /// A request is not sent, for example, if its server may not get the token.
   case failed(SQOAuthError)

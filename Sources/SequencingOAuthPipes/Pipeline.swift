@@ -51,7 +51,9 @@ public final class Pipeline: Sendable {
     let pipe = Pipe(
       name: name, address: try PipeAddress(base: baseURL, endpoint: endpoint),
       configuration: configuration, module: configuration.module ?? module, callbacks: callbacks)
-    return try pipes.add(pipe, named: name)
+    let added = try pipes.add(pipe, named: name)
+    added.module.addNamed(added.address.origin)
+    return added
   }
 
   /// Returns the pipe with a name; `nil` if there is none.

@@ -30,9 +30,9 @@ extension AccountOperations {
 extension AuthorizationModule {
   /// Validates a logout token, runs `work`, and then marks the token as used.
   ///
-  /// If `work` fails, the provider can send the same token again. A store that cannot look a token
-  /// up is the exception: there the token is marked first. `work` continues if the caller is
-  /// cancelled, because web servers cancel a request's task when its connection is lost.
+  /// If `work` fails, the provider can send the same token again. But if the list of one-time
+  /// values cannot look a token up, the token is marked before `work` runs. `work` continues if the
+  /// caller is cancelled, because web servers cancel a request's task when its connection is lost.
   ///
   /// - Throws: `SQOAuthError.Code.logoutTokenInvalid` if the token is invalid or was used before.
   func handling<Value: Sendable>(
@@ -105,8 +105,8 @@ extension AccountManager {
   /// The app's server receives the token as the parameter `logout_token` of a POST. Answer with
   /// status 200 if this call returns, and with 400 if it throws. Each named session of the
   /// configuration's client is removed from memory and the store, and its delegate gets
-  /// `SessionEnd.loggedOut`. Other processes that share the store find at their next refresh that
-  /// the account is gone.
+  /// `SessionEnd.loggedOut`. Other processes that share the store find that the account is gone: at
+  /// once if the store reports changes, as a PostgreSQL database does, or at their next refresh.
   ///
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
   /// as many sessions as it can, and the provider may send the token again. With an app's

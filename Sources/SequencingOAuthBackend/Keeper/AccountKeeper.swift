@@ -6,11 +6,12 @@ public import SequencingOAuth
 /// Any number of processes on any number of hosts may each have a keeper for the same store. The
 /// keepers share the accounts: one of them renews each account before its access token expires. If
 /// a server fails or asks to wait with `Retry-After` (RFC 9110, section 10.2.3), the keepers pause
-/// for its accounts. With a PostgreSQL database, the pause applies to all hosts. With other stores,
-/// each process reads all records every 30 s and pauses independently.
+/// for the accounts of that client at that server. With a PostgreSQL database, the pause applies to
+/// all hosts. With a store that is no `AccountQueue`, each process reads all records every 30 s
+/// and pauses independently.
 ///
-/// The memory of a keeper does not grow with the number of accounts in a database. A keeper ends
-/// with ``stop()``, or when it is released. All members may be used from any thread.
+/// With a PostgreSQL database, the memory of a keeper does not grow with the number of accounts. A
+/// keeper ends with ``stop()``, or when it is released. All members may be used from any thread.
 public final class AccountKeeper: Sendable {
   /// A closure that returns an account's client configuration; `nil` skips the account for an hour.
   public typealias ConfigurationFinder = @Sendable (AccountRecord) -> ClientConfiguration?
@@ -21,7 +22,8 @@ public final class AccountKeeper: Sendable {
     case refreshed(String)
     /// Another process has renewed the token of the account with this id.
     case takenOver(String)
-    /// The account's token could not be renewed or stored; the keeper tries again.
+    /// The account's record could not be read, or its token could not be renewed or stored; the
+    /// keeper tries again.
     case failed(String, SQOAuthError)
     /// The account's session ended, so the user must sign in again.
     ///

@@ -16,7 +16,9 @@ public enum KeepingChoice: Sendable, Hashable {
   ///
   /// Many servers end a session if its refresh token was not used for some time. The keeper renews
   /// an account when nine tenths of that time are over. The token response may contain that time,
-  /// as `refresh_token_timeout` or in a vendor's own member; otherwise it is the given time.
+  /// as `refresh_token_timeout` or in a vendor's own member; otherwise it is the given time. The
+  /// keeper does not renew an account before its access token is about to expire. So it cannot help
+  /// if the access token does not expire, or outlives the refresh token.
   case lapsing(after: Duration)
 
   /// Returns the time until a due account should be renewed, or zero if it should be renewed now.
@@ -28,12 +30,12 @@ public enum KeepingChoice: Sendable, Hashable {
       return .zero
     case .used(let time):
       guard let lastUse = record.lastUse else { return .zero }
-      return now.timeIntervalSince(lastUse) < time / .seconds(1) ? .zero : nil
+      return now.timeIntervalSince(lastUse) < time.seconds ? .zero : nil
     case .lapsing(let time):
       guard let start = record.token.issueDate else { return .zero }
-      let lapse = record.lapseDate ?? start.addingTimeInterval(time / .seconds(1))
+      let lapse = record.lapseDate ?? start.addingTimeInterval(time.seconds)
       let due = start.addingTimeInterval(lapse.timeIntervalSince(start) * 0.9)
-      return .seconds(max(0, due.timeIntervalSince(now)))
+      return .bounded(seconds: due.timeIntervalSince(now))
     }
   }
 }

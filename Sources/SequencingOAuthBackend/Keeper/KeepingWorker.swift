@@ -21,14 +21,15 @@ final class KeepingWorker: Sendable {
 
   /// How long an account stays reserved for the keeper that has taken it.
   private static let claim = Duration.seconds(120)
-  /// The longest time between two checks for due accounts.
+  /// The longest pause between two checks for due accounts if none is due and the store works.
   private static let period = Duration.seconds(1)
   /// How long to skip an unused, unknown or damaged account.
   private static let leave = (
     unused: Duration.seconds(86_400), unknown: Duration.seconds(3600),
     damaged: Duration.seconds(600)
   )
-  /// How long to skip an account after its store failed, or while another process changes it.
+  /// How long to skip an account after an error that starts no pause of its server, for example
+  /// while another process changes the account.
   private static let retry = Duration.seconds(10)
   /// How long a stopped keeper tries to store a token.
   private static let lastSaves = Duration.seconds(30)

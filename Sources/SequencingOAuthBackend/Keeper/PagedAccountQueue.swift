@@ -8,18 +8,38 @@ import SequencingOAuth
 /// to renew an account at the same time, the second process uses the token that the first process
 /// stored.
 final class PagedAccountQueue: AccountQueue {
+  /// What the queue remembers of an account's record.
+  private struct Mark: Equatable {
+    let server: ServerName
+    /// A hash value of the record and its token's dates, which a save changes.
+    let hash: Int
+
+    init(_ record: AccountRecord) {
+      server = ServerName(of: record)
+      var hasher = Hasher()
+      hasher.combine(record)
+      // A token's own hash has no dates, and a server may send the same token again.
+      hasher.combine(record.token.issueDate)
+      hasher.combine(record.token.expirationDate)
+      hash = hasher.finalize()
+    }
+  }
+
   private struct Entry {
     /// The moment when the account is due.
-    var date: Date
+    let date: Date
     /// The end of a pause for the account, by the clock's steady time; `nil` without a pause.
     var rest: Duration?
-    /// The account's server; `nil` if its record cannot be read.
-    let server: ServerName?
+    /// The mark of the account's record; `nil` if the record cannot be read.
+    var mark: Mark?
+
+    var server: ServerName? { mark?.server }
   }
 
   /// A moment in both times of a clock: its date and its steady time.
   ///
-  /// Tokens expire at a date, but pauses must not change when the system's date changes.
+  /// A token expires at a date, and a server's pause ends at a date. An account's pause must not
+  /// change when the system's date changes.
   private struct Moment {
     let date: Date
     let steady: Duration
@@ -35,7 +55,7 @@ final class PagedAccountQueue: AccountQueue {
   }
 
   private struct State {
-    /// The accounts that were read and can be renewed.
+    /// The accounts that can be renewed, and those whose records cannot be read.
     var entries: [ExactText: Entry] = [:]
     var pauses: [ServerName: BackOff] = [:]
     /// For each paused server, the account that may send the first request, and until when the
@@ -97,7 +117,7 @@ final class PagedAccountQueue: AccountQueue {
     return DueAccounts(accounts, next: next)
   }
 
-  /// Reads a due account; returns `nil` if another process has renewed or removed it.
+  /// Reads a due account; returns `nil` if it was renewed or removed in the meantime.
   private func account(_ id: String, at now: Date) async -> DueAccounts.Account? {
     do throws(SQOAuthError) {
       let record = try await store.attempt("be read") { try await $0.load(id) }
@@ -108,11 +128,13 @@ final class PagedAccountQueue: AccountQueue {
           state.entries[ExactText(id)] = Self.entry(record, date)
           return nil
         }
+        state.entries[ExactText(id)]?.mark = Mark(record)
         return DueAccounts.Account(
           id: id, record: .success(record),
           wasPaused: state.pauses[ServerName(of: record)] != nil)
       }
     } catch {
+      state.withLock { $0.entries[ExactText(id)]?.mark = nil }
       return DueAccounts.Account(id: id, record: .failure(error), wasPaused: false)
     }
   }
@@ -128,10 +150,8 @@ final class PagedAccountQueue: AccountQueue {
     do throws(SQOAuthError) {
       let found = try await entries(at: now.date)
       state.withLock { state in
-        // Accounts that this process has taken or postponed keep their times.
-        state.entries.merge(found) { old, new in
-          Entry(date: old.date, rest: old.rest, server: new.server)
-        }
+        // An account that this process has taken or postponed keeps its time, unless it was saved.
+        state.entries.merge(found) { old, new in old.mark == new.mark ? old : new }
         state.entries = state.entries.filter { found[$0.key] != nil }
       }
     } catch {
@@ -148,7 +168,7 @@ final class PagedAccountQueue: AccountQueue {
     try await store.forEachEntry { account in
       switch account.record {
       case .success(let record): found[ExactText(account.id)] = Self.entry(record, at: now)
-      case .failure: found[ExactText(account.id)] = Entry(date: now, server: nil)
+      case .failure: found[ExactText(account.id)] = Entry(date: now)
       }
     }
     return found
@@ -160,14 +180,18 @@ final class PagedAccountQueue: AccountQueue {
 
   private static func entry(_ record: AccountRecord?, _ date: Date?) -> Entry? {
     guard let record, let date else { return nil }
-    return Entry(date: date, server: ServerName(of: record))
+    return Entry(date: date, mark: Mark(record))
   }
 
   func postpone(
     _ account: DueAccounts.Account, by time: Duration
   ) async throws(SQOAuthError) {
     let rest = clock.steadyTime + time
-    state.withLock { $0.entries[ExactText(account.id)]?.rest = rest }
+    let mark = (try? account.record.get()).map(Mark.init)
+    state.withLock { state in
+      guard state.entries[ExactText(account.id)]?.mark == mark else { return }
+      state.entries[ExactText(account.id)]?.rest = rest
+    }
   }
 
   func finish(

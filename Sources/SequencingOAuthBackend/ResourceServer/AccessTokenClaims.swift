@@ -49,7 +49,9 @@ public struct AccessTokenClaims: Sendable, Hashable {
   /// - SeeAlso: RFC 7519, sections 4.1.3 and 7.3
   public func require(audience needed: String) throws(SQOAuthError) {
     guard audience.contains(needed) else {
-      throw SQOAuthError(.accessTokenInvalid, "the access token is for another service")
+      throw SQOAuthError(
+        .accessTokenInvalid,
+        "the access token does not name this service as its audience (\"aud\")")
     }
   }
 
@@ -97,7 +99,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
   ///
   /// - Throws: `SQOAuthError.Code.insufficientUserAuthentication`; answer with ``AccessRefusal``,
   ///   so that the client knows which login to ask for.
-  /// - SeeAlso: RFC 9470, sections 3 and 6.2
+  /// - SeeAlso: RFC 9470, sections 3 and 6
   public func requireLogin(
     acrValues: [String] = [], maxAge: Duration? = nil, at now: Date = Date()
   ) throws(SQOAuthError) {

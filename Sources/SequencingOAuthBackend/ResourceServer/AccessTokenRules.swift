@@ -6,7 +6,8 @@ import SequencingOAuth
 ///
 /// - SeeAlso: RFC 9068, sections 2.2 and 4
 struct AccessTokenRules {
-  let issuer: String
+  /// The issuer that the token must name; `nil` if the token is from no allowed tenant.
+  let issuer: String?
   let audience: String
   let profile: AccessTokenValidator.Profile
   let dates: AccessTokenDates
@@ -36,6 +37,9 @@ struct AccessTokenRules {
     _ claims: AccessTokenClaims, _ reader: ClaimReader
   ) throws(SQOAuthError) {
     let found = try reader.required("iss", reader.text)
+    guard let issuer else {
+      throw .accessToken("is from no tenant that the provider's configuration allows")
+    }
     guard found == issuer else {
       throw .accessToken(
         "is from another issuer: it names \"\(found.printable)\" and not \"\(issuer.printable)\"")
@@ -45,7 +49,7 @@ struct AccessTokenRules {
   }
 }
 
-/// The rules for the dates of an access token; their result changes while the token is valid.
+/// The rules for the dates of an access token; they are checked at each use of the token.
 struct AccessTokenDates {
   let now: Date
   let clockTolerance: Duration

@@ -155,7 +155,7 @@ public struct AccessTokenValidator: Sendable {
     let signatures = try signatures(by: try await context.client(for: .strangers))
     let (members, _, keys) = try await signatures.claims(of: text, as: kind)
     let rules = AccessTokenRules(
-      issuer: signatures.issuer, audience: audience, profile: profile, dates: dates)
+      issuer: signatures.issuer(of: members), audience: audience, profile: profile, dates: dates)
     let claims = try rules.check(members)
     if let digest, let keys {
       let entry = VerifiedTokens.Entry(claims: claims, keys: keys)

@@ -41,9 +41,9 @@ final class IntrospectionCache: Sendable {
   private let half: Int
   private let state = Locked(State())
 
-  /// Creates a cache for at most `limit` results.
+  /// Creates a cache for at most `limit` results; with a limit below 2, it keeps none.
   init(limit: Int) {
-    half = max(1, limit / 2)
+    half = max(0, limit / 2)
   }
 
   /// Returns the known result for a token: its claims, or `.some(nil)` if it is not active.
@@ -85,7 +85,7 @@ final class IntrospectionCache: Sendable {
   func keep(
     _ claims: AccessTokenClaims?, for question: Question, from now: Duration, for time: Duration
   ) {
-    guard time > .zero else { return }
+    guard time > .zero, half > 0 else { return }
     state.withLock { state in
       guard state.asked[question.digest]?.forgets == question.forgets else { return }
       keep(question.digest, Entry(claims: claims, from: now, until: now + time), &state)

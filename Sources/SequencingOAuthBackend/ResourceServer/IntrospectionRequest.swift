@@ -32,8 +32,9 @@ struct IntrospectionRequest: Sendable {
   static func endpoint(of client: RegisteredClient) throws(SQOAuthError) -> URL {
     guard let endpoint = try client.metadata.address(of: .introspection) else {
       throw SQOAuthError(
-        .introspectionUnsupported, "the provider has no introspection endpoint, or does not name it"
-      )
+        .introspectionUnsupported,
+        "the provider has no introspection endpoint, or does not name it; if it has one, configure "
+          + "the endpoint")
     }
     return endpoint
   }

@@ -32,11 +32,15 @@ struct IntrospectionResponse: Sendable {
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
         .invalidResponse,
-        "\(Self.endpoint) answered with \(MediaType.description(of: response)), which is not JSON",
+        "\(Self.endpoint) answered with \(contentType(of: response)), which is not JSON",
         status: 200)
     }
     return try rules.check(
       try JSONMessage.members(of: response.body, as: Self.name))
+  }
+
+  private func contentType(of response: WebResponse) -> String {
+    MediaType.description(of: response, removing: request.secrets)
   }
 
   private func failure(_ response: WebResponse, at now: Date) -> SQOAuthError {
@@ -57,8 +61,8 @@ struct IntrospectionResponse: Sendable {
     else {
       throw SQOAuthError(
         .invalidResponse,
-        "the \(Self.name) is not signed, although a signature is expected: it has "
-          + "\(MediaType.description(of: response)) and not \(IntrospectionRequest.signedType)",
+        "the \(Self.name) is not marked as signed, although a signature is expected: it has "
+          + "\(contentType(of: response)) and not \(IntrospectionRequest.signedType)",
         status: 200)
     }
     let claims = try await signatures.claims(

@@ -31,7 +31,9 @@ struct IntrospectionRules {
   /// Returns the claims of the token; `nil` if it is not active.
   func check(_ members: [String: JSONValue]) throws(SQOAuthError) -> AccessTokenClaims? {
     guard let isActive = members["active"]?.bool else {
-      throw SQOAuthError(.invalidResponse, "the \(Self.name) does not say if the token is active")
+      throw SQOAuthError(
+        .invalidResponse,
+        "the \(Self.name) does not say if the token is active (\"active\" must be true or false)")
     }
     guard isActive else { return nil }
     let reader = Self.reader(Self.said(members))
@@ -81,7 +83,8 @@ struct IntrospectionRules {
     else {
       throw SQOAuthError(
         .unexpectedTokenType,
-        "the token is active, but not an access token; a resource server must not accept it")
+        "the token is active, but its type is not that of an access token; a resource server must "
+          + "not accept it")
     }
   }
 

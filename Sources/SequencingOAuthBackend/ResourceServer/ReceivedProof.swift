@@ -30,7 +30,8 @@ struct ReceivedProof: Redacted {
         claims: try signed.claims(), subject: "proof", missing: .invalidDPoPProof,
         malformed: .invalidDPoPProof)
     } catch {
-      throw Self.invalid("the proof cannot be read, or its signature is not valid")
+      throw Self.invalid(
+        "the proof is no readable JWT of the type dpop+jwt, or its signature is not valid")
     }
   }
 

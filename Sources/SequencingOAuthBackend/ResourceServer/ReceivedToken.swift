@@ -31,7 +31,7 @@ struct ReceivedToken: Redacted {
     }
     let text = field[end...].drop { $0 == " " }
     // A framework may join two fields with a comma and a space. Such text is rejected, because a
-    // token has only visible ASCII characters (RFC 6749, appendix A.12).
+    // token in this field contains no space (RFC 6750, section 2.1).
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw SQOAuthError(
         .authorizationMalformed,

@@ -41,7 +41,8 @@ public final class TokenIntrospector: Sendable {
   /// each call throws `SQOAuthError.Code.invalidConfiguration`.
   ///
   /// A result is cached for `cacheTime` from the start of its request, even if the token is not
-  /// active. With zero, each call sends a request. The cache has at most `cacheLimit` results.
+  /// active. With zero or less, each call waits for a request that begins after the call. The cache
+  /// has at most `cacheLimit` results.
   ///
   /// With `signatureAlgorithms`, the server must sign its responses with one of these algorithms. A
   /// response must not be older than the sum of `ClientConfiguration.timeout` and
@@ -60,7 +61,7 @@ public final class TokenIntrospector: Sendable {
   ) {
     context = ClientContext(Self.checked(configuration, audience), environment)
     self.audience = audience
-    self.cacheTime = cacheTime
+    self.cacheTime = max(cacheTime, .zero)
     self.signatureAlgorithms = signatureAlgorithms
     self.requiresTokenType = requiresTokenType
     cache = IntrospectionCache(limit: cacheLimit)
@@ -102,8 +103,8 @@ public final class TokenIntrospector: Sendable {
   ///
   /// If the server cannot be reached, is overloaded or rejects the client (status 401), the
   /// introspector sends no request for a second, or for as long as the server asks, up to 30 s.
-  /// During this pause, calls throw the error of the last request. After any other failure of the
-  /// server, the pause applies only to the same token.
+  /// During this pause, calls without a cached result throw the error of the last request. After
+  /// any other failure of the server, the pause applies only to the same token.
   ///
   /// A request takes at most `ClientConfiguration.timeout`. A token that is bound to a key or a
   /// certificate is refused with `SQOAuthError.Code.accessTokenInvalid`; for such tokens use
@@ -126,8 +127,10 @@ public final class TokenIntrospector: Sendable {
   ///
   /// The rules for proofs are those of ``AccessTokenValidator/validate(_:)-(ProtectedRequest)``.
   ///
-  /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof; the errors of
-  ///   ``claims(of:)-(String)``.
+  /// - Throws: `SQOAuthError.Code.invalidDPoPProof` for a missing or wrong proof;
+  ///   `SQOAuthError.Code.accessTokenMissing` for a request without a token;
+  ///   `SQOAuthError.Code.authorizationMalformed` for several fields, or for a field without
+  ///   exactly one token; the errors of ``claims(of:)-(String)``.
   public func claims(
     of request: ProtectedRequest
   ) async throws(SQOAuthError) -> AccessTokenClaims? {

@@ -26,7 +26,7 @@ final class VerifiedTokens: Sendable {
 
   private struct State {
     var entries = RecentValues<Data, Entry>(limit: VerifiedTokens.limit)
-    /// The issuer's keys when they were last looked up, by the clock's steady time.
+    /// The issuer's keys at the last look-up, and the clock's steady time then.
     var current: (keys: IssuerKeys, at: Duration)?
   }
 

@@ -9,11 +9,12 @@ extension AccountManager {
   /// Send the user's browser to the URL, and save the ``WebSignIn`` until the browser comes back to
   /// the client's redirect URI. The application serves that URI itself. The SDK saves nothing in
   /// the meantime, so any number of sign-ins can be in progress. Any thread or task may call this
-  /// method. The call fetches the server's metadata, within `ClientConfiguration.timeout`, unless
-  /// fresh metadata is in memory.
+  /// method. The call fetches the server's metadata unless fresh metadata is in memory, and pushes
+  /// the authorization request (RFC 9126) if the configuration or the server demands that. The time
+  /// limit of these requests is `ClientConfiguration.timeout`.
   ///
-  /// - Throws: `SQOAuthError` if the configuration or the options cannot be used, or if the
-  ///   metadata cannot be fetched.
+  /// - Throws: `SQOAuthError` if the configuration, the options or the server cannot be used for
+  ///   the sign-in, if the metadata cannot be fetched, or if the request cannot be pushed.
   /// - SeeAlso: RFC 6749, section 4.1.1
   public func beginSignIn(
     _ configuration: ClientConfiguration, with options: SignInOptions = SignInOptions()

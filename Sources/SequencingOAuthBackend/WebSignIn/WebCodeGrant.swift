@@ -53,8 +53,7 @@ struct WebCodeGrant: Sendable {
     guard client.environment.clock.now < signIn.expirationDate else {
       throw SQOAuthError(
         .timedOut,
-        "the user came back later than \(configuration.signInTimeout.components.seconds) s after "
-          + "the beginning of the sign-in; let the user sign in again")
+        "the user came back after the sign-in had expired; let the user sign in again")
     }
   }
 

@@ -9,8 +9,8 @@ extension WebSignIn {
   /// A browser may have several sign-ins at the same time, one in each tab. Store each under this
   /// name, for example in a separate cookie, and find it again by ``name(inRedirect:)``. This way,
   /// a new sign-in does not replace the others. A forged redirect finds no sign-in and cannot end
-  /// one, because the name is computed from the `state`, and only the browser and the server know
-  /// the `state`.
+  /// one, because the name is computed from the `state`, and only the application, the browser and
+  /// the authorization server know the `state`.
   public var name: String { Self.name(ofState: request.state) }
 
   /// Returns the name of a redirect's sign-in; `nil` if the redirect has no `state`.

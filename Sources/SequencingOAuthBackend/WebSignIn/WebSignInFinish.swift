@@ -36,7 +36,10 @@ struct WebSignInFinish: Sendable {
     let id = if let id { id } else { try Self.defaultID(of: token) }
     let account = manager.module(id: id) ?? manager.module(for: configuration, id: id)
     guard account.configuration?.isOfClient(of: configuration) ?? false else {
-      throw .duplicateName(id, of: "an account")
+      throw SQOAuthError(
+        .duplicateName,
+        "the account \"\(id.printable)\" is in use for another client or server, so the user's "
+          + "token was not stored; let the closure id return another id, and repeat the sign-in")
     }
     // The client's secret, for example, may have changed since the module was created.
     if account.configuration != configuration { account.register(configuration) }
@@ -71,8 +74,8 @@ struct WebSignInFinish: Sendable {
 
   private static let noUser = SQOAuthError(
     .idTokenMissing,
-    "the token does not say which user signed in: ask for the scope \"openid\", or give the "
-      + "account an id")
+    "no ID token says which user signed in: ask for the scope \"openid\", or give the account an "
+      + "id")
 
   /// Returns the default id of a user's account: `SUBJECT at ISSUER`.
   private static func defaultID(of token: SQToken) throws(SQOAuthError) -> String {

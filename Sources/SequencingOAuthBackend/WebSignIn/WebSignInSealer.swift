@@ -74,7 +74,8 @@ public struct WebSignInSealer: Sendable {
   /// Opens a text from ``seal(_:session:)``; the session must be the one given there.
   ///
   /// - Throws: `SQOAuthError.Code.webSignInInvalid` if the text was changed, was sealed with
-  ///   another key or belongs to another browser session.
+  ///   another key or belongs to another browser session; `SQOAuthError.Code.storeFailed` if
+  ///   OpenSSL cannot read the key of the sign-in's tokens.
   public func open(_ text: String, session: String) throws(SQOAuthError) -> WebSignIn {
     guard !session.isEmpty, text.utf8.count <= Self.maximumLength, let box = Base64URL.decode(text)
     else {

@@ -10,8 +10,15 @@ extension RPCCall {
     _ metadata: RPCMetadata, _ fields: HeaderFields = [:]
   ) async throws(RPCCallError) -> Data {
     let stream = try stream(metadata, fields)
-    let answer = try await answer(of: stream)
-    let head = RPCResponseHead(answer.head, removing: CallSecrets(fields, metadata))
+    let secrets = CallSecrets(fields, metadata)
+    let answer: RPCStream.Answer
+    do throws(RPCCallError) {
+      answer = try await self.answer(of: stream)
+    } catch {
+      // The server may have ended the connection with words of its own.
+      throw error.removing(secrets)
+    }
+    let head = RPCResponseHead(answer.head, removing: secrets)
     state.withLock { if case .running = $0.phase { $0.trailers = answer.trailers } }
     if let failure = head.failure(answer.trailers) { throw failure }
     return kind.receivesMany ? try end(of: answer) : try message(of: answer, head)

@@ -40,7 +40,9 @@ extension RPCCall {
     do throws(SQOAuthError) {
       _ = try channel.origin.get()
     } catch {
-      throw RPCCallError(credential: error)
+      throw RPCCallError(
+        .unauthenticated, "the call's access token must not be sent: \(error.message)",
+        cause: error)
     }
   }
 
@@ -78,10 +80,10 @@ extension RPCCall {
     do throws(SQOAuthError) {
       let origin = try channel.origin.get()
       let request = ResourceRequest("POST", called.url)
-      if let use = try module.addressedToken(at: origin) {
+      if let use = try module.addressedToken(at: origin), !use.needsCodeOfApp {
         return try await use.authorization(for: request)
       }
-      // The call's timeout also limits the wait for a token.
+      // The call's timeout also limits the wait for a token and for the app's code.
       return try await inTime { () throws(SQOAuthError) in
         try await module.addressedToken(for: origin).authorization(for: request)
       }
@@ -105,6 +107,8 @@ extension RPCCall {
   }
 
   /// Runs a body in a task that is cancelled when the call times out or is cancelled.
+  ///
+  /// The call then ends without waiting for the task, because the app's code may ignore that.
   private func inTime<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -115,6 +119,18 @@ extension RPCCall {
       }
     }
     defer { watch?.cancel() }
-    return try await interruption.result(of: body).get()
+    let outcome = OneShot<Result<Value, SQOAuthError>>()
+    let work = Task {
+      do throws(SQOAuthError) {
+        outcome.resolve(.success(try await body()))
+      } catch {
+        outcome.resolve(.failure(error))
+      }
+    }
+    interruption.whenRaised {
+      work.cancel()
+      outcome.resolve(.failure(.waitCancelled))
+    }
+    return try await outcome.wait().get()
   }
 }

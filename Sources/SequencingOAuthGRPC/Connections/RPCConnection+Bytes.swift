@@ -84,7 +84,7 @@ extension RPCConnection {
   private func breakOff() {
     fill()
     if !bytes.isSent { _ = bytes.send() }
-    fail(breaking: session?.brokenRule ?? "the server broke a rule of HTTP/2, and does not read")
+    fail(breaking: session?.brokenRule ?? "which rule it broke is not known")
   }
 
   /// Ends a connection on which far more bytes than content arrived, and tells the server why.

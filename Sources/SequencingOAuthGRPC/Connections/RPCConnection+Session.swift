@@ -101,9 +101,18 @@ extension RPCConnection: HTTP2SessionOwner {
   }
 
   func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
-    let text = String(decoding: debug.prefix(400), as: UTF8.self).printable(atMost: 100)
+    let text = Self.words(of: debug)
     if code == .enhanceYourCalm { pulse.slowDown() }
     sayGoodbye(text.isEmpty ? "\(code)" : "\(code) (\(text))")
+  }
+
+  /// Returns a server's words, cut off after at most 100 characters.
+  ///
+  /// No word is cut, because a call finds only its whole token in the text.
+  private static func words(of debug: UnsafeRawBufferPointer) -> String {
+    let text = String(decoding: debug, as: UTF8.self).printable(atMost: 101)
+    guard text.unicodeScalars.count > 100 else { return text }
+    return text.lastIndex(of: " ").map { String(text[..<$0]) } ?? ""
   }
 
   func receivedPong() {

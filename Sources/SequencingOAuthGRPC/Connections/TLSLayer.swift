@@ -99,7 +99,7 @@ final class TLSLayer {
       ? "perhaps the server speaks http there, and not https"
       : "check which versions of TLS and which certificates the server accepts"
     return SQOAuthError(
-      .tlsFailed, "no TLS connection to \(authority): \(reason); \(advice)")
+      .tlsFailed, "no usable TLS connection to \(authority): \(reason); \(advice)")
   }
 
   // MARK: Bytes

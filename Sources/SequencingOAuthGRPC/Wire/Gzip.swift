@@ -5,7 +5,8 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 1952
 enum Gzip {
-  /// The most bytes that zlib reads or writes in one step, because it counts in 32 bits.
+  /// The most bytes that zlib reads or writes in one step of decompression, because it counts in 32
+  /// bits.
   private static let largestPiece = 1 << 26
 
   /// Compresses data; returns `nil` if zlib has no memory or the data is too long for its counters.
@@ -43,12 +44,13 @@ enum Gzip {
       guard output.count <= limit else {
         throw RPCCallError(
           .resourceExhausted,
-          "the server sent a compressed message that is longer than the limit of \(limit) bytes")
+          "the server sent a compressed message that has more than the allowed \(limit) bytes after "
+            + "decompression")
       }
       if piece.code == Z_STREAM_END, position == data.count { return output }
       guard piece.code == Z_OK, piece.consumed > 0 || !piece.output.isEmpty else {
         throw RPCCallError(
-          .internal, "the server sent a damaged message: it is not complete gzip data")
+          .internal, "the server sent a damaged message: it is not one complete gzip member")
       }
     }
   }

@@ -15,7 +15,8 @@ struct MessageFrame: Sendable, Equatable {
     guard message.count <= limit, message.count <= UInt32.max else {
       throw RPCCallError(
         .resourceExhausted,
-        "the message was not sent: it has \(message.count) bytes, and the limit is \(limit) bytes")
+        "the message was not sent: it has \(message.count) bytes, and the limit is "
+          + "\(min(limit, Int(UInt32.max))) bytes")
     }
     if compression == .gzip, let smaller = Gzip.encode(message), smaller.count < message.count {
       self.init(isCompressed: true, content: smaller)

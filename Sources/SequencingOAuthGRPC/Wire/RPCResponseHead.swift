@@ -78,7 +78,7 @@ extension WebResponseHead {
     if type == "application/grpc" { return true }
     let lower = type.lowercased()
     return lower == "application/grpc" || lower.hasPrefix("application/grpc+")
-      || lower.hasPrefix("application/grpc;")
+      || lower.hasPrefix("application/grpc;") || lower.hasPrefix("application/grpc ")
   }
 }
 

@@ -6,6 +6,8 @@ enum TimeoutField {
 
   /// Returns a duration in the finest unit that fits into eight digits; `nil` if not positive.
   ///
+  /// Minutes are not used: a time that does not fit in seconds is sent in hours.
+  ///
   /// The duration is rounded up to three significant digits. Rounding up prevents the server from
   /// giving up before the caller. With few digits, many calls have the same text, and HPACK sends a
   /// repeated text as an index.

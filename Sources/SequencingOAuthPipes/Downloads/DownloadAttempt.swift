@@ -7,7 +7,7 @@ import SequencingOAuth
 /// Only one task at a time uses it: first the task that sends the request, then, while the response
 /// arrives, the task that consumes the response, and after that the sending task again.
 final class DownloadAttempt: @unchecked Sendable {
-  /// The error that ended the transfer; `nil` if the transfer did not fail.
+  /// The error with which this side ended the transfer; `nil` if this side did not end it.
   private(set) var failure: SQOAuthError?
   /// The number of the file's bytes that the attempt has received.
   private(set) var receivedBytes: Int64 = 0
@@ -213,6 +213,6 @@ final class DownloadAttempt: @unchecked Sendable {
   private func misfit() -> SQOAuthError {
     answer = .misfit
     return SQOAuthError(
-      .invalidResponse, "the server sent bytes that do not continue the partial file")
+      .invalidResponse, "the server's answer does not continue the partial file")
   }
 }

@@ -13,8 +13,8 @@ import SequencingOAuth
 /// system may have lengthened the file before it wrote the other bytes.
 ///
 /// The server may have chosen NAME, so the user may already have a file of either name. If
-/// `NAME.partial` has no record, or if `NAME.partial.info` is not a record, no download wrote the
-/// files. The download then changes neither file and fails before it sends a request.
+/// `NAME.partial` has bytes but no record, or if `NAME.partial.info` is not a record, no download
+/// wrote the files. The download then changes neither file and fails before it sends a request.
 ///
 /// One task at a time uses it. Its file operations run on a separate queue.
 final class PartialFile: @unchecked Sendable {

@@ -7,7 +7,7 @@ package import SequencingOAuth
 /// The bytes go into the file `NAME.partial` in the destination's folder. Only the user can read
 /// this file. When the download is complete and on the disk, the file is moved to the destination.
 /// An old file at the destination stays until then, so the destination is never an incomplete file.
-/// If a file named `NAME.partial` was not written by a download, it is not changed, and the call
+/// If a file named `NAME.partial` has bytes that no download wrote, it is not changed, and the call
 /// fails.
 ///
 /// A later call for the URL, even in another process, continues after the existing bytes. This
@@ -55,8 +55,7 @@ package struct ResumableDownload: Sendable {
   /// request.
   ///
   /// - Returns: The last response. If its status is from 200 to 299, the file is complete. With any
-  ///   other status, the response has its content in its body, and neither the file nor the partial
-  ///   file has changed.
+  ///   other status, the response has its content in its body, and the file has not changed.
   /// - Throws: The errors of `send`; `SQOAuthError.Code.fileFailed` with the path, for example if
   ///   the disk is full or a file of the user is in the way; `SQOAuthError.Code.fileInUse` if
   ///   another download to the same file is running; `SQOAuthError.Code.responseTooLarge` if the

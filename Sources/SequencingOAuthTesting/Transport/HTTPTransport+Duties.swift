@@ -10,7 +10,7 @@ extension HTTPTransport {
   /// #expect(try await MyTransport().brokenDuties() == [])
   /// ```
   ///
-  /// The client sends about fifty requests over http to 127.0.0.1, and one to a closed port of
+  /// The client sends about 75 requests over http to 127.0.0.1, and one to a closed port of
   /// 127.0.0.2, so it must allow this and use no proxy for it. The SDK sends the requests as it
   /// sends those of an account. If the client ignores `WebRequest.timeout`, for example, the SDK
   /// cancels the request. The method takes about two seconds if the client keeps its duties, and

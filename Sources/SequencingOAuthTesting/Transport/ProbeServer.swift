@@ -25,7 +25,7 @@ final class ProbeServer: Sendable {
   /// The length of the content at `/large` and, after decompression, at `/gzip`.
   static let largeSize = 100_000
   /// The length of an answer that a client should not wait for.
-  static let longAnswer = Duration.seconds(8)
+  static let longAnswer = Duration.seconds(20)
 
   /// Starts the server on a free port.
   init() throws(SQOAuthError) {
@@ -92,7 +92,8 @@ final class ProbeServer: Sendable {
   private static let plain = Data("hello".utf8)
   private static let large = Data(repeating: UInt8(ascii: "a"), count: largeSize)
   private static let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8)
-  private static let drops: [LoopbackStep] = (0..<80).flatMap { _ -> [LoopbackStep] in
+  /// A byte every tenth of a second, for as long as ``longAnswer``.
+  private static let drops: [LoopbackStep] = (0..<200).flatMap { _ -> [LoopbackStep] in
     [.send(Data("a".utf8)), .wait(.milliseconds(100))]
   }
   private static let fields = [

@@ -58,7 +58,8 @@ extension TransportProbe {
       }
       let response = try await send(request)
       let found = pieces.withLock(\.self)
-      try require(found.first?.count == 0, "the closure's first call is not the head without bytes")
+      try require(
+        found.first?.count == 0, "the closure is not called first with the head and no bytes")
       let sum = found.reduce(0) { $0 + $1.count }
       try require(sum == size, "the closure of \(path) got \(sum) of \(size) bytes")
       try require(

@@ -7,7 +7,7 @@ extension TransportProbe {
   /// The longest time, in seconds, for a request that should end at once or within a second.
   ///
   /// It is shorter than ``ProbeServer/longAnswer``, but long enough for a busy machine.
-  private static let soon = 5.0
+  private static let soon = 15.0
 
   func checkTimeLimit() async throws {
     var request = WebRequest(url: try server.url("/drip/time-limit"))
@@ -58,7 +58,8 @@ extension TransportProbe {
   }
 
   func checkRefusedConnection() async throws {
-    // The server's port is closed on 127.0.0.2, and no other program can get it there.
+    // The server listens on 127.0.0.1 only. On 127.0.0.2, its port is closed unless another program
+    // has chosen exactly this address and port.
     let open = try server.url("/plain/refused").absoluteString
     let url = try WebRequest(url: open.replacing("127.0.0.1", with: "127.0.0.2")).url
     let (_, seconds) = try await failure(

@@ -14,9 +14,11 @@ struct TransportProbe: Sendable {
   let server: ProbeServer
   private let folder: URL
 
-  /// Creates the folder and starts the server.
+  /// Starts the server and creates the folder.
   init(_ transport: any HTTPTransport) throws(SQOAuthError) {
     self.transport = transport
+    // After a failure, the server stops by itself, but a folder would stay.
+    server = try ProbeServer()
     folder = FileManager.default.temporaryDirectory
       .appending(path: "sequencing-oauth-\(UUID().uuidString)")
     do {
@@ -26,7 +28,6 @@ struct TransportProbe: Sendable {
       throw SQOAuthError(
         .fileFailed, "the check cannot make its files in \(folder.path.printable)", cause: error)
     }
-    server = try ProbeServer()
   }
 
   /// Stops the server and removes the files.

@@ -71,7 +71,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["application/grpc", "application/grpc+proto", "APPLICATION/GRPC;x=y"])
+  @Test(arguments: [
+    "application/grpc", "application/grpc+proto", "APPLICATION/GRPC;x=y", "application/grpc ; x=y",
+  ])
   func `every content type of gRPC is accepted`(type: String) async throws {
     let answer = WebResponse.grpc([0, 0, 0, 0, 1, 9], headers: ["content-type": type])
     try await ScriptedServer.answering(answer) { server in
@@ -106,6 +108,17 @@ import Testing
     let error = RPCCallError(transport: SQOAuthError(code, "words"))
     #expect(error.status == status && error.message == "words")
     #expect(!error.isFromServer && error.oauthError?.code == code)
+  }
+
+  @Test(
+    arguments: [(.invalidGrant, .unauthenticated), (.cancelled, .cancelled)]
+      as [(SQOAuthError.Code, RPCStatus)])
+  func `the error of a call without a token has the reason, and does not say what was sent`(
+    code: SQOAuthError.Code, status: RPCStatus
+  ) {
+    let error = RPCCallError(credential: SQOAuthError(code, "words"))
+    #expect(error.status == status && error.oauthError?.code == code)
+    #expect(error.message == "there is no access token for the call: words")
   }
 
   @Test func `a call sends the protocol's headers besides its metadata`() async throws {

@@ -78,8 +78,8 @@ import Testing
 
   /// zlib counts bytes in 32 bits.
   ///
-  /// If the buffer were allocated at once, as large as the limit and zlib allow, it would take 5
-  /// GB.
+  /// If the buffer were allocated at once, as large as the limit and zlib allow, it would take
+  /// 4 GB.
   @Test func `a message of 200 MB is decompressed with the largest size limit`() throws {
     let large = Data(count: 200_000_000)
     let compressed = try #require(Gzip.encode(large))

@@ -8,6 +8,16 @@ import Testing
 @testable import SequencingOAuthGRPC
 @testable import TestSupport
 
+/// An authenticator of an app that ignores the cancellation of its task.
+private struct BusyAuthenticator: ResourceRequestAuthenticator {
+  let gate = Gate(isOpen: false)
+
+  func headerFields(for token: SQToken, on request: ResourceRequest) async throws -> HeaderFields {
+    await gate.pass()
+    return headerFields(for: token)
+  }
+}
+
 /// Calls that carry a token which is bound to a key (RFC 9449).
 @Suite(.timeLimit(.minutes(1))) struct ProofCallTests {
   /// Returns an account whose token is bound to a key, and the key.
@@ -82,6 +92,27 @@ import Testing
         }
       }
       #expect(try server.requests.map { try proof($0).nonce } == [nil, "n"])
+    }
+  }
+
+  @Test func `an authenticator of the app that does not answer cannot delay the end of a call`()
+    async throws
+  {
+    let (module, _) = try await account()
+    let authenticator = BusyAuthenticator()
+    module.environment.requestAuthenticator = authenticator
+    try await ScriptedServer.answering(.grpc()) { server in
+      let channel = try server.channel(credential: .account(module))
+      let call = try channel.test("X")
+      let response = Task { try await call.response() }
+      try await authenticator.gate.isHolding()
+      call.cancel()
+      await rpcFailure(.cancelled) { try await response.value }
+      let late = try channel.test("X")
+      try late.setTimeout(.milliseconds(1))
+      await rpcFailure(.deadlineExceeded) { try await late.response() }
+      authenticator.gate.open()
+      #expect(server.requests.isEmpty)
     }
   }
 

@@ -86,6 +86,18 @@ struct ATProtocolUserTests {
     #expect(error?.status == 503 && error?.message.contains("plc.directory") == true)
   }
 
+  @Test(arguments: [
+    "https://alice.bsky.social/.well-known/atproto-did", "https://plc.directory/\(did)",
+  ])
+  func `the error of a directory without an answer has the answer's status`(address: String)
+    async throws
+  {
+    let error = await failure(.resourceMetadataInvalid) {
+      try await find("alice.bsky.social", [address: nil], resolver: "https://r.example.com")
+    }
+    #expect(error?.status == 404, "\(error?.message ?? "")")
+  }
+
   @Test func `a did:web DID is resolved by the document at its domain`() async throws {
     let did = "did:web:alice.example.com"
     let user = try await find(

@@ -33,7 +33,7 @@ import Testing
     let module = try #require(try await client.account())
     try await module.refresh()
     let after = party.journal.visits.dropFirst(before + 1)
-    // The token endpoint is not stored: only the server's own metadata names it.
+    // The stored token endpoint is asked only if the metadata cannot be fetched.
     #expect(
       after.map { "\($0.server) \($0.path)" } == [
         "first /.well-known/oauth-authorization-server", "first /token",

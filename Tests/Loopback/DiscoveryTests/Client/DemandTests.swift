@@ -88,6 +88,23 @@ import Testing
     #expect(party.asked.last == ["a", "b"], "the app's own scopes are requested")
   }
 
+  @Test(arguments: ["a", "a b", "a offline_access", "b a offline_access"])
+  func `a plan names the scopes that a sign-in by the stored registration requests`(
+    registered: String
+  ) async throws {
+    party.first.change {
+      $0.members["scopes_supported"] = ["a", "b", "offline_access"]
+      $0.registration["scope"] = .string(registered)
+    }
+    party.resource.change { $0.members["scopes_supported"] = ["a", "b"] }
+    try await party.works()
+    let other = try party.client(manager: Party.manager(MemoryTokenStore(), party.browser))
+    let plan = try await other.plan(after: nil)
+    #expect(plan.scope.map { Set($0.split(separator: " ").map(String.init)) } == party.asked.last)
+    let id = try #require(party.authorized.last?.value("client_id"))
+    #expect(plan.server?.identity == .registered(id) && party.registered.count == 1)
+  }
+
   @Test func `insufficient_scope without a new scope is thrown without another sign-in`()
     async throws
   {

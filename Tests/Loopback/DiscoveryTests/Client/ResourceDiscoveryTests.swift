@@ -78,6 +78,25 @@ struct ResourceDiscoveryTests {
     #expect(found.steps[1].finding.contains("https://api.example"))
   }
 
+  @Test(arguments: [([404, 404], 404), ([403, 403], 403), ([401, 404], nil)] as [([Int], Int?)])
+  func `the error of a search without a result has the status that all addresses answered`(
+    statuses: [Int], expected: Int?
+  ) async throws {
+    http.answer { request in
+      WebResponse(status: statuses[request.url.path().hasSuffix("/mcp") ? 0 : 1])
+    }
+    let error = await failure(.resourceMetadataInvalid) {
+      try await ResourceDiscovery(
+        resource: ResourceAddress("https://api.example/mcp"), environment: environment,
+        timeout: .seconds(10)
+      ).find(named: nil)
+    }
+    #expect(error?.status == expected && error?.cause is NoResourceMetadata)
+    for status in statuses {
+      #expect(error?.message.contains("status \(status)") == true, "\(error?.message ?? "")")
+    }
+  }
+
   @Test func `a metadata request has a size limit, a time limit and no credentials`() async throws {
     _ = try await find(["https://id.example"])
     let request = try #require(http.requests.first)

@@ -181,7 +181,7 @@ import Testing
     hold.open()
   }
 
-  @Test func `silent servers share one time limit`() async throws {
+  @Test func `if all servers are silent, the request times out`() async throws {
     let hold = Gate(isOpen: false)
     for server in [party.first, party.second] {
       server.change {
@@ -202,6 +202,8 @@ import Testing
   {
     party.resource.change { [party] in $0.servers = [party.first, party.second] }
     let client = try party.client { $0.choosesServer = { $0.last } }
+    let planned = try await client.plan(after: nil).servers.map(\.issuer)
+    #expect(planned == [party.second.issuer])
     try await party.works(client)
     #expect(party.visits(at: "first").isEmpty)
     for answer in [nil, "https://evil.example.com", "\(party.first.issuer)/"] as [String?] {
@@ -209,6 +211,7 @@ import Testing
         $0.choosesServer = { _ in answer }
       }
       await failure(.clientUnknown) { try await other.send(party.request()) }
+      await failure(.clientUnknown) { try await other.plan(after: nil) }
     }
     #expect(party.visits(at: "first").isEmpty)
   }

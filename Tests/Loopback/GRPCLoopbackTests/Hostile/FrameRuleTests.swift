@@ -161,7 +161,7 @@ import Testing
     try await offence.check()
   }
 
-  /// Frames that a receiver must ignore (RFC 9113, sections 4.1, 5.5, 6.3 and 6.5.2).
+  /// Frames that a receiver must ignore or accept (RFC 9113, sections 4.1, 5.5 and 6).
   static let ignored: [(String, [UInt8])] = [
     ("a frame of an unknown type", Bytes.frame(type: 99, flags: 0xFF, stream: 1, [1, 2, 3])),
     ("an unknown frame on an idle stream", Bytes.frame(type: 99, stream: 7, [1, 2, 3])),

@@ -87,6 +87,19 @@ import Testing
     }
   }
 
+  @Test(arguments: ["c4n4ry", String(repeating: "c4n4ry", count: 50)])
+  func `a token that is repeated in a GOAWAY is removed from the error`(token: String) async throws
+  {
+    let bytes = Bytes.goAway(last: 1, code: 2, [UInt8]("bad \(token)".utf8))
+    try await HostileServer.once(.afterRequest(.send(bytes), .close)) { server in
+      let call = try server.channel().test("X")
+      try call.setOAuth2AccessToken(token)
+      let error = try #require(await rpcFailure(.unavailable) { try await call.response() })
+      #expect(error.message.contains("INTERNAL_ERROR (bad"), "\(error)")
+      #expect(!error.message.contains("c4n4ry"), "\(error)")
+    }
+  }
+
   @Test func `after GOAWAY, the calls above its last stream are made on a new connection`()
     async throws
   {

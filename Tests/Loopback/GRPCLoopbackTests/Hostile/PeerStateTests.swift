@@ -10,7 +10,7 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// What the client remembers about a server between connections and calls.
+/// When connections to a server begin and end, and what the client remembers between them.
 @Suite(.timeLimit(.minutes(1))) struct PeerStateTests {
   /// Creates a connection that receives `bytes` once.
   ///

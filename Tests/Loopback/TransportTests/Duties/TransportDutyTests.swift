@@ -2,18 +2,21 @@ import Foundation
 import SQBasics
 import SequencingOAuth
 import SequencingOAuthTesting
+import TestSupport
 import Testing
 
 /// The check of an app's HTTP client, made with the SDK's client and with careless clients.
 @Suite(.timeLimit(.minutes(3))) struct TransportDutyTests {
   @Test func `the SDK's own HTTP client meets every transport duty`() async throws {
-    #expect(try await CurlTransport().brokenDuties() == [])
+    let broken = try await CurlTransport().brokenDuties()
+    #expect(broken == [])
   }
 
   @Test func `a transport whose only method forwards to the SDK's meets every duty`()
     async throws
   {
-    #expect(try await NaiveTransport { try await $1.send($0) }.brokenDuties() == [])
+    let broken = try await NaiveTransport { try await $1.send($0) }.brokenDuties()
+    #expect(broken == [])
   }
 
   /// A careless client, and the duties that it breaks.
@@ -127,5 +130,27 @@ import Testing
     #expect(try await client.brokenDuties(among: [.fields, .cache]) == [])
     let broken = try await client.brokenDuties(among: [.method])
     #expect(broken.map(\.finding) == ["it sends POST in place of GET"])
+  }
+
+  /// No test beside it could open a file, so it runs in its own process.
+  @Test func `a check that cannot start its server leaves no folder`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      setenv("TMPDIR", folder.path, 1)
+      try #require(FileManager.default.temporaryDirectory.path.hasPrefix(folder.path))
+      let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      var limit = rlimit()
+      try #require(getrlimit(kind, &limit) == 0)
+      // A new descriptor has the lowest free number, so every lower one is in use.
+      let lowest = dup(STDERR_FILENO)
+      close(lowest)
+      var none = limit
+      none.rlim_cur = rlim_t(lowest)
+      try #require(setrlimit(kind, &none) == 0)
+      await failure(.connectionFailed) { try await CurlTransport().brokenDuties(among: []) }
+      try #require(setrlimit(kind, &limit) == 0)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+      withExtendedLifetime(folder) {}
+    }
   }
 }

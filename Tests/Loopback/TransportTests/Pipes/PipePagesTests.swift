@@ -70,7 +70,7 @@ import Testing
       ])
   }
 
-  /// The other server would accept any request.
+  /// The other server runs, and records each request that it gets.
   @Test(arguments: [
     (Paging.linkHeader, SandboxEndpoint.driveFiles), (.body(next: "nextLink"), .driveFiles),
   ])

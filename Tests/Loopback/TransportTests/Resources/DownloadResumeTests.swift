@@ -171,7 +171,7 @@ import Testing
       [("Last-Modified", "yesterday"), ("Date", "Mon, 07 Nov 1994 08:49:37 GMT")],
       [("ETag", #""v1""#), ("Accept-Ranges", "none")],
     ] as [[(name: String, value: String)]])
-  func `without a strong validator or support for ranges, no partial file is kept`(
+  func `without a strong validator or without support for ranges, no partial file is kept`(
     fields: [(name: String, value: String)]
   ) async throws {
     let server = try RangeServer(content, fields, faults: [.cut(after: 150_000)])

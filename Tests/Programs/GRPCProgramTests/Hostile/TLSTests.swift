@@ -60,7 +60,7 @@ struct TLSTests {
       let error = try #require(
         await rpcFailure(.unavailable) { try await channel.test("X").response() })
       #expect(error.oauthError?.code == .tlsFailed)
-      #expect(error.message.hasPrefix("no TLS connection to \(server.authority): "))
+      #expect(error.message.hasPrefix("no usable TLS connection to \(server.authority): "))
       // If the server closes before the client has sent anything, the end may look like a reset.
       #expect(error.message.contains(words) || name == "the end before anything", "\(error)")
       try await eventually("the connection is closed") { server.log().isOver }
@@ -150,6 +150,22 @@ struct TLSTests {
   }
 
   // MARK: Over TLS
+
+  @Test(.ownThreads)
+  func `SSLKEYLOGFILE writes no secret of a call's connection to a file`() async {
+    await #expect(processExitsWith: .success) {
+      let tests = try await TLSTests()
+      let file = tests.certificates.folder.appending(path: "keys")
+      try await HostileServer.running({ _ in .good }) { server in
+        let relay = try await TLSRelay(to: server.port, tests.certificates)
+        // libcurl reads the variable when it starts, and creates the file.
+        setenv("SSLKEYLOGFILE", file.path, 1)
+        let channel = try relay.channel(.trusting(tests.certificates))
+        try #require(try await channel.test("Good").response().isEmpty)
+      }
+      try #require(try Data(contentsOf: file).isEmpty)
+    }
+  }
 
   @Test(arguments: [[], ["--farewell"], ["--version", "1.2"]])
   func `a TLS connection that ends in the middle of a response fails the call`(options: [String])

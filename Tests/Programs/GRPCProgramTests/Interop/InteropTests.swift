@@ -14,7 +14,8 @@ import Testing
 /// The interoperability test cases of gRPC; each name contains the original name of the case.
 ///
 /// `cacheable_unary` is missing because it sends GET, which gRPC's protocol does not have. The
-/// cases that need Google's cloud for their credentials are missing too.
+/// cases that need Google's cloud for their credentials, the soak tests and the cases of load
+/// reports (ORCA) are missing too.
 ///
 /// - SeeAlso: gRPC's `doc/interop-test-descriptions.md`
 @Suite(.timeLimit(.minutes(5)), .requiresGRPCIO, .requiresGRPCGo) struct InteropTests {
