@@ -6,12 +6,21 @@ package import SQBasics
 /// store after a sign-in, after a refresh, and when the session ends. Any method may be called from
 /// any thread.
 public final class AccountManager: Sendable {
+  /// The module of an account.
+  private struct Entry {
+    let module: AuthorizationModule
+    /// The number of calls that load the account now.
+    var loads = 0
+    /// Whether a caller has got the module, so that every later caller must get it too.
+    var isInUse = false
+  }
+
   /// The store with the accounts' records.
   public var store: any TokenStore { environment.tokenStore }
   package let environment: ClientEnvironment
   package var clock: any WallClock { environment.clock }
-  private let modules = Locked(TextDictionary<AuthorizationModule>())
-  /// The web sign-ins that are being finished, keyed by the text of their redirects.
+  private let modules = Locked(TextDictionary<Entry>())
+  /// The web sign-ins that are being finished; equal calls share one operation.
   package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
 
   /// Creates a manager for the accounts in a store.
@@ -25,9 +34,9 @@ public final class AccountManager: Sendable {
 
   /// Returns the module of an account.
   ///
-  /// The module has a token if the user has signed in before. Calls for one account always return
-  /// the same module. An account without an `id` gets the id from ``defaultID(for:)``, so choose
-  /// ids if a user may have two accounts at one server.
+  /// The module has a token if the user has signed in before. Calls for one account return the same
+  /// module, until ``release(id:)`` or ``remove(id:)``. An account without an `id` gets the id from
+  /// ``defaultID(for:)``, so choose ids if a user may have two accounts at one server.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/duplicateName`` if the id is in use for
   ///   another configuration, ``SQOAuthError/Code/invalidConfiguration`` if the stored account
@@ -36,29 +45,37 @@ public final class AccountManager: Sendable {
     _ configuration: ClientConfiguration, id: String? = nil
   ) async throws(SQOAuthError) -> AuthorizationModule {
     let id = id ?? Self.defaultID(for: configuration)
-    let (module, isNew) = modules.withLock { modules -> (AuthorizationModule, Bool) in
-      if let module = modules[id] { return (module, false) }
-      let module = AuthorizationModule(
-        configuration: configuration, environment: environment, accountID: id)
-      modules[id] = module
-      return (module, true)
+    let module = modules.withLock { modules -> AuthorizationModule in
+      var entry =
+        modules[id]
+        ?? Entry(
+          module: AuthorizationModule(
+            configuration: configuration, environment: environment, accountID: id))
+      entry.loads += 1
+      modules[id] = entry
+      return entry.module
     }
+    var isLoaded = false
+    defer { endLoad(id, module, isLoaded) }
     guard module.configuration == configuration else {
-      throw .duplicateName(id, of: "an account")
+      throw SQOAuthError(
+        .duplicateName,
+        "the account \"\(id.printable)\" is already loaded with another configuration; give the new "
+          + "one to its module by register(_:), or choose another id")
     }
-    do throws(SQOAuthError) {
-      try await module.restore()
-    } catch {
-      // The next call starts from the beginning, perhaps with another configuration.
-      if isNew { forget(id, module) }
-      throw error
-    }
+    try await module.restore()
+    isLoaded = true
     return module
   }
 
   /// Returns the module that ``account(_:id:)`` created for an account; `nil` if there is none.
   public func module(id: String) -> AuthorizationModule? {
-    modules.withLock { $0[id] }
+    modules.withLock { modules -> AuthorizationModule? in
+      guard var entry = modules[id] else { return nil }
+      entry.isInUse = true
+      modules[id] = entry
+      return entry.module
+    }
   }
 
   /// Releases the module of an account; the account stays in the store.
@@ -71,7 +88,7 @@ public final class AccountManager: Sendable {
   }
 
   /// The modules that ``account(_:id:)`` created and that have not been released or removed.
-  package var all: [AuthorizationModule] { modules.withLock { Array($0.all) } }
+  package var all: [AuthorizationModule] { modules.withLock { $0.all.map(\.module) } }
 
   /// Reads the records of all accounts in the store, in the order of their ids.
   ///
@@ -94,7 +111,7 @@ public final class AccountManager: Sendable {
   /// The server gets no request; to revoke the tokens there, call ``AccountOperations/revoke()``
   /// first. Removing an account that does not exist is not an error.
   public func remove(id: String) async throws(SQOAuthError) {
-    let known = modules.withLock { $0.removeValue(forKey: id) }
+    let known = modules.withLock { $0.removeValue(forKey: id)?.module }
     // Another process may be using an account that has no module here, so this waits for its lease.
     let module =
       known
@@ -142,8 +159,17 @@ public final class AccountManager: Sendable {
     AuthorizationModule(configuration: configuration, environment: environment, accountID: id)
   }
 
-  private func forget(_ id: String, _ module: AuthorizationModule) {
-    modules.withLock { if $0[id] === module { $0[id] = nil } }
+  /// Ends a call that loaded an account.
+  ///
+  /// If no caller got the module, the next call starts from the beginning, perhaps with another
+  /// configuration.
+  private func endLoad(_ id: String, _ module: AuthorizationModule, _ isLoaded: Bool) {
+    modules.withLock { modules in
+      guard var entry = modules[id], entry.module === module else { return }
+      entry.loads -= 1
+      entry.isInUse = entry.isInUse || isLoaded
+      modules[id] = entry.loads == 0 && !entry.isInUse ? nil : entry
+    }
   }
 }
 

@@ -39,10 +39,11 @@ extension AccountOperations {
     }
   }
 
-  /// The queue for completions that belong to no actor; the main queue by default.
+  /// The queue for completions and delegates that belong to no actor; the main queue by default.
   ///
   /// The main queue needs a main thread that runs it: `dispatchMain()`, `RunLoop.main.run()` or an
-  /// `async` main. A closure that belongs to an actor is always called on that actor.
+  /// `async` main. Completions and delegates that belong to an actor are always called on that
+  /// actor.
   public var callbackQueue: DispatchQueue {
     get { module.callbacks.queue }
     set { module.callbacks.queue = newValue }

@@ -14,8 +14,9 @@
 ///
 /// If the delegate is an actor, or belongs to the main actor or another global actor, the SDK calls
 /// it on that actor. It calls any other delegate on ``AccountOperations/callbackQueue``, by default
-/// the main queue. A method may be `async`; the next call waits until it has returned. The SDK
-/// holds the delegate weakly.
+/// the main queue. If the delegate belongs to a global actor other than the main actor, its
+/// conformance must be `nonisolated`. A method may be `async`; the next call waits until it has
+/// returned. The SDK holds the delegate weakly.
 public protocol AuthorizationDelegate: AnyObject {
   /// Tells the delegate that the user signed in.
   ///

@@ -24,11 +24,10 @@ public final class AuthorizationModule: Sendable {
 
   // Made at their first use: a web application holds many accounts, and most never need these.
   private let lazySignIns = LazyObject<SignIns>()
-  private let lazyAbandoned = LazyObject<AbandonedTokens>()
   private let lazyCallbacks = LazyObject<Callbacks>()
 
   var signIns: SignIns { lazySignIns.get(orMake: SignIns()) }
-  var abandoned: AbandonedTokens { lazyAbandoned.get(orMake: AbandonedTokens()) }
+  var abandoned: AbandonedTokens { context.abandoned }
   package var callbacks: Callbacks { lazyCallbacks.get(orMake: Callbacks()) }
 
   /// Creates the module of an account; nothing is read or sent yet.

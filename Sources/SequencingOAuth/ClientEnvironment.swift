@@ -113,7 +113,8 @@ public struct ClientEnvironment: Sendable {
     set { parts.value.storeRetryTime = newValue }
   }
 
-  /// The list of used logout tokens and finished web sign-ins, so that each works only once.
+  /// The list of used logout tokens and DPoP proofs, and of finished web sign-ins, so that each
+  /// works only once.
   ///
   /// By default it is `nil`. Then a ``tokenStore`` that implements ``OneTimeValues`` keeps the
   /// list. `SQLiteTokenStore` and `PostgreSQLTokenStore` do, for all processes that share them.
@@ -138,7 +139,7 @@ public struct ClientEnvironment: Sendable {
   var signingKeys: SigningKeys { parts.value.signingKeys }
   /// The nonces and the clocks of servers, for the proofs that they accept.
   var proofServers: ProofServers { parts.value.proofServers }
-  /// The registrations that are under way; a later call for the same registration joins them.
+  /// The registrations that are under way; an equal call joins the one under way.
   var registrations: SharedFetches<ClientRegistrar.SharedCall, ClientRegistration, SQOAuthError> {
     parts.value.registrations
   }

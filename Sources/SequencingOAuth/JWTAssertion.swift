@@ -56,13 +56,16 @@ extension JWTAssertion: Codable {
   /// Reads an assertion from a decoder.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
+    let lifetime = try container.decodeIfPresent(Double.self, forKey: .lifetime) ?? 60
+    guard !lifetime.isNaN else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .lifetime, in: container, debugDescription: "the lifetime is not a number")
+    }
     self.init(
       issuer: try container.decodeIfPresent(String.self, forKey: .issuer),
       subject: try container.decodeIfPresent(String.self, forKey: .subject),
       audience: try container.decodeIfPresent(String.self, forKey: .audience),
-      // Limits the number before the conversion, because a `Duration` cannot hold every `Double`.
-      lifetime: .seconds(
-        min(max(try container.decodeIfPresent(Double.self, forKey: .lifetime) ?? 60, 0), 3600)),
+      lifetime: .bounded(seconds: lifetime),
       additionalClaims: try container.decodeIfPresent(
         [String: JSONValue].self, forKey: .additionalClaims) ?? [:])
   }

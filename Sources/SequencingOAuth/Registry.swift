@@ -35,7 +35,7 @@ package final class Registry<Value: Sendable>: Sendable {
 }
 
 extension SQOAuthError {
-  package static func duplicateName(_ name: String, of kind: String) -> SQOAuthError {
+  fileprivate static func duplicateName(_ name: String, of kind: String) -> SQOAuthError {
     SQOAuthError(
       .duplicateName,
       "there is already \(kind) \"\(name.printable)\"; remove it, or choose another name")

@@ -2,7 +2,8 @@
 extension SQOAuth {
   /// Signs the user in with the browser.
   ///
-  /// The ``authorizationDelegate`` gets the result. If a sign-in is under way, this call joins it.
+  /// The ``authorizationDelegate`` gets the result. If a sign-in is under way, this call joins it;
+  /// but it waits for the end of a silent sign-in, and then starts a new one.
   public func authorizeUser() {
     module.startSignIn(SignIn.Request())
   }

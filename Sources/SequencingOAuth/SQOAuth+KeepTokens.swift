@@ -8,8 +8,9 @@ extension SQOAuth {
   /// try SQOAuth.shared.keepTokens(as: "com.example.app")
   /// ```
   ///
-  /// The token is read soon after this call. ``AccountOperations/restore(_:)`` calls back when that
-  /// is done, and says whether there is a token.
+  /// The token is read soon after this call and the registration of a client, whichever is later.
+  /// ``AccountOperations/restore(_:)`` calls back when that is done, and says whether there is a
+  /// token.
   ///
   /// The file is `$XDG_STATE_HOME/SERVICE/tokens.sealed`, or
   /// `~/.local/state/SERVICE/tokens.sealed`, with its key beside it; see

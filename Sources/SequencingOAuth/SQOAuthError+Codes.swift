@@ -40,11 +40,13 @@ extension SQOAuthError.Code {
   /// The server demands a DPoP proof with its nonce, and rejected even the proof that had the nonce
   /// (RFC 9449, section 8).
   ///
-  /// Without ``ClientConfiguration/tokenBinding``, the SDK sends no proofs.
+  /// Without ``ClientConfiguration/tokenBinding`` and without a FAPI profile, the SDK sends no
+  /// proofs.
   public static let useDPoPNonce = Self(rawValue: "use_dpop_nonce")
   /// The server rejected the request's DPoP proof, or demands one (RFC 9449, sections 5 and 7.1).
   ///
-  /// Without ``ClientConfiguration/tokenBinding``, the SDK sends no proofs.
+  /// Without ``ClientConfiguration/tokenBinding`` and without a FAPI profile, the SDK sends no
+  /// proofs.
   public static let invalidDPoPProof = Self(rawValue: "invalid_dpop_proof")
   /// The server did not bind a token to the account's key, although the client asked for that.
   ///
@@ -95,7 +97,8 @@ extension SQOAuthError.Code {
 
   // MARK: From the sign-in
 
-  /// The app or the user cancelled the sign-in, or the caller's task was cancelled.
+  /// The app or the user cancelled the sign-in, the caller's task was cancelled, or the app's
+  /// ``ResourceRequestAuthenticator`` refused a request.
   public static let cancelled = Self(rawValue: "cancelled")
   /// A sign-in with other options is under way; an account has one sign-in at a time.
   public static let signInUnderWay = Self(rawValue: "sign_in_under_way")
@@ -125,7 +128,10 @@ extension SQOAuthError.Code {
   /// Either it could not listen on a loopback address, or other programs kept so many connections
   /// to its port open that the sign-in's time limit passed.
   public static let redirectUnavailable = Self(rawValue: "redirect_unavailable")
-  /// The server's metadata says that it does not accept the SDK's authorization requests.
+  /// The server's metadata and the client's configuration do not fit together.
+  ///
+  /// For example, the server does not accept the SDK's authorization requests, or does not list the
+  /// client's signature algorithm.
   public static let signInUnsupported = Self(rawValue: "sign_in_unsupported")
   /// The server does not support PKCE with `S256`.
   public static let pkceUnsupported = Self(rawValue: "pkce_unsupported")
@@ -153,14 +159,14 @@ extension SQOAuthError.Code {
   public static let invalidResponse = Self(rawValue: "invalid_response")
   /// The server refused a request, and its response has no usable OAuth error.
   ///
-  /// Either the response has no OAuth error at all, or the error's code is reserved for the SDK's
-  /// own errors, such as ``storeFailed``. In the second case, ``SQOAuthError/response`` has the
-  /// code that the server sent.
+  /// Either the token endpoint sent no OAuth error at all, or the code of an endpoint's error is
+  /// reserved for the SDK's own errors, such as ``storeFailed``. In the second case,
+  /// ``SQOAuthError/response`` has the code that the server sent.
   public static let requestRefused = Self(rawValue: "request_refused")
   /// No answer came within the request's time limit.
   public static let requestTimedOut = Self(rawValue: "request_timed_out")
-  /// The request's method, URL, header or body is malformed, or a file for its content cannot be
-  /// used.
+  /// The request's method, URL, header or body is malformed, or a file for the content of the
+  /// request or the response cannot be used.
   public static let malformedRequest = Self(rawValue: "malformed_request")
   /// The request must be sent again, but its body can be read only once.
   public static let bodyNotReplayable = Self(rawValue: "body_not_replayable")
@@ -189,8 +195,8 @@ extension SQOAuthError.Code {
   ///
   /// The request was not sent, because it belongs to the earlier user.
   public static let sessionReplaced = Self(rawValue: "session_replaced")
-  /// The client's key could not sign, or the client's assertion source provided no assertion for
-  /// this server, so the request was not sent.
+  /// The client's or the account's key could not sign, or the client's assertion source provided no
+  /// assertion for this server, so the request was not sent.
   public static let clientKeyFailed = Self(rawValue: "client_key_failed")
   /// An account, a module, a key or a pipe with this name already exists.
   public static let duplicateName = Self(rawValue: "duplicate_name")

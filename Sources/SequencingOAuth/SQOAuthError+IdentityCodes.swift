@@ -1,15 +1,19 @@
 // Codes for OpenID Connect. The SDK validates every ID token before an app sees it, and each rule
 // has its own code.
 extension SQOAuthError.Code {
-  /// The provider has no issuer, or no keys to verify an ID token with, so the SDK cannot know who
-  /// signed in.
+  /// No ID token of the provider can be verified, so the SDK cannot know who signed in.
+  ///
+  /// For example, the provider has no issuer or names no keys, or the client accepts none of the
+  /// provider's signature algorithms.
   public static let openIDUnsupported = Self(rawValue: "openid_unsupported")
   /// There is no ID token.
   ///
-  /// Either a sign-in in a browser with the scope `openid` brought none, or a call such as
-  /// ``AccountOperations/userInfo()`` needs one and the user signed in without an ID token.
+  /// A sign-in brought none although it was a sign-in in a browser with the scope `openid`, or had
+  /// demands on the login, such as ``SignInOptions/maxAge``. Or a call such as
+  /// ``AccountOperations/userInfo()`` needs one, and the user signed in without an ID token.
   public static let idTokenMissing = Self(rawValue: "id_token_missing")
-  /// The ID token is not a signed JSON object, is too long, or has a member twice.
+  /// The ID token is not a signed JSON object, is marked as another kind of token, is too long, or
+  /// has a repeated or malformed member.
   public static let idTokenMalformed = Self(rawValue: "id_token_malformed")
   /// The ID token lacks a required claim.
   public static let idTokenIncomplete = Self(rawValue: "id_token_incomplete")
@@ -61,7 +65,8 @@ extension SQOAuthError.Code {
 }
 
 extension SQOAuthError.Code {
-  /// The UserInfo response is about another user, names no user, or has a wrong signature.
+  /// The UserInfo response is malformed, is about another user or for another client, or its
+  /// signature is wrong or missing.
   public static let userInfoInvalid = Self(rawValue: "user_info_invalid")
   /// A logout token is invalid or was used before, so no session ended.
   public static let logoutTokenInvalid = Self(rawValue: "logout_token_invalid")
@@ -91,7 +96,8 @@ extension SQOAuthError.Code {
   public static let clientUnknown = Self(rawValue: "client_unknown")
   /// The server does not let clients register themselves or manage their registration.
   public static let registrationUnsupported = Self(rawValue: "registration_unsupported")
-  /// The server registered values that differ from the request, such as other redirect URIs.
+  /// A registration does not match the request: for example, the server registered other redirect
+  /// URIs.
   public static let registrationMismatch = Self(rawValue: "registration_mismatch")
   /// The server rejected a redirect URI in a client's registration (RFC 7591, section 3.2.2).
   public static let invalidRedirectURI = Self(rawValue: "invalid_redirect_uri")

@@ -3,9 +3,9 @@ extension SQOAuthError {
   /// The error if no user is signed in.
   static let notSignedIn = SQOAuthError(.notAuthorized, "no user is signed in: sign in first")
 
-  /// The error if the token has expired and there is no refresh token.
+  /// The error if a new token is needed and there is no refresh token.
   static let cannotRefresh = SQOAuthError(
-    .notAuthorized, "the access token has expired and there is no refresh token; sign in again")
+    .notAuthorized, "a new access token is needed, and there is no refresh token; sign in again")
 
   /// The error if the caller's task was cancelled while it waited.
   package static let waitCancelled = SQOAuthError(

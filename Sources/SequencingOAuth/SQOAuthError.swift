@@ -48,10 +48,11 @@ public struct SQOAuthError: Error, Sendable {
   }
   /// The whole response of a resource server that refused the token.
   ///
-  /// It is set if ``status`` and ``challenge`` come from such a response: a 401, or a 403 that asks
-  /// for more scope. Its content is cut off at ``maximumContentBytes``. If the request's
-  /// destination is a stream, the content went there and is empty here. No text of this error
-  /// contains the response, because a server may repeat the token in it.
+  /// An error of ``AccountOperations/send(_:)`` has it if ``status`` and ``challenge`` come from
+  /// such a response: a 401, or a 403 that asks for more scope. Its content is cut off at
+  /// ``maximumContentBytes``. If the request's destination is a stream, the content went there and
+  /// is empty here. No text of this error contains the response, because a server may repeat the
+  /// token in it.
   public var resourceResponse: WebResponse? { values.value.answer?.value }
   /// How long to wait before the next request, if the server said so; at most a day.
   ///

@@ -22,9 +22,10 @@ public struct SQToken: Sendable, Hashable {
 
   /// Whether the token is bound to a key of the account, so that it is useless without that key.
   ///
-  /// It is `true` for a token that the SDK got with ``ClientConfiguration/tokenBinding``. The key
-  /// is stored with the account, not in the encoded token. If an app stores the token itself and
-  /// reads it again, the property is `false`, and the token cannot be used.
+  /// It is `true` for a token that the SDK got with a ``TokenBinding`` to a key, and `false` for a
+  /// token that is bound to a certificate. The key, or the thumbprint of the app's own key, is
+  /// stored with the account, not in the encoded token. If an app stores the token itself and reads
+  /// it again, the property is `false`, and the token cannot be used.
   ///
   /// - SeeAlso: RFC 9449
   public var isBound: Bool { storage.proofKey != nil }
@@ -45,8 +46,9 @@ public struct SQToken: Sendable, Hashable {
   ///
   /// Only some servers send its lifetime, as `refresh_token_timeout`, `refresh_token_expires_in`,
   /// `refresh_expires_in` or `x_refresh_token_expires_in`. The lifetime counts from the response
-  /// that contains it. A refresh that brings a new refresh token replaces this date. The SDK sends
-  /// the event ``SessionEvent/endsSoon(_:)`` before this date.
+  /// that contains it. A refresh that names another lifetime replaces this date, and a new refresh
+  /// token without a lifetime removes it. The SDK sends the event ``SessionEvent/endsSoon(_:)``
+  /// before this date.
   ///
   /// - SeeAlso: draft-ietf-oauth-refresh-token-expiration, section 5.1
   public var refreshTokenExpirationDate: Date? { storage.ends.refreshToken?.date }
@@ -97,9 +99,11 @@ public struct SQToken: Sendable, Hashable {
   /// The additional parameters of the redirect that ended the sign-in, such as QuickBooks'
   /// `realmId`.
   ///
-  /// They come from the user's browser, and nothing proves that the server sent them. They do not
-  /// include the protocol's own parameters, repeated parameters, or parameters that cannot be
-  /// decoded. Tokens of grants without a redirect have none. A refresh keeps them.
+  /// They come from the user's browser. Unless the server signs its responses
+  /// (``ClientConfiguration/authorizationResponseAlgorithm``), nothing proves that the server sent
+  /// them. They do not include the protocol's own parameters, repeated parameters, or parameters
+  /// that cannot be decoded. If there are more than 32 of them, or more than 16 KiB, the property
+  /// is empty. Tokens of grants without a redirect have none. A refresh keeps them.
   public var redirectParameters: [String: String] { storage.redirectParameters }
 
   let storage: Storage
@@ -131,7 +135,7 @@ public struct SQToken: Sendable, Hashable {
   /// The values of a token in one object.
   ///
   /// Tokens are copied far more often than created, and a copy then counts one reference instead of
-  /// five.
+  /// one for each value.
   final class Storage: Sendable, Redacted {
     let accessToken: String
     let expirationDate: Date?

@@ -8,9 +8,9 @@ public import SQFoundation
 public protocol TokenRefreshDelegate: AnyObject {
   /// Tells the delegate that the SDK got a newer token, with the newest refresh token.
   ///
-  /// The token is in the store, unless ``tokenRefreshDidFail(_:)`` is called next with
-  /// ``SQOAuthError/Code/storeFailed``. Then the session continues with the token in memory, and
-  /// the SDK tries the store again.
+  /// The token is in the store, unless ``tokenRefreshDidFail(_:)`` is called next with the store's
+  /// error, such as ``SQOAuthError/Code/storeFailed``. Then the session continues with the token in
+  /// memory, and the SDK tries the store again.
   nonisolated(nonsending) func tokenIsRefreshed(_ token: SQToken) async
 
   /// Tells the delegate that another process refreshed the token, and that the SDK read it from the

@@ -5,8 +5,8 @@ import SQBasics
 /// and otherwise on a queue.
 ///
 /// A closure knows its own isolation (`@isolated(any)`), and the call of a delegate's method moves
-/// to the delegate's actor. If the delegate's whole conformance is isolated, ``DelegateCall`` finds
-/// the actor.
+/// to the delegate's actor. If the delegate's whole conformance belongs to the main actor,
+/// ``DelegateCall`` moves to that actor first.
 package final class Callbacks: Sendable {
   private typealias Call = @Sendable () async -> Void
 

@@ -8,8 +8,8 @@ import SQFoundation
 /// If the main thread waits in `readLine()` or for a semaphore, no callback on the main queue runs,
 /// and a sign-in seems never to end.
 final class MainThreadWatch: Sendable {
-  /// A function that calls `look` after the longest time that a callback may wait without a
-  /// warning.
+  /// A function that calls `look` after a delay; a callback that waits for the whole delay causes
+  /// the warning.
   typealias Timer = @Sendable (_ look: @escaping @Sendable () -> Void) -> Void
 
   private struct State {

@@ -19,8 +19,9 @@ extension ClientContext {
   /// metadata.
   ///
   /// The record's issuer must be the configured one, because its metadata named the endpoint. The
-  /// client's authentication must not depend on the metadata. The result is `nil` for an account
-  /// with an ID token, because a new ID token could not be validated without the issuer's keys.
+  /// client must accept an endpoint at that address, and its authentication must not depend on the
+  /// metadata. The result is `nil` for an account with an ID token, because a new ID token could not
+  /// be validated without the issuer's keys.
   private func clientWithoutMetadata(
     of record: AccountRecord
   ) throws(SQOAuthError) -> RegisteredClient? {
@@ -29,7 +30,8 @@ extension ClientContext {
       issuer == record.issuer, configuration.clientID == record.clientID,
       configuration.authenticatesWithoutMetadata, record.token.refreshToken != nil,
       record.token.idToken == nil, let endpoint = record.tokenEndpoint,
-      let metadata = try? ProviderMetadata(tokenEndpoint: endpoint, of: issuer)
+      let metadata = try? ProviderMetadata(tokenEndpoint: endpoint, of: issuer),
+      configuration.acceptsServersOnThisComputer || (try? metadata.checkIsElsewhere()) != nil
     else { return nil }
     let client = RegisteredClient(
       configuration: configuration, environment: environment, metadata: metadata,

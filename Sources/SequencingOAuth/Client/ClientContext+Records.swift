@@ -62,9 +62,10 @@ extension ClientContext {
     }
   }
 
-  /// Throws if a record's token is from a server other than the client's.
+  /// Throws if a record's token is from a server other than the client's; call ``check(_:)`` first.
   ///
-  /// If the record or the server names no issuer, the token endpoints are compared.
+  /// ``check(_:)`` compares the issuers. If the record or the server names no issuer, this method
+  /// compares the token endpoints.
   func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {
     guard client.metadata.issuer == nil || record.issuer == nil else { return }
     try Self.check(record, client.metadata)

@@ -13,6 +13,8 @@ package final class ClientContext: Sendable {
   }
 
   private let state: Locked<State>
+  // Made at its first use: a web application holds many accounts, and most never need it.
+  private let lazyAbandoned = LazyObject<AbandonedTokens>()
   /// A lock for the app's in-place changes; each change reads a value and writes it back.
   let changes = RecursiveLock()
 
@@ -21,6 +23,9 @@ package final class ClientContext: Sendable {
   ) {
     state = Locked(State(configuration: configuration, environment: environment))
   }
+
+  /// The account's token requests whose callers do not wait any longer.
+  var abandoned: AbandonedTokens { lazyAbandoned.get(orMake: AbandonedTokens()) }
 
   package var environment: ClientEnvironment {
     get { state.withLock(\.environment) }
@@ -145,10 +150,10 @@ package final class ClientContext: Sendable {
       by: discovery, environment.transport, isFresh: isFresh, for: askers)
   }
 
-  /// Gets the next token of a session from its server; it is bound to the account's key.
+  /// Gets the next token of a session from its server, bound to the key of `client` if it has one.
   ///
-  /// `client` is the result of ``client(of:)``. With `access`, the server is asked for a token with
-  /// these rights only, and the session's access token stays.
+  /// `client` is the result of ``renewingClient(of:)``. With `access`, the server is asked for a
+  /// token with these rights only, and the session's access token stays.
   func renew(
     _ record: AccountRecord, by client: RegisteredClient, narrowedTo access: NarrowedAccess? = nil
   ) async throws(SQOAuthError) -> RefreshedToken {
@@ -173,8 +178,8 @@ package final class ClientContext: Sendable {
   private func repeated(
     _ grant: AccountRecord.Grant, by client: RegisteredClient
   ) async throws(SQOAuthError) -> SQToken {
-    // A renewal is never cancelled, so none of its tokens is abandoned.
-    let abandoned = AbandonedTokens()
+    // If the session ends or takes over another token, the renewal is cancelled. Its request
+    // continues, and the new token is revoked.
     switch (grant.grantType, grant.assertion) {
     case (JWTAssertion.grantType, let assertion?):
       return try await JWTBearerGrant(client: client, abandoned: abandoned)

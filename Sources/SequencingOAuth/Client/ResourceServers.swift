@@ -59,8 +59,8 @@ struct ResourceServers {
           + "server may see the token, add it: "
           + "configuration.resourceOrigins.insert(try ResourceOrigin(\"\(origin)\"))")
     }
-    // When the app names a server, its first request no longer allows a server. So the message
-    // names both.
+    // After the app has named a server, its first request allows no server. So the message also
+    // names the server of the first request.
     let servers = [first.flatMap { client.isProviders($0) ? nil : $0 }, origin]
       .compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
     return SQOAuthError(

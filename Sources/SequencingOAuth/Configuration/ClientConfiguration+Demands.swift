@@ -21,9 +21,10 @@ extension ClientConfiguration {
   /// default.
   ///
   /// Set it to `false` if a user or another server names the issuer. Otherwise they could make this
-  /// computer send requests to itself. With `false`, an operation that needs a server on this
-  /// computer fails with ``SQOAuthError/Code/insecureEndpoint``. The SDK still accepts endpoints
-  /// from the app, and does not recognize names that DNS resolves to this computer.
+  /// computer send requests to itself. With `false`, if the issuer or any endpoint in the metadata
+  /// is on this computer, an operation that needs the metadata fails with
+  /// ``SQOAuthError/Code/insecureEndpoint``. The SDK still accepts endpoints from the app, and does
+  /// not recognize names that DNS resolves to this computer.
   public var acceptsServersOnThisComputer: Bool {
     get { values.value.acceptsServersOnThisComputer }
     set { values.value.acceptsServersOnThisComputer = newValue }

@@ -55,11 +55,11 @@ extension ClientConfiguration {
   /// The URI to which the provider sends the user after a logout; with `nil`, the default, the user
   /// stays on the provider's page.
   ///
-  /// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it. If the URI is
-  /// a loopback address, the SDK receives the redirect. If not, the app passes the redirect to
-  /// ``AccountOperations/handleRedirect(_:)-(URL)``. Providers compare the URI exactly, including
-  /// the port, with the registered ones (`post_logout_redirect_uris`), so choose a port that no
-  /// other program on the machine uses.
+  /// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)`` uses it. The SDK
+  /// or the app receives the redirect, as ``RedirectURI/receiver`` says. If it is the app, the app
+  /// passes the redirect to ``AccountOperations/handleRedirect(_:)-(URL)``. Providers compare the
+  /// URI exactly, including the port, with the registered ones (`post_logout_redirect_uris`), so
+  /// choose a port that no other program on the machine uses.
   ///
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0, section 2
   public var postLogoutRedirectURI: RedirectURI? {

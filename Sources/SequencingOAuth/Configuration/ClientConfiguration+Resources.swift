@@ -6,8 +6,10 @@ extension ClientConfiguration {
   ///
   /// Each is an absolute URI without a fragment. Every authorization request and token request,
   /// including each refresh, contains them unchanged, so that the authorization server issues
-  /// tokens for these servers only. If the list is not empty, the SDK does not send a parameter
-  /// `resource` of the provider or of the initializer.
+  /// tokens for these servers only. A token exchange and
+  /// ``AccountOperations/narrowedToken(for:scope:)`` may name other resources in their place. If
+  /// the list is not empty, the SDK does not send a parameter `resource` of the provider or of the
+  /// initializer.
   ///
   /// - SeeAlso: RFC 8707, section 2
   public var resources: [String] {
@@ -15,9 +17,10 @@ extension ClientConfiguration {
     set { values.value.resources = newValue }
   }
 
-  /// The servers that may get the tokens; if the set is not empty, no other server gets them.
+  /// The servers that may get the tokens; empty by default.
   ///
-  /// The set is empty by default. Then tokens go to:
+  /// If the set is not empty, requests with a token go only to its servers and to those of
+  /// ``AccountOperations/allowTokens(at:)-(String...)``. If it is empty, they go only to:
   ///
   /// - the provider's own servers that are known without a request: the issuer's server, the
   ///   servers of endpoints that the app gave, and the APIs that a preset such as
@@ -27,8 +30,9 @@ extension ClientConfiguration {
   /// - if neither the provider nor the app names an API, the server of the first request that the
   ///   app sends or authenticates; this may be the provider's own server.
   ///
-  /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. In every
-  /// case a token is sent only over https, or over http to a loopback address.
+  /// A request to any other server fails with ``SQOAuthError/Code/originNotAllowed``. The SDK's own
+  /// requests to the provider, such as the request to its UserInfo endpoint, need no permission. In
+  /// every case a token is sent only over https, or over http to a loopback address.
   ///
   /// - SeeAlso: RFC 9700, section 4.9
   public var resourceOrigins: Set<ResourceOrigin> {

@@ -2,8 +2,9 @@ public import SQBasics
 
 /// The validated configuration of a client at one authorization server.
 ///
-/// The initializer checks all parameters. The value contains the client secret, so protect it like
-/// a password. Printing it shows only the client identifier and the provider's name.
+/// The initializer checks its parameters, except the scope. The value contains the client secret,
+/// so protect it like a password. Printing it shows only the client identifier and the provider's
+/// name.
 ///
 /// - SeeAlso: RFC 6749, section 2
 public struct ClientConfiguration: Sendable, Hashable {
@@ -85,10 +86,10 @@ public struct ClientConfiguration: Sendable, Hashable {
   /// together. It also applies to requests with the token and to operations of a pipe, unless they
   /// set their own limit.
   ///
-  /// A refresh is an exception: its connection must be made within this time, and then it waits up
-  /// to 100 s for the response, because the server may already have replaced the refresh token.
-  /// Callers that need the new token wait for this time plus at most a quarter of a second. Then
-  /// they get ``SQOAuthError/Code/requestTimedOut``, and the refresh continues.
+  /// A refresh is an exception: its connection must be made within this time, and then it waits for
+  /// the response until 100 s after the call, because the server may already have replaced the
+  /// refresh token. Callers that need the new token wait for this time plus at most a quarter of a
+  /// second. Then they get ``SQOAuthError/Code/requestTimedOut``, and the refresh continues.
   public var timeout: Duration {
     get { values.value.timeout }
     set { values.value.timeout = min(max(newValue, .zero), Self.longestTimeout) }
@@ -104,16 +105,17 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
   /// Whether to accept a server whose metadata lists code challenge methods, but not `S256`.
   ///
-  /// If `false`, the default, a sign-in at such a server fails before the browser opens. The SDK
-  /// sends the challenge in either case.
+  /// If `false`, the default, or with any ``profile`` except ``SecurityProfile/standard``, a
+  /// sign-in at such a server fails before the browser opens. The SDK always sends the challenge.
   public var acceptsServersWithoutPKCE: Bool {
     get { values.value.acceptsServersWithoutPKCE }
     set { values.value.acceptsServersWithoutPKCE = newValue }
   }
   /// Whether to refuse a server whose metadata lists no code challenge methods; `false` by default.
   ///
-  /// Many servers support PKCE but do not list it. If the value is `true`, or with the profile
-  /// ``SecurityProfile/mcp``, a sign-in at such a server fails before the browser opens.
+  /// Many servers support PKCE but do not list it. If the value is `true`, or with any ``profile``
+  /// except ``SecurityProfile/standard``, a sign-in at such a server fails before the browser
+  /// opens.
   ///
   /// - SeeAlso: RFC 8414, section 2 (`code_challenge_methods_supported`)
   public var requiresListedPKCE: Bool {
@@ -124,9 +126,9 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// The client then authenticates and sends the request's parameters to the server itself, and the
   /// browser gets only a reference to them. On the way, the parameters can be neither read nor
-  /// changed. The SDK always pushes the request if the server's metadata requires it. A sign-in
-  /// fails before the browser opens if the server has no endpoint for pushed requests; the SDK does
-  /// not fall back to a plain request.
+  /// changed. The SDK always pushes the request if the server's metadata requires it. If the
+  /// request must be pushed, but the server has no endpoint for that, the sign-in fails before the
+  /// browser opens; the SDK does not fall back to a plain request.
   ///
   /// - SeeAlso: RFC 9126
   public var pushesAuthorizationRequests: Bool {
@@ -158,7 +160,9 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// If it is set, the client asks for a signed response, and refuses a response that is not signed
   /// with this algorithm by the issuer for this client. Set the algorithm that the client is
-  /// registered with (`authorization_signed_response_alg`).
+  /// registered with (`authorization_signed_response_alg`). With the profile
+  /// ``SecurityProfile/fapi2MessageSigning``, every response is signed; `nil` then accepts the
+  /// algorithms that the profile allows and the server lists.
   ///
   /// - SeeAlso: JWT Secured Authorization Response Mode for OAuth 2.0 (JARM)
   public var authorizationResponseAlgorithm: JWSAlgorithm? {
@@ -167,10 +171,12 @@ public struct ClientConfiguration: Sendable, Hashable {
   }
   /// How to bind the client's tokens to a key or a certificate, so that a thief cannot use them.
   ///
-  /// By default it is `nil`, and the tokens are Bearer tokens. With a key, the client refuses a
-  /// response with a Bearer token (``SQOAuthError/Code/tokenNotBound``). With a certificate, the
-  /// type of the tokens stays Bearer. The setting takes effect with each account's next sign-in;
-  /// until then, an account keeps its tokens and its key.
+  /// By default it is `nil`, and the tokens are Bearer tokens; with a FAPI profile, they are bound
+  /// to a key. With a key, the client refuses a response with a Bearer token
+  /// (``SQOAuthError/Code/tokenNotBound``). With a certificate, the type of the tokens stays
+  /// Bearer. The setting takes effect with each account's next sign-in, or with the next token that
+  /// a client gets without a user and without a refresh token. Until then, an account keeps its
+  /// tokens and its key.
   ///
   /// - SeeAlso: RFC 9449
   public var tokenBinding: TokenBinding? {

@@ -77,7 +77,7 @@ struct Discovery: Sendable {
         let other = try await document(at: url, client, until: end)
         let members = other.members.merging(found.members.filter { $0.value != .null }) { $1 }
         guard let metadata = try? ProviderMetadata(members: members, issuer: issuer) else {
-          return found
+          return whole
         }
         whole.metadata = metadata
         whole.lifetime = min(whole.lifetime, other.lifetime)
@@ -144,7 +144,7 @@ struct Discovery: Sendable {
       throw Miss(
         document: SQOAuthError(
           .requestTimedOut,
-          "the issuer's metadata did not come within \(timeout.components.seconds) s, the "
+          "the issuer's metadata did not come within \(timeout.text), the "
             + "limit for all of its addresses together"))
     }
     request.timeout = min(rest, timeout)
@@ -199,14 +199,14 @@ struct Discovery: Sendable {
 
   private func checkType(of response: WebResponse, from url: URL) throws(Miss) {
     guard !JSONMessage.isJSON(response) else { return }
-    let type = MediaType.description(of: response)
+    let type = MediaType.description(of: response, removing: SentSecrets([]))
     let named = JSONMessage.members(of: response.body)?["issuer"]?.string
     let isDocument = named == issuer
     let advice =
       isDocument
       ? "and this issuer's metadata; configure the server to send the content type "
         + "application/json, or configure the endpoints in the app"
-      : "and no metadata"
+      : "and no metadata of this issuer"
     throw Miss(
       contentType: SQOAuthError(
         .invalidResponse, "the metadata address \(url) answered with \(type) \(advice)",

@@ -65,7 +65,8 @@ package final class MetadataCache: Sendable {
 
   /// Returns the metadata of an issuer.
   ///
-  /// With `isFresh`, the metadata is fetched even if it is known.
+  /// With `isFresh`, the metadata is fetched even if it is known, and an error of that request is
+  /// thrown.
   ///
   /// A cancelled caller stops waiting. If no caller waits any longer, the request is cancelled.
   func metadata(
@@ -73,7 +74,8 @@ package final class MetadataCache: Sendable {
     for askers: Askers = .app
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if !discovery.acceptsServersOnThisComputer {
-      try ProviderMetadata.checkIsElsewhere(discovery.issuer, of: discovery.issuer)
+      let url = try EndpointURL.check(discovery.issuer, name: "issuer")
+      try ProviderMetadata.checkIsElsewhere(url, of: discovery.issuer)
     }
     let issuer = Self.key(discovery.issuer, isForIdentity: discovery.isForIdentity)
     let now = discovery.clock.steadyTime

@@ -10,10 +10,11 @@ extension Provider {
   /// - `organizations`: any user with a work or school account.
   /// - `consumers`: any user with a personal account.
   ///
-  /// The SDK accepts an ID token only if it names one of these tenants (`tid`), has that tenant's
-  /// issuer, and is signed with a key for that issuer. An app that serves only some tenants must
-  /// check the claim `tid` itself. Microsoft accepts a refresh token again after a refresh, and has
-  /// no endpoint for revocations. Microsoft Graph may get the tokens.
+  /// The SDK accepts an ID token, and a resource server an access token, only if it names one of
+  /// these tenants (`tid`), has that tenant's issuer, and is signed with a key for that issuer. An
+  /// app that serves only some tenants must check the claim `tid` itself. Microsoft accepts a
+  /// refresh token again after a refresh, and has no endpoint for revocations. Microsoft Graph may
+  /// get the tokens.
   ///
   /// - SeeAlso: "OpenID Connect on the Microsoft identity platform"
   public static func microsoft(tenant: String = "common") -> Provider {

@@ -64,8 +64,7 @@ extension Provider {
     baseURL: String, realm: String, revokesByLogout: Bool = false
   ) -> Provider {
     let (base, fault) = ProviderHost.base(url: baseURL)
-    // A realm that is empty, `.` or `..` gives an empty issuer, so the configuration fails with a
-    // message.
+    // A realm that is empty, `.` or `..` would lead to another address.
     let isRealm = !["", ".", ".."].contains(realm)
     let issuer = isRealm ? "\(base)/realms/\(FormCoding.encodePathSegment(realm))" : ""
     var provider = Provider(
@@ -75,7 +74,8 @@ extension Provider {
       deviceAuthorizationEndpoint: "auth/device", jwksURI: "certs",
       userInfoEndpoint: "userinfo", endSessionEndpoint: "logout", issuer: issuer)
     provider.revocationStyle = revokesByLogout ? .keycloakLogout : .rfc7009
-    provider.fault = fault
+    provider.fault =
+      isRealm ? fault : "the name of Keycloak's realm is empty, \".\" or \"..\""
     return provider
   }
 }

@@ -92,8 +92,9 @@ public struct Provider: Sendable, Hashable {
   /// Creates the provider for a server that publishes its metadata under its issuer identifier.
   ///
   /// The SDK fetches the metadata document for each sign-in, and uses it for the requests that
-  /// follow, such as refreshes. It accepts the document only if its `issuer` equals this text byte
-  /// for byte. With Google's issuer, Google's APIs may get the tokens, as with ``google``.
+  /// follow, such as refreshes. The sign-ins of a web application use the document in memory while
+  /// it is fresh. The SDK accepts the document only if its `issuer` equals this text byte for byte.
+  /// With Google's issuer, Google's APIs may get the tokens, as with ``google``.
   ///
   /// - SeeAlso: RFC 8414; OpenID Connect Discovery 1.0
   public static func issuer(_ issuer: String) -> Provider {
@@ -113,7 +114,8 @@ public struct Provider: Sendable, Hashable {
   /// device, and `pushedAuthorization` if clients push their requests (RFC 9126). A resource server
   /// may need `introspection`. To know who the user is, the SDK needs `issuer` and `jwks`, the
   /// address of the issuer's keys (`jwks_uri`). Without them, a sign-in with the scope `openid`
-  /// brings no identity. `userInfo` and `endSession` are the endpoints of OpenID Connect for
+  /// brings no identity. Only a symmetric ``ClientConfiguration/idTokenAlgorithm`` needs no `jwks`.
+  /// `userInfo` and `endSession` are the endpoints of OpenID Connect for
   /// ``AccountOperations/userInfo()`` and
   /// ``AccountOperations/endSession(revokesTokens:logoutHint:uiLocales:)``.
   public static func endpoints(

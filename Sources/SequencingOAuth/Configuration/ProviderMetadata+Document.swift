@@ -4,8 +4,8 @@ import SQFoundation
 extension ProviderMetadata {
   /// Creates the metadata from an issuer's document, after checking it.
   ///
-  /// Only the members that every client needs must be usable. Otherwise a mistake in a member that
-  /// this client never needs would prevent every sign-in.
+  /// Only the members that a sign-in with a browser needs must be usable. Otherwise a mistake in a
+  /// member that this client never needs would prevent every sign-in.
   ///
   /// - SeeAlso: RFC 8414, sections 2 and 3.3
   init(document: Data, issuer: String) throws(SQOAuthError) {
@@ -145,7 +145,12 @@ private struct MetadataMembers {
   /// Checks an endpoint's address: it must use https, unless the issuer uses http.
   private func check(_ text: String, _ name: String) throws(SQOAuthError) -> URL {
     let name = "\(name) in the server's metadata"
-    let url = try EndpointURL.check(text, name: name)
+    let url: URL
+    do throws(SQOAuthError) {
+      url = try EndpointURL.check(text, name: name)
+    } catch {
+      throw error.code == .insecureEndpoint ? error : SQOAuthError(.invalidResponse, error.message)
+    }
     guard url.scheme?.asciiLowercased() == "https" || issuer.asciiLowercased().hasPrefix("http:")
     else {
       throw SQOAuthError(

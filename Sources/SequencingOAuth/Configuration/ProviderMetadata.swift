@@ -202,18 +202,22 @@ extension ProviderMetadata {
       [authorizationEndpoint, tokenEndpoint, refreshEndpoint, tokenEndpointAlias?.url]
       + (Array(optionalEndpoints.values) + Array(endpointAliases.values)).map(\.url)
     for url in urls.compactMap(\.self) {
-      try Self.checkIsElsewhere(url.absoluteString, of: issuer ?? "")
+      try Self.checkIsElsewhere(url, of: issuer ?? "")
     }
   }
 
-  /// Throws if an address of a server is on this computer.
-  static func checkIsElsewhere(_ address: String, of issuer: String) throws(SQOAuthError) {
-    let target = URL(string: address).flatMap { try? RequestTarget($0) }
-    guard target?.mayBeLoopback == false else {
+  /// Throws if an address that a server names is on this computer, or cannot be used.
+  static func checkIsElsewhere(_ url: URL, of issuer: String) throws(SQOAuthError) {
+    let name =
+      "the address \"\(url.absoluteString.printable)\" of the server "
+      + "\"\(issuer.printable)\""
+    guard let target = try? RequestTarget(url) else {
       throw SQOAuthError(
-        .insecureEndpoint,
-        "the server \"\(issuer.printable)\" names an address on this computer: "
-          + "\"\(address.printable)\"")
+        .invalidResponse, "\(name) is no usable URL; the server's operator must correct it")
+    }
+    guard !target.mayBeLoopback else {
+      throw SQOAuthError(
+        .insecureEndpoint, "\(name) is on this computer; the SDK does not use it")
     }
   }
 

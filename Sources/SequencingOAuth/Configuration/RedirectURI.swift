@@ -32,8 +32,8 @@ public struct RedirectURI: Sendable, Hashable {
 
   /// Creates a redirect URI from a text.
   ///
-  /// Without a `receiver`, the SDK receives redirects to a loopback address, and the app receives
-  /// all others.
+  /// Without a `receiver`, the SDK receives redirects to http on a loopback address, and the app
+  /// receives all others.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` with the reason.
   public init(_ string: String, receiver: RedirectReceiver? = nil) throws(SQOAuthError) {
@@ -96,9 +96,9 @@ public struct RedirectURI: Sendable, Hashable {
 
 /// The parts of a loopback redirect URI.
 struct LoopbackRedirect: Sendable, Hashable {
-  /// The host as written: `127.0.0.1`, `[::1]` or `localhost`.
+  /// The host in lower case: `127.0.0.1`, `[::1]` or `localhost`.
   let host: String
-  /// The port; `nil` and 0 stand for any free port.
+  /// The port; `nil` for any free port, which the URI may also write as 0.
   let port: UInt16?
   /// The path; empty, or with a `/` at its start.
   let path: String

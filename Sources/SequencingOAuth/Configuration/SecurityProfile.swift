@@ -7,9 +7,10 @@ public enum SecurityProfile: Sendable, Hashable {
 
   /// The FAPI 2.0 Security Profile, for banks, health data and similar services.
   ///
-  /// The client authenticates with a signed token, pushes the parameters of its sign-ins, binds its
-  /// tokens to a key, and accepts only the algorithms PS256, ES256 and EdDSA. It needs a server
-  /// with an issuer, whose metadata names what the profile demands.
+  /// The client authenticates with a signed token or a certificate, pushes the parameters of its
+  /// sign-ins, binds its tokens to a key or a certificate, and accepts only the algorithms PS256,
+  /// ES256 and EdDSA. It needs a server with an issuer, whose metadata names what the profile
+  /// demands.
   case fapi2
 
   /// The FAPI 2.0 Security Profile with Message Signing: the requests and the responses of sign-ins

@@ -8,8 +8,8 @@ import SQBasics
 package final class AbandonedTokens: Sendable {
   private typealias Answer = Result<IssuedToken, SQOAuthError>
 
-  private let requests = Locked<[Int: Task<Void, Never>]>([:])
-  private let last = Locked(0)
+  /// The end of each request: its token is revoked, or its caller has the token after all.
+  private let ends = Locked<[ObjectIdentifier: OneShot<Void>]>([:])
 
   package init() {}
 
@@ -30,37 +30,52 @@ package final class AbandonedTokens: Sendable {
         answer.resolve(.failure(error))
       }
     }
-    if let answer = await answer.value() { return try answer.get() }
-    revoke(answer, of: client)
+    let end = OneShot<Void>()
+    let received = await withTaskCancellationHandler {
+      await answer.value()
+    } onCancel: {
+      // A flush that begins right after the cancellation must wait for this request.
+      add(end)
+    }
+    if let received {
+      remove(end)
+      return try received.get()
+    }
+    revoke(answer, of: client, end)
     throw cancellation
   }
 
   /// Waits until each request has its response and the tokens are revoked.
   func flush() async {
-    while let request = requests.withLock({ $0.values.first }) { await request.value }
+    while let end = ends.withLock({ $0.values.first }) { await end.wait() }
   }
 
   /// Revokes, in the background, a token that was issued but must not be used.
   func revoke(_ token: SQToken, of client: RegisteredClient) {
     let answer = OneShot<Answer>()
     answer.resolve(.success(IssuedToken(token)))
-    revoke(answer, of: client)
+    revoke(answer, of: client, OneShot<Void>())
   }
 
-  private func revoke(_ answer: OneShot<Answer>, of client: RegisteredClient) {
-    let id = last.withLock { last in
-      last += 1
-      return last
-    }
-    // Start the task under the lock, so that it cannot end before it is recorded.
-    requests.withLock { requests in
-      requests[id] = Task { [self] in
-        if case .success(let issued) = await answer.wait() {
-          // Without a revocation endpoint, the tokens stay valid until they expire.
-          try? await Revocation(client: client).run(issued.token)
-        }
-        self.requests.withLock { $0[id] = nil }
+  private func revoke(
+    _ answer: OneShot<Answer>, of client: RegisteredClient, _ end: OneShot<Void>
+  ) {
+    add(end)
+    Task {
+      if case .success(let issued) = await answer.wait() {
+        // Without a revocation endpoint, the tokens stay valid until they expire.
+        try? await Revocation(client: client).run(issued.token)
       }
+      remove(end)
     }
+  }
+
+  private func add(_ end: OneShot<Void>) {
+    ends.withLock { $0[ObjectIdentifier(end)] = end }
+  }
+
+  private func remove(_ end: OneShot<Void>) {
+    ends.withLock { $0[ObjectIdentifier(end)] = nil }
+    end.resolve(())
   }
 }

@@ -23,7 +23,8 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     question = try SignInQuestion(options, client)
     guard let redirect = client.configuration.redirectURI else {
       throw SQOAuthError(
-        .invalidConfiguration, "the client has no redirect URI, so it cannot sign users in")
+        .invalidConfiguration,
+        "the client has no redirect URI, so users cannot sign in with a browser")
     }
     self.redirect = redirect
     guard let endpoint = client.metadata.authorizationEndpoint else {
@@ -80,8 +81,8 @@ package struct PreparedCodeGrant: Sendable, Redacted {
       guard condition else {
         throw SQOAuthError(
           .signInUnsupported,
-          "the server's metadata \(reason) (\(member)), so users cannot sign in; if the "
-            + "metadata is wrong, configure the endpoints")
+          "the server's metadata \(reason) (\(member)), so users cannot sign in with a browser; "
+            + "if the metadata is wrong, configure the endpoints")
       }
     }
     try require(

@@ -12,7 +12,7 @@ struct RedirectWait: Sendable {
   private let clock: any WallClock
   private let timeout: Duration
 
-  /// Opens the port if the redirect goes to a loopback address.
+  /// Opens the port if the SDK receives the redirect.
   init(
     _ redirect: RedirectURI, _ client: RegisteredClient, acceptsForms: Bool = false
   ) throws(SQOAuthError) {

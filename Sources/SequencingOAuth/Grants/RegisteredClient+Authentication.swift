@@ -13,9 +13,10 @@ extension RegisteredClient {
   /// Returns the client's credentials, without an assertion, for an endpoint that may list its own
   /// authentication methods.
   ///
-  /// An endpoint without a list accepts the methods of the token endpoint (RFC 8414, section 2). A
-  /// client that authenticates with an assertion at the token endpoint does so at every endpoint,
-  /// because some servers forget to list the method, and no other party can use the assertion.
+  /// At an endpoint without a list, the client uses the methods of the token endpoint, although the
+  /// default for revocations is Basic (RFC 8414, section 2). A client that authenticates with an
+  /// assertion at the token endpoint does so at every endpoint, because some servers forget to list
+  /// the method, and no other party can use the assertion.
   package func unprovenCredentials(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientCredentials {
@@ -29,9 +30,14 @@ extension RegisteredClient {
       }
     return ClientCredentials(
       id: configuration.clientID, secret: configuration.clientSecret, authentication: method,
-      keyID: [.privateKeyJWT, .signedSecret].contains(method)
-        ? configuration.clientKey?.keyID : nil,
+      keyID: [.privateKeyJWT, .signedSecret].contains(method) ? assertionKey?.keyID : nil,
       isAudienceFixed: configuration.profile != .standard, listedMethods: methods)
+  }
+
+  /// The key that signs the assertions of the client's authentication; `nil` if the client has no
+  /// key, or if a source provides the assertions.
+  private var assertionKey: ClientKey? {
+    configuration.clientAssertionSource == nil ? configuration.clientKey : nil
   }
 
   /// Throws if the client signs its authentication with an algorithm that the server does not list.
@@ -45,7 +51,7 @@ extension RegisteredClient {
     let algorithm: JWSAlgorithm
     switch try unprovenCredentials(supported: nil).authentication {
     case .privateKeyJWT, .signedSecret:
-      guard let key = configuration.clientKey else { return }
+      guard let key = assertionKey else { return }
       algorithm = key.algorithm
     case .clientSecretJWT: algorithm = .hs256
     default: return

@@ -28,8 +28,8 @@ extension RegisteredClient {
 
   /// Returns the validator of ID tokens.
   ///
-  /// - Throws: ``SQOAuthError/Code/openIDUnsupported``; the message says what the provider or the
-  ///   configuration lacks.
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported``, and the message says what the provider or
+  ///   the configuration lacks; the reason if the address of the provider's keys cannot be used.
   package func idTokenValidator() throws(SQOAuthError) -> IDTokenValidator {
     try IDTokenValidator(configuration, metadata, environment)
   }
@@ -40,8 +40,8 @@ extension RegisteredClient {
     guard Self.asksWho(token.scope) else {
       throw SQOAuthError(
         .idTokenMissing,
-        "the user signed in without an ID token, so it is not known who the user is; add "
-          + "\"openid\" to the scope and sign in again")
+        "the sign-in brought neither the scope \"openid\" nor an ID token, so it is not known who "
+          + "the user is; add \"openid\" to the scope, if it is not there, and sign in again")
     }
     _ = try idTokenValidator()
     guard token.idTokenText == nil else {

@@ -6,8 +6,8 @@ struct Revocation: Sendable {
 
   /// Sends all revocation requests for a token.
   ///
-  /// If the server revokes only refresh tokens, this call succeeds, because the access token
-  /// expires soon.
+  /// If the server revokes the refresh token but no access tokens, this call succeeds, because the
+  /// access token expires soon.
   func run(_ token: SQToken) async throws(SQOAuthError) {
     var unsupported: SQOAuthError?
     let client = client.proving(with: token.proofKey)

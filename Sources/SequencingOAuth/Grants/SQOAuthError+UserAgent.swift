@@ -13,7 +13,7 @@ extension SQOAuthError {
       self.init(.cancelled, "the user agent cancelled the sign-in or the logout")
     } else {
       let isRefusal = (error as? any SignInPageError)?.isEndOnPage == true
-      var message = "the user agent failed without a reason"
+      var message = "the user agent failed, and its error (the cause) does not describe itself"
       if let reason = (error as? any LocalizedError)?.errorDescription {
         let text = SentSecrets(secrets).removed(from: reason)
         message = (isRefusal ? "" : "the user agent failed: ") + text.printable

@@ -37,7 +37,9 @@ struct TokenExchangeGrant: Sendable {
         parser: TokenExchangeParser(parser: client.environment.tokenResponseParser),
         omitting: isForNamed ? ["audience", "resource"] : [])
     }.token
-    try Self.check(token, exchange)
+    let texts = [subject.text, exchange.actor?.text].compactMap(\.self)
+    let secret = [client.configuration.clientSecret].compactMap(\.self)
+    try Self.check(token, exchange, removing: SentSecrets(texts, passwords: secret))
     return ExchangedToken(type: exchange.requestedType, token: token)
   }
 
@@ -55,8 +57,9 @@ struct TokenExchangeGrant: Sendable {
     for resource in exchange.resources { try ResourceIndicator.check(resource) }
   }
 
+  /// Throws if the token is not the requested one; no error contains the request's `secrets`.
   private static func check(
-    _ token: SQToken, _ exchange: TokenExchange
+    _ token: SQToken, _ exchange: TokenExchange, removing secrets: SentSecrets
   ) throws(SQOAuthError) {
     guard let type = token.additionalFields["issued_token_type"]?.string else {
       throw SQOAuthError(
@@ -66,14 +69,15 @@ struct TokenExchangeGrant: Sendable {
     guard type == exchange.requestedType.rawValue else {
       throw SQOAuthError(
         .unexpectedTokenType,
-        "the server issued a token of the type \"\(type.printable)\", which was not requested")
+        "the server issued a token of the type \"\(secrets.removed(from: type).printable)\", which "
+          + "was not requested")
     }
     let isUsable = token.isBound || token.tokenType.asciiLowercased() == "bearer"
     guard type != TokenType.accessToken.rawValue || isUsable else {
       throw SQOAuthError(
         .invalidResponse,
-        "the server issued an access token with the token_type \"\(token.tokenType.printable)\", "
-          + "which the SDK cannot use")
+        "the server issued an access token with the token_type "
+          + "\"\(secrets.removed(from: token.tokenType).printable)\", which the SDK cannot use")
     }
     try checkAudience(of: token, exchange)
   }

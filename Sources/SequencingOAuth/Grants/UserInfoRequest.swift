@@ -33,8 +33,9 @@ struct UserInfoRequest: Sendable {
 
   /// Validates the response, and returns its claims about the user of the ID token.
   ///
-  /// If the response is signed, the issuer's keys are fetched if they are not in memory. No error
-  /// contains the request's `secrets`, even if the server repeats them.
+  /// If the response is signed, the issuer's keys are fetched if they are not in memory. An error
+  /// about an error status does not contain the request's `secrets`, even if the server repeats
+  /// them.
   func read(
     _ response: WebResponse, of idToken: IDToken, removing secrets: SentSecrets
   ) async throws(SQOAuthError) -> UserInfo {
@@ -49,8 +50,8 @@ struct UserInfoRequest: Sendable {
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
         .userInfoInvalid,
-        "the UserInfo response has \(MediaType.description(of: response)), but must be JSON or "
-          + "a signed JWT (application/jwt)",
+        "the UserInfo response has \(MediaType.description(of: response, removing: secrets)), "
+          + "but must be JSON or a signed JWT (application/jwt)",
         status: response.status)
     }
     guard client.configuration.userInfoAlgorithm == nil else {

@@ -25,25 +25,30 @@ struct ProxySetting {
     (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
   }
 
-  /// Throws if libcurl would ignore the proxy of a request and connect to the server directly.
-  static func checkIsFollowed(
-    _ proxy: HTTPTransportConfiguration.Proxy, for target: RequestTarget
-  ) throws(SQOAuthError) {
-    let text: String?
+  /// Returns the proxy to set in libcurl for a request; `nil` makes libcurl read the environment.
+  ///
+  /// If libcurl cannot decode the user name or the password of a proxy, it connects to the server
+  /// directly. Such a proxy is replaced by one that libcurl refuses, so that a request that would
+  /// go through it fails. Only libcurl knows which requests would, because of `no_proxy`.
+  static func option(
+    _ proxy: HTTPTransportConfiguration.Proxy, isSecure: Bool
+  ) -> String? {
+    let refused = "refused://proxy"
     switch proxy {
-    case .none: return
-    case .url(let url): text = url.absoluteString
+    case .none: return ""
+    case .url(let url):
+      let text = url.absoluteString
+      return isIgnored(text) ? refused : text
     case .environment:
-      text = variables(isSecure: target.isSecure).lazy
+      let text = variables(isSecure: isSecure).lazy
         .compactMap { EnvironmentVariable.bytes($0) }.first { $0.count > 1 }
         .map { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+      return text.map(isIgnored) == true ? refused : nil
     }
-    // libcurl ignores a proxy only because of the user name or the password in its URL.
-    guard let text, text.contains("@"), let fault = faultOfUser(in: text) else { return }
-    throw SQOAuthError(
-      .connectionFailed,
-      "the proxy setting, \(ProxySetting(proxy, isSecure: target.isSecure).name), \(fault); nothing was "
-        + "sent to \(target.authority)")
+  }
+
+  private static func isIgnored(_ proxy: String) -> Bool {
+    proxy.contains("@") && faultOfUser(in: proxy) != nil
   }
 
   /// Finds the setting that applies to a request, even if it names no proxy.

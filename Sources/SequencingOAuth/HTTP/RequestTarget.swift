@@ -56,7 +56,7 @@ package struct RequestTarget {
 
   /// Creates an error without the URL, because its query may contain a secret.
   private static func malformed(_ what: String) -> SQOAuthError {
-    SQOAuthError(.malformedRequest, "the request's URL \(what); nothing was sent")
+    SQOAuthError(.malformedRequest, "the URL \(what); nothing was sent")
   }
 
   private static func endsAuthority(_ byte: UInt8) -> Bool {

@@ -16,8 +16,8 @@ extension AccountRecord {
 }
 
 extension IDToken {
-  /// Reads a stored ID token that was validated earlier; returns `nil` if it is for another client
-  /// or from another issuer.
+  /// Reads a stored ID token that was validated earlier; returns `nil` if it cannot be read, is for
+  /// another client or is from another issuer.
   ///
   /// The signature and the times are not checked again, so that a program can start without the
   /// network, and because an ID token may expire while its user stays signed in.

@@ -39,10 +39,11 @@ package struct IDTokenValidator: Sendable {
 
   /// Validates the ID token of a refresh, which may have fewer claims than the sign-in's ID token.
   ///
-  /// - Returns: The ID token; or an error if the ID token is unusable, but is not for another user
-  ///   or client. After such an error, the account keeps the ID token of the sign-in.
-  /// - Throws: The errors of ``validate(_:_:)`` if the ID token is for another user or client, if
-  ///   its signature is wrong, or if the issuer's keys could not be fetched.
+  /// - Returns: The ID token; or an error if the ID token is unusable for a reason other than those
+  ///   below. After such an error, the account keeps the ID token of the sign-in.
+  /// - Throws: The errors of ``validate(_:_:)`` if the ID token is from another issuer, is for
+  ///   another user or client, or belongs to another sign-in or access token; if its signature is
+  ///   wrong, or its key unknown or too short; or if the issuer's keys could not be fetched.
   /// - SeeAlso: OpenID Connect Core 1.0, section 12.2
   func validateRefreshed(
     _ compactForm: String, _ expectation: IDTokenExpectation

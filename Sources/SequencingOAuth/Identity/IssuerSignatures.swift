@@ -3,9 +3,9 @@ import SQFoundation
 
 /// A verifier for the texts that an issuer signs for one client or one resource server.
 ///
-/// It accepts only the algorithms that the app or the issuer's metadata names. The header of a text
-/// chooses one of them, and the key must match it. A key in the header, or the address of a key, is
-/// ignored.
+/// It accepts only the algorithms that the app or the issuer's metadata names, or `RS256` if they
+/// name none. The header of a text chooses one of them, and the key must match it. A key in the
+/// header, or the address of a key, is ignored.
 ///
 /// - SeeAlso: RFC 8725, section 3.1
 package struct IssuerSignatures: Sendable {
@@ -25,8 +25,8 @@ package struct IssuerSignatures: Sendable {
   /// request.
   ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no issuer, no keys or no
-  ///   algorithm that the SDK supports, or if the client has no secret for an algorithm that needs
-  ///   one.
+  ///   algorithm that the client accepts, or if an algorithm needs a secret that the client lacks;
+  ///   the reason if the address of the keys cannot be used.
   package init(
     _ configuration: ClientConfiguration, _ metadata: ProviderMetadata,
     _ environment: ClientEnvironment, for kind: SignedText = .idToken
@@ -62,7 +62,8 @@ package struct IssuerSignatures: Sendable {
   /// server.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the provider has no issuer or no keys,
-  ///   if the set of algorithms is empty, or if an algorithm needs a secret.
+  ///   if the set of algorithms is empty, or if an algorithm needs a secret; the reason if the
+  ///   address of the keys cannot be used.
   package init(
     ofTokensBy algorithms: Set<JWSAlgorithm>, _ configuration: ClientConfiguration,
     _ metadata: ProviderMetadata, _ environment: ClientEnvironment
@@ -86,6 +87,13 @@ package struct IssuerSignatures: Sendable {
     tenants = configuration.provider.idTokenIssuer
     secret = nil
     keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
+  }
+
+  /// Returns the issuer that a text with these claims must name; `nil` if they name no tenant that
+  /// the provider's configuration allows.
+  package func issuer(of claims: [String: JSONValue]) -> String? {
+    guard let tenants else { return issuer }
+    return tenants.issuer(of: claims)
   }
 
   /// Fetches the issuer's keys if they are not in memory or no longer fresh.
@@ -171,7 +179,7 @@ package struct IssuerSignatures: Sendable {
     _ kind: SignedText
   ) async throws(SQOAuthError) -> JSONWebKeySet {
     var keys = try await environment.signingKeys.keys(of: source, environment)
-    // The issuer is not expected to change its keys twice while one text is verified.
+    // The issuer is not expected to change its keys more than twice while one text is verified.
     for _ in 0..<2 {
       guard let failure = failure(text, keys, algorithm) else { return keys }
       guard failure == .noKey || failure == .badSignature,
@@ -212,7 +220,7 @@ package struct IssuerKeys: Sendable, Hashable {
 }
 
 extension ClientConfiguration {
-  /// Returns the algorithms that may sign the client's texts of this kind.
+  /// Returns the algorithms with which the provider may sign texts of this kind for the client.
   fileprivate func algorithms(
     of kind: SignedText, _ metadata: ProviderMetadata
   ) throws(SQOAuthError) -> Set<JWSAlgorithm> {

@@ -114,20 +114,26 @@ package enum SignedText: Sendable {
     case .tooLong: "is longer than the SDK accepts"
     case .malformed(let reason): "is malformed: \(reason)"
     case .encrypted:
-      "is encrypted, but the SDK cannot decrypt it; register the client without encryption"
+      "is encrypted, but the SDK cannot decrypt it; \(encryptionAdvice)"
     case .type: "has an unexpected type (\"typ\")"
     case .critical: "demands an extension (\"crit\") that the SDK does not know"
     case .algorithm(found: "none"): "is not signed (\"alg\" is \"none\")"
     case .algorithm(let found):
-      "is signed with the algorithm \"\(found.printable.prefix(20))\", \(algorithmRule)"
+      "is signed with the algorithm \"\(found.printable.prefix(20))\", \(rule(found))"
     case .noKey: OpenSSL.explained("is signed by a key that is not among the issuer's keys")
     case .weakKey: "is signed by an RSA key of less than 2048 bits"
     case .badSignature: OpenSSL.explained("has a wrong signature")
     }
   }
 
+  /// How to get the text without encryption: an access token's form is not the client's choice.
+  private var encryptionAdvice: String {
+    if case .accessToken = self { return "let its issuer send access tokens without encryption" }
+    return "register the client without encryption"
+  }
+
   /// The end of the message about an unexpected algorithm: what is expected, and how to change it.
-  private var algorithmRule: String {
+  private func rule(_ found: String) -> String {
     let setting =
       switch self {
       case .accessToken, .introspection: nil as String?
@@ -136,6 +142,10 @@ package enum SignedText: Sendable {
       case .authorizationResponse: "authorizationResponseAlgorithm"
       }
     guard let setting else { return "which the resource server does not accept" }
+    guard JWSAlgorithm(named: found) != nil else {
+      return "but the client expects another one, and the SDK does not know this one; register the "
+        + "client for one that it knows"
+    }
     return "but the client expects another one; if the client is registered for this one, set it "
       + "as the configuration's \(setting)"
   }

@@ -29,8 +29,8 @@ final class SigningKeys: Sendable {
   ///
   /// It is the shortest lifetime of fetched keys. A longer pause could hide a new or withdrawn key.
   private static let longestRest = Duration.seconds(300)
-  /// How long other callers get the error of a failed request, instead of a new request, if there
-  /// are no keys.
+  /// How long other callers get the error of a failed request, instead of a new request, if no
+  /// known keys can be used.
   ///
   /// It is short, so that a user who tries again is not rejected after the server has recovered.
   private static let sharedFailure = Duration.seconds(1)

@@ -11,14 +11,17 @@ package struct JSONWebKey: Sendable {
   let publicKey: PublicKey
   private let members: [String: JSONValue]
 
-  /// The names of the members that determine a public key.
-  static let identifyingNames: Set = ["kty", "n", "e", "crv", "x", "y"]
+  /// The names of the members that determine a public key, by the type of the key.
+  private static let identifyingNames: [String: Set<String>] = [
+    "RSA": ["e", "kty", "n"], "EC": ["crv", "kty", "x", "y"], "OKP": ["crv", "kty", "x"],
+  ]
 
   /// The member that limits the key to one issuer; RFC 7517 does not define it.
   private static let issuer = "issuer"
 
   // Private members are not in this list, so they are dropped.
-  private static let names = identifyingNames.union(["use", "key_ops", "alg", "kid", issuer])
+  private static let names = Set(identifyingNames.values.joined())
+    .union(["use", "key_ops", "alg", "kid", issuer])
 
   /// Reads a JSON Web Key; returns `nil` if it is not a public key that the SDK supports.
   ///
@@ -84,11 +87,12 @@ package struct JSONWebKey: Sendable {
 }
 
 extension JSONWebKey {
-  /// Returns the members that determine a public key, and no others.
+  /// Returns the members that determine a public key of its type, and no others.
   ///
-  /// - SeeAlso: RFC 7638, section 3.2
+  /// - SeeAlso: RFC 7638, section 3.2; RFC 8037, section 2
   static func identifyingMembers(of members: [String: JSONValue]) -> [String: String] {
-    members.filter { identifyingNames.contains($0.key) }.compactMapValues(\.string)
+    let names = members["kty"].string.flatMap { identifyingNames[$0] } ?? []
+    return members.filter { names.contains($0.key) }.compactMapValues(\.string)
   }
 }
 

@@ -7,7 +7,7 @@ import SQBasics
 ///
 /// - SeeAlso: RFC 7518, section 3.1; RFC 8037, section 3.1
 public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
-  /// RSASSA-PKCS1-v1_5 with SHA-256; every OpenID provider supports it.
+  /// RSASSA-PKCS1-v1_5 with SHA-256: the default of OpenID Connect.
   case rs256 = "RS256"
   /// RSASSA-PKCS1-v1_5 with SHA-384.
   case rs384 = "RS384"

@@ -1,6 +1,6 @@
 /// A reason why a text could not be parsed as JSON.
 package enum JSONFailure: Error, Equatable {
-  /// The text is not JSON; the value is the position of the first wrong byte.
+  /// The text is not JSON; the value is a position at or near the first wrong byte.
   case malformed(at: Int)
   /// The text begins like UTF-16, or like another encoding with zero bytes.
   case utf16

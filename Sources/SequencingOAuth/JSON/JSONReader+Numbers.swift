@@ -23,8 +23,8 @@ extension JSONReader {
       let digits = Self.digits(in: bytes, from: end)
       guard !digits.isEmpty else { throw .malformed(at: index) }
       end = digits.upperBound
-      // With more digits, the exponent makes the number too large, or zero.
-      exponent = bytes[digits].drop { $0 == UInt8(ascii: "0") }.prefix(6)
+      // With more digits, an `Int` may overflow, and no text has enough digits to matter.
+      exponent = bytes[digits].drop { $0 == UInt8(ascii: "0") }.prefix(18)
         .reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       if sign == UInt8(ascii: "-") { exponent = -exponent }
     }

@@ -25,7 +25,7 @@ extension AssertionSource {
     } catch {
       throw SQOAuthError(
         .clientKeyFailed,
-        "the file \"\(path.printable)\" with the client's assertion cannot be read (\(error))",
+        "the file \"\(path.printable)\" with the assertion cannot be read (\(error))",
         cause: FileError(error))
     }
     guard content.count <= BroughtAssertion.longest else {
@@ -47,6 +47,6 @@ extension AssertionSource {
 
   private static func unusable(_ path: String, _ reason: String) -> SQOAuthError {
     SQOAuthError(
-      .clientKeyFailed, "the file \"\(path.printable)\" with the client's assertion \(reason)")
+      .clientKeyFailed, "the file \"\(path.printable)\" with the assertion \(reason)")
   }
 }

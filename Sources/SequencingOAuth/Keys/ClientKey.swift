@@ -74,8 +74,8 @@ public struct ClientKey: Sendable {
   public init(
     jwk: String, algorithm: JWSAlgorithm? = nil, keyID: String? = nil
   ) throws(SQOAuthError) {
-    let read = try PrivateJWK(jwk)
-    try self.init(read.key, algorithm ?? read.algorithm, keyID: keyID ?? read.keyID)
+    let read = try PrivateJWK(jwk, algorithm: algorithm)
+    try self.init(read.key, read.algorithm, keyID: keyID ?? read.keyID)
   }
 
   private init(
@@ -113,7 +113,9 @@ public struct ClientKey: Sendable {
   /// - SeeAlso: RFC 7468, sections 10 and 11
   public func pem(passphrase: String? = nil) throws(SQOAuthError) -> String {
     guard case .here(let key) = signer else {
-      throw .unusableClientKey("it is a remote key: its private half is not in this process")
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "a remote client key cannot be written as PEM, because its private half is elsewhere")
     }
     return try PEMKey.write(key, passphrase: passphrase)
   }

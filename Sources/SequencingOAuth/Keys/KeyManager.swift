@@ -116,8 +116,10 @@ extension KeyManager {
   /// Creates a file with a new client key in the service's state folder, or reads the file if it
   /// exists.
   ///
-  /// The file is `$XDG_STATE_HOME/SERVICE/client.pem`, or `~/.local/state/SERVICE/client.pem`. The
-  /// errors are those of ``makeClientKeyFile(at:algorithm:passphrase:)``, and
+  /// The file is `$XDG_STATE_HOME/SERVICE/client.pem`, or `~/.local/state/SERVICE/client.pem`. If
+  /// neither `XDG_STATE_HOME` nor `HOME` names a folder, it is
+  /// `$STATE_DIRECTORY/SERVICE/client.pem`. The errors are those of
+  /// ``makeClientKeyFile(at:algorithm:passphrase:)``, and
   /// ``SQOAuthError/Code/invalidConfiguration`` for a name that no folder can have.
   public static func makeClientKeyFile(
     service: String, algorithm: JWSAlgorithm = .es256, passphrase: String? = nil

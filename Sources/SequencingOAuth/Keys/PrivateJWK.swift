@@ -10,7 +10,8 @@ struct PrivateJWK: Redacted {
   let algorithm: JWSAlgorithm?
   let keyID: String?
 
-  init(_ text: String) throws(SQOAuthError) {
+  /// Reads a key; `algorithm` overrides the key's own `alg`.
+  init(_ text: String, algorithm: JWSAlgorithm?) throws(SQOAuthError) {
     let members = try JWKText.members(of: text).filter { $0.value != .null }
     guard let key = Self.key(members) else {
       if let lack = SQOAuthError.lackForReading("the client key") { throw lack }
@@ -18,18 +19,23 @@ struct PrivateJWK: Redacted {
         "the text is not a complete RSA, P-256, P-384, P-521 or Ed25519 private JSON Web Key")
     }
     self.key = key
-    algorithm = try members["alg"].map { value throws(SQOAuthError) in
-      guard let algorithm = value.string.flatMap(JWSAlgorithm.init(named:)) else {
-        throw .unusableClientKey("the SDK does not support the algorithm of the key (\"alg\")")
-      }
-      return algorithm
-    }
+    self.algorithm = if let algorithm { algorithm } else { try Self.algorithm(members) }
     keyID = members["kid"].string
     // RFC 7517, sections 4.2 and 4.3. A private key may be marked for verification only.
     let operations = members["key_ops"].map { $0.array ?? [] }
     guard members["use"] ?? "sig" == "sig", operations?.contains("sign") ?? true else {
       throw .unusableClientKey("the key is not for signatures (\"use\", \"key_ops\")")
     }
+  }
+
+  private static func algorithm(
+    _ members: [String: JSONValue]
+  ) throws(SQOAuthError) -> JWSAlgorithm? {
+    guard let value = members["alg"] else { return nil }
+    guard let algorithm = value.string.flatMap(JWSAlgorithm.init(named:)) else {
+      throw .unusableClientKey("the SDK does not support the algorithm of the key (\"alg\")")
+    }
+    return algorithm
   }
 
   private static func key(_ members: [String: JSONValue]) -> PrivateKey? {

@@ -9,7 +9,7 @@ import SQFoundation
 struct AuthorizationRequest: Sendable, Redacted {
   let endpoint: URL
   let clientID: String
-  /// The redirect URI with the port that the SDK listens on; the token request repeats it
+  /// The redirect URI, with the port if the SDK listens on one; the token request repeats it
   /// unchanged.
   let redirectURI: String
   let scope: String?
@@ -19,32 +19,37 @@ struct AuthorizationRequest: Sendable, Redacted {
   let pkce: PKCE
   let extraParameters: [FormCoding.Pair]
 
-  /// The names of the parameters that the SDK sets.
+  /// The names of the protocol's own parameters, whether or not a request has them.
   private static let names: Set<String> = [
     "response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge",
     "code_challenge_method", "request", "request_uri",
   ]
 
-  /// Throws if an endpoint's own query has a parameter that the SDK adds to its requests.
+  /// Throws if an endpoint's own query has a parameter of the protocol, or one of these parameters.
   ///
   /// Otherwise the server might read the value in the endpoint's query instead of the SDK's value.
   ///
   /// - SeeAlso: RFC 6749, section 3.1: a parameter must not be included more than once
-  static func check(_ endpoint: URL) throws(SQOAuthError) {
+  static func check(
+    _ endpoint: URL, adding parameters: [FormCoding.Pair] = []
+  ) throws(SQOAuthError) {
     let query = endpoint.query(percentEncoded: true) ?? ""
-    guard let name = FormCoding.mend(query[...]).map(\.name).first(where: names.contains) else {
+    let taken = Self.names.union(parameters.map(\.name))
+    guard let name = FormCoding.mend(query[...]).map(\.name).first(where: taken.contains) else {
       return
     }
     throw SQOAuthError(
       .signInUnsupported,
-      "the authorization endpoint's query already has the parameter \"\(name)\", which each sign-in "
-        + "sets; correct the endpoint")
+      "the authorization endpoint's query already has the parameter \"\(name.printable)\", which "
+        + "the SDK sets; correct the endpoint")
   }
 
   /// Returns the URL for the browser with these parameters; the endpoint's own query comes first.
   ///
+  /// - Throws: ``SQOAuthError/Code/signInUnsupported`` if that query has one of the parameters.
   /// - SeeAlso: RFC 6749, section 3.1
   func url(with parameters: [FormCoding.Pair]) throws(SQOAuthError) -> URL {
+    try Self.check(endpoint, adding: parameters)
     guard let url = FormCoding.url(endpoint, adding: parameters) else {
       throw SQOAuthError(.invalidConfiguration, "the authorization endpoint is not a URL")
     }

@@ -49,10 +49,10 @@ extension SQOAuthError {
       case 401, 403:
         (
           .invalidResponse, "refused the client with status \(status)",
-          " and no reason; check whether this client may use it, and check its secret and its "
-            + "authentication method"
+          " and no reason; check whether this client may use it, and the secret, key or token that "
+            + "the client sends there, if any"
         )
-      default: (.invalidResponse, "answered with status \(status)", "; check its address")
+      default: (.invalidResponse, "answered with status \(status)", "; check the address")
       }
     return SQOAuthError(
       code, "\(endpoint) \(what)\(words(of: response, removing: secrets) ?? advice)",

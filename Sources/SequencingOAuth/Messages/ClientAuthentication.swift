@@ -4,7 +4,8 @@ import SQBasics
 ///
 /// - SeeAlso: RFC 6749, section 2.3; RFC 7591, section 2 (`token_endpoint_auth_method`)
 public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codable {
-  /// The registered name of the method, or the SDK's own name in the case of ``basicUnescaped``.
+  /// The registered name of the method; for ``basicUnescaped`` and ``signedSecret``, the SDK's own
+  /// name.
   public let rawValue: String
 
   /// Creates a method from a name; the SDK supports only the constants of this type.
@@ -67,6 +68,8 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   var usesAssertion: Bool {
     self == .privateKeyJWT || self == .clientSecretJWT || self == .signedSecret
   }
+  /// Whether the client needs a secret from the server.
+  var usesSecret: Bool { [.basic, .basicUnescaped, .post, .clientSecretJWT].contains(self) }
   /// Whether the TLS connection's certificate proves the client's identity.
   var usesCertificate: Bool { self == .tlsClientAuth || self == .selfSignedTLSClientAuth }
 }

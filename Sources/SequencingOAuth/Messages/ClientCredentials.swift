@@ -10,7 +10,8 @@ package struct ClientCredentials: Sendable {
   let authentication: ClientAuthentication
   /// The assertion for this request; `nil` before it is made, and for methods without an assertion.
   var assertion: String?
-  /// The name of the key that signs the assertion; `nil` for no name, and for other methods.
+  /// The name of the key that signs the assertion; `nil` for no name, for other methods, and for
+  /// an assertion from a source.
   var keyID: String?
   /// Whether the client's profile determines the audience of an assertion.
   var isAudienceFixed = false
@@ -120,7 +121,7 @@ extension ClientCredentials {
     guard error.code != .invalidRequest else { return nil }
     if let clock { return clock }
     let key = keyID.map {
-      "the request is signed with the key \"\($0.printable)\": check that the server has the public half "
+      "the client signs with the key \"\($0.printable)\": check that the server has the public half "
         + "of this key for this client"
     }
     let audience =
@@ -176,9 +177,10 @@ extension SQOAuthError {
   /// Whether the server may have refused the client itself.
   ///
   /// A server that does not find the client's secret in the expected place may use any code, such
-  /// as `invalid_request`, or no code. So the result is `false` only for a code that names another
-  /// reason. A provider that refuses with status 200 uses its own codes; such a code is about the
-  /// client only if it contains the word `client`.
+  /// as `invalid_request`, or no code. So each code counts, unless it names another reason or the
+  /// status shows a server in trouble. Without a code, only a refusal by the token endpoint and the
+  /// statuses 401 and 403 count. A provider that refuses with status 200 uses its own codes; such a
+  /// code is about the client only if it contains the word `client`.
   fileprivate var mayBeRefusalOfClient: Bool {
     guard !isOfServerInTrouble else { return false }
     if let response {

@@ -21,8 +21,8 @@ struct DevicePolls: Sendable {
 
   /// Returns the time until the next request after an error; `nil` if the error ends the sign-in.
   ///
-  /// Each failure in a row makes the pause longer. The pause is never shorter than the interval, or
-  /// than the time that the server asks for.
+  /// Each failure in a row doubles the pause, up to a limit. The pause is never shorter than the
+  /// interval, or than the time that the server asks for.
   mutating func pause(after error: SQOAuthError) -> Duration? {
     let asked = error.retryAfter ?? .zero
     // Section 3.5 defines four codes; each is a proper response whatever its status.

@@ -7,7 +7,7 @@ import SQFoundation
 struct EndSessionRequest: Sendable, Redacted {
   let endpoint: URL
   let clientID: String
-  /// The user's ID token; without it, the provider asks which user to log out.
+  /// The user's ID token; without it, the provider may ask which user to log out.
   let idTokenHint: String?
   /// The URI to which the provider sends the browser after the logout; `nil` for the provider's
   /// page.

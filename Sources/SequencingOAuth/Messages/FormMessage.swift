@@ -13,8 +13,8 @@ enum FormMessage {
 
   /// Parses the fields, and renames `expires` of old Graph APIs to `expires_in`.
   ///
-  /// A field that the SDK uses must occur once and be encoded correctly. If another field occurs
-  /// more than once, the first one is used. A wrong encoding of such a field is repaired.
+  /// A field that the SDK uses must not occur twice and must be encoded correctly. If another field
+  /// occurs more than once, the first one is used. A wrong encoding of such a field is repaired.
   static func members(of body: Data) throws(SQOAuthError) -> [String: JSONValue] {
     var members: [String: JSONValue] = [:]
     for pair in FormCoding.mend(String(decoding: body, as: UTF8.self)) {

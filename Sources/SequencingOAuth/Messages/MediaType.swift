@@ -13,10 +13,13 @@ package enum MediaType {
     ).asciiLowercased()
   }
 
-  /// Describes the content type of a response, for a message.
-  package static func description(of response: WebResponse) -> String {
-    essence(of: response.headers["Content-Type"]).map {
-      "the content type \"\($0.printable(atMost: 100))\""
-    } ?? "no content type"
+  /// Describes the content type of a response, for a message, without the request's secrets.
+  package static func description(
+    of response: WebResponse, removing secrets: SentSecrets
+  ) -> String {
+    guard let field = response.headers["Content-Type"] else { return "no content type" }
+    // A secret is found only in the whole field, as the server spelled it.
+    let type = secrets.removed(from: field).prefix { $0 != ";" }.trimmed
+    return "the content type \"\(String(type).printable(atMost: 100))\""
   }
 }

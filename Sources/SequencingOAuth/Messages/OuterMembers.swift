@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// A reader of single members of a JSON object that ``JSONReader`` refuses as a whole.
+/// A reader of single members of a JSON object that is too large, or that ``JSONReader`` refuses.
 ///
 /// It is only for values that must not be lost, such as a new refresh token. It never makes the SDK
 /// accept the message itself.
@@ -27,7 +27,8 @@ struct OuterMembers {
     self.names = names
   }
 
-  /// Keeps the value of a named member; returns `false` for a text that cannot be read.
+  /// Keeps the value of a named member; returns `false` if the name cannot be read, or if the
+  /// member had another value before.
   private mutating func keeps(_ value: Range<Int>, as name: Range<Int>) -> Bool {
     let plain = bytes[name].dropFirst().dropLast()
     let hasEscape = plain.contains(UInt8(ascii: "\\"))

@@ -3,8 +3,8 @@ import SQCrypto
 
 /// The proof that a code is redeemed by the client that requested it; each sign-in has a new one.
 ///
-/// The method is always `S256`. The method `plain` protects against nothing, so the SDK neither
-/// sends nor accepts it.
+/// The method is always `S256`. The method `plain` shows the verifier to everyone who sees the
+/// authorization request, so the SDK does not use it.
 ///
 /// - SeeAlso: RFC 7636, section 4
 struct PKCE: Sendable {

@@ -20,7 +20,7 @@ enum ProofAdvice {
     switch error {
     case .useDPoPNonce:
       return unusableNonce(fields).map {
-        "; the nonce that it sent (\(nonceField)) cannot be used: \($0)"
+        "; its response has no usable nonce (\(nonceField)): \($0)"
       }
     case .invalidDPoPProof:
       return clockText(fields, at: now).map { "; \($0)" }

@@ -24,15 +24,9 @@ struct RevocationResponse: Sendable {
     switch response.status {
     case 200..<300 where request.style == .gitHubToken && response.status != 204:
       throw failure(response)
-    case 401 where request.style == .gitHubToken:
-      throw SQOAuthError(
-        .invalidClient,
-        "\(Self.endpoint) refused the client's identifier or secret"
-          + (SQOAuthError.words(of: response, removing: request.secrets) ?? ""),
-        status: response.status)
     case 200..<300:
-      // Section 2.2: only the status matters and the body is ignored. But Facebook's body can say
-      // "no".
+      // Section 2.2: only the status matters and the body is ignored. But the bodies of Slack and
+      // Facebook can say "no".
       if request.style == .slackToken { return try checkSlack(response) }
       guard request.style == .facebookPermissions, Self.saysNo(response) else { return }
       throw SQOAuthError(
@@ -42,6 +36,7 @@ struct RevocationResponse: Sendable {
         status: response.status)
     case 400... where !WebResponse.isOfServerInTrouble(response.status):
       if request.style == .facebookPermissions { return try checkFacebook(response) }
+      if request.style == .gitHubToken { return try checkGitHub(response) }
       guard let error = error(in: response) else { throw failure(response) }
       guard !Self.isOver(error) else { return }
       throw .refusal(by: Self.endpoint, error, response, now: receivedAt)
@@ -91,6 +86,30 @@ struct RevocationResponse: Sendable {
     }
     guard !Self.slackEnds.contains(error.error.rawValue) else { return }
     throw .refusal(by: Self.endpoint, error, response, now: receivedAt)
+  }
+
+  // MARK: GitHub
+
+  /// Checks the status of GitHub's refusal, because its body has no code.
+  ///
+  /// Status 404 means that the token has already ended, for example because the user removed the
+  /// app. It does not mean an unknown client, which gets status 401. A web page with status 404 is
+  /// not GitHub's answer: the address is wrong.
+  private func checkGitHub(_ response: WebResponse) throws(SQOAuthError) {
+    switch response.status {
+    case 401:
+      throw SQOAuthError(
+        .invalidClient,
+        "\(Self.endpoint) refused the client's identifier or secret"
+          + (SQOAuthError.words(of: response, removing: request.secrets) ?? ""),
+        status: response.status)
+    case 404 where JSONMessage.members(of: response.body) != nil:
+      return
+    default:
+      var error = failure(response)
+      error.message += "; if the user has already removed the app there, call signOut"
+      throw error
+    }
   }
 
   // MARK: Facebook's Graph API

@@ -26,7 +26,7 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   /// It is a DELETE request with the token in JSON, and the client's identifier and secret by
   /// Basic, as described under "Delete an app token" in GitHub's REST API. The endpoint is
   /// `https://api.github.com/applications`; the SDK adds the client's identifier. The client needs
-  /// a secret.
+  /// a secret. If GitHub does not find the token (status 404), the token has already ended.
   case gitHubToken
   /// Slack's request: it ends one access token.
   ///

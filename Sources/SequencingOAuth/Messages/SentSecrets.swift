@@ -3,7 +3,7 @@ import SQBasics
 /// The secrets of a request, to remove from a server's texts.
 package struct SentSecrets: Sendable {
   private let values: [String]
-  /// The secrets that a person has chosen; they may be ordinary words.
+  /// The secrets that a person may have chosen; they may be ordinary words.
   private let passwords: [String]
 
   /// Stores the secrets, except those of fewer than 4 bytes.

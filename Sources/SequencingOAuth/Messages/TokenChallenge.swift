@@ -61,7 +61,7 @@ public struct TokenChallenge: Sendable, Hashable {
   }
 
   /// The parameter `max_age`: the longest allowed time since the user's login; `nil` if it is
-  /// missing or no number.
+  /// missing or no whole number of seconds.
   ///
   /// - SeeAlso: RFC 9470, section 3
   public var maxAge: Duration? {

@@ -86,9 +86,9 @@ struct TokenResponse: Sendable {
     guard token.isOfTypeDPoP else {
       throw SQOAuthError(
         .tokenNotBound,
-        "the token type is \"\(token.tokenType.printable)\", but a token bound to the account's key "
-          + "(DPoP) was asked for; without the configuration's tokenBinding, the SDK would accept "
-          + "the token")
+        "the token type is \"\(secrets.removed(from: token.tokenType).printable)\", but a token "
+          + "bound to the account's key (DPoP) was asked for; without the configuration's "
+          + "tokenBinding or FAPI profile, a new sign-in accepts such a token")
     }
     return token.bound(to: proofKey)
   }
@@ -139,6 +139,8 @@ struct TokenResponse: Sendable {
   private func parse(
     _ response: WebResponse, _ members: [String: JSONValue]?
   ) throws(SQOAuthError) -> SQToken {
+    var context = self.context
+    context.secrets = secrets
     do {
       return try parser.token(from: response, members: members, context: context)
     } catch var error as SQOAuthError {

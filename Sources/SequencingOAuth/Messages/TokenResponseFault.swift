@@ -3,8 +3,8 @@ import SQFoundation
 
 /// The errors for token responses that violate the standard.
 ///
-/// Each says what is wrong with the response. If a switch or a parser would make the SDK accept the
-/// response, the error names it.
+/// Each says what is wrong with the response. If one of the ``TokenResponseQuirks`` or a parser
+/// would make the SDK accept the response, the error names it.
 enum TokenResponseFault {
   /// The maximum number of member names that an error lists.
   private static let shownNames = 12
@@ -15,12 +15,12 @@ enum TokenResponseFault {
 
   /// Creates the error for a content type other than JSON; the body may still be JSON.
   static func contentType(
-    _ response: WebResponse, _ members: [String: JSONValue]?
+    _ response: WebResponse, _ members: [String: JSONValue]?, removing secrets: SentSecrets
   ) -> SQOAuthError {
-    let type = MediaType.essence(of: response.headers["Content-Type"])?.printable(atMost: 100)
+    let type = MediaType.essence(of: response.headers["Content-Type"])
     let found =
-      type.map { "has the content type \"\($0)\" instead of JSON" }
-      ?? "has no content type"
+      "has \(MediaType.description(of: response, removing: secrets))"
+      + (type == nil ? "" : " instead of JSON")
     if members?["access_token"] != nil { return fault("\(found)\(switchHint("anyContentType"))") }
     if isForm(response) { return fault("\(found), and is a form\(switchHint("formEncoded"))") }
     guard members == nil, type == "text/html" || type == "application/xhtml+xml" else {
@@ -34,7 +34,9 @@ enum TokenResponseFault {
     let found = fields["access_token"] ?? .null
     guard found == .null else { return unusable("access_token", found) }
     // A shortened name could hold a part of a secret, and only whole secrets are removed.
-    let short = fields.keys.filter { $0 != "access_token" && $0.utf8.count <= 40 }.sorted()
+    // The only "name" in a form without values could be a whole token.
+    let short = fields.filter { $0.key.utf8.count <= 40 && $0.value != "" }.keys
+      .filter { $0 != "access_token" }.sorted()
     let names = short.prefix(shownNames).map { "\"\($0.printable)\"" }
     guard !names.isEmpty else { return unusable("access_token") }
     let inside = short.first { fields[$0]?["access_token"]?.string != nil }
@@ -57,13 +59,12 @@ enum TokenResponseFault {
   }
 
   /// Creates the error for a token type that the SDK does not know.
-  ///
-  /// `isForBoundToken` says whether the client asked for a token that is bound to a key.
-  static func tokenType(_ type: String, isForBoundToken: Bool) -> SQOAuthError {
-    let asked = isForBoundToken ? "token bound to a key (DPoP)" : "Bearer token"
+  static func tokenType(_ type: String, _ context: TokenResponseContext) -> SQOAuthError {
+    let asked = context.isForBoundToken ? "token bound to a key (DPoP)" : "Bearer token"
+    let shown = context.secrets.removed(from: type).printable
     return SQOAuthError(
       .invalidResponse,
-      "the token type is \"\(type.printable)\", but a \(asked) was asked for; if this server "
+      "the token type is \"\(shown)\", but a \(asked) was asked for; if this server "
         + "gives its tokens another name, read its answers with a TokenResponseParser of your own "
         + "(ClientEnvironment.tokenResponseParser)")
   }

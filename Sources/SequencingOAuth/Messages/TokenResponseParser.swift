@@ -15,6 +15,8 @@ public struct TokenResponseContext: Sendable {
   public let isForBoundToken: Bool
   /// The user whom the response must name in `sub`; `nil` for any.
   var expectedSubject: String?
+  /// The secrets of the request, which no error may contain.
+  var secrets = SentSecrets([])
 
   /// Creates a context for one response.
   public init(
@@ -66,13 +68,17 @@ extension TokenResponseParser {
 
 /// A parser for token responses according to RFC 6749, section 5.1.
 ///
-/// It checks every field that the SDK uses.
+/// A refresh token that is not a text counts as missing. If the scope is neither a text nor a list
+/// of texts, the token's scope is unknown.
 public struct StandardTokenResponseParser: TokenResponseParser {
   /// Creates a parser without settings.
   public init() {}
 
-  /// Returns the token from one response; throws if the access token or its type is missing, or if
-  /// a field that the SDK uses is malformed.
+  /// Returns the token from one response; throws if it has no usable access token.
+  ///
+  /// It also throws if the content type is not JSON, or if the token's type is missing or unknown,
+  /// unless the context's quirks allow that; if the lifetime is malformed; or if the refresh token
+  /// has a forbidden character.
   public func token(
     from response: WebResponse, context: TokenResponseContext
   ) throws(SQOAuthError) -> SQToken {
@@ -92,7 +98,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     var fields =
       isForm
       ? try FormMessage.members(of: response.body)
-      : try self.members(of: response, members, quirks: context.quirks)
+      : try self.members(of: response, members, context)
     // As in JSON, an error in a form must not be treated as a token.
     guard !isForm || [nil, ""].contains(fields["error"]) else {
       throw SQOAuthError(
@@ -130,10 +136,10 @@ public struct StandardTokenResponseParser: TokenResponseParser {
   }
 
   private func members(
-    of response: WebResponse, _ known: [String: JSONValue]?, quirks: TokenResponseQuirks
+    of response: WebResponse, _ known: [String: JSONValue]?, _ context: TokenResponseContext
   ) throws(SQOAuthError) -> [String: JSONValue] {
-    guard JSONMessage.isJSON(response) || quirks.contains(.anyContentType) else {
-      throw TokenResponseFault.contentType(response, known)
+    guard JSONMessage.isJSON(response) || context.quirks.contains(.anyContentType) else {
+      throw TokenResponseFault.contentType(response, known, removing: context.secrets)
     }
     if let known { return known }
     return try JSONMessage.members(of: response.body, as: "token response")
@@ -153,7 +159,7 @@ public struct StandardTokenResponseParser: TokenResponseParser {
     case "dpop": throw TokenResponseFault.boundTokenType
     case "user" where context.quirks.contains(.userTokenType): return "Bearer"
     case "bot" where context.quirks.contains(.botTokenType): return "Bearer"
-    default: throw TokenResponseFault.tokenType(type, isForBoundToken: context.isForBoundToken)
+    default: throw TokenResponseFault.tokenType(type, context)
     }
   }
 

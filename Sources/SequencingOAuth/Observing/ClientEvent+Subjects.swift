@@ -89,13 +89,16 @@ extension ClientEvent {
       /// Another process had already got a new token, and this process took it over.
       case takenOver
       /// The refresh failed, or a sign-in or the end of the session came first.
+      ///
+      /// A refresh for ``ClientEvent/Refresh/Reason/narrowing`` always has this result, because it
+      /// gets no token for the account itself.
       case none
     }
 
     /// Why the token is needed.
     public let reason: Reason
-    /// The number of callers that waited for the token, set at the end; not counting the timer or a
-    /// keeper.
+    /// The number of callers that waited for the account's token, set at the end; not counting the
+    /// timer, a keeper or callers that need a narrowed token.
     public internal(set) var callers: Int?
     /// How the refresh ended, set at the end.
     public internal(set) var result: Result?
@@ -119,7 +122,7 @@ extension ClientEvent {
     case foreignAddress
     /// The redirect has no `state` or a wrong one, or it cannot be read.
     case wrongState
-    /// The sign-in already got a different response.
+    /// The sign-in already got a different response, or has ended without one.
     case tooLate
   }
 

@@ -100,13 +100,13 @@ extension ClientEvent.RedirectRefusal {
     switch self {
     case .foreignAddress: "it has another address"
     case .wrongState: "it has no state or a wrong one, or cannot be read"
-    case .tooLate: "the sign-in has had another response"
+    case .tooLate: "the sign-in has had another response, or is over"
     }
   }
 }
 
 extension Duration {
-  /// The duration in whole milliseconds, or as text if it is longer than ten seconds.
+  /// The duration in whole milliseconds, or as text if it is ten seconds or longer.
   fileprivate var milliseconds: String {
     self < .seconds(10) ? "\(Int((self / .milliseconds(1)).rounded())) ms" : text
   }

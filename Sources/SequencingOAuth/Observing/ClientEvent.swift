@@ -2,9 +2,9 @@ public import SQFoundation
 
 /// Something that happens in the SDK, for logs, metrics and traces.
 ///
-/// No event contains a secret, the path or query of a URL, or data about a user. An event contains
-/// an account's id only if the observer asks for ids. A later version may add subjects and cases,
-/// so write a `default` in a `switch`.
+/// No event contains a secret, or the path or query of a URL. An event contains data about a user,
+/// such as an account's id, only if the observer asks for ids. A later version may add subjects and
+/// cases, so write a `default` in a `switch`.
 ///
 /// - SeeAlso: ``ClientObserver``
 public struct ClientEvent: Sendable, Hashable {
@@ -40,7 +40,7 @@ public struct ClientEvent: Sendable, Hashable {
     case codeShown
     /// The redirect of a sign-in was accepted.
     case redirectAccepted
-    /// A redirect was refused, and the sign-in still waits.
+    /// A redirect was refused, without an effect on the sign-in.
     case redirectRefused(RedirectRefusal)
     /// A session took over the token that another process had refreshed.
     case takenOver

@@ -2,7 +2,7 @@ import SQBasics
 
 /// An observer of what the SDK does, for ``ClientEnvironment/observer``.
 ///
-/// The closure gets the events in order, one at a time, on the observer's own thread. The SDK never
+/// The closure gets the events in order, one at a time, on the observer's own queue. The SDK never
 /// waits for it. If the closure is too slow, a limited number of events wait for it, and further
 /// events are lost; ``ClientEvent/Subject/lost(_:)`` says how many.
 public final class ClientObserver: Sendable {

@@ -59,7 +59,7 @@ extension ClientEvent.Request {
         ?? "an invalid address",
       attempt: what.attempt,
       tokenLife: what.token?.expirationDate.map {
-        .seconds(max(0, $0.timeIntervalSince(now)))
+        .bounded(seconds: $0.timeIntervalSince(now))
       })
   }
 

@@ -17,8 +17,8 @@ extension AccountOperations {
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/expiredToken`` if the code expired;
   ///   ``SQOAuthError/Code/accessDenied`` if the user refused;
   ///   ``SQOAuthError/Code/deviceAuthorizationUnsupported`` if the provider has no device
-  ///   authorization endpoint; ``SQOAuthError/Code/signInUnderWay`` if a sign-in in the browser is
-  ///   under way.
+  ///   authorization endpoint; ``SQOAuthError/Code/signInUnderWay`` if a sign-in in the browser,
+  ///   other than a silent one, is under way.
   /// - SeeAlso: RFC 8628
   @discardableResult
   public func signInWithDeviceCode(

@@ -24,7 +24,8 @@ extension AccountOperations {
   /// response about a user other than the ID token's is rejected. Any task may call this method;
   /// cancelling the task ends the request. The time limit is ``ClientConfiguration/timeout``.
   ///
-  /// - Throws: ``SQOAuthError``: the errors of ``idToken()`` if it is not known who signed in;
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the provider has no
+  ///   UserInfo endpoint; the errors of ``idToken()`` if it is not known who signed in;
   ///   ``SQOAuthError/Code/userInfoInvalid`` if the response cannot be used; the errors of
   ///   ``token()`` and ``send(_:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3

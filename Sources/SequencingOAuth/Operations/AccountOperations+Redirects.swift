@@ -3,17 +3,18 @@ public import SQFoundation
 // Redirects that the app receives itself, instead of the SDK's loopback receiver.
 
 extension AccountOperations {
-  /// Handles the text of a URL that opened the app, and returns whether it answered the sign-in
-  /// under way.
+  /// Handles the text of a URL that opened the app, and returns whether it answered the sign-in or
+  /// the logout under way.
   ///
-  /// The result `false` means that the URL had no effect, for example because it is for another
+  /// The result `false` means that the URL was not accepted, for example because it is for another
   /// part of the app or for another sign-in. `receiveRedirect(_:)` tells the cases apart.
   @discardableResult
   public func handleRedirect(_ redirect: String) -> Bool {
     receiveRedirect(redirect) == .answered
   }
 
-  /// Handles a URL that opened the app, and returns whether it answered the sign-in under way.
+  /// Handles a URL that opened the app, and returns whether it answered the sign-in or the logout
+  /// under way.
   ///
   /// See ``handleRedirect(_:)-(String)``.
   @discardableResult
@@ -24,7 +25,7 @@ extension AccountOperations {
   /// Handles the text of a URL that opened the app, and returns what happened to it.
   ///
   /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
-  /// URL had an effect.
+  /// sign-in or the logout under way accepted the URL.
   public func receiveRedirect(_ redirect: String) -> RedirectOutcome {
     module.signIns.offer(redirect)
   }
@@ -32,7 +33,7 @@ extension AccountOperations {
   /// Handles a URL that opened the app, and returns what happened to it.
   ///
   /// Any thread may call it; it returns at once. Only ``RedirectOutcome/answered`` means that the
-  /// URL had an effect.
+  /// sign-in or the logout under way accepted the URL.
   public func receiveRedirect(_ redirect: URL) -> RedirectOutcome {
     receiveRedirect(redirect.absoluteString)
   }

@@ -69,9 +69,9 @@ extension AccountOperations {
   /// challenge says `insufficient_scope` is thrown too. A response with any other status is
   /// returned.
   ///
-  /// A request without a ``WebRequest/timeout`` gets ``ClientConfiguration/timeout``, for each
-  /// attempt to send it. A refresh between two attempts does not count; it has the time limit of
-  /// ``token()``.
+  /// A request whose ``WebRequest/timeout`` was not set gets ``ClientConfiguration/timeout``, for
+  /// each attempt to send it. A refresh between two attempts does not count; it has the time limit
+  /// of ``token()``.
   ///
   /// - Throws: ``SQOAuthError``: the errors of ``authenticate(_:)`` and of the HTTP client;
   ///   ``SQOAuthError/Code/invalidToken``, ``SQOAuthError/Code/insufficientScope``,

@@ -16,9 +16,9 @@ extension AccountOperations {
 
   /// Signs the user in with the browser, with options for this sign-in only.
   ///
-  /// This call joins a sign-in under way that has the same options. If the options differ, it waits
-  /// for the end of a silent sign-in, and fails with ``SQOAuthError/Code/signInUnderWay`` during
-  /// any other. ``signIn()`` without options joins any sign-in except a silent one.
+  /// This call joins a sign-in in the browser that has the same options. It waits for the end of a
+  /// silent sign-in, and fails with ``SQOAuthError/Code/signInUnderWay`` during any other sign-in.
+  /// ``signIn()`` without options joins any sign-in except a silent one.
   @discardableResult
   public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
     try await module.signIn(SignIn.Request(place: .browser, options: options))
@@ -27,7 +27,8 @@ extension AccountOperations {
   /// Signs the user in without asking anything, if the provider still knows the user.
   ///
   /// The browser may appear for a moment, to carry the request to the provider and back. The
-  /// request names the user of the current ``SQToken/idToken``, unless the options name a user.
+  /// request names the user of the current ``SQToken/idToken``, unless the options have an
+  /// ``SignInOptions/idTokenHint``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the

@@ -12,10 +12,11 @@ extension AccountOperations {
   /// for any other error whose ``SQOAuthError/requiresSignIn`` is `true`, this method does what
   /// ``requestAccess()`` does.
   ///
-  /// If another caller has replaced the refused token meanwhile, this method returns the newer
-  /// token without a sign-in. If the user refuses, the account keeps its token. After three
-  /// sign-ins within ten minutes for the same demand and the same request, the user is not asked
-  /// again.
+  /// If a newer token with the demanded scopes has replaced the refused token meanwhile, this
+  /// method returns the newer token without a sign-in. A demanded login needs the token of a later
+  /// sign-in, because a refresh is no login. If the user refuses, the account keeps its token.
+  /// After three sign-ins within ten minutes for the same demand and the same request, the user is
+  /// not asked again.
   ///
   /// - Throws: ``SQOAuthError``: `error` itself if no sign-in can help, or if three sign-ins did
   ///   not help; the errors of ``signIn(with:)``.
@@ -24,10 +25,15 @@ extension AccountOperations {
   public func requestAccess(
     answering error: SQOAuthError, with options: SignInOptions = SignInOptions()
   ) async throws(SQOAuthError) -> SQToken {
-    if let options = try module.stepUpOptions(answering: error, with: options) {
-      return try await module.signIn(SignIn.Request(place: .browser, options: options))
+    while true {
+      let endCount = module.signIns.endCount
+      guard let options = try module.stepUpOptions(answering: error, with: options) else {
+        return try await requestAccess()
+      }
+      let request = SignIn.Request(place: .browser, options: options)
+      // Another caller may have signed the user in meanwhile.
+      if let token = try await module.signIn(request, since: endCount, on: nil) { return token }
     }
-    return try await requestAccess()
   }
 }
 
@@ -42,7 +48,8 @@ extension AuthorizationModule {
       return nil
     }
     if let use = error.refusedUse, let token = session.validToken, !use.isOf(token),
-      token.scopesMissing(from: demand.scopes).isEmpty
+      token.scopesMissing(from: demand.scopes).isEmpty,
+      !demand.asksForLogin || !isCurrent(signInOf: use)
     {
       return nil
     }
@@ -52,10 +59,19 @@ extension AuthorizationModule {
     }
     guard isAllowed else {
       var error = error
-      error.message += "; it demanded the same after \(StepUps.limit) sign-ins"
+      // The rest of the message advises a sign-in, which did not help.
+      let reason = error.message.prefix { $0 != ";" }
+      error.message =
+        "\(reason); it still did after \(StepUps.limit) sign-ins, so the user is not asked again now"
       throw error
     }
     return demand.options(options, after: session.token, configuration)
+  }
+
+  /// Returns whether the current token comes from the same sign-in as a refused token; `false` if
+  /// unknown.
+  private func isCurrent(signInOf use: RefusedUse) -> Bool {
+    use.signIn != nil && use.signIn == session.generation
   }
 }
 

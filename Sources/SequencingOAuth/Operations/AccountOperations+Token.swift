@@ -84,8 +84,10 @@ extension AccountOperations {
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
   ///
   /// The browser opens if there is no token, or if the refresh fails with an error whose
-  /// ``SQOAuthError/requiresSignIn`` is `true`. Any other error of the refresh is thrown. If many
-  /// callers need the browser at the same time, it opens once for all of them.
+  /// ``SQOAuthError/requiresSignIn`` is `true`. Any other error of the refresh is thrown. For a
+  /// client with ``ClientConfiguration/usesClientCredentials``, the browser never opens, and each
+  /// error is thrown. If many callers need the browser at the same time, it opens once for all of
+  /// them.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     try await module.requestAccess(SignIn.Request())
@@ -133,8 +135,9 @@ extension AccountOperations {
   /// The refresh starts when 11 to 12 percent of the token's lifetime is left, but no earlier than
   /// 550 to 600 s before the expiry. The exact moment is random, so that a server's clients do not
   /// all send their requests at the same time. After a failure the module waits 1 s, then 2 s, up
-  /// to 60 s, or as long as the server asks, and tries again. The timer stops when the session ends
-  /// and when the module is released. Time during which the machine is suspended counts.
+  /// to 60 s, or as long as the server asks, up to one hour, and tries again. The timer stops when
+  /// the session ends and when the module is released. Time during which the machine is suspended
+  /// counts.
   public var refreshesAutomatically: Bool {
     get { module.session.isUpdating }
     set { module.session.updates(newValue) }

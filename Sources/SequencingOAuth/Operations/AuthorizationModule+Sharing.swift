@@ -5,7 +5,8 @@ import SQCrypto
 extension AuthorizationModule {
   /// Runs work while no other session, in this process or another, changes the account.
   ///
-  /// `hasWaited` is `true` if the work had to wait more than a second for another session.
+  /// If the store fails to lock the account, the work runs without the lock. `hasWaited` is `true`
+  /// if the work had to wait more than a second for another session.
   ///
   /// - Throws: ``SQOAuthError/Code/accountInUse`` if the wait for another session takes longer than
   ///   `limit`; ``SQOAuthError/Code/cancelled`` if the task is cancelled during the wait.

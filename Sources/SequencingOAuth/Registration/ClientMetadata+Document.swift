@@ -10,8 +10,10 @@ extension ClientMetadata {
   /// `application/json`, without a redirect. The client is public, or authenticates with ``keys``;
   /// the document has no secret.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if `clientID` is not a valid URL for such
-  ///   a document, or if the client authenticates with a secret.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` or ``SQOAuthError/Code/insecureEndpoint``
+  ///   if `clientID` is not a valid URL for such a document;
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if the client authenticates with a secret, or if
+  ///   no server could accept the metadata.
   /// - SeeAlso: OAuth Client ID Metadata Document (draft), sections 3 and 4
   public func document(clientID: String) throws(SQOAuthError) -> Data {
     try Self.checkDocumentAddress(clientID)

@@ -34,9 +34,9 @@ public struct ClientMetadata: Sendable, Hashable {
   /// The kind of program (`application_type`); if `nil`, the default, the redirect URIs determine
   /// it.
   ///
-  /// A client with redirects to https only is ``ApplicationType/web``, any other client that signs
-  /// users in is ``ApplicationType/native``. Servers accept a redirect to a loopback address from
-  /// native programs only.
+  /// A client with redirects to https only is ``ApplicationType/web``, any other client with
+  /// redirects is ``ApplicationType/native``; a client without redirects names no kind. Servers
+  /// accept a redirect to a loopback address from native programs only.
   ///
   /// - SeeAlso: OpenID Connect Dynamic Client Registration 1.0, section 2
   public var applicationType: ApplicationType?
@@ -51,8 +51,8 @@ public struct ClientMetadata: Sendable, Hashable {
   /// Whether the client wants only access tokens that are bound to a key
   /// (`dpop_bound_access_tokens`); `nil`, the default, lets the server decide.
   ///
-  /// Set it for a client with ``ClientConfiguration/tokenBinding``, because some servers bind
-  /// tokens only for clients that have registered this member. The server then refuses a token
+  /// Set it for a client whose ``ClientConfiguration/tokenBinding`` is a key, because some servers
+  /// bind tokens only for clients that have registered this member. The server then refuses a token
   /// request without a proof.
   ///
   /// - SeeAlso: RFC 9449, section 5.2
@@ -187,12 +187,13 @@ public struct ClientMetadata: Sendable, Hashable {
       + [.basic, .post]
   }
 
-  /// Throws if a redirect URI cannot be used, or if the grants require one and there is none.
+  /// Throws if a redirect URI, the authentication method or a key cannot be used or is missing.
   func check() throws(SQOAuthError) {
     for uri in redirectURIs { _ = try RedirectURI(uri) }
     guard !redirectURIs.isEmpty || !grantTypes.contains("authorization_code") else {
       throw SQOAuthError(
-        .invalidConfiguration, "a client that signs users in needs a redirect URI")
+        .invalidConfiguration,
+        "a client with the grant authorization_code needs a redirect URI")
     }
     let known: [ClientAuthentication] = [
       .publicClient, .basic, .post, .basicUnescaped, .privateKeyJWT, .clientSecretJWT,

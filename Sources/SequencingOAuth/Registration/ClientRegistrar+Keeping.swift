@@ -12,8 +12,8 @@ extension ClientRegistrar {
   /// identifier stays the same and its users' accounts remain valid. The client registers again
   /// only if the update is impossible: the server offers no updates, no longer knows the client, or
   /// the update does not have the required result. The old registration is deleted if its secret
-  /// has expired. If the server cannot be reached, a stored registration remains in use until its
-  /// secret expires.
+  /// has expired. If the server cannot be reached, a stored registration that has all that
+  /// `metadata` requires remains in use until its secret expires.
   ///
   /// Processes and hosts that share a store may call this method at the same time with the same
   /// `metadata`, and get the same registration: the first one that is stored wins, and a client
@@ -85,7 +85,8 @@ package struct RegistrationOptions: Sendable, Hashable {
   /// Without this check, if the server no longer knows the client, the user may see only an error
   /// page of the server.
   package var verifies = false
-  /// Whether to keep a stored client that cannot manage itself, even if it lacks a scope.
+  /// Whether to keep a stored client that lacks a scope, if it cannot manage itself or its update
+  /// fails.
   ///
   /// A new client would make the accounts of the stored client unusable.
   package var keepsScopes = false

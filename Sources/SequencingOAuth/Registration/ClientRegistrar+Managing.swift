@@ -4,10 +4,11 @@ import SQFoundation
 extension ClientRegistrar {
   /// Reads the registration from the server; store the result in place of the old registration.
   ///
-  /// The server may have replaced the secret or the token that manages the registration. Members
-  /// that are missing in the response keep their earlier values. Another program, or a person on
-  /// the server's pages, may have changed the client: ``ClientRegistration/check(against:)``
-  /// compares the result with the needs of your app, such as its redirect URIs.
+  /// The server may have replaced the secret or the token that manages the registration. A property
+  /// whose value is missing in the response keeps its earlier value, except
+  /// ``ClientRegistration/members``. Another program, or a person on the server's pages, may have
+  /// changed the client: ``ClientRegistration/check(against:)`` compares the result with the needs
+  /// of your app, such as its redirect URIs.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the client cannot
   ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for a response about another
@@ -98,7 +99,9 @@ extension ClientRegistrar {
   ) async throws(SQOAuthError) -> ClientRegistration.Management {
     guard let management = registration.management else {
       throw SQOAuthError(
-        .registrationUnsupported, "the server does not let clients manage their registration")
+        .registrationUnsupported,
+        "the server sent no usable address and token to manage this registration "
+          + "(registration_client_uri, registration_access_token)")
     }
     let server = try await serverMetadata()
     let endpoint = (try? server.address(of: .registration)) ?? URL(string: issuer)

@@ -94,7 +94,7 @@ public struct ClientRegistrar: Sendable {
   ) throws(SQOAuthError) -> WebRequest {
     // The server chooses the address of a registration, so the address must be checked.
     if !acceptsServersOnThisComputer {
-      try ProviderMetadata.checkIsElsewhere(url.absoluteString, of: issuer)
+      try ProviderMetadata.checkIsElsewhere(url, of: issuer)
     }
     var request = WebRequest(
       method: method, url: url, headers: ["Accept": "application/json"])

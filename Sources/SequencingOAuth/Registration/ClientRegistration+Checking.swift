@@ -30,7 +30,7 @@ extension ClientRegistration {
       Self.supported.contains(clientAuthentication),
       "the client for an authentication that this SDK does not support")
     try require(
-      clientSecret != nil || [.publicClient, .privateKeyJWT].contains(clientAuthentication),
+      clientSecret != nil || !clientAuthentication.usesSecret,
       "the client for an authentication by a secret, but sent no secret")
     try require(
       metadata.registeredAuthentication.map { clientAuthentication.serves(inPlaceOf: $0) }
@@ -117,8 +117,8 @@ extension ClientRegistration {
       return true
     }
     // A server may add members to a key, or omit members that are not part of the key itself.
-    func halves(_ keys: [JSONValue]) -> Set<[String: JSONValue]> {
-      Set(keys.compactMap { $0.object?.filter { JSONWebKey.identifyingNames.contains($0.key) } })
+    func halves(_ keys: [JSONValue]) -> Set<[String: String]> {
+      Set(keys.compactMap { $0.object.map(JSONWebKey.identifyingMembers(of:)) })
     }
     return halves(answer["keys"].array ?? []) == halves(keys)
   }

@@ -101,9 +101,20 @@ public final class FileRegistrationStore: RegistrationStore {
     guard let bytes else { return nil }
     guard let key else { return (try decode(bytes), nil) }
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw damaged }
-    let sealer = try RecordSealer(key, header: Data(bytes[..<end]))
-    let box = Data(bytes[end...].dropFirst())
-    return (try decode(try sealer.open(box, as: Self.purpose, with: Data())), sealer)
+    let sealer: RecordSealer
+    do throws(SQOAuthError) {
+      sealer = try RecordSealer(key, header: Data(bytes[..<end]))
+    } catch {
+      throw error.naming("the file of registrations \(path.printable) cannot be read")
+    }
+    let json: Data
+    do throws(SQOAuthError) {
+      json = try sealer.open(
+        Data(bytes[end...].dropFirst()), as: Self.purpose, with: Data())
+    } catch {
+      throw error.code == .storeDamaged ? damaged : error
+    }
+    return (try decode(json), sealer)
   }
 
   private func sealed(

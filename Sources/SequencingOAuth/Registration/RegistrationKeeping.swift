@@ -9,7 +9,7 @@ struct RegistrationKeeping: Sendable {
 
   /// The maximum number of attempts when another program changes the stored registration.
   private static let attempts = 5
-  /// The number of checks for a renewal by another host, at intervals of half a second.
+  /// The number of pauses of half a second in which another host may store its renewal.
   private static let looks = 6
   /// The number of attempts, at intervals of 100 ms, to get the right to register.
   private static let leaseLooks = 350

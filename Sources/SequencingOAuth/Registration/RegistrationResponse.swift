@@ -22,7 +22,8 @@ struct RegistrationResponse {
     guard JSONMessage.isJSON(response) else {
       throw SQOAuthError(
         .invalidResponse,
-        "\(Self.endpoint) answered with \(MediaType.description(of: response)) instead of JSON",
+        "\(Self.endpoint) answered with \(MediaType.description(of: response, removing: secrets)) "
+          + "instead of JSON",
         status: response.status)
     }
     return try JSONMessage.members(of: response.body, as: "registration response")
@@ -37,7 +38,7 @@ struct RegistrationResponse {
 
   /// Returns the registration in a response to a client that was described by `metadata`.
   ///
-  /// Values that are missing in the response keep their `earlier` value.
+  /// A property whose value is missing in the response keeps its `earlier` value, except `members`.
   func registration(
     in members: [String: JSONValue], for metadata: ClientMetadata? = nil,
     after earlier: ClientRegistration? = nil
@@ -102,8 +103,7 @@ struct RegistrationResponse {
     let end = date.flatMap { $0.timeIntervalSince1970 == 0 ? nil : $0 }
     guard let earlier, value == nil || value == earlier.clientSecret else { return (value, end) }
     // A client that has changed to a method without a secret no longer has one.
-    let keepsSecret =
-      method == earlier.clientAuthentication || method == .basic || method == .post
+    let keepsSecret = method == earlier.clientAuthentication || method?.usesSecret == true
     guard value != nil || keepsSecret else { return (nil, nil) }
     return (earlier.clientSecret, date == nil ? earlier.clientSecretExpirationDate : end)
   }

@@ -1,7 +1,7 @@
 /// A store for the registrations of a client, one for each server.
 ///
-/// Its methods may be called on any thread. If a method throws an error, the operation that called
-/// the method fails.
+/// Its methods may be called on any thread. An error of ``registrationLease(at:)`` is ignored. If
+/// any other method throws an error, the operation that called the method fails.
 public protocol RegistrationStore: Sendable {
   /// Returns the registration at a server; `nil` if there is none.
   func registration(at issuer: String) async throws -> ClientRegistration?

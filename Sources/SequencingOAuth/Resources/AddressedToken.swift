@@ -20,6 +20,12 @@ package struct AddressedToken: Sendable {
     try await RequestAuthorization(self, for: request)
   }
 
+  /// Whether the fields of a request need the app's code, which may take any time.
+  package var needsCodeOfApp: Bool {
+    let keyIsOfApp = token.proofKey.map { $0.pair == nil } ?? false
+    return keyIsOfApp || !(module.requestAuthenticator is AuthorizationFieldAuthenticator)
+  }
+
   /// Returns the header fields that the app's authenticator creates for a request.
   func authenticatorFields(on request: ResourceRequest) async throws(SQOAuthError) -> HeaderFields {
     do {
@@ -117,7 +123,7 @@ extension AuthorizationModule {
       throw SQOAuthError(
         .sessionReplaced,
         "another process signed a user in to the account \"\(accountID.printable)\" while this "
-          + "request waited; the request was not sent, because it belongs to the previous user")
+          + "request waited; the request was not sent, because it belongs to the previous sign-in")
     }
     return use(token, at: origin, since: generation)
   }

@@ -62,7 +62,8 @@ public struct ProtectedResourceMetadata: Sendable, Hashable {
 
   /// Returns the document, to be served as `application/json`.
   ///
-  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if a client would refuse the document.
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` or ``SQOAuthError/Code/insecureEndpoint``
+  ///   if a client would refuse the document.
   public func document() throws(SQOAuthError) -> Data {
     _ = try Self.address(of: resource)
     guard !authorizationServers.isEmpty else {

@@ -7,6 +7,8 @@ struct RefusedUse: Sendable, Hashable {
   let operation: String
   /// A hash of the token, which does not reveal the token and is valid only in this process.
   private let token: Int
+  /// The sign-in that the token comes from; `nil` if unknown.
+  var signIn: SignInGeneration?
 
   init(_ token: SQToken, for request: ResourceRequest) {
     let target = request.url.absoluteString.prefix { $0 != "?" && $0 != "#" }

@@ -135,7 +135,8 @@ extension RequestAuthorization {
   /// for a while. Call this method after each response, because any response may have a nonce for
   /// the next proof. Do not call it for a request whose content cannot be sent again.
   ///
-  /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``.
+  /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``, or the reason why new
+  ///   fields could not be created.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9449, section 9
   public func renewed(
     afterStatus status: Int, fields: HeaderFields
@@ -157,8 +158,9 @@ extension RequestAuthorization {
   }
 
   private func resourceRefusal(_ status: Int, _ fields: HeaderFields) -> ResourceRefusal? {
-    let refusal = ResourceRefusal(
+    var refusal = ResourceRefusal(
       status: status, fields: fields, of: use.token, for: request, at: use.module.session.now)
+    refusal?.error.refusedUse?.signIn = use.generation
     guard refusal?.error.code == .useDPoPNonce, repeats.areUsedUpByNonces else { return refusal }
     return refusal?.explained(by: ProofRepeats.usedUp)
   }

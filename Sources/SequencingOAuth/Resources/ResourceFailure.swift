@@ -1,6 +1,6 @@
 /// A reason why a request for a protected resource got no usable response.
 package enum ResourceFailure: Error {
-  /// No token is available for the request, or none other than the token that the server refused.
+  /// The SDK could not get a token or create the fields for it, at first or after a refusal.
   case noAccess(SQOAuthError)
   /// The server refused the token or its scope.
   case refused(SQOAuthError, WebResponse)

@@ -11,7 +11,7 @@ package struct ResourceRefusal {
     case proof
   }
 
-  package private(set) var error: SQOAuthError
+  package internal(set) var error: SQOAuthError
   package let remedy: Remedy
 
   /// Interprets a response; `nil` if the response is not a refusal of the token.

@@ -70,10 +70,10 @@ public protocol ResourceRequestAuthenticator: Sendable {
   /// Returns whether to send a request once more, with new fields, after a response with a status
   /// from 400 to 499.
   ///
-  /// Implement it if the server sends something that the fields need, such as a nonce. The SDK
-  /// calls it once for each token with which the request was sent. The default implementation
-  /// returns `false`. The SDK refreshes a token that the server refused, whatever this method
-  /// returns.
+  /// Implement it if the server sends something that the fields need, such as a nonce. For each
+  /// token with which the request was sent, the SDK calls it at most once, and up to three more
+  /// times if the server demands a new nonce (`use_dpop_nonce`). The default implementation returns
+  /// `false`. The SDK refreshes a token that the server refused, whatever this method returns.
   func repeats(
     _ request: ResourceRequest, with token: SQToken, afterStatus status: Int, fields: HeaderFields
   ) async -> Bool

@@ -9,6 +9,9 @@ struct StepUpDemand: Sendable, Hashable {
   let acrValues: [String]
   let maxAge: Duration?
 
+  /// Whether only a new login of the user can satisfy the demand.
+  var asksForLogin: Bool { !acrValues.isEmpty || maxAge != nil }
+
   /// Reads the demand in an error; `nil` if the error has no demand that a sign-in can satisfy.
   init?(_ error: SQOAuthError) {
     guard let challenge = error.challenge else { return nil }

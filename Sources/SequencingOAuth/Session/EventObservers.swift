@@ -10,6 +10,7 @@ package final class EventObservers<Event: Sendable>: Sendable {
     var handler: Handler?
     var streams: [Int: AsyncStream<Event>.Continuation] = [:]
     var lastStream = 0
+    var isFinished = false
   }
 
   private let state = Locked(State())
@@ -20,9 +21,13 @@ package final class EventObservers<Event: Sendable>: Sendable {
     finish()
   }
 
-  /// Ends all streams.
+  /// Ends all streams, also those that are created later.
   package func finish() {
-    for stream in state.withLock(\.streams).values { stream.finish() }
+    let streams = state.withLock { state in
+      state.isFinished = true
+      return state.streams
+    }
+    for stream in streams.values { stream.finish() }
   }
 
   /// Sets the closure that receives each event.
@@ -37,11 +42,13 @@ package final class EventObservers<Event: Sendable>: Sendable {
   /// not accumulate for a reader that never reads again.
   package func stream(atMost limit: Int) -> AsyncStream<Event> {
     AsyncStream(bufferingPolicy: .bufferingNewest(limit)) { continuation in
-      let id = state.withLock { state in
+      let id: Int? = state.withLock { state in
+        guard !state.isFinished else { return nil }
         state.lastStream += 1
         state.streams[state.lastStream] = continuation
         return state.lastStream
       }
+      guard let id else { return continuation.finish() }
       continuation.onTermination = { [weak self] _ in
         self?.state.withLock { $0.streams[id] = nil }
       }

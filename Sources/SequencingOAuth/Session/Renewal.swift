@@ -8,7 +8,8 @@ import SQBasics
 /// It runs in a separate task, and no waiting caller can cancel it. It sends a one-time refresh
 /// token only if the next token can certainly be stored: the session has the account's lease, the
 /// stored record was read, and the store has a reservation for the next record. An app can disable
-/// these conditions with ``ClientEnvironment/refreshesWithoutStore``.
+/// these conditions with ``ClientEnvironment/refreshesWithoutStore``, but not while another process
+/// has the lease, and not after another host has changed the account.
 struct Renewal: Sendable {
   typealias Outcome = SharedWork<SQToken?, SQOAuthError>.Outcome
 

@@ -21,7 +21,7 @@ extension SQOAuthError {
   var beforeSending: SQOAuthError {
     SQOAuthError(
       code,
-      "\(message); the refresh token was not sent, because the new one could not have been stored",
+      "\(message); no refresh was sent, because the new token could not have been stored",
       cause: cause)
   }
 }

@@ -27,12 +27,12 @@ public enum SessionEvent: Sendable {
   ///
   /// The date is the earlier one of ``SQToken/refreshTokenExpirationDate`` and
   /// ``SQToken/authorizationExpirationDate``. The event comes ``ClientConfiguration/endNotice``
-  /// before that date (one day by default), but not before nine tenths of the sign-in's lifetime
-  /// have passed. Each process reports a date once, even for an account from a store, and reports
-  /// again only if the server names a later date. There is no event for a grant that the client can
-  /// repeat without a user.
+  /// before that date (one day by default), but not before nine tenths of the lifetime that the
+  /// server named have passed. Each process reports a date once, even for an account from a store,
+  /// and reports again only if the server names a later date. There is no event for a grant that
+  /// the client can repeat without a user.
   case endsSoon(Date)
-  /// A refresh failed, or a new token could not be stored; the session continues.
+  /// A refresh failed, or a token could not be stored or loaded; a running session continues.
   case refreshFailed(SQOAuthError)
   /// The session has ended and no longer has a token.
   case ended(SessionEnd)

@@ -63,11 +63,10 @@ extension SessionState {
   /// before it happens, or later.
   func dueAt(renews: Bool, notice: Duration = .zero) -> Date? {
     var dates = [untoldEnd(notice: notice)?.due].compactMap(\.self)
-    if renews, isRenewable, let due = schedule.dueAt {
+    if renews, isRenewable, let renewalDate {
       // If a server's tokens expire immediately, it still gets at most one request a second.
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
-      let isDue = isInvalidated || record?.unverifiedToken != nil
-      dates.append(max(isDue ? .distantPast : due, failure?.until ?? .distantPast, rest))
+      dates.append(max(renewalDate, failure?.until ?? .distantPast, rest))
     }
     // During a change, no attempt is due: the change stores its own record, or the timer is set
     // again after it.
@@ -102,6 +101,14 @@ extension SessionState {
     record?.isRenewable ?? false
   }
 
+  /// When the timer renews the token, apart from a pause; `nil` for never.
+  ///
+  /// An invalidated token, and a token that waits for the validation of its ID token, are due at
+  /// once, even if they do not expire.
+  private var renewalDate: Date? {
+    isInvalidated || record?.unverifiedToken != nil ? .distantPast : schedule.dueAt
+  }
+
   /// Returns the token that a caller needs, if it is in memory and valid.
   private func token(for need: Need, at now: Date) -> SQToken? {
     if case .narrowed(let access) = need { return narrowed.token(for: access, at: now) }
@@ -111,7 +118,7 @@ extension SessionState {
       case .valid: true
       case .replacing(let refused): record.token.accessToken != refused
       case .new(let since), .kept(let since): renewals > since
-      case .due: schedule.dueAt.map { now < $0 } ?? true
+      case .due: renewalDate.map { now < $0 } ?? true
       case .narrowed: false
       }
     return isNeeded ? record.token : nil

@@ -4,7 +4,7 @@ import SQBasics
 ///
 /// The next sign-in may be another user's, and that user's token must not be sent with this user's
 /// requests.
-struct SignInGeneration: Sendable, Equatable {
+struct SignInGeneration: Sendable, Hashable {
   /// The number of times the session had ended before this sign-in.
   let ends: Int
   /// The number of times another process's sign-in had replaced the session before this sign-in.

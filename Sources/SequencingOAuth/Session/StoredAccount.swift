@@ -256,7 +256,8 @@ extension StoredAccount {
 
   /// Returns whether a change is a new sign-in or the end of a session.
   ///
-  /// Such a change takes effect whatever other processes do.
+  /// A new sign-in and a sign-out take effect whatever other processes do. After a refusal, the
+  /// store itself compares the tokens.
   private func isReplacement(_ change: StoreWrites.Change) -> Bool {
     switch change {
     case .save(let record):

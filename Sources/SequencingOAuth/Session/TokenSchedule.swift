@@ -39,10 +39,13 @@ struct TokenSchedule: Sendable, Hashable {
   /// the clients of a server over that range. If a token cannot be renewed, callers get it until it
   /// expires.
   init(_ token: SQToken, knownAt now: Date, isRenewable: Bool, jitter: Double) {
-    guard let expiry = token.expirationDate else {
+    guard let date = token.expirationDate else {
       self.init(from: nil, until: nil, dueAt: nil)
       return
     }
+    // An app or a store may have any date. A `Duration` cannot reach the most distant dates, and a
+    // date that is not a number counts as past.
+    let expiry = min(max(date, .distantPast), .distantFuture)
     guard isRenewable else {
       self.init(from: nil, until: expiry, dueAt: nil)
       return

@@ -19,13 +19,20 @@ extension TokenSession {
           result: { outcome in
             details.callers = renewal.change.callers.count
             let hasToken = (try? outcome.get()) != nil
+            let hasNarrowed = if case .success? = renewal.narrowed { true } else { false }
             details.result =
-              refreshes > before
+              refreshes > before || hasNarrowed
               ? .refreshed : hasToken ? .takenOver : ClientEvent.Refresh.Result.none
             return .refresh(details)
           }
-        ) { () throws(SQOAuthError) in try await run().get() })
+        ) { () throws(SQOAuthError) -> SQToken? in
+          let token = try await run().get()
+          if case .failure(let error)? = renewal.narrowed { throw error }
+          return token
+        })
     } catch {
+      // The error of a narrowed token is only for the caller that asked for that token.
+      if case .failure? = renewal.narrowed { return .success(nil) }
       return .failure(error)
     }
   }

@@ -28,6 +28,7 @@ extension TokenSession {
         // The change's error is only for callers that need the account's own token.
         _ = try await outcome(of: change, until: end)
       case .start(let change, let record):
+        change.callers.add()
         let narrowing = Narrowing(access: access)
         start(
           Renewal(self, change, isUse: true, narrowing: narrowing), of: record, because: .narrowing)
@@ -42,6 +43,10 @@ extension TokenSession {
 }
 
 extension Renewal {
+  /// The token for a part of the account's rights, or the error of its request; `nil` before the
+  /// end, and for other renewals.
+  var narrowed: Result<SQToken, SQOAuthError>? { narrowing?.outcome.current }
+
   /// Gives the caller a token for a part of the account's rights, and keeps it in memory.
   ///
   /// The session keeps its access token, and stores the refresh token of the response.
@@ -67,13 +72,14 @@ extension Renewal {
   /// server asked the client to wait.
   func failed(_ error: SQOAuthError, for narrowing: Narrowing) -> Outcome {
     let now = session.now
-    session.decide { state in
+    let pauses = session.decide { state in
       if error.isOutage || error.retryAfter != nil {
-        _ = state.fail(change, error, at: now)
-      } else {
-        state.end(change)
+        return state.fail(change, error, at: now)
       }
+      state.end(change)
+      return false
     }
+    if pauses { session.tellBackOff(after: error) }
     narrowing.outcome.resolve(.failure(error))
     return .success(nil)
   }

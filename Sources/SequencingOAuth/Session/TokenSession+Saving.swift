@@ -7,8 +7,8 @@ extension TokenSession {
   ///
   /// If the store could not be read, nothing is saved, because its record may be newer.
   ///
-  /// - Returns: The store's error; `nil` if the store has this record or a newer one, or if the
-  ///   record is no longer wanted.
+  /// - Returns: The error of reading or saving; `nil` if the store has this record or a newer one,
+  ///   or could be read but the record is no longer wanted.
   func save(
     _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
     if isWanted: (SessionState) -> Bool
@@ -144,8 +144,8 @@ extension TokenSession {
   /// the end of a program: a refresh no longer waits for another process that uses the account, and
   /// a failing store gets several attempts to save a token that the server will not issue again.
   ///
-  /// - Throws: The reason why the newest token is only in memory, or why an ended session was not
-  ///   erased.
+  /// - Throws: The reason why the newest token is only in memory, why an ended session was not
+  ///   erased, or why the app's new attributes could not be stored.
   func flush() async throws(SQOAuthError) {
     // This runs in a separate task, because the end of a program may have cancelled the caller's
     // task.

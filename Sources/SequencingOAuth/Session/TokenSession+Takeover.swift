@@ -26,7 +26,7 @@ extension TokenSession {
       state.record == nil && state.changeUnderWay == nil ? state.beginTakeover().0 : nil
     }
     guard let change = begun else { return }
-    Task { await self.obtain(by: change) }
+    change.work.start { await self.obtain(by: change) }
     _ = try await outcome(of: change, until: end)
   }
 
@@ -34,14 +34,14 @@ extension TokenSession {
     do throws(SQOAuthError) {
       let client = try await context.client().provingAnew()
       let scope = client.configuration.scope
-      let token = try await ClientCredentialsGrant(client: client, abandoned: AbandonedTokens())
+      let token = try await ClientCredentialsGrant(client: client, abandoned: context.abandoned)
         .run(scope: scope)
       await keep(
         context.record(of: token, from: client, .clientCredentials(scope: scope), id: account.id),
         by: change)
     } catch {
       let now = now
-      _ = decide { $0.fail(change, error, at: now) }
+      if decide({ $0.fail(change, error, at: now) }) { tellBackOff(after: error) }
       change.finish()
     }
   }

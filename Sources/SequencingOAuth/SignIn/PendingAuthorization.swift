@@ -76,7 +76,9 @@ final class PendingAuthorization: Sendable {
     }
   }
 
-  /// Compares a redirect with the response of a sign-in that has ended, without accepting it.
+  /// Compares a redirect with the response that was accepted earlier, without accepting it.
+  ///
+  /// It is for a sign-in that has ended, and for an earlier request of a running sign-in.
   func recall(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed: .notAddressed

@@ -17,7 +17,8 @@ public enum RedirectOutcome: Sendable, Hashable {
   case foreignAddress
   /// The redirect does not contain the `state` of the running sign-in.
   ///
-  /// It is forged, or it belongs to an earlier sign-in. The sign-in still waits.
+  /// It is forged, or it belongs to an earlier sign-in. The sign-in still waits; a logout at the
+  /// provider ends with an error.
   ///
   /// - SeeAlso: RFC 6749, section 10.12
   case wrongState

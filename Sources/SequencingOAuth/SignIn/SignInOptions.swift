@@ -116,7 +116,9 @@ extension SignInOptions {
     add("ui_locales", uiLocales.joined(separator: " "))
     add("claims", try claims?.json())
     if !authorizationDetails.isEmpty {
-      add("authorization_details", try authorizationDetails.json.jsonText("the permissions"))
+      add(
+        "authorization_details",
+        try authorizationDetails.json.jsonText("the authorization details"))
     }
     let set = Set(pairs.map(\.name))
     let further = try ExtraParameters.check(

@@ -13,7 +13,8 @@ final class SignIns: Sendable {
     var ending: SignIn?
     /// A running silent sign-in that another sign-in waits for.
     var silent: SignIn?
-    /// The number of ended sign-ins, not counting a sign-in that all its callers gave up.
+    /// The number of ended sign-ins, not counting a sign-in that all its callers gave up, or a
+    /// silent one that another sign-in waits for.
     var endCount = 0
     /// The error of the last ended sign-in; `nil` if it succeeded.
     var failure: SQOAuthError?
@@ -65,13 +66,14 @@ final class SignIns: Sendable {
   /// Whether a sign-in is running.
   var isUnderWay: Bool { underWay != nil }
 
-  /// The number of ended sign-ins, not counting a sign-in that all its callers gave up.
+  /// The number of ended sign-ins, not counting a sign-in that all its callers gave up, or a silent
+  /// one that another sign-in waits for.
   var endCount: Int { state.withLock(\.endCount) }
 
   /// Starts a sign-in, or joins the running one.
   ///
   /// After this call, the sign-in continues even if all waiting callers give up. A request without
-  /// options joins any sign-in but a silent one.
+  /// options joins any sign-in at its place but a silent one.
   func start(_ request: SignIn.Request, _ run: @escaping Run) {
     let entry = tell { state in
       let entry = state.enter(request, isKept: true)
@@ -84,8 +86,8 @@ final class SignIns: Sendable {
   /// Signs in, or joins the running sign-in; the sign-in ends when its last caller is cancelled.
   ///
   /// A caller that is already cancelled starts no sign-in, so no browser opens for it. A request
-  /// without options joins any sign-in but a silent one. `screen` shows the code of a sign-in on
-  /// another device; the call returns only after `screen` has returned.
+  /// without options joins any sign-in at its place but a silent one. `screen` shows the code of a
+  /// sign-in on another device; the call returns only after `screen` has returned.
   func token(
     _ request: SignIn.Request, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken {
@@ -128,7 +130,7 @@ final class SignIns: Sendable {
     return try outcome.get()
   }
 
-  /// Cancels the running sign-in; a later call starts a new one immediately.
+  /// Cancels the running sign-in; a later call starts a new one.
   func cancel() {
     state.withLock { $0.cancel() }?.cancel()
   }

@@ -1,7 +1,7 @@
 /// The exclusive right to change one account, in this process and all others.
 ///
 /// A session holds the lease while it loads the account from the store, refreshes the token and
-/// saves the new token. So all processes that share a store make only one refresh in total.
+/// saves the new token. So all processes that share a store refresh each token only once.
 public struct AccountLease: Sendable {
   private let end: @Sendable () -> Void
 

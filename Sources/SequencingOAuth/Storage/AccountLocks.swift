@@ -33,7 +33,7 @@ public struct AccountLocks: Sendable {
   /// - Throws: ``SQOAuthError/Code/storeFailed``, for example if the folder is on a full disk.
   public func lease(_ id: String) throws(SQOAuthError) -> AccountLease? {
     let path = path(id)
-    let lock = try FileFailure.reported("the account's lock file \(path.printable) failed") {
+    let lock = try FileFailure.reported("the lock file \(path.printable) cannot be used") {
       () throws(FileFailure) in
       try PrivateFile(path: path).makeFolder()
       return try FileLock.ifFree(path)
@@ -49,7 +49,7 @@ public struct AccountLocks: Sendable {
   /// the lease is free or if the kernel does not identify the process.
   public func holder(_ id: String) -> String? {
     let path = path(id)
-    return FileLock.holder(of: path).map { "\($0), by the lock file \(path.printable)" }
+    return FileLock.holder(of: path).map { "\($0), as the lock file \(path.printable) shows," }
   }
 
   private func path(_ id: String) -> String {

@@ -4,7 +4,7 @@ package import SQFoundation
 // The JSON text of a record in a store: the text that `JSONEncoder` would write with sorted names,
 // but written much faster.
 extension AccountRecord {
-  /// Encodes the record as JSON for a store; equal records result in equal bytes.
+  /// Encodes the record as JSON for a store; equal fields result in equal bytes.
   package func json() throws(SQOAuthError) -> Data {
     do {
       let grant = try grant.map { try Self.encoder.encode($0) }

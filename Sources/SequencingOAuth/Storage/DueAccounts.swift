@@ -11,6 +11,8 @@ public struct DueAccounts: Sendable {
     /// The version of the stored record, for queues that count versions; otherwise 0.
     public let version: Int64
     /// Whether the account's server was paused; no other account of that server is taken for now.
+    ///
+    /// It is `false` if the record cannot be read, because the keeper then sends no request.
     public let wasPaused: Bool
 
     /// Creates an account from its fields.

@@ -6,8 +6,8 @@
 public protocol SharedTokenStore: TokenStore {
   /// Acquires the exclusive right to change an account; returns `nil` while another caller has it.
   ///
-  /// The SDK tries again until the lease is free. The processes of one machine can get their leases
-  /// from ``AccountLocks``.
+  /// The SDK tries again until the lease is free, usually for at most two minutes. The processes of
+  /// one machine can get their leases from ``AccountLocks``.
   func lease(_ id: String) async throws -> AccountLease?
 
   /// Describes the holder of an account's lease for an error message; returns `nil` if unknown.

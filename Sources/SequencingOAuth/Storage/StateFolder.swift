@@ -41,7 +41,7 @@ package enum StateFolder {
     let reason = home?.isEmpty == false ? ": the path in HOME is not absolute" : ""
     throw SQOAuthError(
       .storeFailed,
-      "there is no folder to keep tokens in\(reason); set HOME or XDG_STATE_HOME to an absolute "
+      "there is no folder to keep files in\(reason); set HOME or XDG_STATE_HOME to an absolute "
         + "path, or StateDirectory= in a unit of systemd")
   }
 
@@ -51,7 +51,7 @@ package enum StateFolder {
     } catch {
       throw SQOAuthError(
         .storeFailed,
-        "there is no folder to keep tokens in: \(error); set it to a path in UTF-8", cause: error)
+        "there is no folder to keep files in: \(error); set it to a path in UTF-8", cause: error)
     }
   }
 }

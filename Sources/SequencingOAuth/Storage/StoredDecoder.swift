@@ -22,9 +22,7 @@ package struct StoredDecoder: Decoder {
       return try decode(type, from: try JSONReader.value(of: bytes, .stored))
     } catch let error as KeyUnread {
       throw SQOAuthError(
-        .storeFailed,
-        "the key of an account in it cannot be read, and nothing was changed: "
-          + error.lack)
+        .storeFailed, "a stored key cannot be read, and nothing was changed: \(error.lack)")
     } catch {
       return nil
     }

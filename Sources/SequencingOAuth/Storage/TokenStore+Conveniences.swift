@@ -23,7 +23,8 @@ extension TokenStore {
 
   /// Erases the records of all accounts.
   ///
-  /// A session in memory keeps its token; to end the session, sign the user out.
+  /// A session in memory ends only when it notices that its record is gone, at the latest at its
+  /// next refresh; to end it at once, sign the user out.
   public func eraseAll() async throws {
     for id in try await list() { try await erase(id) }
   }

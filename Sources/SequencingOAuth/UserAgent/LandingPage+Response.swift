@@ -61,11 +61,11 @@ extension LandingPage {
         + "started, so \(theApp) ignores it. If that was not you, close this window."
     case .tooLate:
       "It has ended already, or it took too long. Start it again from \(theApp)."
-    case .notFound: "This address only receives the end of a sign\u{2011}in."
+    case .notFound: "This address only receives the end of a sign\u{2011}in or sign\u{2011}out."
     case .tooLarge:
       "The answer was too large to read, probably because of cookies of other programs on this "
-        + "machine. Start the sign\u{2011}in again from \(theApp) and use a private window, or "
-        + "delete the cookies of this address."
+        + "machine. Start again from \(theApp) and use a private window, or delete the cookies of "
+        + "this address."
     }
   }
 

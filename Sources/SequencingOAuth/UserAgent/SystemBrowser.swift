@@ -19,7 +19,7 @@ public import SQFoundation
 /// terminal in the meantime.
 ///
 /// It throws ``SQOAuthError/Code/browserUnavailable`` if no command can be run, if all commands
-/// fail, or if the user chose no command and the session has none, for example because it has no
+/// fail, or if the user chose no command and the system has none, for example because there is no
 /// display.
 public struct SystemBrowser: UserAgent {
   /// A closure that the SDK calls, and waits for, before a text browser gets the terminal.
@@ -44,7 +44,7 @@ public struct SystemBrowser: UserAgent {
     self.command = BrowserCommand(words: command, hasPlaceholder: false)
   }
 
-  /// Whether this session seems to have a browser that can be opened.
+  /// Whether there seems to be a browser that can be opened.
   ///
   /// It is `true` if a command in `$BROWSER` can be run, or if the user chose none and the system
   /// has a command that opens pages in a window. If it is `false`, users cannot sign in with a
@@ -75,7 +75,7 @@ public struct SystemBrowser: UserAgent {
 
   /// Starts the browser and returns when its command has ended, perhaps immediately.
   ///
-  /// If the task is cancelled, the method returns and the browser stays open. Only a text browser
+  /// If the task is cancelled, the method throws and the browser stays open. Only a text browser
   /// in the terminal is ended.
   public func open(_ url: URL) async throws {
     let environment = environment()
@@ -191,7 +191,8 @@ public struct SystemBrowser: UserAgent {
     guard wait?.expectsRedirect != true else {
       throw SQOAuthError(
         .cancelled,
-        "the user left the text browser \"\(command.program.printable)\" before the sign-in ended")
+        "the user left the text browser \"\(command.program.printable)\" before the sign-in or the "
+          + "logout ended")
     }
     return nil
   }

@@ -20,6 +20,8 @@ struct LabelColumnTests {
   @Test func `labels stay within the picture`() {
     #expect(heights([0, 0, 0]) == [0, 10, 20])
     #expect(heights([100, 100]) == [90, 100])
+    #expect(heights([-5, 5, 50]) == [0, 10, 50])
+    #expect(heights([50, 95, 105]) == [50, 90, 100])
   }
 
   private func heights(_ wanted: [Double]) -> [Double] {

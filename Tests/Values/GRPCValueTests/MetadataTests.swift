@@ -26,6 +26,18 @@ import Testing
     #expect(metadata == expected)
   }
 
+  @Test func `setting a valid value replaces a value that cannot be sent`() throws {
+    var metadata = RPCMetadata()
+    metadata["X-Key"] = "\n"
+    metadata["x-bin"] = "text"
+    #expect(metadata.isEmpty && metadata != RPCMetadata())
+    try metadata.set("1", for: "x-key")
+    try metadata.set(Data([1]), for: "X-Bin")
+    var expected = try RPCMetadata(["x-key": "1"])
+    try expected.set(Data([1]), for: "x-bin")
+    #expect(metadata == expected)
+  }
+
   @Test func `names that end in -bin accept only bytes, and other names accept only text`() throws {
     var metadata = RPCMetadata()
     let bytes = Data([0, 255, 10])

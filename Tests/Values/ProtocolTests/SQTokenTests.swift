@@ -7,7 +7,9 @@ import Testing
 
 @Suite struct SQTokenTests {
   @Test(arguments: Records.tokens)
-  func `a token survives encoding as JSON and as a property list`(token: SQToken) throws {
+  func `a token survives encoding as JSON, and without other fields also as a property list`(
+    token: SQToken
+  ) throws {
     let json = try JSONEncoder().encode(token)
     #expect(try JSONDecoder().decode(SQToken.self, from: json) == token)
     let list = try PropertyListEncoder().encode([token])

@@ -25,6 +25,24 @@ import Testing
     #expect(values["sslrootcert"]?.hasPrefix("/etc/") == true)
   }
 
+  /// When libpq connects, it ignores an empty value in the string and in the environment.
+  @Test(
+    arguments: [
+      ("host=db.example hostaddr=''", [:]), ("host=db.example", ["PGHOSTADDR": ""]),
+      ("host=''", ["PGHOST": "db.example"]), ("hostaddr=''", ["PGHOSTADDR": "192.0.2.1"]),
+      ("host=localhost,db.example hostaddr=127.0.0.1,", [:]),
+      ("host=db.example,localhost hostaddr=,127.0.0.1", [:]),
+      ("postgresql://db.example/x?sslmode=", [:]), ("host=db.example", ["PGSSLMODE": ""]),
+      ("host=db.example sslrootcert=''", ["PGSSLROOTCERT": "", "HOME": ""]),
+    ] as [(String, [String: String])])
+  func `an empty value does not free a server on another machine from the certificate`(
+    connection: String, environment: [String: String]
+  ) throws {
+    let values = try values(connection, environment)
+    #expect(values["sslmode"] == "verify-full")
+    #expect(values["sslrootcert"]?.hasPrefix("/etc/") == true)
+  }
+
   /// libpq reads files that a process's environment names, so the test runs in its own process.
   @Test func `the settings of a service file replace the defaults`() async {
     await #expect(processExitsWith: .success) {
@@ -67,6 +85,7 @@ import Testing
   @Test(arguments: [
     "", "dbname=app", "host=/run/postgresql", "postgresql://app@localhost/app", "host=127.0.0.1",
     "host=127.8.9.10", "host=::1", "postgresql://app@[::1]:5433/app", "host=@abstract",
+    "host='' hostaddr=''", "hostaddr=127.0.0.1,", "host=db.example,localhost hostaddr=127.0.0.1,",
   ])
   func `a server on this machine needs no certificate`(connection: String) throws {
     #expect(try values(connection)["sslmode"] == nil)
@@ -89,6 +108,25 @@ import Testing
     let own = try values("host=db.example sslrootcert=/own.pem connect_timeout=60")
     #expect(own["sslrootcert"] == "/own.pem" && own["connect_timeout"] == "60")
     #expect(try values("host=db.example", ["PGSSLROOTCERT": "/own.pem"])["sslrootcert"] == nil)
+  }
+
+  @Test(arguments: ["verify-full", "verify-ca"])
+  func `a mode of the environment that checks certificates trusts the system's authorities`(
+    mode: String
+  ) throws {
+    let folder = try TemporaryFolder()
+    var environment = ["PGSSLMODE": mode, "HOME": folder.path]
+    let values = try values("host=db.example", environment)
+    #expect(values["sslmode"] == nil)
+    #expect(values["sslrootcert"]?.hasPrefix("/etc/") == true)
+    environment["PGSSLROOTCERT"] = "/own.pem"
+    #expect(try self.values("host=db.example", environment)["sslrootcert"] == nil)
+    environment["PGSSLROOTCERT"] = nil
+    // A user's own certificate authority is used, as libpq's users expect.
+    try FileManager.default.createDirectory(
+      atPath: folder.file(".postgresql"), withIntermediateDirectories: true)
+    try Data().write(to: URL(filePath: folder.file(".postgresql/root.crt")))
+    #expect(try self.values("host=db.example", environment)["sslrootcert"] == nil)
   }
 
   @Test func `with several servers, the primary is used`() throws {

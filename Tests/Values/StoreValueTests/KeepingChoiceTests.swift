@@ -40,6 +40,23 @@ struct KeepingChoiceTests {
     #expect(choice.delay(record(issued: nil), at: now) == .zero)
   }
 
+  @Test func `the configured lifetime is limited to a hundred years, which a database can add`()
+    throws
+  {
+    let choice = KeepingChoice.lapsing(after: .seconds(Int64.max))
+    let delay = try #require(choice.delay(record(issued: 0), at: now))
+    #expect(delay < .seconds(100 * 365 * 86_400))
+  }
+
+  @Test(arguments: [(-1e300, true), (.nan, false)] as [(Double, Bool)])
+  func `an account whose issue date is impossible has a delay nevertheless`(
+    age: Double, isDelayed: Bool
+  ) throws {
+    let choice = KeepingChoice.lapsing(after: .seconds(1000))
+    let delay = try #require(choice.delay(record(issued: age), at: now))
+    #expect((delay > .seconds(1e9)) == isDelayed)
+  }
+
   @Test
   func `the lifetime that the server states for a refresh token overrides the configured one`() {
     let choice = KeepingChoice.lapsing(after: .seconds(1000))

@@ -70,7 +70,7 @@ import Testing
     #expect(try StoredDecoder.value(AccountRecord.self, from: json) == nil)
   }
 
-  /// A type with values that no stored value of the SDK has today.
+  /// A type with values that no stored value of the SDK has.
   private struct Various: Codable, Equatable {
     var small: Int8
     var large: UInt64

@@ -138,14 +138,16 @@ extension SQOAuthError {
   /// Returns the host and the port that libcurl tried to reach, or `nil` if they are the server's.
   ///
   /// libcurl names them only in its text: "Failed to connect to HOST port PORT after TIME: REASON".
-  private static func proxy(in detail: String, besides authority: String) -> String? {
+  static func proxy(in detail: String, besides authority: String) -> String? {
     let start = "Failed to connect to "
     let words = detail.dropFirst(start.count).split(separator: " ", maxSplits: 3)
     guard detail.hasPrefix(start), words.count > 2, words[1] == "port", let port = UInt16(words[2])
     else { return nil }
     let host = words[0].asciiLowercased()
     // libcurl may spell an IP address differently from the request's URL.
-    guard !isSameAddress(host, as: authority) else { return nil }
+    guard !authority.hasSuffix(":\(port)") || !isSameAddress(host, as: authority) else {
+      return nil
+    }
     let tried = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return tried == authority ? nil : tried.printable
   }

@@ -4,14 +4,15 @@ public import SQFoundation
 
 /// An error of libcurl, as the cause of an ``SQOAuthError``.
 ///
-/// The text never contains any part of the request or the response.
+/// The text may contain the server's name, but no other part of the request or the response.
 public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The `CURLcode`, such as 6 for an unknown host and 60 for a certificate that is not trusted.
   public let code: Int32
   /// The meaning of the error, in libcurl's words.
   ///
-  /// Usually, it is libcurl's fixed text for the code. For a TLS error, it is OpenSSL's reason. For
-  /// an HTTP/2 stream that the server reset, it contains the name of the server's error code.
+  /// Usually, it is libcurl's fixed text for the code. For a TLS error, it is the reason that
+  /// OpenSSL or libcurl gives. For an HTTP/2 stream that the server reset, it contains the name of
+  /// the server's error code.
   public let text: String
 
   init(_ code: CURLcode, text: String? = nil) {

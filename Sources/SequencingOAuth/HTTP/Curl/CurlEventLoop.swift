@@ -4,7 +4,7 @@ import SQCrypto
 import SQLibC
 import Synchronization
 
-/// The process's only user of libcurl, with an event loop on a separate thread.
+/// The only object that runs libcurl's transfers, with an event loop on a separate thread.
 ///
 /// Callers leave commands in the inbox. The loop calls this object for commands, for ready sockets,
 /// and for times that are due. This object then takes the lock of ``CurlMulti``, does the work, and

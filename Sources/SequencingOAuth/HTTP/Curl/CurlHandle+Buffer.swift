@@ -8,9 +8,9 @@ import CSQCurl
 /// After the last frame, no more arrive: libcurl misses the end of the response, and the request
 /// waits until its time limit.
 ///
-/// So a request that shares its connection has a buffer for its whole response. A request with a
-/// connection of its own (see ``CurlMulti``) has a buffer for a head and one read. The unused part
-/// of a buffer is never touched, so it takes no memory.
+/// So over HTTP/2, a request whose response goes to memory has a buffer for the whole response. A
+/// request whose response is streamed has a connection of its own (see ``CurlMulti``), and a buffer
+/// for a head and one read. The unused part of a buffer is never touched, so it takes no memory.
 extension CurlHandle {
   /// The number of bytes that libcurl reads from an HTTP/2 connection at once.
   private static let oneRead = 32 * 1024

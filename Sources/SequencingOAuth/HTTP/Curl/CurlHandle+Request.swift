@@ -15,9 +15,6 @@ extension CurlHandle {
   ) throws(SQOAuthError) {
     let target = transfer.target
     ignoreErrors()
-    if url != target.url, !target.mayBeLoopback {
-      try ProxySetting.checkIsFollowed(configuration.proxy, for: target)
-    }
     let isSet =
       setURL(target, configuration) && setMethod(transfer)
       // Waits for a connection that is being opened, because it may carry several requests.
@@ -93,12 +90,10 @@ extension CurlHandle {
     _ target: RequestTarget, _ proxy: HTTPTransportConfiguration.Proxy
   ) -> Bool {
     if target.mayBeLoopback { return set(CURLOPT_PROXY, text: "") }
-    switch proxy {
-    case .none: return set(CURLOPT_PROXY, text: "")
-    case .environment: return set(CURLOPT_PROXY, text: nil) && set(CURLOPT_NOPROXY, text: nil)
-    case .url(let url):
-      return set(CURLOPT_PROXY, text: url.absoluteString) && set(CURLOPT_NOPROXY, text: "")
-    }
+    let option = ProxySetting.option(proxy, isSecure: target.isSecure)
+    // The variable `no_proxy` is only about the proxies of the environment.
+    let exceptions: String? = proxy == .environment ? nil : ""
+    return set(CURLOPT_PROXY, text: option) && set(CURLOPT_NOPROXY, text: exceptions)
   }
 
   /// Sets the header lines, and removes the lines that libcurl would add by itself.

@@ -58,8 +58,8 @@ extension CurlTransfer {
         failure
         ?? SQOAuthError(
           .requestTimedOut,
-          "the machine slept longer than the \((request.timeout ?? .zero).text) that the request to "
-            + "\(target.authority) allows; "
+          "the machine slept, and the \((request.timeout ?? .zero).text) that the request to "
+            + "\(target.authority) allows have passed; "
             + (isRepeated ? "it was not sent again" : "nothing was sent"))
       return false
     }

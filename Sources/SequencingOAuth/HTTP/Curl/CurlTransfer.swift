@@ -71,7 +71,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   /// Whether other transfers may use the connection at the same time, over HTTP/2.
   ///
-  /// In three cases, they must not:
+  /// Over HTTP/1.1 they cannot, so the value is `true` for every request. In three cases, they must
+  /// not:
   ///
   /// - The response is streamed, so it pauses when the app is not ready. On a shared connection,
   ///   other transfers would read bytes for it in the meantime, and libcurl would store them until
@@ -125,8 +126,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     attempts.withLock { _ in }
   }
 
-  /// Records the error that ends the transfer; the caller must then remove the transfer from
-  /// libcurl.
+  /// Records the error that ends the transfer; the caller must then make libcurl end it.
   ///
   /// libcurl 7.88 stops an HTTP/2 response only when it next sends something on the connection;
   /// until then, the server continues. So the connection is closed, unless other transfers use it,

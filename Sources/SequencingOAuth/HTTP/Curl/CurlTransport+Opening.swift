@@ -11,7 +11,7 @@ extension CurlTransport {
   /// the handshake, when it has prepared the TLS context.
   ///
   /// - Throws: ``SQOAuthError`` with one of the codes `malformedRequest`, `invalidConfiguration`,
-  ///   `connectionFailed`, `requestTimedOut`, `cancelled`.
+  ///   `connectionFailed`, `tlsFailed`, `requestTimedOut`, `cancelled`.
   package func openConnection(
     to url: URL, within limit: Duration
   ) async throws(SQOAuthError) -> OpenedConnection {

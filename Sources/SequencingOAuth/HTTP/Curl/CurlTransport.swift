@@ -8,7 +8,7 @@ import SQFoundation
 /// client follows no redirects, keeps no cookies and no cache, reads no `.netrc`, and answers no
 /// challenges.
 ///
-/// A request that is not idempotent (POST, PATCH) is sent at most once. libcurl sends any other
+/// A request that is not idempotent (POST, PATCH) is sent at most once. libcurl may send any other
 /// request again if it was sent on an open connection that turns out to be closed.
 ///
 /// - Note: If a request's body or its response is a stream, the app's closures run in tasks that

@@ -5,8 +5,9 @@ import SQLibC
 /// An open connection to a server, made by libcurl, directly or through a proxy.
 ///
 /// Nothing has been sent to the server yet. If the URL is `https`, the caller makes the TLS
-/// handshake, with a context in which libcurl has set the authorities, the client certificate and
-/// the minimum version. So the connection has the same rules of trust as a request.
+/// handshake, with a context that has the authorities, the client certificate and the minimum
+/// version of the client's configuration. So the connection has the same rules of trust as a
+/// request.
 package final class OpenedConnection: @unchecked Sendable {
   /// The socket, which is non-blocking and is closed with this object.
   package let socket: Int32
@@ -64,6 +65,7 @@ final class ConnectionOpening {
       isProxySecure = true
       return
     }
+    sq_ssl_ctx_log_no_keys(context)
     sq_ssl_ctx_forget_sessions(context)
     let port = sq_get_long(handle.easy, CURLINFO_LOCAL_PORT)
     let connected = attempts.last {

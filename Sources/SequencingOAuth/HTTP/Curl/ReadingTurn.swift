@@ -7,7 +7,7 @@ import CSQTLS
 /// frames faster than nghttp2 reads them would occupy the event loop completely. So each time
 /// libcurl is called, its sockets seem to be empty after ``size`` bytes.
 ///
-/// Everything here runs under the lock of ``CurlMulti``.
+/// Everything here runs under the lock of ``CurlMulti``, except ``limit(_:)``.
 enum ReadingTurn {
   /// The number of bytes that libcurl may read from the network in a turn.
   static let size = 128 * 1024
@@ -28,12 +28,10 @@ enum ReadingTurn {
 
   /// Limits the turns of the connections of an OpenSSL context, an `SSL_CTX`.
   ///
-  /// It also keeps the connections' secrets out of the file that the variable `SSLKEYLOGFILE`
-  /// names, because anyone with that file could read tokens on the network. And it makes a read
-  /// fail if TCP ends before TLS: anyone on the network can end TCP, and could cut off a response
-  /// that has no length of its own (RFC 9112, section 9.8).
+  /// It also makes a read fail if TCP ends before TLS: anyone on the network can end TCP, and could
+  /// cut off a response that has no length of its own (RFC 9112, section 9.8).
   static func prepare(_ context: OpaquePointer) {
-    SSL_CTX_set_keylog_callback(context, nil)
+    sq_ssl_ctx_log_no_keys(context)
     sq_ssl_ctx_expect_close_notify(context)
     SSL_CTX_set_info_callback(context, watchHandshake)
   }

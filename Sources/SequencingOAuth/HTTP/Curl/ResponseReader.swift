@@ -41,7 +41,7 @@ struct ResponseReader {
     if isHeadComplete {
       if !isEmpty { trailerLines.append(contentsOf: line) }
     } else if line.starts(with: "HTTP/".utf8) {
-      // A head of status 1xx came before this one.
+      // If a head came before this one, it had a status 1xx.
       headLines.removeAll(keepingCapacity: true)
       status = Self.status(line)
       isHTTP2 = line.starts(with: "HTTP/2".utf8)

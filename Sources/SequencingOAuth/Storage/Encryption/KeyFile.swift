@@ -58,7 +58,7 @@ struct KeyFile: Sendable, Redacted {
       return content
     }
     guard let end = content.firstIndex(of: UInt8(ascii: "\n")) else {
-      throw file.failure(.storeDamaged, "is damaged and was not changed; restore a copy")
+      throw damaged
     }
     guard let passphrase else {
       throw file.failure(.wrongPassphrase, "is encrypted with a passphrase, but none was given")
@@ -67,8 +67,13 @@ struct KeyFile: Sendable, Redacted {
       let header = try SealHeader(content[..<end], secret: .checked(passphrase))
       return try header.service.open(content[end...].dropFirst(), authenticating: Self.context)
     } catch {
+      guard error.code != .storeDamaged else { throw damaged }
       throw file.failure(error.code, "cannot be opened: \(error.message)", error)
     }
+  }
+
+  private var damaged: SQOAuthError {
+    file.failure(.storeDamaged, "is damaged and was not changed; restore a copy")
   }
 
   private func content(with key: Data) throws(SQOAuthError) -> Data {

@@ -1,3 +1,4 @@
+import SQBasics
 package import SQFoundation
 
 /// A sealer of one store's records: each record gets a box that opens only for its account.
@@ -38,7 +39,17 @@ package struct RecordSealer: Sendable {
   ///
   /// - Throws: ``SQOAuthError/Code/storeDamaged``, also if the box belongs to a different account.
   package func open(_ box: Data, id: String) throws(SQOAuthError) -> AccountRecord {
-    let plaintext = try sealing.service.open(box, authenticating: Self.context(id))
+    let plaintext: Data
+    do throws(SQOAuthError) {
+      plaintext = try sealing.service.open(box, authenticating: Self.context(id))
+    } catch {
+      guard error.code == .storeDamaged else { throw error }
+      throw SQOAuthError(
+        .storeDamaged,
+        "the record of the account \"\(id.printable)\" is damaged, or was encrypted for another "
+          + "account or with another key; nothing was changed: restore a copy, or erase the account "
+          + "and sign in again")
+    }
     guard let record = try StoredDecoder.value(AccountRecord.self, from: plaintext) else {
       throw SQOAuthError(
         .storeDamaged,

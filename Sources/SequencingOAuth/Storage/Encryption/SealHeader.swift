@@ -8,7 +8,7 @@ import SQFoundation
 /// written into the header. It reveals nothing about the key, and a different passphrase results in
 /// a different verifier, so a wrong passphrase is recognized before anything is decrypted. The
 /// checksum distinguishes damage from a wrong passphrase. It does not protect against changes; the
-/// verifier does, because it depends on every other field.
+/// verifier does, because it depends on every field of the derivation.
 struct SealHeader: Sendable {
   static let currentVersion = 1
 

@@ -196,7 +196,7 @@ import Testing
     #expect(server.sandbox.requests(to: .keys).count == 3)
   }
 
-  @Test func `a validator without a secure algorithm or an audience cannot be created`() throws {
+  @Test func `a validator needs an audience, and algorithms that are all secure`() throws {
     let provider = Provider.issuer("https://id.example")
     for algorithms: Set<JWSAlgorithm> in [[], [.hs256], [.rs256, .hs512]] {
       failure(.invalidConfiguration) {

@@ -42,6 +42,30 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
+  @Test(arguments: [true, false])
+  func `a flush waits until the token of a request that a sign-out ended is revoked`(isFirst: Bool)
+    async throws
+  {
+    let client = SandboxClient.service
+    let fixture = try await SandboxFixture().register(
+      clientID: client.id, secret: client.secret
+    ) { $0.usesClientCredentials = true }
+    let module = fixture.oauth.module
+    if !isFirst { _ = try await module.token() }
+    let earlier = fixture.tokenRequests.count
+    let answer = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let caller = begin { _ = try await module.refresh() }
+    try await eventually("the request arrives") { fixture.tokenRequests.count == earlier + 1 }
+    // Otherwise the caller would ask for another token after the sign-out.
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    try await module.signOut()
+    answer.open()
+    try await module.flush()
+    #expect(fixture.sandbox.requests(to: .revocation).count == 1)
+  }
+
   @Test func `a caller that is already cancelled sends nothing`() async throws {
     let fixture = try await SandboxFixture().register { $0.allowsPasswordGrant = true }
     let module = fixture.oauth.module

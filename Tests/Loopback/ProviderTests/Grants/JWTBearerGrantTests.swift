@@ -33,6 +33,25 @@ import Testing
     #expect(assertion.lifetime == .seconds(seconds < 0 ? 0 : 3600))
   }
 
+  /// Property lists, for example, have numbers that JSON does not have.
+  @Test(arguments: [("infinite", 3600), ("minus", 0), ("none", nil)] as [(String, Int?)])
+  func `a decoded lifetime that is infinite is limited, and one that is not a number is refused`(
+    text: String, seconds: Int?
+  ) throws {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "infinite", negativeInfinity: "minus", nan: "none")
+    let document = Data(#"{"lifetime":"\#(text)"}"#.utf8)
+    if let seconds {
+      let assertion = try decoder.decode(JWTAssertion.self, from: document)
+      #expect(assertion.lifetime == .seconds(seconds))
+    } else {
+      #expect(throws: DecodingError.self) {
+        try decoder.decode(JWTAssertion.self, from: document)
+      }
+    }
+  }
+
   @Test func `a service gets a token and an ID token for a user`() async throws {
     let client = try await KeyedClientFixture { $0.issuesRefreshTokens = false }
     let account = try client.account()

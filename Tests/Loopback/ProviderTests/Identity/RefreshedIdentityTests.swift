@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The user's identity and the tokens when a refresh returns an ID token.
+/// The user's identity and the tokens after a refresh, with or without a new ID token.
 @Suite("The identity after a refresh", .timeLimit(.minutes(2))) struct RefreshedIdentityTests {
   private let store = MemoryTokenStore()
 
@@ -16,6 +16,8 @@ import Testing
   ) async throws -> OpenIDFixture {
     let party = try await OpenIDFixture(.es256, changeSandbox: changeSandbox)
     party.oauth.environment.tokenStore = store
+    // The timer must not act between a test's own steps, unless the test is about the timer.
+    party.oauth.refreshesAutomatically = false
     try await party.signIn()
     return party
   }
@@ -143,6 +145,25 @@ import Testing
     #expect(try await stored().token.accessToken == after.accessToken)
   }
 
+  /// The token does not expire, or is not due for a long time.
+  @Test(arguments: [nil, .seconds(3600)] as [Duration?])
+  func `the timer uses the new access token when the keys can be fetched again`(
+    lifetime: Duration?
+  ) async throws {
+    let party = try await party { $0.accessTokenLifetime = lifetime }
+    let before = try #require(party.oauth.currentToken)
+    party.sandbox.rotateSigningKeys(keepingOld: false)
+    party.sandbox.misbehave(at: .keys, .keySet(.serverError))
+    await failure { try await party.oauth.refresh() }
+    let refreshes = party.fixture.tokenRequests.count
+    party.oauth.refreshesAutomatically = true
+    await party.fixture.clock.hasSleeper()
+    #expect(party.oauth.currentToken?.accessToken == before.accessToken)
+    party.fixture.clock.advance(by: 2)
+    try await eventually { party.oauth.currentToken?.accessToken != before.accessToken }
+    #expect(party.fixture.tokenRequests.count == refreshes, "no other refresh is sent")
+  }
+
   @Test func `if a process ends before it verifies the ID token, the next process verifies it`()
     async throws
   {
@@ -158,6 +179,7 @@ import Testing
     let next = SQOAuth()
     next.environment.clock = party.fixture.clock
     next.environment.tokenStore = other
+    next.refreshesAutomatically = false
     next.register(try #require(party.oauth.module.configuration))
     let refreshes = party.fixture.tokenRequests.count
     #expect(try await next.restore())

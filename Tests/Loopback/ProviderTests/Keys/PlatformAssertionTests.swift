@@ -145,6 +145,34 @@ import Testing
     #expect(client.asked.audiences.count == 1)
   }
 
+  @Test func `an error about a source's assertion does not name the client's key`() async throws {
+    let client = try await PlatformFixture()
+    let source = AssertionSource { [client] in try await client.token(for: $0, workload: "other") }
+    let account = client.account(
+      try ClientConfiguration(
+        clientID: PlatformFixture.id, clientKey: try MadeKeys.key(for: .es256),
+        clientAssertionSource: source, provider: client.provider))
+    let error = await failure(.invalidClient) { try await account.requestAccessTokenAsClient() }
+    #expect(error?.message.contains("signs with the key") == false, "\(error?.message ?? "")")
+    #expect(error?.message.contains("assertionAudience") == true, "\(error?.message ?? "")")
+  }
+
+  @Test func `a server need not list the key's algorithm if a source brings the assertions`()
+    async throws
+  {
+    let client = try await PlatformFixture()
+    client.sandbox.misbehave(
+      at: .metadata, .member("token_endpoint_auth_signing_alg_values_supported", ["RS256"]),
+      times: nil)
+    let account = client.account(
+      try ClientConfiguration(
+        clientID: PlatformFixture.id, clientKey: try MadeKeys.key(for: .es256),
+        clientAssertionSource: client.source, redirectURI: "http://127.0.0.1/callback",
+        scope: "demo", provider: client.provider))
+    try await account.signIn()
+    #expect(client.asked.audiences.count == 1)
+  }
+
   @Test
   func `if the assertion source fails, a refresh keeps the tokens, and a later refresh succeeds`()
     async throws

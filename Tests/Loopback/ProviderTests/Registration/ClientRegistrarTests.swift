@@ -134,6 +134,22 @@ import Testing
     await failure(.registrationMismatch) { try await registrar.register(service) }
   }
 
+  @Test(arguments: [SandboxJSON.null, "AA"])
+  func `a registration is accepted if the server adds members to the client's key`(
+    member: SandboxJSON
+  ) async throws {
+    var metadata = service
+    metadata.clientAuthentication = .privateKeyJWT
+    let key = try ClientKey(generating: .es256)
+    metadata.keys = [key]
+    let text = String(decoding: try JSONEncoder().encode(key.publicJWK), as: UTF8.self)
+    var answer = try #require(SandboxJSON(parsing: text))
+    for name in ["n", "x5c"] { answer[name] = member }
+    sandbox.misbehave(at: .registration, .member("jwks", ["keys": [answer]]))
+    let registration = try await registrar.register(metadata)
+    #expect(registration.clientAuthentication == .privateKeyJWT)
+  }
+
   private static let lists: [(SandboxJSON?, ClientAuthentication)] = [
     (nil, .basic), (["client_secret_basic", "client_secret_post"], .basic),
     (["client_secret_post"], .post), (["none", "client_secret_basic"], .publicClient),

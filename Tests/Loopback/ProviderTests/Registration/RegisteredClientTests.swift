@@ -36,9 +36,11 @@ import Testing
     (.basic, "none", "secret"), (.post, "none", nil), (.basicUnescaped, "none", nil),
     (.basic, "private_key_jwt", nil), (.publicClient, "client_secret_basic", nil),
   ])
-  func `weaker authentication than requested is rejected, and the client is deleted`(
-    asked: ClientAuthentication, method: String, secret: String?
-  ) async throws {
+  func
+    `authentication that is weaker than requested or unusable is rejected, and the client is deleted`(
+      asked: ClientAuthentication, method: String, secret: String?
+    ) async throws
+  {
     await failure(.registrationMismatch) {
       try await answer(to: asked, .string(method), secret: secret.map(SandboxJSON.string))
     }

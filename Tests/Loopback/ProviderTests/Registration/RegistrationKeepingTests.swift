@@ -240,7 +240,7 @@ import Testing
     #expect(methods() == ["POST", "PUT", "PUT"])
   }
 
-  /// A store to which another host writes after a number of loads.
+  /// A store to which another host writes just before the last of a number of loads.
   private final class LateStore: RegistrationStore {
     private let registrations: MemoryRegistrationStore
     private let loads: Locked<Int>

@@ -115,9 +115,11 @@ import Testing
     let other = try ClientConfiguration(
       clientID: "other", redirectURI: WebFixture.redirectURI, provider: configuration.provider)
     let account = try await host.account(other, id: "a")
-    await failure(.duplicateName) {
+    let error = await failure(.duplicateName) {
       try await host.finishSignIn(signIn, redirect: redirect, configuration, id: { _ in "a" })
     }
+    #expect(error?.message.contains("\"a\" is in use for another client or server") == true)
+    #expect(error?.message.contains("let the closure id return another id") == true)
     #expect(account.currentToken == nil)
     #expect(await fixture.store.list().isEmpty)
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// Complete sign-ins of a web application's users, each begun and finished on different hosts.
+/// Sign-ins of a web application's users, on one host or on several.
 @Suite(.timeLimit(.minutes(5))) struct WebSignInTests {
   @Test func `one host begins a sign-in, and another host finishes it from the stored WebSignIn`()
     async throws

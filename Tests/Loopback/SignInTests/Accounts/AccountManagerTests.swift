@@ -219,4 +219,70 @@ import Testing
     try content.write(to: URL(filePath: folder.file("accounts.json")))
     #expect(try await manager.account(try configuration(), id: "a").isAuthorized)
   }
+
+  // MARK: Loads at the same time
+
+  /// A store in memory whose first reads fail; the very first one waits at a gate.
+  final class FailingFirst: TokenStore {
+    let gate = Gate(isOpen: false)
+    private let failures: Int
+    private let reads = Locked(0)
+    private let memory = MemoryTokenStore()
+
+    init(failures: Int) { self.failures = failures }
+
+    func load(_ id: String) async throws -> AccountRecord? {
+      let read = reads.withLock { reads in
+        reads += 1
+        return reads
+      }
+      if read == 1 { await gate.pass() }
+      guard read > failures else { throw SQOAuthError(.storeFailed, "the store is busy") }
+      return await memory.load(id)
+    }
+
+    func save(_ record: AccountRecord) async { await memory.save(record) }
+    func erase(_ id: String) async { await memory.erase(id) }
+    func list() async -> [String] { await memory.list() }
+  }
+
+  @Test func `a caller keeps the account's module although an earlier load fails`() async throws {
+    let store = FailingFirst(failures: 1)
+    let manager = AccountManager(store: store)
+    let configuration = try configuration()
+    let first = begin { try await manager.account(configuration, id: "a") }
+    try await store.gate.isHolding()
+    let second = try await manager.account(configuration, id: "a")
+    store.gate.open()
+    await failure(.storeFailed) { try await first.value }
+    #expect(try await manager.account(configuration, id: "a") === second)
+  }
+
+  @Test func `a module that a caller has found during a load that fails stays the account's`()
+    async throws
+  {
+    let store = FailingFirst(failures: 1)
+    let manager = AccountManager(store: store)
+    let configuration = try configuration()
+    let first = begin { try await manager.account(configuration, id: "a") }
+    try await store.gate.isHolding()
+    let module = try #require(manager.module(id: "a"))
+    store.gate.open()
+    await failure(.storeFailed) { try await first.value }
+    #expect(try await manager.account(configuration, id: "a") === module)
+  }
+
+  @Test func `after two loads that fail, the account may have another configuration`() async throws
+  {
+    let store = FailingFirst(failures: 2)
+    let manager = AccountManager(store: store)
+    let configuration = try configuration()
+    let first = begin { try await manager.account(configuration, id: "a") }
+    try await store.gate.isHolding()
+    await failure(.storeFailed) { try await manager.account(configuration, id: "a") }
+    store.gate.open()
+    await failure(.storeFailed) { try await first.value }
+    let other = try self.configuration("sandbox-web")
+    #expect(try await manager.account(other, id: "a").configuration == other)
+  }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Every operation with a completion handler, on an `SQOAuth` and on its module.
+/// Operations with a completion handler, on an `SQOAuth` and on its module.
 @Suite("End to end: completions", .timeLimit(.minutes(1))) struct CompletionTests {
   /// The operations of an `SQOAuth` or of its module, so that one test covers both types.
   private struct Acts {

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Revocation requests to a server that checks them.
+/// Revocation requests to a server that checks them, and its API's challenges to refused tokens.
 @Suite(.timeLimit(.minutes(1))) struct RevocationTests {
   struct RevokingClient {
     let sandbox: SandboxServer

@@ -81,6 +81,11 @@ import Testing
     await fixture.sandbox.stop()
   }
 
+  @Test func `the text of a late redirect's event has both reasons`() {
+    let text = ClientEvent(.redirectRefused(.tooLate)).description
+    #expect(text.hasSuffix(": the sign-in has had another response, or is over"))
+  }
+
   @Test func `the events of an API request have the token's lifetime and each attempt`()
     async throws
   {
@@ -106,6 +111,18 @@ import Testing
     await fixture.sandbox.stop()
   }
 
+  @Test(arguments: [1e300, -1e300, .nan] as [Double])
+  func `the event of an API request has a lifetime for any expiration date of a token`(
+    expiration: Double
+  ) throws {
+    let token = SQToken(
+      accessToken: "T", expirationDate: Date(timeIntervalSinceReferenceDate: expiration))
+    let request = ClientEvent.Request(
+      "GET", try #require(URL(string: "https://api.example/")),
+      ObservedRequest(purpose: .resource, token: token), at: Date())
+    #expect((try #require(request.tokenLife) > .zero) == (expiration > 0))
+  }
+
   @Test func `the event of a refresh has the number of its waiting callers`() async throws {
     let fixture = try await fixture()
     try await fixture.oauth.signIn()
@@ -123,6 +140,39 @@ import Testing
     await observer.flush()
     let refresh = try #require(recorder.refreshes.last)
     #expect(refresh.reason == .caller && refresh.callers == 10)
+    await fixture.sandbox.stop()
+  }
+
+  @Test(
+    arguments: [
+      (nil, .refreshed, nil), (.error("invalid_scope"), .none, .invalidScope),
+      (.unavailable(retryAfter: 7), .none, .temporarilyUnavailable),
+    ] as [(SandboxMisbehaviour?, ClientEvent.Refresh.Result, SQOAuthError.Code?)])
+  func `the event of a request for a narrowed token says whether it failed, and why`(
+    misbehaviour: SandboxMisbehaviour?, result: ClientEvent.Refresh.Result,
+    code: SQOAuthError.Code?
+  ) async throws {
+    let fixture = try await fixture(scope: "files demo")
+    try await fixture.oauth.signIn()
+    if let misbehaviour { fixture.sandbox.misbehave(at: .token, misbehaviour) }
+    do throws(SQOAuthError) {
+      _ = try await fixture.oauth.narrowedToken(scope: "demo")
+      #expect(code == nil)
+    } catch {
+      #expect(error.code == code)
+    }
+    await observer.flush()
+    let refresh = try #require(recorder.refreshes.first)
+    #expect(refresh.reason == .narrowing && refresh.callers == 1 && refresh.result == result)
+    let end = try #require(
+      recorder.events.last { if case .refresh = $0.subject { true } else { false } })
+    guard case .end(_, let error) = end.phase else {
+      Issue.record("\(end.phase)")
+      return
+    }
+    #expect(error == code)
+    let pauses = recorder.moments { if case .backOff = $0 { true } else { false } }
+    #expect(pauses.isEmpty == (code != .temporarilyUnavailable))
     await fixture.sandbox.stop()
   }
 

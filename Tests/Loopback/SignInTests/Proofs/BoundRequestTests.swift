@@ -63,7 +63,7 @@ import Testing
     try await bound.oauth.refresh()
     bound.sandbox.forgetRequests()
     for _ in 0..<10 {
-      // The nonce changes, and the previous one is accepted once more.
+      // The nonce changes, and the previous one is accepted for one more period.
       bound.clock.advance(by: 60)
       _ = try await bound.send()
       try await bound.oauth.refresh()

@@ -24,7 +24,7 @@ struct Schedule: Sendable, CustomStringConvertible {
     case trouble(Trouble, times: Int)
     /// Makes the API answer this many of the next requests with status 401 and no reason.
     case refusal(Int)
-    /// Makes token requests wait at the server, or lets them continue.
+    /// Makes the next token request wait at the server, or lets all waiting ones continue.
     case stall, release
     /// Makes the server expire all access tokens.
     case expire

@@ -40,7 +40,7 @@ import Testing
     "GET /cb?code=a&state=STATE HTTP/1.1\r\n\r\n", "GET /cb?code=a&state=STATE HTTP/1.0\r\n\r\n",
     "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nHost: evil.example\r\n\r\n",
     "GET http://evil.example/cb?code=a&state=STATE HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n",
-    // no HTTP at all
+    // no valid HTTP/1
     "\r\n\r\n", "GET\r\n\r\n", "\u{16}\u{3}\u{1}", "GET /cb?code=a&state=STATE\r\n\r\n",
     "GET /cb?code=a&state=STATE HTTP/3.0\r\nHost: 127.0.0.1:PORT\r\n\r\n",
     "GET /cb?code=a&state=STATE HTTP/1.1\r\nHost : 127.0.0.1:PORT\r\n\r\n",

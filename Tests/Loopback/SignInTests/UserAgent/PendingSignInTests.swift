@@ -155,7 +155,7 @@ import Testing
   @Test(arguments: [
     ("the window is shut", "the user agent failed: the window is shut"),
     ("no \u{1B}[31mpage", "the user agent failed: no [31mpage"),
-    (nil, "the user agent failed without a reason"),
+    (nil, "the user agent failed, and its error (the cause) does not describe itself"),
   ])
   func `the error of a user agent is repeated without the state`(
     words: String?, message: String

@@ -124,6 +124,25 @@ import Testing
     #expect(error.map { !everyText(of: $0).contains("canary") } == true)
   }
 
+  /// What libcurl could not connect to, the server, and the proxy if it was one.
+  static let tried: [(String, String, String?)] = [
+    ("10.0.0.1 port 3128", "10.0.0.1:443", "10.0.0.1:3128"),
+    ("10.0.0.1 port 443", "10.0.0.1:443", nil), ("10.0.0.1 port 443", "10.1:443", nil),
+    ("fd00::1 port 3128", "[fd00::1]:443", "[fd00::1]:3128"),
+    ("fd00::1 port 443", "[fd00:0::1]:443", nil),
+    ("a.example port 3128", "a.example:443", "a.example:3128"),
+    ("a.example port 443", "a.example:443", nil),
+    ("b.example port 443", "a.example:443", "b.example:443"),
+  ]
+
+  @Test(arguments: tried)
+  func `a proxy on the server's host is told apart from the server by its port`(
+    tried: String, authority: String, proxy: String?
+  ) {
+    let detail = "Failed to connect to \(tried) after 1 ms: Couldn't connect to server"
+    #expect(SQOAuthError.proxy(in: detail, besides: authority) == proxy)
+  }
+
   static let faulty = [
     ("foo://user:canary@proxy.example", "scheme"), ("ftp://proxy.example:21", "scheme"),
     ("http://", "http://HOST:PORT"), ("http://:8080", "http://HOST:PORT"),
@@ -201,6 +220,27 @@ import Testing
       }
       let message = try #require(error?.message)
       try #require(message.hasPrefix("the proxy setting, the variable ALL_PROXY, has a control"))
+    }
+  }
+
+  @Test(.ownThreads, arguments: ["http", "https"])
+  func `no_proxy also excepts servers from a proxy URL with control characters`(
+    scheme: String
+  ) async {
+    await #expect(processExitsWith: .success) { [scheme] in
+      setenv("\(scheme)_proxy", "http://user:can%0aary@127.0.0.1:9", 1)
+      setenv("no_proxy", "direct.invalid", 1)
+      let direct = try #require(URL(string: "\(scheme)://www.direct.invalid/"))
+      let failed = await failure(.connectionFailed) {
+        try await CurlTransport.shared.send(WebRequest(url: direct))
+      }
+      try #require((failed?.cause as? CurlError)?.code == 6, "\(failed as Any)")
+      let other = try #require(URL(string: "\(scheme)://other.invalid/"))
+      let refused = await failure(.connectionFailed) {
+        try await CurlTransport.shared.send(WebRequest(url: other))
+      }
+      let start = "the proxy setting, the variable \(scheme)_proxy, has a control character"
+      try #require(refused?.message.hasPrefix(start) == true, "\(refused as Any)")
     }
   }
 

@@ -83,6 +83,34 @@ struct HTTPTLSTests {
     }
   }
 
+  @Test(
+    .ownThreads, .requires(ProgramRequirement(programs: ["python3"])), arguments: [false, true])
+  func `SSLKEYLOGFILE writes no secret of a request's connections to a file`(throughProxy: Bool)
+    async
+  {
+    await #expect(processExitsWith: .success) { [throughProxy = throughProxy as Bool] in
+      let tests = try await HTTPTLSTests()
+      try await tests.withServer(throughProxy ? "other" : "server") { server in
+        let port = try #require(server.port.flatMap { UInt16(exactly: $0) })
+        let proxy = try ForwardProxy(
+          to: ["other.example": .at(port)], tests.certificates, isSecure: true)
+        let file = tests.certificates.folder.appending(path: "keys")
+        // libcurl reads the variable when it starts, and creates the file.
+        setenv("SSLKEYLOGFILE", file.path, 1)
+        var configuration = try tests.configuration()
+        var url = server
+        if throughProxy {
+          configuration.proxy = try .init(address: "https://\(proxy.authority)")
+          url = try #require(URL(string: "https://other.example/"))
+        }
+        let client = CurlTransport(configuration: configuration)
+        try #require(try await client.send(WebRequest(url: url)).status == 200)
+        try #require(try Data(contentsOf: file).isEmpty)
+        withExtendedLifetime(proxy) {}
+      }
+    }
+  }
+
   @Test func `a client without any trusted authority rejects the server`() async throws {
     try await withServer { url in
       var configuration = HTTPTransportConfiguration.direct

@@ -67,6 +67,16 @@ import Testing
     #expect(try Self.read("{\"a\": \(text)}") == ["a": value])
   }
 
+  @Test func `no digit of a long exponent is ignored`() throws {
+    let zeros = String(repeating: "0", count: 150_000)
+    #expect(try Self.read("1\(zeros)e-150000") == 1)
+    for exponent in ["1500000", "15000000", "15000000000000000000"] {
+      #expect(try Self.read("1\(zeros)e-\(exponent)") == .number(0))
+    }
+    #expect(try Self.read("0.\(zeros)1e150001") == 1)
+    #expect(throws: JSONFailure.malformed(at: 0)) { try Self.read("0.\(zeros)1e1500010") }
+  }
+
   // MARK: What may be repaired
 
   /// An error's body in Latin-1.

@@ -62,6 +62,21 @@ import Testing
     if [.rs256, .edDSA].contains(algorithm) { #expect(other == published.jws) }
   }
 
+  @Test(arguments: MadeKeys.algorithms)
+  func `members of other types of key do not belong to the public half`(
+    algorithm: JWSAlgorithm
+  ) throws {
+    let key = try MadeKeys.key(for: algorithm)
+    var members = try #require(key.publicJWK?.object)
+    for name in ["crv", "e", "n", "x", "y"] where members[name] == nil { members[name] = "AA" }
+    #expect(ClientKey.thumbprint(of: members) == key.keyID)
+    let remote = try ClientKey(
+      algorithm: algorithm, keyID: key.keyID,
+      publicJWK: String(decoding: JSONEncoder().encode(members), as: UTF8.self)
+    ) { $0 }
+    #expect(remote.publicJWK == key.publicJWK)
+  }
+
   @Test func `an RSA key does not need its primes`() async throws {
     let rsa = try #require(PublishedKey.all.first)
     let names = ["p", "q", "dp", "dq", "qi"]
@@ -81,6 +96,16 @@ import Testing
     let named = try ClientKey(jwk: text, algorithm: .rs512, keyID: "mine")
     #expect(named.algorithm == .rs512 && named.keyID == "mine")
     #expect(named.publicJWK?["kid"]?.string == "mine")
+  }
+
+  @Test(arguments: ["RSA", "RSA-OAEP", "HS256", "none", 1] as [JSONValue])
+  func `an unusable alg in a key matters only if the caller names no algorithm`(
+    own: JSONValue
+  ) throws {
+    let text = try PublishedKey.all[0].text { $0["alg"] = own }
+    let key = try ClientKey(jwk: text, algorithm: .ps256)
+    #expect(key.algorithm == .ps256 && key.publicJWK?["alg"]?.string == "PS256")
+    failure(.invalidConfiguration) { try ClientKey(jwk: text) }
   }
 
   // MARK: Refusals
@@ -142,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a key for several operations, and one after a byte order mark, are read`() throws {
+  @Test func `a key for several operations, and a key after a byte order mark, are read`() throws {
     let text = try PublishedKey.all[2].text { $0["key_ops"] = ["sign", "verify"] }
     #expect(try ClientKey(jwk: text) == ClientKey(jwk: "\u{FEFF}" + text))
     let pem = try ClientKey().pem()

@@ -10,7 +10,9 @@ import Testing
   private let clock = ManualClock()
   private let http = ScriptedTransport()
 
-  private func introspector(cacheTime: Duration) throws -> TokenIntrospector {
+  private func introspector(
+    cacheTime: Duration, cacheLimit: Int = 10_000
+  ) throws -> TokenIntrospector {
     var environment = ClientEnvironment()
     environment.clock = clock
     environment.transport = http
@@ -20,7 +22,7 @@ import Testing
         provider: .endpoints(
           authorization: "https://id.example/authorize", token: "https://id.example/token",
           introspection: "https://id.example/introspect")), audience: nil, cacheTime: cacheTime,
-      environment: environment)
+      cacheLimit: cacheLimit, environment: environment)
   }
 
   private static func answer(_ isActive: Bool) -> ScriptedTransport.Answer {
@@ -50,6 +52,25 @@ import Testing
   @Test func `an answer that takes longer than the cache time is not cached`() async throws {
     let introspector = try introspector(cacheTime: .seconds(3))
     answerSlowly(true)
+    for _ in 0..<2 { #expect(try await introspector.claims(of: "token") != nil) }
+    #expect(http.requests.count == 2)
+  }
+
+  @Test(
+    arguments: [
+      (.zero, 100), (.seconds(-60), 100), (.seconds(15), 1), (.seconds(15), 0), (.seconds(15), -1),
+    ] as [(Duration, Int)])
+  func `without a cache time or without room for an answer, each call sends one request`(
+    cacheTime: Duration, cacheLimit: Int
+  ) async throws {
+    let introspector = try introspector(cacheTime: cacheTime, cacheLimit: cacheLimit)
+    http.answer { [weak http] request in
+      // A call that repeats its request ends here.
+      guard let http, http.requests.count <= 2 else {
+        throw SQOAuthError(.connectionFailed, "too many requests")
+      }
+      return try await Self.answer(true)(request)
+    }
     for _ in 0..<2 { #expect(try await introspector.claims(of: "token") != nil) }
     #expect(http.requests.count == 2)
   }

@@ -302,21 +302,40 @@ import Testing
     async throws
   {
     let (check, _, token) = try await check(.introspection, confirmation: confirmation)
-    let pair = try #require(key.pair)
     let right = #""typ":"dpop+jwt","alg":"ES256","jwk":PUBLIC"#
-    let claims = try await proof(token).split(separator: ".")[1]
     for (header, isValid) in [(header, false), (right, true)] {
-      let publicJWK = JWKThumbprint.text(of: pair.privateKey.publicMembers)
-      let text = "{\(header.replacing("PUBLIC", with: publicJWK))}"
-      let input = Base64URL.encode(text) + "." + claims
-      let signature = try #require(
-        pair.privateKey.signature(of: Data(input.utf8), by: .ecdsa(.p256, .sha256)))
-      let request = try request(token, proofs: [input + "." + Base64URL.encode(signature)])
+      let proof = try await proof(token, header: header)
+      let request = try request(token, proofs: [proof])
       if isValid {
         #expect(try await check(request) != nil)
       } else {
         await failure(.invalidDPoPProof) { try await check(request) }
       }
     }
+  }
+
+  @Test(arguments: [#""n":"AA""#, #""e":"\"}""#, #""n":null,"e":"AQAB""#])
+  func `members of other types of key in a proof's jwk do not change its thumbprint`(
+    members: String
+  ) async throws {
+    let (check, _, token) = try await check(.introspection, confirmation: confirmation)
+    let proof = try await proof(
+      token, header: #""typ":"dpop+jwt","alg":"ES256","jwk":PUBLIC"#, jwkMembers: members)
+    #expect(try await check(request(token, proofs: [proof]))?.proofKeyThumbprint == key.thumbprint)
+  }
+
+  /// Returns a proof whose header has the public key, with more members, in place of `PUBLIC`.
+  private func proof(
+    _ token: String, header: String, jwkMembers: String? = nil
+  ) async throws -> String {
+    let pair = try #require(key.pair)
+    var publicJWK = JWKThumbprint.text(of: pair.privateKey.publicMembers)
+    if let jwkMembers { publicJWK = "{\(jwkMembers),\(publicJWK.dropFirst())" }
+    let text = "{\(header.replacing("PUBLIC", with: publicJWK))}"
+    let claims = try await proof(token).split(separator: ".")[1]
+    let input = Base64URL.encode(text) + "." + claims
+    let signature = try #require(
+      pair.privateKey.signature(of: Data(input.utf8), by: .ecdsa(.p256, .sha256)))
+    return input + "." + Base64URL.encode(signature)
   }
 }

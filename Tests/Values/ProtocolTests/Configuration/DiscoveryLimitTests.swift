@@ -55,6 +55,6 @@ import Testing
       return WebResponse(status: 404)
     }
     let error = await failure(.requestTimedOut) { try await discovery().fetch(with: http) }
-    #expect(http.requests.count == 2 && error?.message.contains("within 60 s") == true)
+    #expect(http.requests.count == 2 && error?.message.contains("within 60.0 seconds") == true)
   }
 }

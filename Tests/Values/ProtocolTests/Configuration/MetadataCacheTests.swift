@@ -39,7 +39,8 @@ import Testing
     }
   }
 
-  @Test func `metadata is requested once for all callers, and again only if it must be fresh`()
+  @Test
+  func `metadata is requested once for all callers, and again if it must be fresh or has expired`()
     async throws
   {
     let callers = (0..<20).map { caller(isFresh: $0 % 2 == 0) }

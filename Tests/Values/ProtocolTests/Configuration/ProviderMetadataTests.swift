@@ -120,7 +120,7 @@ import Testing
   @Test(arguments: ["authorization_endpoint", "token_endpoint"])
   func `an unusable authorization or token endpoint is rejected`(name: String) {
     for value in ["1", "[]", "\"/relative\"", "\"https://u@id.example/x\""] {
-      failure { try Self.read(Self.document([name: value])) }
+      failure(.invalidResponse) { try Self.read(Self.document([name: value])) }
     }
   }
 
@@ -203,8 +203,8 @@ import Testing
   // MARK: - Endpoints that only some calls need
 
   static let unusable: [(String, SQOAuthError.Code)] = [
-    (#""/""#, .invalidConfiguration), (#""https://u@id.example/x""#, .invalidConfiguration),
-    (#""https://id.example/x#f""#, .invalidConfiguration), ("1", .invalidResponse),
+    (#""/""#, .invalidResponse), (#""https://u@id.example/x""#, .invalidResponse),
+    (#""https://id.example/x#f""#, .invalidResponse), ("1", .invalidResponse),
     ("[]", .invalidResponse), (#""http://keycloak:8080/x""#, .insecureEndpoint),
     (#""http://id.example/x""#, .insecureEndpoint),
     (#""http://127.0.0.1:8080/x""#, .insecureEndpoint),

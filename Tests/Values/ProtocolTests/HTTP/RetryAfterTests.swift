@@ -79,7 +79,8 @@ import Testing
   }
 
   @Test(arguments: [429, 500, 503, 400])
-  func `the error has the delay that the token endpoint asks for`(status: Int) {
+  func `an error has the delay that the server asks for, unless the rejection is final`(status: Int)
+  {
     for body in ["busy", #"{"error":"temporarily_unavailable"}"#] {
       var response = Answer.http(body, status: status)
       response.head.headers["Retry-After"] = "30"

@@ -38,7 +38,7 @@ import Testing
       #"{"x":"open,"refresh_token":"R"}"#, #"{"x":1 2,"refresh_token":"R"}"#, "", "{", "{}", "R",
       #"{"x":{"refresh_token":"R"}}"#, #"{"x":"\"refresh_token\":\"R\""}"#,
     ])
-  func `no member is read from ambiguous, malformed or truncated JSON`(
+  func `no member is read from unclear or cut JSON, a list, a text or an inner object`(
     text: String
   ) {
     #expect(token(in: text) == nil)

@@ -78,6 +78,23 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      ("client_secret_basic", "client_secret_jwt", "s"),
+      ("client_secret_post", "client_secret_basic", "s"),
+      ("client_secret_jwt", "client_secret_post", "s"), ("none", "client_secret_jwt", "s"),
+      ("none", "none", "s"), ("client_secret_basic", "none", nil),
+      ("client_secret_jwt", "private_key_jwt", nil),
+    ] as [(String, String, String?)])
+  func `without a new secret, a client keeps its secret if its new method needs one`(
+    method: String, next: String, secret: String?
+  ) throws {
+    let earlier = try registration(
+      ["client_secret": "s", "token_endpoint_auth_method": .string(method)])
+    let later = try registration(["token_endpoint_auth_method": .string(next)], after: earlier)
+    #expect(later.clientSecret == secret && later.clientAuthentication.rawValue == next)
+  }
+
   // MARK: How the client authenticates
 
   typealias Choice = (

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// Errors are written to logs, so they must not show the secrets of a request or response.
@@ -122,6 +123,69 @@ import Testing
   func `the error of a token response does not contain the response`(body: String) {
     for (status, type) in [(200, "application/json"), (200, "text/html"), (400, "text/html")] {
       Self.expectSilence(failure { try Answer.read(body, status: status, type: type) })
+    }
+  }
+
+  /// Returns the errors of all readers for responses that repeat a secret of their request.
+  private static func errors(
+    ofResponsesWith secret: String
+  ) async throws -> [String: SQOAuthError?] {
+    var configuration = try ClientConfiguration(
+      clientID: "app", clientSecret: String(repeating: "s", count: 32),
+      provider: .endpoints(
+        authorization: "https://id.example/a", token: "https://id.example/t",
+        introspection: "https://id.example/i", userInfo: "https://id.example/u",
+        issuer: "https://id.example"))
+    configuration.idTokenAlgorithm = .hs256
+    let client = RegisteredClient(
+      configuration: configuration, environment: ClientEnvironment(),
+      metadata: try #require(configuration.metadata))
+    let response = Answer.http("{}", type: secret)
+    let idToken = IDToken(
+      validated: try IDTokenClaims([
+        "iss": "https://id.example", "sub": "alice", "aud": "app", "exp": 1, "iat": 1,
+      ]), compactForm: "a.b.c")
+    let introspection = IntrospectionResponse(
+      request: try await IntrospectionRequest(secret, by: client, wantsSignature: false),
+      client: client, requiresTokenType: false)
+    let signatures = try IssuerSignatures(client.configuration, client.metadata, client.environment)
+    let registration = RegistrationResponse(
+      issuer: "https://id.example", secrets: SentSecrets([secret]), now: Answer.now)
+    let token = TokenResponse(
+      parser: StandardTokenResponseParser(),
+      context: .init(receivedAt: Answer.now, requestedScope: nil),
+      request: TokenRequest(
+        endpoint: client.metadata.tokenEndpoint,
+        parameters: [.init("grant_type", "refresh_token"), .init("refresh_token", secret)],
+        client: ClientCredentials(id: "app", secret: nil, authentication: .publicClient),
+        timeout: .seconds(7)))
+    let body = #"{"access_token":"a","token_type":"\#(secret)"}"#
+    return [
+      "user information": await failure(.userInfoInvalid) {
+        try await UserInfoRequest(client).read(
+          response, of: idToken, removing: SentSecrets([secret]))
+      },
+      "introspection": await failure(.invalidResponse) {
+        try await introspection.read(response, signatures: nil)
+      },
+      "signed introspection": await failure(.invalidResponse) {
+        try await introspection.read(response, signatures: signatures)
+      },
+      "registration": failure(.invalidResponse) { try registration.members(of: response) },
+      "token": failure(.invalidResponse) { try token.read(response) },
+      "type of a token": failure(.invalidResponse) { try token.read(Answer.http(body)) },
+    ]
+  }
+
+  /// A shortened secret, or one in another case, would not be found.
+  @Test(arguments: ["c4n4ry-token", "C4N4RY-Token", String(repeating: "C4N4RY", count: 100)])
+  func `a Content-Type or a token type that repeats a secret is not shown`(secret: String)
+    async throws
+  {
+    for (name, error) in try await Self.errors(ofResponsesWith: secret) {
+      let text = error.map { everyText(of: $0) } ?? ""
+      #expect(text.contains("[removed]"), "\(name): \(text)")
+      #expect(!text.lowercased().contains("c4n4ry"), "\(name): \(text)")
     }
   }
 

@@ -145,7 +145,7 @@ import Testing
     .refused(
       .blanks, "around `issuer`", .issuerMismatch, [with(["issuer": #"" https://id.example""#])]),
     .refused(
-      .blanks, "around `token_endpoint`, `authorization_endpoint`", .invalidConfiguration,
+      .blanks, "around `token_endpoint`, `authorization_endpoint`", .invalidResponse,
       each(
         [#"" https://id.example/x""#, #""https://id.example/x\n""#],
         of: ["token_endpoint", "authorization_endpoint"])),

@@ -35,7 +35,7 @@ struct WireMessage: Sendable {
     return message
   }
 
-  /// Returns the message with another content type and, if given, another status.
+  /// Returns the message with another content type and the given status.
   func typed(_ type: String?, status: Int = 200) -> WireMessage {
     var message = self
     message.type = type

@@ -70,6 +70,32 @@ import Testing
     #expect(party.fixture.oauth.currentToken != nil)
   }
 
+  /// The user may have removed the app on GitHub's pages.
+  @Test func `a token that GitHub does not know counts as revoked`() async throws {
+    let party = try party()
+    try party.fixture.register(scope: "repo gist", provider: .gitHub)
+    try await party.fixture.oauth.signIn()
+    party.fixture.http.answer(
+      ScriptedTransport.json(#"{"message":"Not Found","status":"404"}"#, status: 404))
+    try await party.fixture.oauth.revoke()
+    #expect(party.fixture.oauth.currentToken == nil)
+  }
+
+  @Test(arguments: [
+    (404, "<html>"), (422, #"{"message":"Validation Failed"}"#), (403, ""),
+  ])
+  func `a refused revocation keeps the token, and the error says how to sign out`(
+    status: Int, body: String
+  ) async throws {
+    let party = try party()
+    try party.fixture.register(scope: "repo gist", provider: .gitHub)
+    try await party.fixture.oauth.signIn()
+    party.fixture.http.answer(ScriptedTransport.json(body, status: status))
+    let error = await failure(.invalidResponse) { try await party.fixture.oauth.revoke() }
+    #expect(error?.message.contains("call signOut") == true, "\(error?.message ?? "")")
+    #expect(party.fixture.oauth.currentToken != nil)
+  }
+
   @Test func `a token of an OAuth app does not expire and is not refreshed`() async throws {
     let party = try party(Self.oauthApp)
     try party.fixture.register(scope: "repo gist", provider: .gitHub)

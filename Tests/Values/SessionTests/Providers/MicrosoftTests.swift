@@ -3,6 +3,7 @@ import SQBasics
 import Testing
 
 @testable import SequencingOAuth
+@testable import SequencingOAuthBackend
 @testable import TestSupport
 
 /// A client of Microsoft Entra ID, at servers that answer as Microsoft's documentation says.
@@ -129,6 +130,44 @@ import Testing
     }
     party.fixture.clock.advance(by: 3_599)
     await failure(.idTokenSubject) { try await party.fixture.oauth.token() }
+  }
+
+  // MARK: Access tokens at a resource server
+
+  /// Validates an access token with changed claims, at a service that accepts these tenants.
+  private func validate(
+    _ place: String, _ changes: [String: JSONValue?] = [:]
+  ) async throws -> AccessTokenClaims {
+    let party = try party(place)
+    let validator = try AccessTokenValidator(
+      provider: .microsoft(tenant: place), audience: "client", profile: .anyJWT,
+      environment: party.fixture.oauth.environment)
+    var claims: [String: JSONValue] = [
+      "iss": .string(Self.issuer(Self.tenant)), "tid": .string(Self.tenant), "ver": "2.0",
+    ]
+    for (name, value) in changes { claims[name] = value }
+    // Microsoft's access tokens have the same form as its ID tokens.
+    return try await validator.validate(try await party.idToken(claims))
+  }
+
+  @Test(arguments: ["common", "organizations", tenant])
+  func `a resource server accepts an access token of an allowed tenant`(
+    place: String
+  ) async throws {
+    #expect(try await validate(place).issuer == Self.issuer(Self.tenant))
+  }
+
+  @Test(
+    arguments: [
+      ("common", ["iss": .string(issuer(other))]), ("common", ["iss": .string(issuer("common"))]),
+      ("common", ["tid": nil]), ("organizations", ["tid": .string(other)]),
+      ("organizations", ["iss": .string(issuer(other)), "tid": .string(other)]),
+      (tenant, ["iss": .string(issuer(other)), "tid": .string(other)]),
+    ] as [(String, [String: JSONValue?])])
+  func `a resource server refuses an access token of another tenant`(
+    place: String, changes: [String: JSONValue?]
+  ) async throws {
+    await failure(.accessTokenInvalid) { try await validate(place, changes) }
   }
 
   @Test(arguments: ["", "contoso.onmicrosoft.com", "..", "a/b", "Common", "8eaef023"])

@@ -95,7 +95,7 @@ import Testing
     #expect(fixture.asked[2] == "GET https://api.example/v2/files?q=a%20b&page=3")
   }
 
-  @Test(arguments: [#"{"next":""}"#, #"{"next":null}"#, #"{}"#, #""text""#, "[]"])
+  @Test(arguments: [#"{"next":""}"#, #"{"next":null}"#, #"{}"#, #""text""#, "5", "[]"])
   func `a body without a page token or URL ends the iteration over the pages`(body: String)
     async throws
   {

@@ -7,6 +7,16 @@ import Testing
 
 @testable import TestSupport
 
+/// An authenticator of an app, which waits until its task is cancelled.
+private struct WaitingAuthenticator: ResourceRequestAuthenticator {
+  let gate = Gate(isOpen: false)
+
+  func headerFields(for token: SQToken, on request: ResourceRequest) async throws -> HeaderFields {
+    await gate.opened()
+    throw CancellationError()
+  }
+}
+
 /// The errors of a pipe's operations.
 ///
 /// Each operation ends exactly once.
@@ -141,6 +151,22 @@ import Testing
       Issue.record("unexpected result: \(String(describing: error))")
       return
     }
+  }
+
+  @Test func `cancel also ends the wait for the app's authenticator`() async throws {
+    let fixture = try await PipeFixture()
+    let authenticator = WaitingAuthenticator()
+    fixture.session.module.environment.requestAuthenticator = authenticator
+    let read = begin { () -> PipeError? in
+      await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    }
+    try await authenticator.gate.isHolding()
+    fixture.pipe.cancel()
+    guard case .cancelled? = try await read.value else {
+      Issue.record("the operation was not cancelled")
+      return
+    }
+    #expect(fixture.asked.isEmpty)
   }
 
   @Test func `a cancelled task ends its own operation only`() async throws {

@@ -74,6 +74,19 @@ import Testing
     #expect(fixture.asked.last == "GET https://api.example/v2/about%20me")
   }
 
+  @Test func `a pipe whose name is taken does not name its server to its module`() async throws {
+    let fixture = try await PipeFixture()
+    let other = try await SessionFixture().restored()
+    var configuration = PipeConfiguration()
+    configuration.module = other.module
+    failure(.duplicateName) { try fixture.pipeline.add("files", configuration) }
+    // While no server is named, the first request names its server.
+    #expect(try await other.module.send(.get("https://first.example/x")).status == 200)
+    await failure(.originNotAllowed) {
+      try await other.module.send(.get("https://api.example/v2/files"))
+    }
+  }
+
   @Test func `a pipe may use another module's token`() async throws {
     let fixture = try await PipeFixture()
     let other = try await SessionFixture().restored()

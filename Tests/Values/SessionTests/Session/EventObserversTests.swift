@@ -22,4 +22,11 @@ import Testing
       #expect(await reader.next() == number)
     }
   }
+
+  @Test func `a stream that is created after the last event ends at once`() async {
+    let observers = EventObservers<Int>()
+    observers.finish()
+    var late = observers.stream(atMost: 1).makeAsyncIterator()
+    #expect(await late.next() == nil)
+  }
 }

@@ -73,7 +73,7 @@ import Testing
     #expect(isThereToo)
   }
 
-  @Test func `a completion handler may call every method`() async throws {
+  @Test func `a completion handler may ask for tokens, refresh and sign out`() async throws {
     let fixture = try await SessionFixture().restored()
     let saved = try #require(fixture.module.currentToken)
     let words: String = await fixture.completion { oauth, done in
@@ -95,7 +95,7 @@ import Testing
     #expect(words == "T1 T2 T2 -")
   }
 
-  @Test func `a delegate may call every method`() async throws {
+  @Test func `a delegate may ask for tokens, set the timer and sign out`() async throws {
     final class Restless: TokenRefreshDelegate {
       let oauth: SQOAuth
       let done = Gate()

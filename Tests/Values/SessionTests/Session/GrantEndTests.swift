@@ -26,7 +26,8 @@ import Testing
     (#""refresh_expires_in":900"#, "", #""refresh_expires_in":"600""#, "700 -"),
     (#""refresh_expires_in":900"#, "", #""refresh_expires_in":0"#, "- -"),
     (#""refresh_expires_in":900"#, "", #""refresh_expires_in":"soon""#, "900 -"),
-    // The end of the authorization stays, whatever the refresh token.
+    // The authorization keeps its end with any refresh token, unless the response names another, or
+    // none.
     (#""authorization_expires_in":900"#, nil, "", "- 900"),
     (#""authorization_expires_in":900"#, "", "", "- 900"),
     (#""authorization_expires_in":900"#, nil, #""authorization_expires_in":2000"#, "- 2100"),

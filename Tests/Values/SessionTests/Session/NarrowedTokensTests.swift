@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a token is not returned in the last tenth of its lifetime`() {
+  @Test func `a token is not returned in the last tenth of its lifetime, at most 30 s`() {
     var tokens = NarrowedTokens()
     let access = NarrowedAccess([], scope: "a")
     tokens.keep(token("1", seconds: 100), for: access, at: now)

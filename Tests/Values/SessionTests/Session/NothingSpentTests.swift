@@ -29,7 +29,7 @@ import Testing
     trouble.begin(in: fixture.store)
     let error = await failure(.storeFailed) { try await fixture.module.refresh() }
     #expect(error?.cause is ScriptedStore.Full && error?.requiresSignIn == false)
-    #expect(error?.message.contains("the refresh token was not sent") == true)
+    #expect(error?.message.contains("no refresh was sent") == true)
     #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
     #expect(await fixture.observer.words(1) == ["failed store_failed"])
     #expect(try await fixture.module.token().accessToken == "T1")

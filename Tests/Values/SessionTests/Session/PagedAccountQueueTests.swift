@@ -7,21 +7,27 @@ import Testing
 @testable import TestSupport
 
 /// The queue of due accounts for a store without its own queue.
-@Suite("Due accounts of a store without a queue") struct PagedAccountQueueTests {
+@Suite("Due accounts of a store without a queue", .timeLimit(.minutes(1)))
+struct PagedAccountQueueTests {
   let store = MemoryTokenStore()
   let clock = ManualClock()
 
   /// Creates a queue of accounts whose tokens expired the given number of seconds ago.
   private func queue(_ count: Int, expiredFor time: Double = 1) async -> PagedAccountQueue {
-    for number in 1...count {
-      await store.save(
-        AccountRecord(
-          id: "\(number)", clientID: "client", issuer: "https://id.example",
-          token: SQToken(
-            accessToken: "a", expirationDate: clock.now - time, refreshToken: "r",
-            issueDate: clock.now - time - 9)))
-    }
+    for number in 1...count { await save("\(number)", lifetime: 9, age: time + 9) }
     return PagedAccountQueue(store, clock)
+  }
+
+  /// Saves an account with a token that the app got the given number of seconds ago.
+  private func save(
+    _ id: String, lifetime: Double, age: Double = 0, accessToken: String = "a"
+  ) async {
+    await store.save(
+      AccountRecord(
+        id: id, clientID: "client", issuer: "https://id.example",
+        token: SQToken(
+          accessToken: accessToken, expirationDate: clock.now - age + lifetime, refreshToken: "r",
+          issueDate: clock.now - age)))
   }
 
   private func take(_ queue: PagedAccountQueue) async throws -> [DueAccounts.Account] {
@@ -76,5 +82,56 @@ import Testing
     // The other account was taken, and its result was never reported.
     clock.advance(by: 110)
     #expect(try await take(queue).map(\.id) == accounts.suffix(1).map(\.id))
+  }
+
+  // Some servers answer with the same access token and a later date.
+  @Test(arguments: ["new", "a"])
+  func `an account that the app saved is due by its new token, however long it was postponed`(
+    accessToken: String
+  ) async throws {
+    let queue = await queue(1)
+    let account = try #require(try await take(queue).first)
+    try await queue.postpone(account, by: .seconds(86_400))
+    await save("1", lifetime: 3600, accessToken: accessToken)
+    // All records are read every 30 s.
+    clock.advance(by: 30)
+    #expect(try await take(queue).isEmpty)
+    clock.advance(by: 3570)
+    #expect(try await take(queue).map(\.id) == ["1"])
+  }
+
+  @Test func `a taken account that the app saved in the meantime cannot be postponed`()
+    async throws
+  {
+    let queue = await queue(1)
+    let account = try #require(try await take(queue).first)
+    await save("1", lifetime: 3600)
+    clock.advance(by: 30)
+    #expect(try await take(queue).isEmpty)
+    try await queue.postpone(account, by: .seconds(86_400))
+    clock.advance(by: 3570)
+    #expect(try await take(queue).map(\.id) == ["1"])
+  }
+
+  @Test func `an account whose new token expires earlier than its old token is due earlier`()
+    async throws
+  {
+    let queue = await queue(1, expiredFor: -86_400)
+    #expect(try await take(queue).isEmpty)
+    await save("1", lifetime: 3600)
+    clock.advance(by: 30)
+    #expect(try await take(queue).isEmpty)
+    clock.advance(by: 3570)
+    #expect(try await take(queue).map(\.id) == ["1"])
+  }
+
+  @Test func `a postponed account stays postponed while nothing saves it`() async throws {
+    let queue = await queue(1)
+    let account = try #require(try await take(queue).first)
+    try await queue.postpone(account, by: .seconds(600))
+    clock.advance(by: 599)
+    #expect(try await take(queue).isEmpty)
+    clock.advance(by: 1)
+    #expect(try await take(queue).map(\.id) == ["1"])
   }
 }

@@ -175,7 +175,7 @@ import Testing
     #expect(try await fixture.module.token().accessToken == "T2")
   }
 
-  /// The token is due 30 s before it expires, and can be used until then.
+  /// Callers refresh the token from 30 s before its end, and can use the old one until its end.
   @Test func `if an early refresh fails, the old token is used until it expires`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.clock.advance(by: 3569)
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test(arguments: [(10.0, 9.0), (100, 90), (300, 270), (600, 570), (86_400, 86_370)])
-  func `a refresh is due a tenth of the lifetime, at most 30 s, before the token expires`(
+  func `a caller's refresh begins a tenth of the lifetime, at most 30 s, before the token expires`(
     life: Double, until: Double
   ) async throws {
     let fixture = try await SessionFixture(lifetime: Int(life)).restored()

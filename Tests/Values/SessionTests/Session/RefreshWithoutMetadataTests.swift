@@ -111,6 +111,19 @@ import Testing
     #expect(posted(fixture).isEmpty)
   }
 
+  @Test(arguments: ["https://127.0.0.1:9/t", "https://[::1]/t", "https://localhost/t"])
+  func `a stored endpoint on this computer is used only by a client that accepts it`(
+    endpoint: String
+  ) async throws {
+    var configuration = try Self.client(secret: "s", by: .post)
+    let fixture = try await process(recorded: endpoint, configuration)
+    #expect(try await fixture.oauth.module.refresh().accessToken == "T2")
+    configuration.acceptsServersOnThisComputer = false
+    let strict = try await process(recorded: endpoint, configuration)
+    await failure(.temporarilyUnavailable) { try await strict.oauth.module.refresh() }
+    #expect(posted(strict).isEmpty)
+  }
+
   @Test(arguments: [404, 302, 200])
   func `if the metadata response is a 404, a redirect or invalid, no refresh is sent`(status: Int)
     async throws

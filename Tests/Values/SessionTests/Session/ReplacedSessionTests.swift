@@ -50,6 +50,7 @@ struct ReplacedSessionTests {
       try await fixture.module.send(WebRequest(url: url))
     }
     #expect(error?.requiresSignIn == false && error?.message.contains("\"default\"") == true)
+    #expect(error?.message.hasSuffix("because it belongs to the previous sign-in") == true)
     #expect(fixture.requests.isEmpty)
     // The new user's requests are sent.
     #expect(try await fixture.module.send(WebRequest(url: url)).status == 200)

@@ -102,9 +102,11 @@ import Testing
   @Test(arguments: [
     #""refresh_token":"R8","x":[]"#, #""error":"server_error""#, #""x":["#,
   ])
-  func `an ambiguous refresh token in a response that is refused does not replace the old one`(
-    more: String
-  ) async throws {
+  func
+    `a refresh token that is ambiguous, beside an error or in cut JSON does not replace the old one`(
+      more: String
+    ) async throws
+  {
     let fixture = try await SessionFixture().restored()
     let deep = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
     fixture.server.next(
@@ -117,14 +119,16 @@ import Testing
     #"{"error":"server_error","refresh_token":"R9"}"#, #"{"refresh_token":""}"#,
     #"{"refresh_token":5}"#, #"{"refresh_token":"\u0007"}"#,
   ])
-  func `an invalid or empty refresh token does not replace the old one`(body: String) async throws {
+  func `an invalid or empty refresh token, or one beside an error, does not replace the old one`(
+    body: String
+  ) async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.next(ScriptedTransport.json(body))
     await failure { try await fixture.module.refresh() }
     #expect(await fixture.store.content() == "T1 R1")
   }
 
-  @Test func `a scope that is missing in the response stays the same`() async throws {
+  @Test func `a refresh response without a scope leaves the scope unchanged`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.server.next(ScriptedTransport.token("N", members: #""expires_in":60"#))
     let token = try await fixture.module.refresh()

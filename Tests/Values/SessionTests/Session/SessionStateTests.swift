@@ -89,6 +89,15 @@ import Testing
     #expect(state.dueAt(renews: true) == nil)
   }
 
+  @Test func `the error without a refresh token does not say that a valid token has expired`() {
+    var state = Self.holding(Self.record(refresh: nil))
+    guard case .fail(let error) = state.step(.new(since: 0), at: Self.now) else {
+      Issue.record("no error")
+      return
+    }
+    #expect(!error.message.contains("expired") && error.message.contains("sign in again"))
+  }
+
   @Test func `a client credentials token is renewed although it has no refresh token`() {
     let state = Self.holding(
       Self.record(refresh: nil, grant: .clientCredentials(scope: nil)))
@@ -210,6 +219,35 @@ import Testing
     let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now + moment)
     #expect(counts)
     #expect(step(state, .new(since: 0), at: moment + 1) == "start", "counted from 1 s again")
+  }
+
+  /// The token does not expire, or is not due for 3204 s.
+  @Test(arguments: [nil, 3600] as [Double?])
+  func `a waiting ID token is due at once, and after each failure's back-off`(life: Double?) {
+    let old = Self.record(life: life)
+    #expect(Self.holding(old).dueAt(renews: true) == life.map { _ in Self.now + 3204 })
+    let new = Self.record("T2", refresh: "R2", life: life).token
+    var state = Self.holding(old.refreshed(new, attributes: [:], pending: new))
+    #expect(state.dueAt(renews: true) == .distantPast && state.dueAt(renews: false) == nil)
+    #expect(step(state, .valid, at: 0) == "use T1")
+    guard case .start(let renewal, _) = state.step(.due, at: Self.now) else {
+      Issue.record("no renewal was started")
+      return
+    }
+    let counts = state.fail(renewal, SQOAuthError(.serverError, "x"), at: Self.now)
+    #expect(counts && state.dueAt(renews: true) == Self.now + 1)
+    #expect(step(state, .due, at: 0.5) == "fail server_error")
+    #expect(step(state, .due, at: 1) == "start")
+  }
+
+  @Test func `an invalidated token is due at once even if it does not expire`() {
+    var state = Self.holding(Self.record(life: nil))
+    #expect(state.dueAt(renews: true) == nil && step(state, .due, at: 1e9) == "use T1")
+    state.invalidate()
+    #expect(state.dueAt(renews: true) == .distantPast && step(state, .due, at: 0) == "start")
+    state = Self.holding(Self.record(refresh: nil, life: nil))
+    state.invalidate()
+    #expect(state.dueAt(renews: true) == nil, "it cannot be renewed")
   }
 
   @Test func `an invalidated token is treated as expired until a new token replaces it`() {

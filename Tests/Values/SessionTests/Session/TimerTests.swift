@@ -145,11 +145,14 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2"] && fixture.clock.sleepers == 1)
   }
 
-  @Test func `the timer refreshes an invalidated token at once`() async throws {
-    let fixture = try await SessionFixture().updating()
+  @Test(arguments: [3600, nil] as [Int?])
+  func `the timer refreshes an invalidated token at once`(lifetime: Int?) async throws {
+    let fixture = try await SessionFixture(lifetime: lifetime).restored().withTimer()
     fixture.module.invalidateAccessToken()
     #expect(await fixture.observer.words(1) == ["refreshed T2"])
-    await fixture.clock.hasSleeper()
+    // Only a token that expires is due again.
+    try await eventually { fixture.clock.sleepers == (lifetime == nil ? 0 : 1) }
+    try await fixture.module.flush()
     #expect(fixture.refreshes == ["R1"])
   }
 

@@ -60,6 +60,19 @@ import Testing
     for moment in [-1e9, 0, 1e9] { #expect(schedule.isUsable(at: Self.issued + moment)) }
   }
 
+  @Test(
+    arguments: [
+      (1e300, true), (.infinity, true), (-1e300, false), (-.infinity, false), (.nan, false),
+    ] as [(Double, Bool)])
+  func `a token with any expiration date has a schedule that can be waited for`(
+    life: Double, isUsable: Bool
+  ) throws {
+    let schedule = schedule(life: life)
+    #expect(schedule.isUsable(at: Self.issued) == isUsable)
+    let wait = Duration.seconds(try #require(seconds(schedule.dueAt)))
+    #expect((wait > .zero) == isUsable)
+  }
+
   @Test func `a token that cannot be renewed is used until it expires`() {
     let schedule = schedule(life: 3600, renewable: false)
     #expect(schedule.dueAt == nil)

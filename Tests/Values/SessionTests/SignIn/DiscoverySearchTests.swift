@@ -20,7 +20,7 @@ import Testing
       .register(provider: .issuer(Self.issuer))
   }
 
-  /// Responses of an address without metadata for this issuer.
+  /// Responses without valid metadata of this issuer.
   static let nonsense: [WebResponse] = [
     page("<!doctype html>", type: "text/html"), page(""), page("[]"), page("{"), page("{}"),
     page(#"{"error":"not found"}"#), page(#"{"issuer":"\#(issuer)"}"#),
@@ -157,7 +157,7 @@ import Testing
     #expect(error?.retryAfter == .seconds(7))
   }
 
-  /// An outage affects all addresses, and each request could take the whole time limit.
+  /// An outage affects all addresses, and one request may use up the time limit that they share.
   @Test(arguments: [SQOAuthError.Code.connectionFailed, .requestTimedOut, .tlsFailed])
   func `an unreachable server gets only one metadata request`(code: SQOAuthError.Code) async throws
   {

@@ -112,6 +112,21 @@ import Testing
     #expect(fixture.http.requests.isEmpty)
   }
 
+  @Test(arguments: ["x", "", "id.example", "https://", "https://a b.example"], [false, true])
+  func `an issuer that is no URL is a fault of the configuration`(
+    issuer: String, acceptsLocal: Bool
+  ) async throws {
+    let fixture = OAuthFixture()
+    var registrar = ClientRegistrar(issuer: issuer, environment: fixture.oauth.environment)
+    registrar.acceptsServersOnThisComputer = acceptsLocal
+    let error = await failure(.invalidConfiguration) {
+      try await registrar.register(ClientMetadata(redirectURIs: ["http://127.0.0.1/callback"]))
+    }
+    #expect(error?.message.contains("absolute http or https URL") == true)
+    #expect(error?.message.contains("on this computer") == false)
+    #expect(fixture.http.requests.isEmpty)
+  }
+
   @Test func `the next sign-in repeats a failed discovery`() async throws {
     let fixture = try fixture { _ in throw URLError(.timedOut) }
     await failure(.connectionFailed) { try await fixture.oauth.signIn() }

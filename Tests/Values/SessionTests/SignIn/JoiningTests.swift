@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// One sign-in runs at a time, and further callers join it (rule 6 of the design).
+/// One sign-in runs at a time, and further callers join it.
 @Suite(.timeLimit(.minutes(1))) struct JoiningTests {
   let fixture: OAuthFixture
 

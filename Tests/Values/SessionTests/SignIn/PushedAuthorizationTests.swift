@@ -65,6 +65,19 @@ import Testing
     #expect(fixture.http.forms.last?["redirect_uri"] == "com.example.app:/cb")
   }
 
+  @Test func `a parameter of the endpoint's own query can be pushed, but not sent with it`()
+    async throws
+  {
+    var options = SignInOptions()
+    options.parameters = ["tenant": "b"]
+    let fixture = try fixture()
+    #expect(try await fixture.oauth.signIn(with: options).accessToken == "T")
+    #expect(fixture.http.forms.first?["tenant"] == "b")
+    let plain = try self.fixture(change: { $0.pushesAuthorizationRequests = false })
+    await failure(.signInUnsupported) { try await plain.oauth.signIn(with: options) }
+    #expect(plain.opened.isEmpty && plain.http.requests.isEmpty)
+  }
+
   @Test(
     arguments: [
       (ClientAuthentication.basic, "s"), (.post, "s"), (.publicClient, nil),

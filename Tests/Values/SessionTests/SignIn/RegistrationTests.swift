@@ -36,7 +36,7 @@ import Testing
   }
 
   @available(*, deprecated)
-  @Test func `the other deprecated methods behave like the current methods`() async throws {
+  @Test func `the deprecated methods for refreshes behave like the current methods`() async throws {
     let fixture = try SessionFixture()
     fixture.oauth.registrateApplicationParametersCliendID(
       "client", ClientSecret: "s", RedirectUri: "authapp://Default/Authcallback", Scope: "demo")

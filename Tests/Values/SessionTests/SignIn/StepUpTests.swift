@@ -107,6 +107,31 @@ import Testing
     #expect(again.accessToken == "T2" && world.fixture.opened.count == 1)
   }
 
+  /// RFC 9470 demands a login, and a refresh is none.
+  @Test func `a refreshed token does not meet a demand for a login, and callers share a sign-in`()
+    async throws
+  {
+    let oauth = world.oauth
+    let error = try await refusal(
+      #"Bearer error="insufficient_user_authentication", acr_values="gold""#, status: 401)
+    #expect(try await oauth.refresh().accessToken == "T2")
+    let callers = (0..<8).map { _ in begin { try await oauth.requestAccess(answering: error) } }
+    for caller in callers { #expect(try await caller.value.accessToken == "T3") }
+    #expect(world.fixture.opened.map { $0.parameters["acr_values"] } == ["gold"])
+    // The token of the sign-in, and its refreshed token, are newer than the refused one.
+    #expect(try await oauth.requestAccess(answering: error).accessToken == "T3")
+    #expect(try await oauth.refresh().accessToken == "T4")
+    #expect(try await oauth.requestAccess(answering: error).accessToken == "T4")
+    #expect(world.fixture.opened.count == 1)
+  }
+
+  @Test func `a refreshed token with the demanded scope is used without a sign-in`() async throws {
+    let error = try await refusal(#"Bearer error="insufficient_scope", scope="demo""#)
+    try await world.oauth.refresh()
+    #expect(try await world.oauth.requestAccess(answering: error).accessToken == "T2")
+    #expect(world.fixture.opened.isEmpty)
+  }
+
   @Test func `a user who cancels the sign-in keeps the old token`() async throws {
     let world = try SessionFixture(browser: { _, _ in
       throw SQOAuthError(.cancelled, "the user closed the window")

@@ -32,14 +32,14 @@ import Testing
 
   /// The cases of greenbytes.de/tech/tc/httpauth, with the same names.
   ///
-  /// If that page calls a case invalid, the case's name here also says why.
+  /// If a case is not read as a whole, its name here also says why.
   static let collected: [Row] = [
     Row("simplebasic", #"Basic realm="foo""#, basic(["realm": "foo"])),
     Row("simplebasiclf", "Basic\n realm=\"foo\"", basic(["realm": "foo"])),
     Row(
       "simplebasicucase", #"BASIC REALM="foo""#,
       AuthenticationChallenge(scheme: "BASIC", parameters: ["realm": "foo"])),
-    // Only Basic requires a quoted realm, so the grammar accepts the next three.
+    // A server must quote a realm, but the grammar also accepts a token, as foo and 'foo' here.
     Row("simplebasictok", "Basic realm=foo", basic(["realm": "foo"])),
     Row("simplebasictokbs: a token has no backslash", #"Basic realm=\f\o\o"#, basic()),
     Row("simplebasicsq", "Basic realm='foo'", basic(["realm": "'foo'"])),

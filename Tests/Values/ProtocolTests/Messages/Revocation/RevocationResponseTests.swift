@@ -109,7 +109,7 @@ import Testing
         try Self.check(body, status: status)
       }
       #expect(error?.status == status)
-      #expect(error?.message.contains("authentication") == [401, 403].contains(status))
+      #expect(error?.message.contains("secret, key or token") == [401, 403].contains(status))
       #expect(error?.requiresSignIn == false)
       error.map { ErrorTextTests.expectSilence($0) }
     }

@@ -172,7 +172,9 @@ import Testing
   ]
 
   @Test(arguments: hints.indices)
-  func `the error says what the server sent and which quirk accepts it`(index: Int) {
+  func `the error says what the server sent and which quirk or parser, if any, accepts it`(
+    index: Int
+  ) {
     let hint = Self.hints[index]
     let error = failure(.invalidResponse) { try Answer.read(hint.body, type: hint.type) }
     let message = error?.message ?? ""

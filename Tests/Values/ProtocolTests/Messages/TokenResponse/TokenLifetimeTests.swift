@@ -48,7 +48,8 @@ import Testing
   }
 
   @Test(arguments: ["NaN", "Infinity", "-Infinity", "1e999", "0x10", "+1", ".5", "1."])
-  func `an invalid JSON number and one beyond the range of a Double are rejected`(json: String) {
+  func `an invalid JSON number and a number beyond the range of a Double are rejected`(json: String)
+  {
     failure(.invalidResponse) { try Self.lifetime(json) }
   }
 
