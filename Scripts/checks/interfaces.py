@@ -14,7 +14,8 @@ ATTRIBUTE = re.compile(r"@\w+(\([^()]*\))?")
 DECLARATION = re.compile(
     r"\b(struct|enum|class|func|let|var|typealias|protocol|extension|actor|init|subscript|case|"
     r"deinit|associatedtype|operator|macro|import)\b")
-# The option to skip the bodies, which the compiler reads from an interface's head only.
+# The option to skip the bodies. When the compiler builds a module from an interface, it reads the
+# option only in the interface's head.
 BODILESS = "-experimental-skip-all-function-bodies"
 SCOPE = re.compile(r"\b(struct|enum|class|protocol|extension|actor)\b")
 

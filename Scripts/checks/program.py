@@ -14,7 +14,7 @@ from pathlib import Path
 
 from events import Run
 
-# The time without an event after which the program counts as hung: a minute more than the
+# The time without an event after which the program counts as hung: a minute more than the longest
 # `.timeLimit` of almost all tests. While a test with a longer limit runs, the time is a minute more
 # than that limit.
 SILENCE = float(os.environ.get("TEST_SILENCE", 11 * 60))

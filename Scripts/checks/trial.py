@@ -19,7 +19,8 @@ from workspace import Workspace
 
 # The time limit for the build, and for the tests, of a mutant, in seconds.
 LIMIT = 300
-# The time limit for the tests of all mutants together, without a bug, in seconds.
+# The time limit for the build without a bug, and for the tests of all mutants together without one,
+# in seconds.
 UNCHANGED_LIMIT = 1800
 # One failure is enough. This additional time, in seconds, shows which other tests also fail.
 AFTER_FAILURE = 5

@@ -93,9 +93,10 @@ def _note_tests(
             verdict.unsteady.append(finding)
     unseen = tests.keys() - passed - failed.keys() - skipped.keys() - guilty
     if unseen:
-        names = ", ".join(sorted(tests[test].label for test in unseen)[:5])
+        names = sorted(tests[test].label for test in unseen)
+        listed = ", ".join(names[:5] + (["…"] if len(names) > 5 else []))
         verdict.failures.append(
-            Finding(f"{len(unseen)} tests", f"did not run to their end: {names}, …"))
+            Finding(f"{len(unseen)} tests", f"did not run to their end: {listed}"))
 
 
 def _second_failure(test: Test, verdict: Verdict, run_tests: RunTests) -> str | None:

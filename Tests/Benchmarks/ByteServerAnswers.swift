@@ -29,7 +29,7 @@ extension ByteServerLoop {
     private static let data = bytes(
       "200 OK", "Content-Type: text/plain", body: String(repeating: "x", count: 1024))
 
-    /// A token response as small as one with an opaque token instead of a JWT.
+    /// A token response with an opaque token, which is smaller than one with a JWT.
     static let token = bytes(
       "200 OK", "Content-Type: application/json", "Cache-Control: no-store",
       body: """

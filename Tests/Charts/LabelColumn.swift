@@ -31,12 +31,17 @@ package enum LabelColumn {
       groups.append(group)
     }
     var heights = wanted
+    // Each group leaves space in the range for all labels above and below it.
+    var space = range.lowerBound
+    let length = Double(wanted.count - 1) * distance
+    var limit = max(range.lowerBound, range.upperBound - length)
     for group in groups {
-      let length = Double(group.labels.count - 1) * distance
-      let start = max(range.lowerBound, min(range.upperBound - length, group.start))
+      let start = max(space, min(limit, group.start))
       for (place, label) in group.labels.enumerated() {
         heights[label] = start + Double(place) * distance
       }
+      space += Double(group.labels.count) * distance
+      limit += Double(group.labels.count) * distance
     }
     return heights
   }

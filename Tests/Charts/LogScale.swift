@@ -10,7 +10,7 @@ package struct LogScale: Sendable {
   ///
   /// The ticks are powers of ten. If the values span less than a factor of 100, the ticks at 2 and
   /// 5 times these powers are added. The scale's end is at least `factor` times its start, so that
-  /// noise does not look like growth.
+  /// noise does not look like growth. The factor is at most 10.
   package init(_ values: [Double], atLeast factor: Double = 1) {
     let least = values.min() ?? 1
     let most = values.max() ?? 10

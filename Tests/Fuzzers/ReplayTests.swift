@@ -23,7 +23,7 @@ import Testing
     for file in files {
       let input = try Data(contentsOf: URL(filePath: "\(Self.folder)\(name)/\(file)"))
       #expect(throws: Never.self, "\(name)/\(file)") { try fuzzer.check(input) }
-      // Truncated inputs are the first that every fuzzer tries.
+      // Truncated inputs are among the first that a fuzzer tries.
       for end in stride(from: 0, to: min(input.count, 512), by: 7) {
         #expect(throws: Never.self, "the first \(end) bytes of \(name)/\(file)") {
           try fuzzer.check(input.prefix(end))

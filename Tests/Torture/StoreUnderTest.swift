@@ -15,7 +15,9 @@ struct Account: Hashable, Sendable, CustomStringConvertible {
   var lock: String { "\(store.locks)/\(AccountLocks.name(of: id))" }
 }
 
-/// A kind of store, on its own small file system or in the keyring of the torture's session.
+/// A kind of store: in a folder of its own, or in the keyring of the torture's session.
+///
+/// If root runs the torture, each folder is a small file system.
 struct StoreUnderTest: Hashable, Sendable {
   /// The kind's name in `--store` and in the probe's addresses.
   let name: String

@@ -99,7 +99,7 @@ private struct Request: Equatable {
   func check() throws(Finding) {
     try require(method.isToken && method.utf8.count <= 32, "the method is \(method)")
     try require(
-      target.hasPrefix("/") && target.isASCII(withSpaces: false) && !target.contains("#"),
+      !target.isEmpty && target.isASCII(withSpaces: false) && !target.contains("#"),
       "the target is \(target)")
     try require(fields.count <= 128, "\(fields.count) fields")
     try require(body.count <= Conversation.limits.bodyBytes, "a body of \(body.count) bytes")

@@ -4,7 +4,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// The programs of `Demo/Examples`, each run as its header comment says.
+/// The programs of `Demo/Examples`, run as their header comments say.
+///
+/// The live tests run `MCP.swift` and `Web`.
 @Suite(.timeLimit(.minutes(5))) struct ExampleTests {
   @Test func `the Delegates example reports a sign-in, a denial and a failure`() async throws {
     let example = try await Example("Delegates.swift")
@@ -77,8 +79,8 @@ import Testing
         try example.start(input: .text(input)),
         """
         alice: \(end) alice is the user
-        Refused: the caller's token is not valid.
-        Refused: the caller's token is not valid.
+        Refused: the caller's token is not valid here, or has no user.
+        Refused: the caller's token is not valid here, or has no user.
         bob: \(end) bob is the user
 
         """)

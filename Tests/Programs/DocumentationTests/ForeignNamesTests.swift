@@ -14,7 +14,7 @@ import Testing
     var description: String { (type.map { "\($0)." } ?? "") + name }
   }
 
-  @Test func `each deprecated name is listed under the library that it comes from`() throws {
+  @Test func `each deprecated name is listed under the names of a library`() throws {
     let deprecated = try Self.deprecated()
     #expect(deprecated.contains(Name(type: "SQOAuth", name: "sharedInstance")))
     #expect(deprecated.contains(Name(type: nil, name: "SQAuthorizationProtocol")))

@@ -59,8 +59,8 @@ struct PackageManifest: Decodable {
     return found
   }
 
-  /// The names of the targets whose settings SwiftPM rejects in a package that another one names by
-  /// its version.
+  /// The names of the targets whose settings SwiftPM rejects in a dependency that is named by its
+  /// version.
   var targetsWithUnsafeFlags: Set<String> {
     Set(targets.filter { $0.settings.contains { $0.kind["unsafeFlags"] != nil } }.map(\.name))
   }

@@ -16,7 +16,9 @@ import Testing
     return try await module.requestAccessTokenAsClient(scope: "read")
   }
 
-  @Test func `every authentication method works except encoded Basic, whose error suggests others`()
+  @Test
+  func
+    `a secret in the body or in unescaped Basic works, and the error of encoded Basic suggests both`()
     async throws
   {
     try await Glewlwyd.running { server in

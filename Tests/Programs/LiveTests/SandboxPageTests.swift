@@ -152,7 +152,7 @@ struct SandboxPageTests {
         try await browser.decide("allow")
         try await browser.reach("You are signed in")
         _ = try await screen.event()
-        _ = try await browser.run("history.back(); return true", as: Bool.self)
+        try await browser.goBack()
         try await browser.reach("This sign-in is over")
       }
       try await browser.decide("allow")

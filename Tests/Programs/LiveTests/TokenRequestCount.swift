@@ -4,7 +4,7 @@ import SequencingOAuth
 
 /// An HTTP client that sends requests as the SDK does, and counts the token requests.
 ///
-/// It takes every POST request for a token request.
+/// It counts every POST request as a token request.
 final class TokenRequestCount: HTTPTransport {
   private struct State {
     var sent = 0

@@ -52,7 +52,7 @@ struct SignaturePeerTests {
   }
 
   @Test(arguments: SandboxSigningAlgorithm.allCases)
-  func `PyJWT verifies every kind of signed token, even after a rotation of the keys`(
+  func `PyJWT verifies ID tokens, UserInfo responses and logout tokens, even after a key rotation`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     let sandbox = try await start(algorithm)
