@@ -50,4 +50,28 @@ package final class Interruption: Sendable {
       task.cancel()
     }
   }
+
+  /// Runs an operation in a new task, and returns its result, or `failure` as soon as the
+  /// interruption is raised.
+  ///
+  /// The interruption also cancels the task, without waiting for it, because the app's code may
+  /// ignore that.
+  package func result<Value: Sendable, Failure>(
+    of operation: @escaping @Sendable () async throws(Failure) -> Value,
+    orIfRaised failure: Failure
+  ) async -> Result<Value, Failure> {
+    let outcome = OneShot<Result<Value, Failure>>()
+    let task = Task {
+      do throws(Failure) {
+        outcome.resolve(.success(try await operation()))
+      } catch {
+        outcome.resolve(.failure(error))
+      }
+    }
+    whenRaised {
+      task.cancel()
+      outcome.resolve(.failure(failure))
+    }
+    return await outcome.wait()
+  }
 }

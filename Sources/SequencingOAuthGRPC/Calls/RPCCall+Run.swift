@@ -119,18 +119,6 @@ extension RPCCall {
       }
     }
     defer { watch?.cancel() }
-    let outcome = OneShot<Result<Value, SQOAuthError>>()
-    let work = Task {
-      do throws(SQOAuthError) {
-        outcome.resolve(.success(try await body()))
-      } catch {
-        outcome.resolve(.failure(error))
-      }
-    }
-    interruption.whenRaised {
-      work.cancel()
-      outcome.resolve(.failure(.waitCancelled))
-    }
-    return try await outcome.wait().get()
+    return try await interruption.result(of: body, orIfRaised: .waitCancelled).get()
   }
 }
