@@ -52,6 +52,18 @@ final class AccountDatabase: Sendable {
     }
   }
 
+  /// Runs a body on a new thread, because connecting or opening a key may take a large part of a
+  /// second.
+  static func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    guard let result = await Threads.run({ Result { () throws(SQOAuthError) in try body() } })
+    else {
+      throw SQOAuthError(.storeFailed, "the system could not start a thread for the token database")
+    }
+    return try result.get()
+  }
+
   static func connect(_ settings: ConnectionSettings) throws(SQOAuthError) -> Connection {
     do throws(PostgreSQLError) {
       return try Connection(settings)

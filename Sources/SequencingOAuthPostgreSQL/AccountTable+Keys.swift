@@ -18,18 +18,9 @@ extension AccountTable {
           + "such row; restore this row from a backup")
     }
     let keys = keys
-    return try await Self.onThread { () throws(SQOAuthError) in try keys.open(number, header) }
-  }
-
-  /// Runs `body` on a new thread, because opening a key may take a large part of a second.
-  private static func onThread<Value: Sendable>(
-    _ body: @escaping @Sendable () throws(SQOAuthError) -> Value
-  ) async throws(SQOAuthError) -> Value {
-    guard let result = await Threads.run({ Result { () throws(SQOAuthError) in try body() } })
-    else {
-      throw SQOAuthError(.storeFailed, "the system could not start a thread for the token database")
+    return try await AccountDatabase.onThread { () throws(SQOAuthError) in
+      try keys.open(number, header)
     }
-    return try result.get()
   }
 
   /// Returns the key for the next attempt to save, after an attempt with a key that was too old.
@@ -50,16 +41,19 @@ extension AccountTable {
   /// Saves with this process's newest key, and tries again if the database has a newer key.
   ///
   /// The closure gets the key, and whether it may save although the key is old. It returns the
-  /// saved value (`nil` if the key was too old) and the number of the database's newest key.
+  /// saved value (`nil` if it saved nothing) and the number of the database's newest key.
+  ///
+  /// - Returns: The saved value; `nil` if nothing was saved although the key was not too old.
+  @discardableResult
   func savingByNewestKey<Saved>(
     _ attempt: (AccountKeys.Opened, _ isOld: Bool) async throws(SQOAuthError)
       -> (saved: Saved?, newest: Int64?)
-  ) async throws(SQOAuthError) -> Saved {
+  ) async throws(SQOAuthError) -> Saved? {
     var (key, isOld) = (try keys.newest(), false)
     while true {
       let (saved, newest) = try await attempt(key, isOld)
-      if let saved { return saved }
-      guard let newest, newest != key.number, !isOld else { throw Self.lacksKey }
+      if saved != nil || isOld || newest == key.number { return saved }
+      guard let newest else { throw Self.lacksKey }
       (key, isOld) = try await nextKey(newest)
     }
   }
@@ -72,7 +66,9 @@ extension AccountTable {
   func makeNewest(_ key: StoreKey) async throws(SQOAuthError) -> Int64 {
     let before = try await newestHeader()
     if try await opens(key, before) { return before.number }
-    let sealer = try await Self.onThread { () throws(SQOAuthError) in try RecordSealer.make(key) }
+    let sealer = try await AccountDatabase.onThread { () throws(SQOAuthError) in
+      try RecordSealer.make(key)
+    }
     try await run(script: statements.keys.add(sealer.header, after: before.number))
     let after = try await newestHeader()
     guard try await opens(key, after) else {
@@ -101,7 +97,7 @@ extension AccountTable {
   ) async throws(SQOAuthError) -> Bool {
     // If the key cannot be read at all, making it the newest key will fail too.
     guard
-      let sealer = try? await Self.onThread({ () throws(SQOAuthError) in
+      let sealer = try? await AccountDatabase.onThread({ () throws(SQOAuthError) in
         try RecordSealer(key, header: header.header)
       })
     else { return false }

@@ -37,7 +37,7 @@ extension AccountTable {
       let record = try await result(row)
       var wasPaused = row.boolean(3)
       if wasPaused, id == nil || (try? record.get()) == nil {
-        // Nobody can send a request for this account, so another one is the server's first.
+        // No request can be sent for this account, so another account is the server's first.
         try await run(statements.queue.giveBack, .bytes(row.bytes(5) ?? Data()))
         wasPaused = false
       }

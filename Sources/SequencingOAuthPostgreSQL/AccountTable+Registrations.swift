@@ -38,10 +38,7 @@ extension AccountTable {
         statements.registrations.put, .bytes(server), .bytes(box), .integer(key.number),
         .boolean(isOld), .bytes(ticket)
       ).first
-      let newest = row?.integer(1)
-      // With a key that may save, nothing is saved only if an earlier attempt did it.
-      let isSaved = row?.boolean(0) == true || isOld || newest == key.number
-      return (isSaved ? () : nil, newest)
+      return (row?.boolean(0) == true ? () : nil, row?.integer(1))
     }
   }
 
@@ -63,17 +60,15 @@ extension AccountTable {
     _ registration: ClientRegistration, _ server: Data, over old: Data?
   ) async throws(SQOAuthError) -> Bool {
     let content = try Self.content(registration)
-    return try await savingByNewestKey { key, isOld throws(SQOAuthError) in
+    let saved: Void? = try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let box = try key.sealer.seal(content, as: Self.purpose, with: server)
       let row = try await run(
         statements.registrations.replace, .bytes(server), .bytes(box), .integer(key.number),
         .boolean(isOld), old.map { .bytes($0) } ?? .null
       ).first
-      let newest = row?.integer(1)
-      if row?.boolean(0) == true { return (true, newest) }
-      let isKeyNewest = isOld || newest == key.number
-      return (isKeyNewest ? false : nil, newest)
+      return (row?.boolean(0) == true ? () : nil, row?.integer(1))
     }
+    return saved != nil
   }
 
   private static func content(

@@ -24,19 +24,14 @@ struct AccountTable {
   /// By the random ID `ticket`, a repeated statement recognizes that it was already carried out.
   /// Returns `nil` if it was, and another host has changed the account since then.
   func put(_ record: AccountRecord, ticket: Data) async throws(SQOAuthError) -> Int64? {
-    var version: Int64?
-    try await savingByNewestKey { key, isOld throws(SQOAuthError) in
+    let version: Int64? = try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let sealed = try SealedRecord(record, by: key)
       let row = try await run(
         statements.put, .bytes(Data(sealed.id.utf8)), .bytes(sealed.box), .bytes(sealed.server),
         .seconds(sealed.due), .integer(sealed.key), .boolean(isOld), .bytes(sealed.digests.user),
         .bytes(sealed.digests.session), .bytes(ticket)
       ).first
-      version = row?.integer(0)
-      let newest = row?.integer(1)
-      // With a key that may save, nothing is saved only if an earlier attempt did it.
-      let isSaved = version != nil || isOld || newest == key.number
-      return (isSaved ? () : nil, newest)
+      return (row?.integer(0), row?.integer(1))
     }
     if let version { return version }
     return try await self.version(of: record)

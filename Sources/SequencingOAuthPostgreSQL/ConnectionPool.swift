@@ -96,18 +96,12 @@ final class ConnectionPool: Sendable {
   }
 
   private func connect() async throws(SQOAuthError) -> Connection {
-    let connection = await Threads.run { [self] in
-      Result { () throws(SQOAuthError) in
-        let connection = try open()
-        state.withLock { $0.hasConnected = true }
-        try prepare(connection)
-        return connection
-      }
+    try await AccountDatabase.onThread { [self] () throws(SQOAuthError) in
+      let connection = try open()
+      state.withLock { $0.hasConnected = true }
+      try prepare(connection)
+      return connection
     }
-    guard let connection else {
-      throw SQOAuthError(.storeFailed, "the system has no thread for the token database")
-    }
-    return try connection.get()
   }
 
   // MARK: Places

@@ -53,15 +53,8 @@ extension PostgreSQLTokenStore {
     let settings = try ConnectionSettings(
       connection, environment: ProcessInfo.processInfo.environment)
     let schema = try DatabaseSchema("sequencing_oauth")
-    let found = await Threads.run {
-      Result { () throws(SQOAuthError) -> Bool in
-        let connection = try AccountDatabase.connect(settings)
-        return try schema.hasKey(connection, until: .now + .seconds(30))
-      }
+    return try await AccountDatabase.onThread { () throws(SQOAuthError) in
+      try schema.hasKey(try AccountDatabase.connect(settings), until: .now + .seconds(30))
     }
-    guard let found else {
-      throw SQOAuthError(.storeFailed, "the system has no thread for the token database")
-    }
-    return try found.get()
   }
 }
