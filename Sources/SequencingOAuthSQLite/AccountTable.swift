@@ -228,11 +228,11 @@ final class AccountTable {
     coding = new
     // The key is changed now, and an error would deny it.
     for id in ids { try? writeAheadCopies.remove(id, old.sealer) }
-    logHoldsErased = true
-    emptyLogAgain()
+    try? emptyLog()
   }
 
   func emptyLog() throws(SQOAuthError) {
+    logHoldsErased = true
     logHoldsErased = try !connection.emptyLog()
   }
 
