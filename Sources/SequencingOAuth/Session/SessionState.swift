@@ -4,7 +4,7 @@ import SQFoundation
 /// The state and the decisions of a session, as a value that performs no input or output.
 package struct SessionState {
   /// A record that the store failed to save.
-  private struct Unsaved {
+  struct Unsaved {
     var record: AccountRecord
     var backOff: BackOff
   }
@@ -12,7 +12,7 @@ package struct SessionState {
   /// The token, unless it was invalidated; the schedule determines when it is valid.
   ///
   /// It is a copy of the record's token, because it is read far more often than anything else.
-  private var ready: SQToken?
+  private(set) var ready: SQToken?
   private(set) var record: AccountRecord?
   /// The number of times the session has ended, for any reason.
   private(set) var ends = 0
@@ -27,102 +27,18 @@ package struct SessionState {
   /// The running change of the token; `nil` if there is none.
   private(set) var changeUnderWay: TokenChange?
   /// Whether the running change is a renewal that does not have the account's lease yet.
-  private var isWaiting = false
-  private var schedule = TokenSchedule.expired
-  private var isInvalidated = false
+  private(set) var isWaiting = false
+  private(set) var schedule = TokenSchedule.expired
+  private(set) var isInvalidated = false
   private var changes = 0
-  private var failure: BackOff?
-  private var renewedAt: Date?
-  private var unsaved: Unsaved?
+  private(set) var failure: BackOff?
+  private(set) var renewedAt: Date?
+  private(set) var unsaved: Unsaved?
   private var events: [SessionEvent] = []
   /// The tokens for parts of the account's rights.
   var narrowed = NarrowedTokens()
   /// The last end of the sign-in that was reported to the observers.
   var toldEnd: Date?
-}
-
-// MARK: - Reading
-
-extension SessionState {
-  var token: SQToken? { record?.token }
-
-  /// Returns the token if it is valid.
-  func usableToken(at now: Date) -> SQToken? {
-    schedule.isUsable(at: now) ? ready : nil
-  }
-
-  /// Returns the token if a server should still accept it, even if it is due for renewal.
-  func unexpiredToken(at now: Date) -> SQToken? {
-    guard let token, !isInvalidated, !token.isExpired(at: now) else { return nil }
-    return token
-  }
-
-  /// Returns when the timer must act next; `nil` if it has nothing to do.
-  ///
-  /// Renewals are included only if `renews` is `true`. The end of the sign-in is reported `notice`
-  /// before it happens, or later.
-  func dueAt(renews: Bool, notice: Duration = .zero) -> Date? {
-    var dates = [untoldEnd(notice: notice)?.due].compactMap(\.self)
-    if renews, isRenewable, let renewalDate {
-      // If a server's tokens expire immediately, it still gets at most one request a second.
-      let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
-      dates.append(max(renewalDate, failure?.until ?? .distantPast, rest))
-    }
-    // During a change, no attempt is due: the change stores its own record, or the timer is set
-    // again after it.
-    if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
-    return dates.min()
-  }
-
-  /// The error of the last attempt to save the current record; `nil` if no attempt failed.
-  var unsavedError: SQOAuthError? { unsaved?.backOff.error }
-
-  /// Returns the record that the store failed to save, if it is time for another attempt.
-  ///
-  /// If a date is given, the back-off must have ended by then; without a date, the back-off is
-  /// ignored. During a change, the result is `nil`, because the store may be about to get the
-  /// change's record.
-  func recordToSaveAgain(at now: Date?) -> AccountRecord? {
-    guard let unsaved, changeUnderWay == nil else { return nil }
-    if let now, unsaved.backOff.isInForce(at: now) { return nil }
-    return unsaved.record
-  }
-
-  /// Returns whether a change is still running and has not been invalidated.
-  func isCurrent(_ change: TokenChange) -> Bool { changeUnderWay?.number == change.number }
-
-  /// The renewal that waits for another process; `nil` if no renewal waits.
-  var waitingRenewal: TokenChange? { isWaiting ? changeUnderWay : nil }
-
-  /// Whether the session may take over the store's record, because no change is reading it.
-  var mayTakeFromStore: Bool { changeUnderWay == nil || isWaiting }
-
-  private var isRenewable: Bool {
-    record?.isRenewable ?? false
-  }
-
-  /// When the timer renews the token, apart from a pause; `nil` for never.
-  ///
-  /// An invalidated token, and a token that waits for the validation of its ID token, are due at
-  /// once, even if they do not expire.
-  private var renewalDate: Date? {
-    isInvalidated || record?.unverifiedToken != nil ? .distantPast : schedule.dueAt
-  }
-
-  /// Returns the token that a caller needs, if it is in memory and valid.
-  private func token(for need: Need, at now: Date) -> SQToken? {
-    if case .narrowed(let access) = need { return narrowed.token(for: access, at: now) }
-    guard let record, usableToken(at: now) != nil else { return nil }
-    let isNeeded =
-      switch need {
-      case .valid: true
-      case .replacing(let refused): record.token.accessToken != refused
-      case .new(let since), .kept(let since): renewals > since
-      case .due: renewalDate.map { now < $0 } ?? true
-      case .narrowed: false
-      }
-    return isNeeded ? record.token : nil
-  }
 }
 
 // MARK: - Deciding
