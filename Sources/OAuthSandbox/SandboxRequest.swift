@@ -152,7 +152,7 @@ public struct SandboxRequest: Sendable {
 
 extension String {
   /// The media type in a field `Content-Type`, in lower case and without its parameters.
-  var mediaType: String { prefix { $0 != ";" }.trimmed.lowercased() }
+  package var mediaType: String { prefix { $0 != ";" }.trimmed.lowercased() }
 }
 
 extension SandboxRequest: Redacted {

@@ -70,11 +70,9 @@ public final class AccountManager: Sendable {
 
   /// Returns the module that ``account(_:id:)`` created for an account; `nil` if there is none.
   public func module(id: String) -> AuthorizationModule? {
-    modules.withLock { modules -> AuthorizationModule? in
-      guard var entry = modules[id] else { return nil }
-      entry.isInUse = true
-      modules[id] = entry
-      return entry.module
+    modules.withLock { modules in
+      modules[id]?.isInUse = true
+      return modules[id]?.module
     }
   }
 

@@ -11,7 +11,7 @@ final class KeyringConnection: @unchecked Sendable {
   let pointer: OpaquePointer
   private let library: KeyringLibrary
   private let context: OpaquePointer?
-  private let isClosed = Locked(false)
+  private let closed = OneShot<Void>()
 
   /// Connects to a bus; if `bus` is `nil`, uses the address from the environment.
   init(bus: String?, limit: KeyringLimit) throws(KeyringFailure) {
@@ -36,11 +36,7 @@ final class KeyringConnection: @unchecked Sendable {
 
   /// Closes the connection and ends its waiting calls; a second call has no effect.
   func close() {
-    let wasClosed = isClosed.withLock { isClosed in
-      defer { isClosed = true }
-      return isClosed
-    }
-    if wasClosed { return }
+    guard closed.resolve(()) else { return }
     _ = library.c.g_dbus_connection_close_sync(pointer, nil, nil)
     // The signal comes from GLib's own thread a moment later. If it stayed in the context, it would
     // keep the connection and the context alive.

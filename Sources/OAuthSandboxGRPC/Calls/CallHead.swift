@@ -60,7 +60,7 @@ struct CallHead {
 
   /// Returns whether a content type is `application/grpc`, with or without a format or parameters.
   private static func isGRPC(_ type: String) -> Bool {
-    let type = type.prefix { $0 != ";" }.trimmed.lowercased()
+    let type = type.mediaType
     return type == "application/grpc" || type.hasPrefix("application/grpc+")
   }
 }

@@ -35,8 +35,9 @@ enum TokenResponseFault {
     guard found == .null else { return unusable("access_token", found) }
     // A shortened name could hold a part of a secret, and only whole secrets are removed.
     // The only "name" in a form without values could be a whole token.
-    let short = fields.filter { $0.key.utf8.count <= 40 && $0.value != "" }.keys
-      .filter { $0 != "access_token" }.sorted()
+    let short = fields.filter { name, value in
+      name != "access_token" && name.utf8.count <= 40 && value != ""
+    }.keys.sorted()
     let names = short.prefix(shownNames).map { "\"\($0.printable)\"" }
     guard !names.isEmpty else { return unusable("access_token") }
     let inside = short.first { fields[$0]?["access_token"]?.string != nil }

@@ -128,10 +128,10 @@ final class PagedAccountQueue: AccountQueue {
           state.entries[ExactText(id)] = Self.entry(record, date)
           return nil
         }
-        state.entries[ExactText(id)]?.mark = Mark(record)
+        let mark = Mark(record)
+        state.entries[ExactText(id)]?.mark = mark
         return DueAccounts.Account(
-          id: id, record: .success(record),
-          wasPaused: state.pauses[ServerName(of: record)] != nil)
+          id: id, record: .success(record), wasPaused: state.pauses[mark.server] != nil)
       }
     } catch {
       state.withLock { $0.entries[ExactText(id)]?.mark = nil }

@@ -76,9 +76,8 @@ extension WebResponseHead {
   var hasMessages: Bool {
     guard status == 200, let type = headers["content-type"] else { return false }
     if type == "application/grpc" { return true }
-    let lower = type.lowercased()
-    return lower == "application/grpc" || lower.hasPrefix("application/grpc+")
-      || lower.hasPrefix("application/grpc;") || lower.hasPrefix("application/grpc ")
+    let essence = type.prefix { $0 != ";" }.trimmed.lowercased()
+    return essence == "application/grpc" || essence.hasPrefix("application/grpc+")
   }
 }
 
