@@ -29,7 +29,7 @@ struct Coordinator: Sendable, Equatable {
     /// The address of the server's page, after the SDK has asked to open it.
     var address: String?
     var showsAddress = false
-    /// The sentence that says why nobody is on the server's page yet.
+    /// The reason why no one is on the server's page yet, as a sentence.
     var problem: String?
     /// The message of a redirect that was rejected because it does not belong to the sign-in.
     var refusal: String?

@@ -35,8 +35,7 @@ extension ResourceClient {
       ?? SQOAuthError(.resourceMetadataInvalid, "the resource names no authorization server")
   }
 
-  /// Returns the issuers in the order in which to try them: the one that the program chooses, or
-  /// all of them.
+  /// Returns the issuers in the order in which to try them: only the program's choice, or all.
   ///
   /// The issuer of a client that was registered by hand comes first (RFC 9728, section 7.6).
   func candidates(

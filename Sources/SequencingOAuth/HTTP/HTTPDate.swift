@@ -48,8 +48,8 @@ package enum HTTPDate {
       return Date(timeIntervalSince1970: Double(days * 86_400 + seconds))
     }
     guard yearText.utf8.count == 2 else { return moment(written) }
-    // Among the years that end in these digits, choose the one that is at most 50 years ahead and
-    // less than 50 years ago.
+    // Of the years that end in these digits, only one is at most 50 years ahead and less than 50
+    // years ago.
     let thisYear = 1970 + Int(now.timeIntervalSince1970 / 31_556_952)
     let year = thisYear - thisYear % 100 + written
     return moment(

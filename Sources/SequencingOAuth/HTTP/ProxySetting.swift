@@ -28,8 +28,8 @@ struct ProxySetting {
   /// Returns the proxy to set in libcurl for a request; `nil` makes libcurl read the environment.
   ///
   /// If libcurl cannot decode the user name or the password of a proxy, it connects to the server
-  /// directly. Such a proxy is replaced by one that libcurl refuses, so that a request that would
-  /// go through it fails. Only libcurl knows which requests would, because of `no_proxy`.
+  /// directly. So this method then returns a URL that libcurl refuses, and a request through the
+  /// proxy fails. Only libcurl knows which requests go through it, because of `no_proxy`.
   static func option(
     _ proxy: HTTPTransportConfiguration.Proxy, isSecure: Bool
   ) -> String? {

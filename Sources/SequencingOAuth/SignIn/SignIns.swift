@@ -13,8 +13,8 @@ final class SignIns: Sendable {
     var ending: SignIn?
     /// A running silent sign-in that another sign-in waits for.
     var silent: SignIn?
-    /// The number of ended sign-ins, not counting a sign-in that all its callers gave up, or a
-    /// silent one that another sign-in waits for.
+    /// The number of ended sign-ins, without those that all their callers gave up, and without
+    /// silent sign-ins that another sign-in waits for.
     var endCount = 0
     /// The error of the last ended sign-in; `nil` if it succeeded.
     var failure: SQOAuthError?
@@ -66,8 +66,8 @@ final class SignIns: Sendable {
   /// Whether a sign-in is running.
   var isUnderWay: Bool { underWay != nil }
 
-  /// The number of ended sign-ins, not counting a sign-in that all its callers gave up, or a silent
-  /// one that another sign-in waits for.
+  /// The number of ended sign-ins, without those that all their callers gave up, and without silent
+  /// sign-ins that another sign-in waits for.
   var endCount: Int { state.withLock(\.endCount) }
 
   /// Starts a sign-in, or joins the running one.

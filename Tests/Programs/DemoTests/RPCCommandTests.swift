@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test func `the rpc command ends with status 3 when it is interrupted`() async throws {
-    // Connections to the listener succeed, but nobody answers them.
+    // Connections to the listener succeed, but get no answer.
     let listener = try BoundSocket()
     try listener.listen()
     let demo = try DemoProcess(

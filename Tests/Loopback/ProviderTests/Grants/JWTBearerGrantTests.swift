@@ -35,7 +35,7 @@ import Testing
 
   /// Property lists, for example, have numbers that JSON does not have.
   @Test(arguments: [("infinite", 3600), ("minus", 0), ("none", nil)] as [(String, Int?)])
-  func `a decoded lifetime that is infinite is limited, and one that is not a number is refused`(
+  func `a decoded lifetime of infinity is limited, and NaN is refused`(
     text: String, seconds: Int?
   ) throws {
     let decoder = JSONDecoder()

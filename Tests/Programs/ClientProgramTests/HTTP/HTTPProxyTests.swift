@@ -136,7 +136,7 @@ import Testing
   ]
 
   @Test(arguments: tried)
-  func `a proxy on the server's host is told apart from the server by its port`(
+  func `a proxy on the server's host differs from the server by its port`(
     tried: String, authority: String, proxy: String?
   ) {
     let detail = "Failed to connect to \(tried) after 1 ms: Couldn't connect to server"

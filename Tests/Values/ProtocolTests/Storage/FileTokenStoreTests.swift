@@ -56,7 +56,7 @@ import Testing
 
   @Test func `files that a killed program left behind do not prevent a later save`() async throws {
     try await FileTokenStore(path: path).save(record("a"))
-    // A killed writer leaves half of its temporary file, and the lock file, which nobody holds.
+    // A killed writer leaves half of its temporary file, and its lock file without a lock.
     let left = path + ".sq.new"
     try Data("half".utf8).write(to: URL(fileURLWithPath: left))
     #expect(chmod(left, 0o600) == 0)
