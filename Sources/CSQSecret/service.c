@@ -2,9 +2,15 @@
 
 #include <stddef.h>
 
-// A SecretService that differs from libsecret's in two ways, which need a subclass: its D-Bus
-// connection is passed in, and a prompt always ends. Its calls do not have D-Bus's time limit of
-// 25 s; the caller ends them with the cancellable.
+// A SecretService that differs from libsecret's in three ways, which need a subclass: its D-Bus
+// connection is passed in, a prompt ends with its keyring, and no prompt is dismissed. Its calls do
+// not have D-Bus's time limit of 25 s. The caller ends them with the cancellable, or during a prompt
+// by closing the connection.
+//
+// libsecret dismisses a prompt that is cancelled. GNOME Keyring 42 to 50 then aborts with a failed
+// assertion, and the keyrings of all programs are locked again when it restarts. If the connection is
+// closed instead, GNOME Keyring keeps the prompt on the screen, and the user's answer still unlocks
+// the keyring.
 
 /// The functions of the library for which the class was registered.
 static const SQSecretFunctions *secret;
@@ -36,7 +42,7 @@ static GVariant *prompt_answer(GVariant *answer, GError **error) {
 static GVariant *prompt_sync(SecretService *self, SecretPrompt *prompt, GCancellable *cancellable,
                              const GVariantType *type, GError **error) {
   SecretServiceClass *parent = (SecretServiceClass *)parent_class();
-  return prompt_answer(parent->prompt_sync(self, prompt, cancellable, type, error), error);
+  return prompt_answer(parent->prompt_sync(self, prompt, NULL, type, error), error);
 }
 
 static void prompt_done(GObject *prompt, GAsyncResult *result, gpointer task) {
@@ -52,9 +58,9 @@ static void prompt_done(GObject *prompt, GAsyncResult *result, gpointer task) {
 static void prompt_async(SecretService *self, SecretPrompt *prompt, const GVariantType *type,
                          GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data) {
   GTask *task = secret->g_task_new(self, cancellable, callback, data);
-  // A cancelled prompt ends with its dismissal, not with an error of the task.
+  // A cancelled prompt ends with its connection, not with an error of the task.
   secret->g_task_set_check_cancellable(task, 0);
-  secret->secret_prompt_perform(prompt, NULL, type, cancellable, prompt_done, task);
+  secret->secret_prompt_perform(prompt, NULL, type, NULL, prompt_done, task);
 }
 
 static GVariant *prompt_finish(SecretService *self, GAsyncResult *result, GError **error) {

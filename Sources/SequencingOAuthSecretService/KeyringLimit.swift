@@ -4,8 +4,9 @@ import SQBasics
 
 /// A time limit that ends slow or cancelled calls to the keyring.
 ///
-/// First, it cancels the calls; a prompt then disappears from the screen. If the keyring does not
-/// react, the limit closes the connection, because libsecret would otherwise wait forever.
+/// First, it cancels the calls. If the keyring does not react, the limit closes the connection,
+/// because libsecret would otherwise wait forever. Only closing the connection ends a call that may
+/// show a prompt, and this happens at once. The prompt stays on the screen.
 final class KeyringLimit {
   /// The time that a cancelled call has to end before the connection is closed.
   private static let grace = Duration.seconds(2)
@@ -89,6 +90,13 @@ final class KeyringLimit {
   /// Closes a connection if its calls do not end within 2 s after their cancellation.
   func govern(_ connection: KeyringConnection) { end.govern { connection.close() } }
 
+  /// Runs a call that may show a prompt, and closes its connection as soon as the time limit passes.
+  func prompting<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    end.cut(atOnce: true)
+    defer { end.cut(atOnce: false) }
+    return try body()
+  }
+
   /// Ends an attempt to connect to a bus as soon as the time limit passes.
   func governConnecting(_ cut: @escaping @Sendable () -> Void) {
     end.govern(atOnce: true, cut)
@@ -145,11 +153,17 @@ private final class KeyringEnd: @unchecked Sendable {
 
   /// Sets the action that ends calls that ignore their cancellation; `nil` when they have ended.
   func govern(atOnce: Bool = false, _ cut: (@Sendable () -> Void)?) {
-    let isOver = state.withLock { state in
-      (state.cut, state.cutsAtOnce) = (cut, atOnce)
-      return state.reason != nil
+    state.withLock { $0.cut = cut }
+    self.cut(atOnce: atOnce)
+  }
+
+  /// Sets whether the action follows the cancellation at once.
+  func cut(atOnce: Bool) {
+    let cut = state.withLock { state in
+      state.cutsAtOnce = atOnce
+      return atOnce && state.reason != nil ? state.cut : nil
     }
-    if isOver, atOnce { cut?() }
+    cut?()
   }
 }
 

@@ -65,8 +65,9 @@ extension KeyringSession {
     _ list: UnsafeMutablePointer<GList>?, count: Int
   ) throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
-    let unlocked = library.c.secret_service_unlock_sync(
-      service, list, limit.cancellable, nil, &error)
+    let unlocked = limit.prompting {
+      library.c.secret_service_unlock_sync(service, list, limit.cancellable, nil, &error)
+    }
     if let error { throw KeyringFailure(adopting: error, limit: limit) }
     // If the user refuses, libsecret reports no error.
     guard unlocked == count else { throw refusal }
@@ -82,8 +83,11 @@ extension KeyringSession {
     try withSecret(secret) { value throws(KeyringFailure) in
       do throws(KeyringFailure) {
         let stored = try withTable(attributes) { table, error in
-          library.c.secret_service_store_sync(
-            service, sq_account_schema(), table, "default", label, value, limit.cancellable, error)
+          limit.prompting {
+            library.c.secret_service_store_sync(
+              service, sq_account_schema(), table, "default", label, value, limit.cancellable,
+              error)
+          }
         }
         // If the user refuses, libsecret may report no error.
         guard stored != 0 else { throw refusal }
@@ -107,7 +111,9 @@ extension KeyringSession {
   func delete(_ item: KeyringItem) throws(KeyringFailure) {
     if item.isLocked { try unlock([item]) }
     try call { error in
-      library.c.secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0
+      limit.prompting {
+        library.c.secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0
+      }
     }
   }
 
@@ -158,9 +164,11 @@ extension KeyringSession {
   private func makeDefaultCollection() throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
     // Use the same name as libsecret, which creates this collection when it saves the first item.
-    let collection = library.c.secret_collection_create_sync(
-      service, "Default keyring", "default", SECRET_COLLECTION_CREATE_NONE, limit.cancellable,
-      &error)
+    let collection = limit.prompting {
+      library.c.secret_collection_create_sync(
+        service, "Default keyring", "default", SECRET_COLLECTION_CREATE_NONE, limit.cancellable,
+        &error)
+    }
     if let collection { return library.c.g_object_unref(collection) }
     guard error != nil else { throw limit.failure ?? .noCollection }
     let failure = KeyringFailure(adopting: error, limit: limit)

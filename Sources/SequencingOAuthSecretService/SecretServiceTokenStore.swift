@@ -22,8 +22,12 @@ public import SequencingOAuth
 /// or hangs meanwhile, the store tries again for two and a half minutes.
 ///
 /// If the calling task is cancelled, a call that waits for the keyring throws
-/// `SQOAuthError.Code.cancelled` at once, and a question on the user's screen disappears. Only
-/// ``save(_:)`` continues, because its token may be the only one.
+/// `SQOAuthError.Code.cancelled` at once. Only ``save(_:)`` continues, because its token may be the
+/// only one.
+///
+/// The keyring's question stays on the user's screen after a call has been cancelled or has reached
+/// its time limit, because GNOME Keyring would crash if the question were taken back. An answer still
+/// unlocks the keyring for later calls.
 ///
 /// All stores of a process share one connection to the keyring and make their calls one after the
 /// other. The connection opens again after the keyring or the bus has ended. KeePassXC asks the

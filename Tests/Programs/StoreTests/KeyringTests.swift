@@ -102,68 +102,6 @@ import Testing
     await desktop.stop()
   }
 
-  /// Creates a session in which loading shows the user a prompt that is never answered.
-  private func askingDesktop() async throws -> (PrivateDesktop, prompter: ChildProcess) {
-    let desktop = try await PrivateDesktop(keyring: true)
-    try await store(desktop).save(record("a"))
-    try await desktop.killKeyring()
-    try await desktop.startKeyring(unlocked: false)
-    return (desktop, try await desktop.startMutePrompter())
-  }
-
-  @Test func `an unanswered prompt ends at the time limit`() async throws {
-    let (desktop, prompter) = try await askingDesktop()
-    let waits = Locked(0)
-    let store = store(desktop, limit: .milliseconds(500)) { waits.withLock { $0 += 1 } }
-    let error = await failure(.storeFailed) { try await store.load("a") }
-    #expect(error?.message.contains("did not answer within") == true)
-    #expect(waits.withLock(\.self) == 1, "the app was told that the user may be asked")
-    await prompter.stop()
-    await desktop.stop()
-  }
-
-  @Test func `a prompt disappears when its call is cancelled`() async throws {
-    let (desktop, prompter) = try await askingDesktop()
-    let store = store(desktop)
-    let isAsked = { () async throws -> Bool in
-      try await desktop.call(
-        "/org/freedesktop/secrets/prompt", "org.freedesktop.DBus.Introspectable.Introspect"
-      ).contains("<node name=")
-    }
-    let loading = Task { await failure(.cancelled) { try await store.load("a") } }
-    try await eventually("the prompt appears", isAsked)
-    loading.cancel()
-    #expect(await loading.value?.message.contains("cancelled") == true)
-    try await eventually("the prompt disappears") { try await !isAsked() }
-    await prompter.stop()
-    await desktop.stop()
-  }
-
-  @Test(arguments: [true, false])
-  func `a keyring that freezes or dies during a prompt does not block the caller`(
-    freezes: Bool
-  ) async throws {
-    let (desktop, prompter) = try await askingDesktop()
-    // The store waits for a frozen keyring until the limit. The limit must be long enough for the
-    // prompt to appear.
-    let store = store(desktop, limit: freezes ? .seconds(8) : .seconds(60))
-    let loading = Task { await failure(.storeFailed) { try await store.load("a") } }
-    try await eventually("the prompt appears") {
-      try await desktop.call(
-        "/org/freedesktop/secrets/prompt", "org.freedesktop.DBus.Introspectable.Introspect"
-      ).contains("<node name=")
-    }
-    if freezes { try await desktop.freezeKeyring() } else { try await desktop.killKeyring() }
-    let error = await loading.value
-    // The prompt exists before the store has shown it, and the keyring may die in between.
-    let reasons = freezes ? ["did not answer within"] : ["was not unlocked", "cannot be used"]
-    #expect(
-      reasons.contains { error?.message.contains($0) == true }, "\(String(describing: error))")
-    desktop.thawKeyring()
-    await prompter.stop()
-    await desktop.stop()
-  }
-
   @Test func `a call to a hanging keyring fails at the time limit`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
     let store = store(desktop, limit: .milliseconds(500))

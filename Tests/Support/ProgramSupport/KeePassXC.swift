@@ -10,7 +10,7 @@ package final class KeePassXC: Sendable {
     case openDatabase, lockedDatabase, noDatabase
   }
 
-  private let display: ChildProcess
+  private let display: PrivateDisplay
   private let program: ChildProcess
   private let user: ChildProcess
   private let environment: [String: String?]
@@ -20,16 +20,9 @@ package final class KeePassXC: Sendable {
   package init(on desktop: PrivateDesktop, _ start: Start = .openDatabase) async throws {
     let folder = try TemporaryFolder()
     self.folder = folder
-    // The display number is random: an X server that chooses the number itself may take the number
-    // of a server that is ending, and that server then removes the new server's socket. Without
-    // `-noreset`, a server restarts whenever its last client leaves, and refuses others meanwhile.
-    display = try PrivateDesktop.start([
-      "Xvfb", ":\(Int.random(in: 1000...50_000))", "-displayfd", "1", "-noreset",
-      "-screen", "0", "1024x768x24", "-nolisten", "tcp",
-    ])
-    let number = try await display.line(after: "")
+    display = try await PrivateDisplay()
     environment = desktop.environment.merging([
-      "DISPLAY": ":\(number)", "XDG_CONFIG_HOME": folder.path,
+      "DISPLAY": display.name, "XDG_CONFIG_HOME": folder.path,
       "XDG_CACHE_HOME": folder.file("cache"),
       // The program puts a file into this folder, and so notices that it already runs.
       "TMPDIR": folder.path,

@@ -4,7 +4,7 @@ package import Testing
 
 /// The programs that a test needs and a machine may lack.
 package struct ProgramRequirement: Sendable {
-  /// The names of programs that must be in `PATH`, in /usr/sbin or in PostgreSQL's folder.
+  /// The names of programs that must be in `PATH`, in a system folder or in PostgreSQL's folder.
   package let programs: [String]
 
   package init(programs: [String]) {
@@ -15,9 +15,10 @@ package struct ProgramRequirement: Sendable {
   package static let glewlwyd = Self(
     programs: ["glewlwyd", "bash", "curl", "jq", "rnbyc", "sqlite3"])
   package static let keyring = Self(
-    programs: [
-      "dbus-daemon", "dbus-send", "dbus-test-tool", "gnome-keyring-daemon", "secret-tool", "bash",
-    ])
+    programs: ["dbus-daemon", "dbus-send", "gnome-keyring-daemon", "secret-tool", "bash"])
+  /// A keyring that shows a prompt, and a user who can answer it.
+  package static let passwordPrompt = Self(
+    programs: keyring.programs + ["gcr-prompter", "Xvfb", "xdotool"])
   package static let keePassXC = Self(
     programs: keyring.programs + ["keepassxc", "keepassxc-cli", "Xvfb", "xdotool"])
   package static let kWallet = Self(programs: keyring.programs + [KWallet.name])
@@ -35,14 +36,14 @@ package struct ProgramRequirement: Sendable {
   /// The programs that are missing.
   package var missing: [String] { programs.filter { !Self.isInstalled($0) } }
 
-  /// Returns whether a program is in `PATH`, in /usr/sbin or in PostgreSQL's folder.
+  /// Returns whether a program is in `PATH`, in a system folder or in PostgreSQL's folder.
   static func isInstalled(_ program: String) -> Bool { path(of: program) != nil }
 
-  /// Returns the path of a program in `PATH`, in /usr/sbin or in PostgreSQL's folder, or `nil`.
+  /// Returns the path of a program in `PATH`, in a system folder or in PostgreSQL's folder, or `nil`.
   static func path(of program: String) -> String? {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders: [Substring] =
-      path.split(separator: ":") + ["/usr/sbin"]
+      path.split(separator: ":") + ["/usr/sbin", "/usr/libexec"]
       + (PostgreSQLServer.programFolder.map { [$0[...]] } ?? [])
     return folders.lazy.map { "\($0)/\(program)" }
       .first(where: FileManager.default.isExecutableFile(atPath:))

@@ -1,0 +1,95 @@
+import ProgramSupport
+import SQBasics
+import SequencingOAuth
+import TestSupport
+import Testing
+
+@testable import SequencingOAuthSecretService
+
+/// The keyring store while GNOME Keyring asks the user for the password, on a real display.
+///
+/// Each test also shows that the keyring survives: `PrivateDesktop` records an issue if it does not.
+@Suite(.timeLimit(.minutes(2)), .requires(.passwordPrompt)) struct KeyringPromptTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func store(
+    _ desktop: PrivateDesktop, limit: Duration = .seconds(60),
+    whenWaiting: (@Sendable () -> Void)? = nil
+  ) -> SecretServiceTokenStore {
+    SecretServiceTokenStore(
+      service: "app", folder: folder.path, bus: desktop.address, limit: limit,
+      whenWaiting: whenWaiting)
+  }
+
+  /// Creates a session with the account "a" in which the next call shows the user a prompt.
+  private func askingDesktop() async throws -> (PrivateDesktop, PasswordPrompt) {
+    let desktop = try await PrivateDesktop(keyring: true)
+    try await store(desktop).save(record("a"))
+    try await desktop.killKeyring()
+    try await desktop.startKeyring(unlocked: false)
+    return (desktop, try await PasswordPrompt(on: desktop))
+  }
+
+  @Test func `the user's answer to a prompt unlocks the keyring for the call that waits`()
+    async throws
+  {
+    let (desktop, prompt) = try await askingDesktop()
+    let store = store(desktop)
+    async let loaded = store.load("a")
+    try await prompt.answer()
+    #expect(try await loaded == record("a"))
+    await prompt.stop()
+    await desktop.stop()
+  }
+
+  @Test func `an unanswered prompt ends at the time limit`() async throws {
+    let (desktop, prompt) = try await askingDesktop()
+    let waits = Locked(0)
+    let store = store(desktop, limit: .milliseconds(500)) { waits.withLock { $0 += 1 } }
+    let error = await failure(.storeFailed) { try await store.load("a") }
+    #expect(error?.message.contains("did not answer within") == true)
+    #expect(waits.withLock(\.self) == 1, "the app was told that the user may be asked")
+    await desktop.stop()
+    await prompt.stop()
+  }
+
+  /// GNOME Keyring would abort if the prompt were dismissed.
+  @Test func `a cancelled call leaves its prompt on the screen, and the answer serves later calls`()
+    async throws
+  {
+    let (desktop, prompt) = try await askingDesktop()
+    let store = store(desktop)
+    let loading = Task { await failure(.cancelled) { try await store.load("a") } }
+    try await prompt.isShown()
+    loading.cancel()
+    #expect(await loading.value?.message.contains("cancelled") == true)
+    async let loaded = store.load("a")
+    try await prompt.answer()
+    #expect(try await loaded == record("a"))
+    await prompt.stop()
+    await desktop.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `a keyring that freezes or dies during a prompt does not block the caller`(
+    freezes: Bool
+  ) async throws {
+    let (desktop, prompt) = try await askingDesktop()
+    // The store waits for a frozen keyring until the limit. The limit must be long enough for the
+    // prompt to appear.
+    let store = store(desktop, limit: freezes ? .seconds(8) : .seconds(60))
+    let loading = Task { await failure(.storeFailed) { try await store.load("a") } }
+    try await prompt.isShown()
+    if freezes { try await desktop.freezeKeyring() } else { try await desktop.killKeyring() }
+    let error = await loading.value
+    let reason = freezes ? "did not answer within" : "was not unlocked"
+    #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
+    desktop.thawKeyring()
+    await prompt.stop()
+    await desktop.stop()
+  }
+}
