@@ -94,6 +94,7 @@ class VerdictTests(unittest.TestCase):
         program.SILENCE = 15
         verdict = self.verdict("hangs")
         self.assertTrue(verdict.failures[0].test.startswith("HANG in "))
+        self.assertEqual(verdict.passed, 6)
         self.assertTrue(verdict.is_red)
 
     def test_a_data_race_is_a_failure_without_a_retry(self) -> None:

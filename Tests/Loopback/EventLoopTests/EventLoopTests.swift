@@ -77,6 +77,13 @@ import Testing
     }
   }
 
+  /// A handler that tells when it is released.
+  private final class Watch: EventHandler {
+    private let isGone: OneShot<Void>
+    init(_ isGone: OneShot<Void>) { self.isGone = isGone }
+    deinit { isGone.resolve(()) }
+  }
+
   @Test(arguments: pollers)
   func `a socket is reported when it can be read or written, and when its other side is gone`(
     poller: Poller
@@ -174,28 +181,25 @@ import Testing
   func `a loop that has ended releases its handlers`(poller: Poller) async throws {
     let (loop, pair) = (try poller.loop(), try Pair())
     let isGone = OneShot<Void>()
-    final class Watch: EventHandler {
-      let isGone: OneShot<Void>
-      init(_ isGone: OneShot<Void>) { self.isGone = isGone }
-      deinit { isGone.resolve(()) }
-    }
     #expect(loop.watch(pair.near, for: .readable, by: Watch(isGone)))
     loop.end()
     await isGone.wait()
   }
 
   @Test func `a loop that is closed for the process's exit calls no handler`() async throws {
-    let (loop, pair) = (try EventLoop(), try Pair())
-    let handler = Recorder()
-    #expect(loop.watch(pair.near, for: .readable, by: handler))
-    loop.close()
+    let pair = try Pair()
+    let (handler, isGone) = (Recorder(), OneShot<Void>())
+    var loop: EventLoop? = try EventLoop()
+    #expect(loop?.watch(pair.near, for: .readable, by: handler) == true)
+    loop?.call(Watch(isGone), at: Monotonic.after(.seconds(3600)))
+    loop?.close()
     pair.send()
-    let other = try EventLoop()
-    let isCalled = Recorder()
-    other.callSoon(isCalled)
-    #expect(await isCalled.next() == .called)
+    // Only the loop's thread still keeps the loop and its handlers alive. It ends when it would
+    // have called the handler.
+    loop = nil
+    try #require(await isGone.value())
     #expect(handler.isSilent)
-    other.end()
+    withExtendedLifetime(pair) {}
   }
 
   @Test func `a shared instance that could not be created is created at its next use`() throws {

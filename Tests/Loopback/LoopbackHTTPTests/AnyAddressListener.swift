@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Its static functions list the host's addresses and try to connect to them.
 final class AnyAddressListener {
-  struct Failure: Error { let code: Int32 }
+  struct Failure: Error, Equatable { let code: Int32 }
 
   private let socket: Int32
   let port: UInt16

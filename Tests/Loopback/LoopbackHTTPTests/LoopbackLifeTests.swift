@@ -29,7 +29,7 @@ import Testing
 
   @Test func `no listener at 0.0.0.0 can take the server's port`() async throws {
     let server = try LoopbackServer { _ in .text("") }
-    #expect(throws: AnyAddressListener.Failure.self) {
+    #expect(throws: AnyAddressListener.Failure(code: EADDRINUSE)) {
       try AnyAddressListener(port: server.port)
     }
     await server.stop()

@@ -207,7 +207,8 @@ import Testing
     other.forgetRequests()
     let named = ["--resource", other.issuer.absoluteString]
     #expect(try await call(["GET", other.url(.me).absoluteString] + named).status == 1)
-    #expect(other.requests(to: .me).count > 0, "the given --resource applies to this run")
+    let sent = other.requests(to: .me).compactMap(\.bearerToken)
+    #expect(sent.contains { sandbox.isActive($0) }, "the given --resource applies to this run")
     await sandbox.stop()
     await other.stop()
   }

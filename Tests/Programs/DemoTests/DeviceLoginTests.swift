@@ -195,7 +195,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a login on another device draws no QR code on a narrow terminal`() async throws {
+  @Test(.requires(.qrencode))
+  func `a login on another device draws no QR code on a narrow terminal`() async throws {
     let sandbox = try await sandbox()
     let terminal = try PseudoTerminal(columns: 30, rows: 50)
     let demo = try DemoProcess(

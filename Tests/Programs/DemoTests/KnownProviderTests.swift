@@ -141,7 +141,8 @@ import Testing
         ["--issuer", "https://other.example", "--client-id", "app"],
         options: SignInArguments.options)
     )
-    #expect(try other.completed(by: record).configuration?.clientSecret == nil)
+    let configuration = try #require(try other.completed(by: record).configuration)
+    #expect(configuration.clientSecret == nil)
   }
 
   @Test(arguments: [

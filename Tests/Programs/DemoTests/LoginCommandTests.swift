@@ -152,6 +152,7 @@ import Testing
       "--client-id", "sandbox-app",
     ])
     #expect(outcome.status == 1)
+    #expect(!sandbox.requests(to: .token).isEmpty)
     #expect(!outcome.errors.contains("sq-demo login"), "\(outcome.errors)")
     await sandbox.stop()
   }
@@ -190,6 +191,15 @@ import Testing
     #expect(outcome.errors.contains("its own words\n"))
     let text = folder.read("browser").trimmingCharacters(in: .whitespacesAndNewlines)
     let process = try #require(pid_t(text))
+    let (files, descriptors) = (FileManager.default, "/proc/\(process)/fd")
+    let targets = try files.contentsOfDirectory(atPath: descriptors).compactMap {
+      try? files.destinationOfSymbolicLink(atPath: "\(descriptors)/\($0)")
+    }
+    #expect(targets.count >= 3, "\(targets)")
+    // `DemoProcess` gives these names to the files for the outputs.
+    for name in ["/output", "/errors"] {
+      #expect(!targets.contains { $0.hasSuffix(name) }, "\(targets)")
+    }
     #expect(kill(process, SIGKILL) == 0, "the browser still runs")
   }
 

@@ -163,8 +163,12 @@ import Testing
   }
 
   @Test func `sq-demo leaves no files in the home folder if it stores nothing`() async throws {
-    for words in [["token"], ["accounts"], ["token", "--store", "keyring"], ["logout"]] {
-      _ = try await DemoProcess.run(words, in: folder)
+    let commands: [(words: [String], status: Int32)] = [
+      (["token"], 1), (["accounts"], 0), (["token", "--store", "keyring"], 1), (["logout"], 0),
+    ]
+    for (words, status) in commands {
+      let outcome = try await DemoProcess.run(words, in: folder)
+      #expect(outcome.status == status && !outcome.isKilled, "\(words): \(outcome.errors)")
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(Set(names) == ["output", "errors"])
@@ -201,12 +205,19 @@ import Testing
   }
 
   @Test func `sq-demo prints its help and its version on standard output`() async throws {
-    for arguments in [["help"], ["login", "--help"], ["--version"]] {
+    for (arguments, usage) in [
+      (["help"], "sq-demo [COMMAND] [OPTIONS]"), (["login", "--help"], "sq-demo login [OPTIONS]"),
+    ] {
       let outcome = try await DemoProcess.run(arguments, in: folder)
       #expect(outcome.status == 0)
       #expect(outcome.errors.isEmpty)
+      #expect(outcome.output.contains("\n\nUsage: \(usage)\n\n"), "\(outcome.output)")
       #expect(outcome.output.hasSuffix("\n"))
     }
+    let version = try await DemoProcess.run(["--version"], in: folder)
+    #expect(version.status == 0)
+    #expect(version.errors.isEmpty)
+    #expect(version.output == "sq-demo \(Release.version)\n")
   }
 
   @Test func `sq-demo runs a sandbox for other programs until it is interrupted`() async throws {

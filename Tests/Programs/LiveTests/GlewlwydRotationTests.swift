@@ -55,6 +55,7 @@ import Testing
       count += 1
       if count == refreshes { return }
     }
+    Issue.record("the events end after \(count) of \(refreshes) refreshes")
   }
 
   @Test(.timeLimit(.minutes(5)))

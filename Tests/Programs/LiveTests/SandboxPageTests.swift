@@ -86,12 +86,16 @@ struct SandboxPageTests {
     var texts: [String] = []
     for page in visit.pages where page.body.contains("<form") {
       try folder.write(page.body, to: "page.html")
-      texts.append(
-        try await ChildProcess.run(["w3m", "-dump", "-cols", "78", folder.file("page.html")]).output
-      )
+      let result = try await ChildProcess.run([
+        "w3m", "-dump", "-cols", "78", folder.file("page.html"),
+      ])
+      try #require(result.status == 0, "\(result.errors)")
+      texts.append(result.output)
     }
     let pages = texts.map { $0.split(separator: "\n").map { $0.split(separator: " ") } }
     #expect(pages.count == 2)
+    #expect(texts.first?.contains("Password") == true, "\(texts)")
+    #expect(texts.last?.contains("Allow Sandbox App?") == true, "\(texts)")
     for line in pages.joined() {
       #expect(!(line.contains("name") && line.contains("Password")), "\(texts)")
       #expect(!(line.contains("Password") && line.contains("Sign")), "\(texts)")

@@ -146,6 +146,11 @@ import Testing
     for command in [["save"], ["load", "a"], ["lease", "a"], ["lease", "a"], ["save"]] {
       let result = try await run(command)
       #expect(result.status == 0, "\(command) \(result.errors)")
+      switch command[0] {
+      case "load": #expect(try result.record() == record("a"))
+      case "lease": #expect(result.output == "leased\nreleased\n")
+      default: #expect(result.output == "saved\n")
+      }
     }
     try folder.expectPrivate()
   }

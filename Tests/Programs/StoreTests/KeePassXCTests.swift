@@ -46,6 +46,7 @@ import Testing
     }
     // Another store of the process has access too.
     #expect(try await self.store(desktop).load("a") == last)
+    try await keePassXC.hasNoQuestion()
     #expect(keePassXC.questions == 1)
     await keePassXC.stop()
     await desktop.stop()
@@ -126,6 +127,7 @@ import Testing
     try await store.save(record("a"))
     #expect(try await store.place == .encryptedFile(path: folder.file("tokens.sealed")))
     #expect(try await store.load("a") == record("a"))
+    try await keePassXC.hasNoQuestion()
     #expect(keePassXC.questions == 0 && keePassXC.refusals == 0, "no call shows a prompt")
     await keePassXC.stop()
     await desktop.stop()
@@ -137,6 +139,7 @@ import Testing
     let store = DesktopTokenStore(
       service: "app", folder: folder.path, bus: desktop.address, hasDisplay: true)
     #expect(try await store.place == .keyring)
+    try await keePassXC.hasNoQuestion()
     #expect(keePassXC.refusals == 0, "the choice of the place shows no prompt")
     let error = await failure(.storeFailed) { try await store.reserve("a", replacing: nil) }
     #expect(error?.message.contains("locked") == true)

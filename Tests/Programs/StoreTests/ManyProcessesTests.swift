@@ -153,6 +153,7 @@ import Testing
   ) async throws {
     let fixture = try await SharedAccount(.file)
     let before = fixture.tokenRequests
+    let old = fixture.sandbox.latestRefreshToken
     let answer = Gate(isOpen: false)
     fixture.sandbox.misbehave(
       at: .token, .hold(until: { await answer.opened() }, then: .drip(1, every: .milliseconds(1))))
@@ -165,6 +166,7 @@ import Testing
     let result = try await probe.result()
     #expect(result.status == 128 + signal, "\(result.output)\(result.errors)")
     #expect(!result.output.contains("unkept"))
+    #expect(fixture.sandbox.latestRefreshToken != old)
     #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
     #expect(fixture.tokenRequests == before + 1)
   }

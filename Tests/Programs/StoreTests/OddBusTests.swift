@@ -60,17 +60,19 @@ import Testing
   func `a test's peer closes its sockets, also if it is released without a stop`(stops: Bool)
     async throws
   {
-    let path = folder.file("bus")
     do {
       let bus = try OddBus(.silentAfterHandshake, in: folder)
       await failure(.storeFailed) { try await store(bus, limit: .milliseconds(500)).load("a") }
       #expect(bus.count > 0)
+      #expect(try isListed())
       if stops { bus.stop() }
     }
-    // Linux lists each open socket that is bound to the path, and each accepted one.
-    try await eventually("the sockets are closed") {
-      try !String(contentsOfFile: "/proc/net/unix", encoding: .utf8).contains(path)
-    }
+    try await eventually("the sockets are closed") { try !isListed() }
+  }
+
+  /// Returns whether Linux lists an open socket of the bus: the bound one, or an accepted one.
+  private func isListed() throws -> Bool {
+    try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).contains(folder.file("bus"))
   }
 
   private typealias Call = @Sendable (any TokenStore) async throws -> Void

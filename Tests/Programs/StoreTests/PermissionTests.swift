@@ -17,11 +17,12 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     let shell = ["bash", "-c", "umask \(mask); exec \"$@\"", "-"]
-    for command in [["save"], ["lease", "a"]] {
+    for (command, output) in [(["save"], "saved\n"), (["lease", "a"], "leased\nreleased\n")] {
       let result = try await ChildProcess.run(
         shell + [StoreProbe.executable, kind.address?(folder) ?? ""] + command,
         input: StoreProbe.input([record("a")]))
       #expect(result.status == 0, "\(result.errors)")
+      #expect(result.output == output)
     }
     try folder.expectPrivate()
     #expect(try folder.contents().count > 3)

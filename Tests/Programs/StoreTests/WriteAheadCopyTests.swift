@@ -224,7 +224,7 @@ import Testing
     try await landed(kind, folder)
     let path = try #require(try writeAheadCopies(folder).first)
     try Data("SequencingOAuth landing 2 whatever it is\n".utf8).write(to: URL(filePath: path))
-    await #expect(throws: SQOAuthError.self) { try await kind.open(folder).load("a") }
+    await failure(.storeTooNew) { try await kind.open(folder).load("a") }
   }
 
   @Test(arguments: [StoreKind.encrypted, .encryptedSQLite, .keyless])

@@ -51,6 +51,13 @@ package final class KeePassXC: Sendable {
     user.output.split(separator: "\n").count { $0 == word }
   }
 
+  /// Waits until the user has seen no question, so that none of the earlier ones is uncounted.
+  package func hasNoQuestion() async throws {
+    let before = lines("nothing")
+    // The first look may have begun before this call.
+    try await eventually("the user sees no question") { lines("nothing") >= before + 2 }
+  }
+
   /// Waits until the user has refused this number of questions.
   ///
   /// The next question then counts as a new one.
@@ -129,9 +136,12 @@ package final class KeePassXC: Sendable {
     """
 
   /// A script that answers each question when its window appears, and writes a line.
+  ///
+  /// It also writes a line after each look at the screen that finds no question.
   private static let user = #"""
     answer() {
       for window in $(xdotool search --onlyvisible --name "$1" 2>/dev/null); do
+        sight=something
         xdotool windowfocus --sync "$window" key "$2" 2>/dev/null || continue
         for _ in {1..50}; do
           xdotool search --onlyvisible --name "$1" 2>/dev/null | grep -qx "$window" || break
@@ -141,8 +151,10 @@ package final class KeePassXC: Sendable {
       done
     }
     while :; do
+      sight=nothing
       answer "Access Request" Return asked
       answer "Unlock Database" Escape refused
+      [ "$sight" = something ] || echo "$sight"
       sleep 0.05
     done
     """#

@@ -87,15 +87,17 @@ import Testing
     async throws
   {
     let account = FakeAccount(token: .fake("old"))
+    account.brings(.fake("one"), .fake("two"))
     account.answers { _ in WebResponse(status: 401) }
     let url = try WebRequest(url: "https://api.example.com/orders")
     var error = await #expect(throws: SQOAuthError.self) { try await account.send(url) }
-    #expect(error?.code == .invalidToken && account.currentToken?.accessToken != "old")
+    #expect(error?.code == .invalidToken && account.currentToken?.accessToken == "one")
     #expect(account.requests.count == 1)
 
     let answers = Locked([401, 200])
     account.answers { _ in WebResponse(status: answers.withLock { $0.removeFirst() }) }
     #expect(try await account.send(url).status == 200)
+    #expect(account.currentToken?.accessToken == "two")
 
     let challenge: HeaderFields = ["WWW-Authenticate": #"Bearer error="insufficient_scope""#]
     account.answers { _ in WebResponse(status: 403, headers: challenge) }

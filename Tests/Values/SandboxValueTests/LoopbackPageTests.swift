@@ -23,7 +23,7 @@ import Testing
       brand: brand(attack), footnote: "\(attack)", theme: PageTheme(accent: PageTint(1, 2, 3)))
     let response = page.response(formTargets: [])
     let body = String(decoding: response.body, as: UTF8.self)
-    #expect(!body.contains("<script"))
+    #expect(!body.contains("<script") && body.contains("&lt;script&gt;"))
     let headers = Dictionary(uniqueKeysWithValues: response.headers.map { ($0.name, $0.value) })
     let policy = try #require(headers["Content-Security-Policy"])
     #expect(policy.hasPrefix("default-src 'none'; style-src 'nonce-"))

@@ -108,7 +108,8 @@ import Testing
     let result = await withCheckedContinuation { done in
       module.authenticate(request) { done.resume(returning: $0) }
     }
-    #expect(throws: SQOAuthError.self) { try result.get() }
+    let error = #expect(throws: SQOAuthError.self) { try result.get() }
+    #expect(error?.code == .notAuthorized)
   }
 
   @Test func `a request without a valid token fails`() async throws {

@@ -66,6 +66,7 @@ import Testing
     try await store().save(record("a"))
     let second = try SealedParts(folder.bytes("tokens.sealed"))
     #expect(first.header == second.header)
+    #expect(first.boxes.count == 2 && second.boxes.count == 2, "the account and the seal")
     for (one, two) in zip(first.boxes, second.boxes) {
       #expect(one.prefix(12) != two.prefix(12), "the nonce differs")
       #expect(one.dropFirst(12) != two.dropFirst(12))

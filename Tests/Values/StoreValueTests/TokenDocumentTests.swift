@@ -47,6 +47,10 @@ import Testing
       + #"{"access_token":"x","additional_fields":{},"token_type":"Bearer"}}  \#n  } }"#
     let read = try format.decode(Data(text.utf8))
     let again = try format.decode(format.encode(read))
+    for document in [read, again] {
+      #expect(document.ids == ["a"])
+      #expect(try document.record("a")?.token.accessToken == "x")
+    }
     #expect(format.encode(again) == format.encode(read))
   }
 

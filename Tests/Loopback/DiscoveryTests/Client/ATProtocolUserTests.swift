@@ -26,6 +26,12 @@ struct ATProtocolUserTests {
       #"{"resource":"https://pds.example.com","authorization_servers":["https://bsky.social"]}"#,
   ]
 
+  /// The addresses of a search by handle, in order.
+  private static let addresses = [
+    "https://alice.bsky.social/.well-known/atproto-did", "https://plc.directory/\(did)",
+    "https://pds.example.com/.well-known/oauth-protected-resource",
+  ]
+
   private let http = ScriptedTransport()
 
   private func find(
@@ -130,9 +136,11 @@ struct ATProtocolUserTests {
 
   @Test(arguments: frauds.indices)
   func `a contradictory or unusable identity document is refused`(index: Int) async throws {
-    await failure(.resourceMetadataInvalid) {
-      try await find("alice.bsky.social", Self.frauds[index])
-    }
+    let fraud = Self.frauds[index]
+    await failure(.resourceMetadataInvalid) { try await find("alice.bsky.social", fraud) }
+    // The search ends at the refused document, so it asks no server that the document names.
+    let end = try #require(Self.addresses.firstIndex { fraud.keys.contains($0) })
+    #expect(http.requests.map(\.url.absoluteString) == Array(Self.addresses[...end]))
   }
 
   @Test(arguments: [

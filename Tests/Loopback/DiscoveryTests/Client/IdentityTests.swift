@@ -88,15 +88,20 @@ import Testing
     #expect(try #require(claims["jti"]?.string).count > 20)
   }
 
-  @Test(arguments: ["http://app.example/c", "https://app.example", "https://app.example/../c", ""])
+  @Test(arguments: [
+    ("http://app.example/c", SQOAuthError.Code.insecureEndpoint),
+    ("https://app.example", .invalidConfiguration),
+    ("https://app.example/../c", .invalidConfiguration), ("", .invalidConfiguration),
+  ])
   func `an unusable client ID document URL fails the request before the browser opens`(
-    address: String
+    address: String, code: SQOAuthError.Code
   ) async throws {
     acceptsDocuments(party.first)
     var identity = party.registering
     identity.documentAddress = address
-    await failure { try await party.client(identity).send(party.request()) }
-    #expect(party.browser.opened == [] && party.registered.isEmpty)
+    await failure(code) { try await party.client(identity).send(party.request()) }
+    #expect(party.paths(at: "first") == ["/.well-known/oauth-authorization-server"])
+    #expect(party.browser.opened == [])
   }
 
   @Test func `the description of a client identity contains no secret`() throws {

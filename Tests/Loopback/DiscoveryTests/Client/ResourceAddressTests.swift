@@ -111,10 +111,10 @@ struct ResourceAddressTests {
   {
     let address = try ResourceAddress("https://api.example/mcp")
     let candidate = try address.candidate(named: "https://api.example/custom")
-    #expect(candidate.identifiers.allSatisfy { $0 == "https://api.example/mcp" })
+    #expect(candidate.identifiers == ["https://api.example/mcp"])
     // A URL with the default port names the same server, and a well-known address keeps its rules.
     let same = try address.candidate(named: "https://API.example:443/custom")
-    #expect(same.identifiers.allSatisfy { $0 == "https://api.example/mcp" })
+    #expect(same.identifiers == ["https://api.example/mcp"])
     let root = try address.candidate(named: "https://api.example\(Self.wellKnown)")
     #expect(Set(root.identifiers) == ["https://api.example", "https://api.example/"])
   }

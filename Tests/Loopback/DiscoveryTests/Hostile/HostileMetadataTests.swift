@@ -117,7 +117,7 @@ import Testing
   @Test func `if a challenge has two resource_metadata URLs, the well-known URLs are used`()
     async throws
   {
-    let own = party.resource.metadataAddress
+    let own = "\(party.resource.origin)/elsewhere"
     party.resource.change { [party] in
       $0.namesMetadata = false
       $0.challenge =
@@ -126,6 +126,8 @@ import Testing
     // A challenge with a repeated parameter is malformed, so the client uses the well-known
     // addresses.
     try await party.works()
+    #expect(
+      party.addresses(at: "resource") == ["/mcp", "/.well-known/oauth-protected-resource/mcp"])
     #expect(party.paths(at: "first").allSatisfy { $0 != "/metadata" })
   }
 

@@ -35,13 +35,25 @@ import Testing
   }
 
   @Test func `a request is sent in parts as the window opens`() async throws {
-    let opening = (1...100).map { Step.send(Bytes.windowUpdate($0 % 10 + 1, stream: 1)) }
-    let rest = Step.send(Bytes.windowUpdate(1000, stream: 1))
-    let steps = [.preface, .send(Bytes.settings((4, 0))), .wait(.headers)] + opening + [rest]
-    try await HostileServer.once(steps) { server in
-      let call = try server.channel().call(method("X"), request: Data(count: 1000))
+    // The answer to a first call shows that the client has read the setting.
+    let start: [Step] = [
+      .preface, .send(Bytes.settings((4, 0)) + Bytes.settingsAcknowledgement), .wait(.headers),
+      .send(Bytes.windowUpdate(5, stream: 1)), .wait(.data), .send(Bytes.answer()),
+      .wait(.headers, stream: 3),
+    ]
+    let sizes = (1...100).map { $0 % 10 + 1 }
+    let parts = sizes.flatMap { size -> [Step] in
+      [.send(Bytes.windowUpdate(UInt32(size), stream: 3)), .wait(.data, stream: 3)]
+    }
+    let rest = Step.send(Bytes.windowUpdate(1000, stream: 3))
+    try await HostileServer.once(start + parts + [rest]) { server in
+      let channel = try server.channel()
+      #expect(try await channel.test("X").response().isEmpty)
+      let call = try channel.call(method("X"), request: Data(count: 1000))
       try call.start()
-      try await eventually("the whole request has arrived") { server.log().content == 1005 }
+      try await eventually("both requests have arrived") { server.log().content == 5 + 1005 }
+      let frames = server.log().frames.filter { $0.kind == .data && $0.stream == 3 }
+      #expect(frames.prefix(sizes.count).map(\.payload.count) == sizes)
       call.cancel()
     }
   }

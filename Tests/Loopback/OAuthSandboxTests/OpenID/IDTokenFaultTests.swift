@@ -206,6 +206,7 @@ import Testing
   @Test func `each fault has its own description`() {
     let all = SandboxIDTokenFault.allCases
     #expect(all.count > 50 && SandboxIDTokenFault.legal.isSubset(of: all))
+    #expect(Set(all.map(\.description)).count == all.count)
     #expect(SandboxIDTokenFault.expired.description == "exp is an hour in the past")
   }
 }

@@ -103,11 +103,13 @@ import Testing
     let token = server.token()
     let gate = Gate(isOpen: false)
     server.sandbox.misbehave(at: .introspection, .hold { await gate.pass() })
-    let tasks = (0..<2).map { _ in Task { try await introspector.claims(of: token) } }
+    // Each task runs until it waits for the shared request.
+    let tasks = (0..<2).map { _ in begin { try await introspector.claims(of: token) } }
     try await eventually("the request arrives") { server.questions == 1 }
     tasks[0].cancel()
     await failure(.cancelled) { try await tasks[0].value }
     gate.open()
     #expect(try await tasks[1].value != nil)
+    #expect(server.questions == 1)
   }
 }

@@ -196,7 +196,10 @@ import Testing
     let client = try await KeyedClientFixture()
     let isBroken = Locked(false)
     let own = client.key
-    guard case .here(let privateKey) = own.signer else { return }
+    guard case .here(let privateKey) = own.signer else {
+      Issue.record("the fixture's key is not in this process")
+      return
+    }
     let remote = try ClientKey(algorithm: .es256, keyID: own.keyID) { message in
       if isBroken.withLock(\.self) { throw CancellationError() }
       return try #require(privateKey.signature(of: message, by: .ecdsa(.p256, .sha256)))

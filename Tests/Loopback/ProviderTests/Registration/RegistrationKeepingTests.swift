@@ -354,10 +354,11 @@ import Testing
       try await registrar.registration(of: app, in: UnwritableStore())
     }
     #expect(methods() == ["POST", "DELETE"])
-    await failure {
+    await failure(.storeFailed) {
       try await registrar.registration(
         of: app, in: FileRegistrationStore(path: folder.file("clients")))
     }
+    #expect(methods().count { $0 == "POST" } == methods().count { $0 == "DELETE" })
   }
 
   private struct UnwritableStore: RegistrationStore {

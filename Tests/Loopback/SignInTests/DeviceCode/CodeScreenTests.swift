@@ -69,16 +69,18 @@ import Testing
   @Test func `cancelling the sign-in cancels the code screen`() async throws {
     let fixture = try await DeviceFixture()
     let isShown = Locked(false)
+    let hasEnded = Locked(false)
     let signIn = Task { () async throws in
       try await fixture.oauth.signInWithDeviceCode(showing: { _ in
         isShown.withLock { $0 = true }
         await Self.untilCancelled()
+        hasEnded.withLock { $0 = true }
         throw Broken()
       })
     }
     try await eventually { isShown.withLock(\.self) }
     signIn.cancel()
     let error = await failure(.cancelled) { try await signIn.value }
-    #expect(error?.cause == nil && !fixture.oauth.isSigningIn)
+    #expect(hasEnded.withLock(\.self) && error?.cause == nil && !fixture.oauth.isSigningIn)
   }
 }

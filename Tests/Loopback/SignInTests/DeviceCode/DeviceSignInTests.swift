@@ -172,13 +172,16 @@ import Testing
   ) async throws {
     let fixture = try await DeviceFixture()
     let (signIn, authorization) = try await fixture.begin()
-    try await fixture.passUntilNextPoll()
-    try await fixture.user(enters: authorization)
+    var dates = [try await fixture.passUntilNextPoll()]
     try await eventually("the SDK waits") { fixture.clock.sleepers > 0 }
-    let polls = fixture.polls.count
     fixture.clock.moveDate(by: seconds)
-    #expect(fixture.clock.sleepers > 0 && fixture.polls.count == polls, "no poll before its time")
-    fixture.clock.moveDate(by: -seconds)
+    #expect(fixture.clock.sleepers > 0 && fixture.polls.count == 1, "no poll before its time")
+    // The server's date stays right, and the client's wrong.
+    fixture.sandbox.advance(by: .seconds(-seconds))
+    for _ in 0..<2 { dates.append(try await fixture.passUntilNextPoll()) }
+    let steps = zip(dates.dropFirst(), dates).map { Int($0.timeIntervalSince($1).rounded()) }
+    #expect(steps == [5, 5])
+    try await fixture.user(enters: authorization)
     try await fixture.passUntilNextPoll()
     #expect(try await signIn.value.scope == "demo")
   }

@@ -135,8 +135,7 @@ import Testing
     fixture.sandbox.misbehave(at: .revocation, .hold(until: { await gate.opened() }))
     async let revoked: Void = fixture.oauth.revoke()
     try await eventually { !fixture.sandbox.requests(to: .revocation).isEmpty }
-    let refresh = Task { try await fixture.oauth.module.refresh() }
-    await Task.yield()
+    let refresh = begin { try await fixture.oauth.module.refresh() }
     gate.open()
     try await revoked
     await failure(.notAuthorized) { try await refresh.value }
@@ -162,10 +161,14 @@ import Testing
   @Test func `a sign-out sends no request and stops the refresh timer`() async throws {
     let fixture = try await SandboxFixture()
     _ = try await signedIn(fixture)
-    fixture.oauth.userDidSignOut()
-    try await eventually { fixture.clock.sleepers == 0 }
+    await fixture.clock.hasSleeper()
     let count = fixture.sandbox.requests.count
+    fixture.oauth.userDidSignOut()
+    // This comes before `flush()`, which sets the timer too.
+    try await eventually("the timer stops") { fixture.clock.sleepers == 0 }
+    try await fixture.oauth.module.flush()
     fixture.clock.advance(by: 86_400)
+    try await fixture.oauth.module.flush()
     #expect(fixture.sandbox.requests.count == count)
   }
 }

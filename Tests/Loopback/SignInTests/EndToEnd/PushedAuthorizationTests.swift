@@ -52,7 +52,8 @@ import Testing
 
   @Test func `a server that requires PAR refuses a plain authorization request`() async throws {
     let fixture = try await fixture().register(byHand: true)
-    await #expect(throws: (any Error).self) { try await fixture.oauth.signIn() }
+    let error = await failure(.signInRefused) { try await fixture.oauth.signIn() }
+    #expect(error?.message.contains("only pushed authorization requests") == true)
     #expect(fixture.sandbox.requests(to: .authorization).count == 1)
     #expect(fixture.tokenRequests.isEmpty)
   }

@@ -99,15 +99,18 @@ import Testing
 
   /// libcurl restarts an idempotent request if its reused connection was closed.
   @Test func `losing a reused connection does not send a one-time stream twice`() async throws {
-    let forms = Locked(0)
+    // For each form, whether its connection had carried another request before.
+    let forms = Locked<[Bool]>([])
     let raw = try RawServer { connection in
+      var isReused = false
       // Answers a request that is not a form. Reads part of a form and closes.
       while let (head, _) = connection.readHead() {
         guard head.hasPrefix("PUT ") else {
           connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+          isReused = true
           continue
         }
-        forms.withLock { $0 += 1 }
+        forms.withLock { $0.append(isReused) }
         var count = 0
         while count < 100_000 { count += max(1, connection.read().count) }
         return
@@ -132,6 +135,6 @@ import Testing
     let error = await failure { try await client.send(request) }
     #expect([.bodyNotReplayable, .connectionFailed].contains(error?.code))
     #expect(request.isConsumed)
-    #expect(forms.withLock { $0 } == 1)
+    #expect(forms.withLock(\.self) == [true])
   }
 }

@@ -74,15 +74,23 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, "expired"])
+  /// Without a certificate, the client sends nothing.
+  ///
+  /// nginx accepts an expired one in the handshake, and answers the request with status 400.
+  @Test(
+    arguments: [
+      (nil, .invalidConfiguration, nil), ("expired", .invalidResponse, 400),
+    ] as [(String?, SQOAuthError.Code, Int?)])
   func `a client without a certificate or with an expired certificate gets no token`(
-    certificate: String?
+    certificate: String?, code: SQOAuthError.Code, status: Int?
   ) async throws {
     try await running { sandbox, port in
       let oauth = try client(at: port, sandbox, certificate: certificate)
-      let error = await failure { try await oauth.signIn() }
-      #expect(error != nil && oauth.currentToken == nil)
-      #expect(sandbox.requests(to: .token).isEmpty)
+      let error = await failure(code) { try await oauth.signIn() }
+      #expect(error?.status == status && oauth.currentToken == nil)
+      for endpoint in [SandboxEndpoint.pushedAuthorization, .token] {
+        #expect(sandbox.requests(to: endpoint).isEmpty)
+      }
     }
   }
 }

@@ -111,6 +111,7 @@ final class Fleet: Sendable {
     }
     // A worker renews eight accounts at a time.
     let most = kills.withLock { $0 } * 8
+    try #require(most < ids.count)
     #expect(lost <= most && accounts.sandbox.refreshTokenReuses <= lost)
     let counts = "\(rotations) rotations, \(lost) sign-ins lost by \(kills.withLock { $0 }) kills"
     Attachment.record(counts, named: "fleet.txt")

@@ -114,11 +114,15 @@ import Testing
   }
 
   /// Each kill may lose the tokens that the worker was saving: those of at most eight accounts.
+  ///
+  /// There are so few kills that this limit stays below the number of accounts.
   @Test func `a killed worker loses at most the eight sign-ins that it may be refreshing`()
     async throws
   {
     try await PostgreSQLServer.running { server in
-      try await run(on: server) { fleet, round in try await fleet.kill(round) }
+      try await run(on: server) { fleet, round in
+        if round < (Self.accounts - 1) / 8 { try await fleet.kill(round) }
+      }
     }
   }
 }

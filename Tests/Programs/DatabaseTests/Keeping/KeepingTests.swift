@@ -47,7 +47,9 @@ private final class WaitedStore: SharedTokenStore {
       for keeper in keepers { await keeper.stop() }
       #expect(accounts.refreshes == Self.ids.count)
       #expect(accounts.sandbox.refreshTokenReuses == 0)
-      for record in try await accounts.open().all() {
+      let records = try await accounts.open().all()
+      #expect(records.count == Self.ids.count + 1)
+      for record in records {
         #expect((record.token.expirationDate ?? .distantPast) > Date() + 1000)
         #expect(record.id == "fresh" || record.usedAt != nil)
       }

@@ -81,21 +81,27 @@ import Testing
   {
     try await PostgreSQLServer.running { server in
       let connection = try Connection(try settings(server))
-      let statement = SQLStatement(name: "one", text: "SELECT 1")
+      let later = ContinuousClock.now + .seconds(60)
+      try await connection.answer(script: "CREATE TEMP TABLE sent (word text)", until: later)
+      let statement = SQLStatement(
+        name: "one", text: "INSERT INTO sent VALUES ($1) RETURNING 1")
       for _ in 1...2 {
         let error = await #expect(throws: PostgreSQLError.self) {
-          try await connection.answer(statement, [], until: .now)
+          try await connection.answer(statement, [.text("late")], until: .now)
         }
         #expect(error?.endsConnection == false && error?.isPassing == false)
         // Earlier statements of the call may have taken effect, so the message does not deny it.
         #expect(error?.reported.message.hasSuffix("statement was sent; try again") == true)
-        let row = try await connection.answer(statement, [], until: .now + .seconds(60)).first
+        let row = try await connection.answer(statement, [.text("in time")], until: later).first
         #expect(row?.integer(0) == 1)
       }
       await #expect(throws: PostgreSQLError.self) {
-        try await connection.answer(script: "SELECT 1", until: .now)
+        try await connection.answer(script: "INSERT INTO sent VALUES ('late')", until: .now)
       }
-      try await connection.answer(script: "SELECT 1", until: .now + .seconds(60))
+      try await connection.answer(script: "INSERT INTO sent VALUES ('in time')", until: later)
+      let words = SQLStatement(name: "words", text: "SELECT word FROM sent")
+      let rows = try await connection.answer(words, [], until: later)
+      #expect(rows.map { $0.text(0) } == Array(repeating: "in time", count: 3))
     }
   }
 }

@@ -133,13 +133,25 @@ import Testing
 
   /// A process may exit right after `flush`, and other hosts must still learn of its changes.
   @Test func `after flush all changes have been announced`() async throws {
-    try await PostgreSQLServer.running { server in
-      let store = store(server)
-      for number in 1...50 {
-        try await store.save(record("\(number)", token: .init(accessToken: "t")))
+    try await withObserver { server, observer, other, reports in
+      let ids = (1...50).map { "\($0)" }
+      let observations = try (ids + ["end"]).map {
+        try #require(reports.observe($0, in: observer))
       }
-      await store.flush()
-      #expect(store.notices?.takeNotice(now: true) == nil)
+      for id in ids { try await Self.saved(other, id) }
+      await other.flush()
+      let notices = try #require(other.notices)
+      #expect(notices.takeNotice(now: true) == nil)
+      // This change is announced after `flush`, and notifications arrive in order. The time limit
+      // ends before the next comparison of versions.
+      let last = store(server)
+      try await Self.saved(last, "end")
+      await last.flush()
+      try await eventually("the last notification arrives", within: .seconds(15)) {
+        reports.count("end") > 0
+      }
+      #expect(ids.filter { reports.count($0) == 0 } == [])
+      for observation in observations { observation.end() }
     }
   }
 

@@ -284,6 +284,9 @@ import Testing
     _ = try await reader.line(after: "reading")
     try await store.erase("a")
     #expect(try await store.list() == [])
+    // If this process read the files, the store's locks would end.
+    let search = try await ChildProcess.run(["grep", "-rq", "s3cr3t", files.folder.path])
+    #expect(search.status == 0, "the log cannot be emptied during the read")
     await reader.stop()
     try await store.save(record("b"))
     #expect(try files.files(with: "s3cr3t") == [])

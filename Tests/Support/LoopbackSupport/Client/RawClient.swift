@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 /// A client that writes raw bytes, as an attacker on the same machine could.
 final class RawClient: Sendable {
@@ -61,19 +62,29 @@ final class RawClient: Sendable {
   func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
   /// Returns everything that the peer sends until it closes, without blocking a thread of the pool.
-  func readToEnd() async -> String {
-    await withCheckedContinuation { continuation in
+  ///
+  /// Records an issue if the peer neither sends nor closes for 20 s.
+  func readToEnd(sourceLocation: SourceLocation = #_sourceLocation) async -> String {
+    let (answer, isSilent): (String, Bool) = await withCheckedContinuation { continuation in
       Thread.detachNewThread { [self] in
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
+        var isTimeUp = false
         while true {
           let count = recv(socket, &buffer, buffer.count, 0)
-          guard count > 0 else { break }
+          guard count > 0 else {
+            isTimeUp = count < 0 && errno == EAGAIN
+            break
+          }
           content += buffer[..<count]
         }
-        continuation.resume(returning: String(decoding: content, as: UTF8.self))
+        continuation.resume(returning: (String(decoding: content, as: UTF8.self), isTimeUp))
       }
     }
+    if isSilent {
+      Issue.record("the peer did not close the connection", sourceLocation: sourceLocation)
+    }
+    return answer
   }
 
   /// Sends a request, and returns the complete answer.

@@ -15,6 +15,8 @@ final class TokenServer: Sendable {
     /// empty string to leave the token out.
     var refreshToken: String?
     var more = ""
+    /// Whether cancelled requests are answered, as by an app's transport that ignores cancellation.
+    var answersCancelled = false
   }
 
   fileprivate struct State {
@@ -62,10 +64,10 @@ final class TokenServer: Sendable {
       scope: "demo", refreshToken: "R\(count)", issueDate: date)
   }
 
-  /// Answers a request; throws if the client's task was cancelled.
+  /// Answers a request; throws if the client's task was cancelled, unless the manners forbid that.
   func answer(_ request: WebRequest) async throws -> WebResponse {
     let response = try await reply(to: request)
-    try Task.checkCancellation()
+    if !state.withLock(\.manners.answersCancelled) { try Task.checkCancellation() }
     return response
   }
 

@@ -64,7 +64,8 @@ import Testing
       guard let key = vector.key else { continue }
       let text = try CompactJWS(vector.jws)
       #expect(text.keyID == nil)
-      let named = SignedVectors.signed.compactMap(\.key) + [key.with(["kid": "any"])]
+      let others = SignedVectors.signed.compactMap(\.key).filter { $0 != key }
+      let named = others + [key.with(["kid": "any"])]
       try text.verify(with: .of(named), algorithm: vector.algorithm)
     }
   }

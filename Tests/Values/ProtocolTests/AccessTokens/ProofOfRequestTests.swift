@@ -254,7 +254,8 @@ import Testing
     let claims = try #require(try await check(request(token, scheme: "Bearer", proofs: [])))
     failure(.accessTokenInvalid) { try claims.requireBound() }
     let (bound, _, other) = try await self.check(.introspection, confirmation: confirmation)
-    try await bound(request(other, proofs: [proof(other)]))?.requireBound()
+    let proven = try #require(try await bound(request(other, proofs: [proof(other)])))
+    try proven.requireBound()
   }
 
   @Test func `two proofs, an overlong proof and a malformed proof are refused`() async throws {

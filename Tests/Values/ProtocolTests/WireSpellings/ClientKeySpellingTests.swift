@@ -52,7 +52,7 @@ import Testing
     .read(.encoding, "a byte order mark", "name k", [with().wrapped([0xEF, 0xBB, 0xBF])]),
     .refused(
       .encoding, "UTF-16, Base64 with padding", .invalidConfiguration,
-      [with(["e": #""AQAB==""#])]),
+      [with().encoded(.utf16), with(["e": #""AQAB==""#])]),
     .impossible(.contentType, "the app gives the text"),
     .read(
       .more, "unknown members", "name k",

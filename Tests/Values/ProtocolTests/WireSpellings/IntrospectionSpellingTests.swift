@@ -51,7 +51,7 @@ import Testing
       [with(["active": "null"])]),
     .missing(
       .empty, "all but `active`, `token_type`, `token_use`",
-      each([#""""#], of: optional.filter { !["token_type", "username"].contains($0) })
+      each([#""""#], of: optional.filter { $0 != "token_type" })
         + [with(["aud": "[]"]), with(["scope": "[]"])]),
     .refused(
       .empty, "`token_type`, `token_use`", .unexpectedTokenType,

@@ -8,8 +8,9 @@ struct SpellingRow: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     /// The message is read, and its reading contains the text.
     case read(String)
-    /// The differing member counts as missing. Everything else is read as without it.
-    case missing
+    /// The differing member counts as missing. Everything else is read as without it, and the
+    /// reading contains the text if there is one.
+    case missing(String?)
     /// The message is rejected with an error of this code and these words.
     case refused(SQOAuthError.Code, [String])
     /// Other suites test the messages; `marks` are the marks in the article's overview.
@@ -42,9 +43,11 @@ struct SpellingRow: Sendable, CustomTestStringConvertible {
   }
 
   static func missing(
-    _ spelling: Spelling, _ what: String, note: String? = nil, _ messages: [WireMessage]
+    _ spelling: Spelling, _ what: String, saying words: String? = nil, note: String? = nil,
+    _ messages: [WireMessage]
   ) -> SpellingRow {
-    SpellingRow(spelling: spelling, what: what, note: note, messages: messages, outcome: .missing)
+    SpellingRow(
+      spelling: spelling, what: what, note: note, messages: messages, outcome: .missing(words))
   }
 
   static func refused(

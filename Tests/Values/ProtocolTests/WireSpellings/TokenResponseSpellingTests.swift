@@ -42,7 +42,7 @@ import Testing
     .read(.number, endNames + ": `0`", "ends -;", note: "no end", each(["0"], of: ends)),
     .missing(.number, endNames + ": negative", each(["-1"], of: ends)),
     .missing(.blanks, "around " + endNames, each([#"" 60""#], of: ends)),
-    .missing(.missing, endNames, without(ends)),
+    .missing(.missing, endNames, saying: "ends -;", without(ends)),
     .missing(
       .null, "`expires_in`, `refresh_token`, `scope`, `id_token`, `error`",
       each(["null"], of: optional + ["error"])),

@@ -95,7 +95,7 @@ import Testing
     let place = Self.places[4]
     let party = try party((place.provider, "https://example.eu.auth0.com", place.root, true))
     try party.fixture.register(secret: nil, scope: "openid", provider: place.provider)
-    await failure { try await party.fixture.oauth.signIn() }
+    await failure(.issuerMismatch) { try await party.fixture.oauth.signIn() }
     #expect(party.fixture.opened.isEmpty)
   }
 

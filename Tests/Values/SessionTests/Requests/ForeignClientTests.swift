@@ -15,15 +15,22 @@ import Testing
     return request
   }
 
+  /// It becomes true when the task of the endless client is cancelled.
+  private let wasCancelled = OneShot<Bool>()
+
   /// A client that returns only when its task is cancelled.
-  private let endless = ScriptedTransport { _ in
-    while !Task.isCancelled { await Task.yield() }
-    throw CancellationError()
+  private var endless: ScriptedTransport {
+    ScriptedTransport { [wasCancelled] _ in
+      while !Task.isCancelled { await Task.yield() }
+      wasCancelled.resolve(true)
+      throw CancellationError()
+    }
   }
 
   @Test func `the client is cancelled when the request times out`() async throws {
     let request = try request(timeout: .milliseconds(1))
     await failure(.requestTimedOut) { try await endless.exchange(request) }
+    #expect(await wasCancelled.value() == true)
   }
 
   @Test func `the caller's cancellation is not reported as a timeout`() async throws {
@@ -39,6 +46,7 @@ import Testing
     let task = begin { [endless] in try await endless.exchange(request, interruption) }
     interruption.raise()
     await failure(.cancelled) { try await task.value }
+    #expect(await wasCancelled.value() == true)
   }
 
   @Test func `the error contains the type of the client's error`() async throws {

@@ -158,6 +158,7 @@ import Testing
     fixture.clock.advance(by: 3600)
     await fixture.store.memory.erase("default")
     await failure(.notAuthorized) { try await fixture.module.token() }
+    try await fixture.module.flush()
     #expect(!fixture.store.calls.contains("erase"))
   }
 

@@ -85,6 +85,8 @@ import Testing
     let modules = try await sessions(order)
     modules[gone]?.refreshesAutomatically = false
     try await pass(order.filter { $0 != gone }.sorted())
+    // No sleeping task is left that could renew a session later.
+    try await eventually { clock.sleepers == 0 }
     clock.advance(by: 1e6)
     #expect(!renewed.contains(gone))
     withExtendedLifetime(modules) {}

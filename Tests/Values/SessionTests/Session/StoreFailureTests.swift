@@ -31,21 +31,17 @@ import Testing
   }
 
   @Test func `a delegate is notified only after the token is in the store`() async throws {
-    final class Looking: TokenRefreshDelegate {
-      let store: ScriptedStore
-      let found = Gate()
-      init(_ store: ScriptedStore) { self.store = store }
-      func tokenIsRefreshed(_ token: SQToken) {
-        #expect(store.saves.last == "save \(token.accessToken) \(token.refreshToken ?? "-")")
-        found.open()
-      }
-    }
     let fixture = try await SessionFixture().restored()
-    let delegate = Looking(fixture.store)
-    delegate.found.close()
-    fixture.oauth.tokenRefreshDelegate = delegate
-    try await fixture.module.refresh()
-    await delegate.found.pass()
+    let module = fixture.module
+    fixture.store.saving.close()
+    let caller = begin { try await module.refresh() }
+    try await fixture.store.saving.isHolding()
+    await fixture.oauth.delegatesWereCalled()
+    #expect(fixture.observer.words.isEmpty)
+    fixture.store.saving.open()
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    #expect(await fixture.store.content() == "T2 R2")
+    _ = try await caller.value
   }
 
   @Test func `a flush waits until a new token or a sign-out is stored`() async throws {

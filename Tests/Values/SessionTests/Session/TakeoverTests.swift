@@ -10,9 +10,33 @@ import Testing
   /// How far the refresh is when the other change happens.
   enum Point: CaseIterable { case request, save }
 
+  private final class Count: Sendable {
+    private let number = Locked(0)
+    var value: Int { number.withLock(\.self) }
+    func add() { number.withLock { $0 += 1 } }
+  }
+
+  /// The number of ended renewals.
+  private let ended = Count()
+
+  /// Returns a session that gets the answers to its cancelled requests.
+  func answered() async throws -> SessionFixture {
+    let fixture = try SessionFixture()
+    fixture.server.change { $0.answersCancelled = true }
+    fixture.oauth.environment.observer = ClientObserver { [ended] event in
+      if case .refresh = event.subject, case .end = event.phase { ended.add() }
+    }
+    return try await fixture.updating()
+  }
+
+  /// Waits until the session has handled the answer to each refresh.
+  func refreshesEnd(in fixture: SessionFixture) async throws {
+    try await eventually { ended.value == fixture.refreshes.count }
+  }
+
   /// Returns a session whose refresh has reached this point.
   func overtaken(at point: Point) async throws -> (SessionFixture, Task<SQToken, any Error>) {
-    let fixture = try await SessionFixture().updating()
+    let fixture = try await answered()
     let module = fixture.module
     let gate = point == .request ? fixture.server.gate : fixture.store.saving
     gate.close()
@@ -33,13 +57,15 @@ import Testing
     #expect(fixture.memory == nil && fixture.oauth.result.token == nil)
     goOn(fixture)
     await failure(.notAuthorized) { try await caller.value }
-    try await fixture.oauth.signOut()
+    try await refreshesEnd(in: fixture)
+    try await fixture.module.flush()
     #expect(fixture.memory == nil)
     #expect(await fixture.store.content() == nil)
     #expect(await fixture.observer.words(1) == ["ended signedOut"])
     try await eventually { fixture.clock.sleepers == 0 }
     fixture.clock.advance(by: 86_400)
     await failure(.notAuthorized) { try await fixture.module.token() }
+    await fixture.oauth.delegatesWereCalled()
     #expect(fixture.refreshes == ["R1"] && fixture.observer.words.count == 1)
   }
 
@@ -47,7 +73,7 @@ import Testing
   func `a refresh for the previous user does not replace the token of a new sign-in`(point: Point)
     async throws
   {
-    let fixture = try await SessionFixture().updating()
+    let fixture = try await answered()
     let (module, oauth) = (fixture.module, fixture.oauth)
     fixture.server.signInGate.close()
     let signIn = begin { try await oauth.signIn() }
@@ -64,12 +90,15 @@ import Testing
     let token = try await signIn.value
     // The old user's caller asked for a fresh token, and gets a fresh one of the new user.
     let last = try await caller.value
+    try await refreshesEnd(in: fixture)
     #expect(
       last.accessToken != token.accessToken && last.accessToken == "T\(fixture.server.issued)")
     #expect(fixture.module.currentToken == last)
     #expect(await fixture.store.content() == ScriptedStore.words(last))
     #expect(fixture.store.saves.count == (point == .request ? 2 : 3))
-    #expect(!fixture.observer.words.contains { $0.hasPrefix("ended") || $0.hasPrefix("failed") })
+    try await oauth.signOut()
+    #expect(
+      await fixture.observer.words(2) == ["refreshed \(last.accessToken)", "ended signedOut"])
   }
 
   /// The old user's answer arrives after the new user has signed in.
@@ -78,7 +107,7 @@ import Testing
     #"{"error":"invalid_grant"}"#, "<html>",
   ])
   func `a late refresh response for the previous user changes nothing`(body: String) async throws {
-    let fixture = try await SessionFixture().updating()
+    let fixture = try await answered()
     let (module, oauth) = (fixture.module, fixture.oauth)
     let late = Gate()
     late.close()
@@ -94,11 +123,14 @@ import Testing
     late.open()
     // The callers asked for a fresh token. The callers that still wait get a token of the new user.
     for caller in callers { #expect(try await caller.value.accessToken != "OLD") }
+    try await refreshesEnd(in: fixture)
     let newest = fixture.server.issued
     #expect(fixture.memory == "T\(newest) R\(newest)")
     #expect(await fixture.store.content() == "T\(newest) R\(newest)")
     #expect(!fixture.store.saves.contains { $0.contains("OLD") })
-    #expect(!fixture.observer.words.contains { $0.contains("ended") || $0.contains("failed") })
+    try await oauth.signOut()
+    try await eventually { fixture.observer.words.last == "ended signedOut" }
+    #expect(fixture.observer.words.dropLast().allSatisfy { $0.hasPrefix("refreshed T") })
     #expect(fixture.refreshes.filter { $0 == "R1" }.count == 1)
   }
 

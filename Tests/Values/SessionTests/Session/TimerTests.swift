@@ -1,8 +1,8 @@
 import Foundation
 import SQBasics
-import SequencingOAuth
 import Testing
 
+@testable import SequencingOAuth
 @testable import TestSupport
 
 /// While a session lasts, each token is renewed once before it expires.
@@ -214,12 +214,12 @@ import Testing
   @Test func `a token without a refresh token or an expiration needs no timer`() async throws {
     let fixture = try await SessionFixture(lifetime: nil).restored()
     fixture.module.refreshesAutomatically = true
-    #expect(fixture.clock.sleepers == 0)
+    #expect(fixture.clock.sleepers == 0 && fixture.module.session.dueAt == nil)
     let other = try SessionFixture()
     other.oauth.launchTokenTimerUpdate(
       with: SQToken(accessToken: "T", expirationDate: other.clock.now + 60))
     try await eventually { await other.store.content() == "T -" }
-    #expect(other.clock.sleepers == 0)
+    #expect(other.clock.sleepers == 0 && other.module.session.dueAt == nil)
     other.clock.advance(by: 86_400)
     #expect(other.requests.isEmpty)
   }

@@ -26,9 +26,16 @@ import Testing
 
   @Test func `the token is in the store before any delegate is notified`() async throws {
     let fixture = try OAuthFixture().register()
+    let store = ScriptedStore()
+    fixture.oauth.environment.tokenStore = store
+    store.saving.close()
     fixture.oauth.authorizeUser()
-    _ = await fixture.delegate.events(1)
-    #expect(await fixture.store.load("default")?.token == fixture.delegate.tokens.first)
+    try await store.saving.isHolding()
+    await fixture.oauth.delegatesWereCalled()
+    #expect(fixture.delegate.events.isEmpty && fixture.oauth.isSigningIn)
+    store.saving.open()
+    #expect(await fixture.delegate.events(1) == [.authorized("T")])
+    #expect(await store.memory.load("default")?.token == fixture.delegate.tokens.first)
   }
 
   @Test

@@ -53,9 +53,10 @@ import Testing
     #expect(open.judge(query: "code=abc&state=\(escaped)") == .code("abc"))
   }
 
-  @Test(arguments: ["%", "code=%zz", "code=%FF&state=\(Redirect.state)"])
+  @Test(arguments: ["%", "code=%", "code=%zz", "code=a%2", "code=%FF"])
   func `a query that cannot be decoded is not accepted`(query: String) {
-    #expect(redirect.judge(query: query) != .code(""))
-    if case .code = redirect.judge(query: query) { Issue.record("the code was accepted") }
+    #expect(
+      Redirect().judge(query: "\(query)&state=\(Redirect.state)")
+        == .refused(.invalidAuthorizationResponse))
   }
 }

@@ -70,11 +70,11 @@ import Testing
   @Test(arguments: [#"\n"#, #"\r\n"#, #"\t"#, #"\u2028"#, #"\u200b"#])
   func `a secret that is interrupted by invisible characters is removed from the error`(end: String)
   {
-    for member in ["message", "error_description"] {
+    for start in [#"{"message""#, #"{"error":"x","error_description""#] {
       let error = failure {
-        try Self.check(
-          #"{"error":"x","\#(member)":"no C4N4RY-\#(end)secret, sorry"}"#, status: 400)
+        try Self.check(start + #":"no C4N4RY-\#(end)secret, sorry"}"#, status: 400)
       }
+      #expect(error?.message.contains("no [removed], sorry") == true)
       error.map { ErrorTextTests.expectSilence($0) }
     }
   }
