@@ -177,6 +177,9 @@ final class CurlMulti {
     guard case .running(let index) = transfer.phase else { return }
     // Counts the transfer's last bytes for the connection; the result no longer matters.
     _ = isFlooded(transfer)
+    if let rest = transfer.rest, let socket = transfer.usedSocket() {
+      sockets.expect(rest, at: socket)
+    }
     connections(transfer).remove(transfer.handle)
     transfer.handle.transfer = nil
     transfer.phase = .ended

@@ -48,6 +48,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// How often libcurl sent the request or tried to send it; the caller reads the value too.
   let attempts = Locked(0)
   private var hasFallenSilent = false
+  private var isFlooded = false
   /// Whether the response is complete, although the server may not have read the whole request.
   private(set) var isAnswered = false
 
@@ -204,8 +205,20 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     return isHTTP2 ? ContentMeter.allowance + WireMeter.window : ContentMeter.allowance
   }
 
+  /// The number of bytes that may still arrive for a failed transfer, up to a stream's window.
+  ///
+  /// The value is `nil` if the transfer did not fail, or failed because of bytes without content.
+  /// Over HTTP/2 the server sends on until it learns that the request was abandoned, and another
+  /// transfer may use the connection meanwhile.
+  var rest: Int64? {
+    guard failure != nil, !isFlooded else { return nil }
+    guard let length = ProgressMeter.announcedLength(handle) else { return WireMeter.window }
+    return min(max(0, length - received), WireMeter.window)
+  }
+
   /// Ends the transfer, because it received far more bytes than content.
   func giveUpFlooded() {
+    isFlooded = true
     giveUp(
       SQOAuthError(
         .responseTooLarge,

@@ -46,7 +46,7 @@ struct ProgressMeter {
   }
 
   /// Returns the value of `Content-Length`, or `nil` if it is missing or counts compressed bytes.
-  private static func announcedLength(_ handle: CurlHandle) -> Int64? {
+  static func announcedLength(_ handle: CurlHandle) -> Int64? {
     var field: UnsafeMutablePointer<curl_header>?
     let coding = curl_easy_header(
       handle.easy, "Content-Encoding", 0, sq_final_header, -1, &field)

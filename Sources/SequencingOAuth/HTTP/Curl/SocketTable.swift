@@ -99,6 +99,12 @@ struct SocketTable {
       at: socket, content: content, allowance: allowance)
   }
 
+  /// Allows bytes that may still arrive at a socket for an abandoned transfer.
+  mutating func expect(_ bytes: Int64, at socket: Int32) {
+    grow(socket)
+    entries[Int(socket)].meter.expect(bytes)
+  }
+
   /// Returns whether libcurl waits for a socket that had an event; if not, stops watching the
   /// socket.
   mutating func isWanted(_ socket: Int32) -> Bool {

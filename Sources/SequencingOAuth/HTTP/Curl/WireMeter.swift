@@ -8,8 +8,7 @@ struct WireMeter {
   /// The number of additional bytes that may arrive over HTTP/2.
   ///
   /// It is the largest window that libcurl opens for a stream. libcurl may hold that much content
-  /// for a request whose response is not read yet, and that much may arrive for an abandoned
-  /// request.
+  /// for a request whose response is not read yet.
   static let window: Int64 = 32 << 20
   /// The number of reads between two counts; most small responses have ended by then.
   private static let readingsEach = 8
@@ -37,4 +36,7 @@ struct WireMeter {
     content = 0
     return meter.excess > allowance
   }
+
+  /// Allows bytes that may still arrive for an abandoned transfer.
+  mutating func expect(_ bytes: Int64) { meter.expect(bytes) }
 }
