@@ -218,7 +218,7 @@ let values: [Target] = [
   tests(
     "Values/StoreValueTests",
     [
-      "SequencingOAuth", "SQBasics", "SQCrypto", "SequencingOAuthBackend",
+      "SequencingOAuth", "SQBasics", "SQCrypto", "SQFiles", "SequencingOAuthBackend",
       "SequencingOAuthPostgreSQL", "SequencingOAuthSQLite", "TestSupport",
     ]),
   tests(

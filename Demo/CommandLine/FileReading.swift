@@ -117,14 +117,6 @@ enum FileReading {
     return lstat(path, &status) == 0 || errno != ENOENT
   }
 
-  /// Returns the absolute path of a file, which stays right if the working directory changes.
-  static func absolutePath(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-    defer { free(folder) }
-    let here = String(cString: folder)
-    return (here == "/" ? "" : here) + "/" + (path.hasPrefix("./") ? path.dropFirst(2) : path[...])
-  }
-
   /// Reads standard input to its end.
   static func input(atMost limit: Int) throws(ReadError) -> [UInt8] {
     guard !StandardStreams.inputWasClosed else { throw ReadError("standard input is closed") }

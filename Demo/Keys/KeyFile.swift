@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 import SequencingOAuth
 
 /// The client's private key, in the file that `--key` names.
@@ -17,7 +18,7 @@ struct KeyFile: Sendable, Equatable, Redacted {
   /// The passphrase from the environment is used only if the key is encrypted.
   init?(_ path: String?, passphrase: Secret?) throws(Failure) {
     guard let path else { return nil }
-    self.path = FileReading.absolutePath(path)
+    self.path = AbsolutePath.of(path)
     do throws(FileReading.ReadError) {
       text = try KeyText.read(at: self.path)
     } catch {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifdef __APPLE__
 #include <fcntl.h>
@@ -74,6 +75,28 @@ static inline void sq_block_signals(void) {
 static inline void sq_unblock_signals(void) {
   sigset_t signals = sq_no_signals();
   pthread_sigmask(SIG_SETMASK, &signals, 0);
+}
+
+/// Returns whether the process ignores a signal.
+static inline int sq_is_ignored(int signal) {
+  struct sigaction action;
+  return sigaction(signal, 0, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// Writes bytes, and raises no SIGPIPE if no program reads the pipe.
+static inline ssize_t sq_write(int file, const void *bytes, size_t count) {
+  sigset_t broken = sq_no_signals(), mask, pending = sq_no_signals();
+  int number;
+  sigaddset(&broken, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken, &mask);
+  sigpending(&pending);
+  int was_pending = sigismember(&pending, SIGPIPE);
+  ssize_t written = write(file, bytes, count);
+  sigpending(&pending);
+  // Take the signal of this call, so that unblocking it has no effect.
+  if (!was_pending && sigismember(&pending, SIGPIPE)) sigwait(&broken, &number);
+  pthread_sigmask(SIG_SETMASK, &mask, 0);
+  return written;
 }
 
 /// Returns an entry for poll(2), which waits for these events of a descriptor.

@@ -3,7 +3,8 @@ import SQLibC
 
 /// An open file, with methods for the system calls that the SDK makes on it.
 ///
-/// No child process inherits a file that the SDK opened. The file stays open until ``close()`` or
+/// No child process inherits a file that the SDK opened, and no such file gets the number of a
+/// standard stream, even if the process has closed that stream. The file stays open until ``close()`` or
 /// ``unlock()`` is called, even if no variable refers to it, because a lock must end at a known
 /// moment. Calls block their thread. If a signal interrupts a read, a write or a lock, the call is
 /// repeated.
@@ -19,7 +20,7 @@ package struct FileDescriptor: Sendable {
   }
 
   private init(_ path: String, _ flags: Int32) throws(FileFailure) {
-    number = open(path, flags | O_CLOEXEC, 0o600)
+    number = DescriptorNumber.aboveStandard(open(path, flags | O_CLOEXEC, 0o600))
     guard number >= 0 else { throw FileFailure(call: "open") }
   }
 

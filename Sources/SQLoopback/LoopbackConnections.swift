@@ -69,6 +69,13 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
     prepareNext()
   }
 
+  func loopHasFailed() {
+    stop(now: Monotonic.now(), handlerGrace: .zero, clientGrace: .zero)
+    for connection in all.values { connection.close() }
+    all = [:]
+    end()
+  }
+
   /// Sets the time of the next call, or ends the loop if the server has stopped.
   private func prepareNext() {
     if stopping != nil && all.isEmpty { return end() }

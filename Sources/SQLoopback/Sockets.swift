@@ -1,9 +1,11 @@
 import CSQSockets
+import SQBasics
 import SQLibC
 
 /// The socket functions of this module, which hide the differences between operating systems.
 ///
-/// Every descriptor is closed on `exec`, and writing never raises SIGPIPE.
+/// Every descriptor is closed on `exec` and has a number above those of the standard streams, and
+/// writing never raises SIGPIPE.
 package enum Sockets {
   #if canImport(Darwin)
     private static let streamType = SOCK_STREAM
@@ -31,7 +33,8 @@ package enum Sockets {
 
   /// Opens a blocking socket that is not connected yet.
   package static func stream(_ address: LoopbackAddress) throws(LoopbackError) -> Int32 {
-    let socket = sq_socket(address == .ipv4 ? AF_INET : AF_INET6, streamType, 0)
+    let socket = DescriptorNumber.aboveStandard(
+      sq_socket(address == .ipv4 ? AF_INET : AF_INET6, streamType, 0))
     guard socket >= 0 else { throw .failure(errno, port: 0) }
     return socket
   }
@@ -52,7 +55,7 @@ package enum Sockets {
   package static func accept(_ listener: Int32) -> (socket: Int32, peerPort: UInt16)? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    let socket = withUnsafeMutablePointer(to: &storage) {
+    let accepted = withUnsafeMutablePointer(to: &storage) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         #if canImport(Darwin)
           SQLibC.accept(listener, address, &length)
@@ -62,6 +65,7 @@ package enum Sockets {
         #endif
       }
     }
+    let socket = DescriptorNumber.aboveStandard(accepted)
     guard socket >= 0 else { return nil }
     #if canImport(Darwin)
       _ = fcntl(socket, F_SETFD, FD_CLOEXEC)

@@ -1,3 +1,4 @@
+import CSQSQLite
 import SQBasics
 import SQFoundation
 import SequencingOAuth
@@ -9,11 +10,18 @@ final class AccountTable {
   private(set) var coding: RecordCoding
   /// Whether the log may still contain erased records, because it could not be emptied.
   private(set) var logHoldsErased = false
+  private let busyTimeout: Duration
+
+  /// How often an erasure tries to empty the log while other processes use it.
+  private static let emptyingAttempts = 10
+  /// The pause between these attempts, in milliseconds.
+  private static let emptyingPause: Int32 = 10
 
   /// Opens the database, and creates it if it is missing.
   ///
   /// If the key comes from a passphrase, deriving it takes a large part of a second.
   init(path: String, key: StoreKey?, busyTimeout: Duration) throws(SQOAuthError) {
+    self.busyTimeout = busyTimeout
     let databaseFile = DatabaseFile(path: path)
     let file = try databaseFile.find { empty throws(SQOAuthError) in
       try DatabaseFormat.make(
@@ -231,16 +239,28 @@ final class AccountTable {
     try? emptyLog()
   }
 
-  func emptyLog() throws(SQOAuthError) {
+  /// Empties the log into the database.
+  ///
+  /// If another process keeps using the log, ``logHoldsErased`` stays `true`. Between the attempts
+  /// no lock is held, so that a process that reads for long does not make the others wait.
+  func emptyLog(attempts: Int = emptyingAttempts) throws(SQOAuthError) {
     logHoldsErased = true
-    logHoldsErased = try !connection.emptyLog()
+    connection.setBusyTimeout(.zero)
+    defer { connection.setBusyTimeout(busyTimeout) }
+    for attempt in 1...attempts {
+      if try connection.emptyLog() {
+        logHoldsErased = false
+        return
+      }
+      if attempt < attempts { sqlite3_sleep(Self.emptyingPause) }
+    }
   }
 
   /// Empties the log if it may still contain erased records.
   ///
   /// The caller's change is already saved, so a failure is no error; the next change tries again.
   func emptyLogAgain() {
-    if logHoldsErased { try? emptyLog() }
+    if logHoldsErased { try? emptyLog(attempts: 1) }
   }
 
   /// Runs a body; throws `wrongPassphrase` if a record cannot be read because the key was changed.

@@ -14,14 +14,26 @@ final class Connection {
   /// Before ``beginWriting()``, nothing is written to the file, not even the content of the log.
   init(_ file: String) throws(SQOAuthError) {
     let flags =
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_FULLMUTEX
       | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
     var handle: OpaquePointer?
-    let result = sqlite3_open_v2(file, &handle, flags, nil)
+    // The app may have made another file system the default, even one without locks.
+    let result = sqlite3_open_v2(file, &handle, flags, "unix")
     guard result == SQLITE_OK, let handle else {
       let error = SQLiteError(handle)
       sqlite3_close_v2(handle)
       throw Self.failure(error, nil)
+    }
+    // The flags ask for a lock of the connection. If there is none, all of SQLite has no locks,
+    // after `sqlite3_config(SQLITE_CONFIG_SINGLETHREAD)` or because it was built so.
+    // `sqlite3_threadsafe` tells only the second.
+    guard sqlite3_db_mutex(handle) != nil else {
+      sqlite3_close_v2(handle)
+      throw SQOAuthError(
+        .storeFailed,
+        "the program's SQLite is set up for one thread, and the store uses another; remove "
+          + "sqlite3_config(SQLITE_CONFIG_SINGLETHREAD), or use an SQLite that was built with "
+          + "SQLITE_THREADSAFE=1")
     }
     self.handle = handle
     sq_set_checkpoint_on_close(handle, 0)
@@ -30,7 +42,15 @@ final class Connection {
   /// Enables writing, and has SQLite move the log into the database file when the last connection
   /// closes.
   func beginWriting() throws(SQOAuthError) {
-    try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
+    // If SQLite cannot keep a log, it silently keeps the mode that it has.
+    let mode = try run("PRAGMA journal_mode=WAL") { $0.text(0) }.compactMap(\.self).first
+    guard mode == "wal" else {
+      throw SQOAuthError(
+        .storeFailed,
+        "SQLite cannot keep a write-ahead log for it; put the database on a local disk, and use an "
+          + "SQLite that was built with write-ahead logs")
+    }
+    try execute("PRAGMA synchronous=FULL; PRAGMA secure_delete=ON")
     sq_set_checkpoint_on_close(handle, 1)
   }
 
@@ -146,7 +166,12 @@ final class Connection {
     }
   }
 
-  /// Empties the log into the database; returns `false` if another process is reading the log.
+  /// Empties the log into the database; returns `false` if another process is using the log.
+  ///
+  /// The busy timeout must be zero: SQLite takes the write lock first, and would keep it while it
+  /// waits for the readers.
+  ///
+  /// - SeeAlso: SQLite's documentation of `sqlite3_wal_checkpoint_v2`
   func emptyLog() throws(SQOAuthError) -> Bool {
     let mode = SQLITE_CHECKPOINT_TRUNCATE
     switch sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil) {

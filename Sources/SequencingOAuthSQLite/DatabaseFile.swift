@@ -4,7 +4,7 @@ import SequencingOAuth
 
 /// The file of a database, found or created so that only its owner can read it.
 struct DatabaseFile {
-  /// The path that the app has given.
+  /// The absolute path of the database; symbolic links may lead to its folder.
   let path: String
 
   private var file: PrivateFile { PrivateFile(path: path) }

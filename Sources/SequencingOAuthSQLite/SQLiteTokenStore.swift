@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 public import SQFoundation
 public import SequencingOAuth
 
@@ -21,8 +22,8 @@ public import SequencingOAuth
 /// person can also remove accounts or restore older files without being noticed.
 ///
 /// A replaced record may stay in the log until the database is closed. An erased record stays in
-/// the log only if another process reads the database at that moment, and only until this process
-/// next saves or erases.
+/// the log only if another process uses the database for longer than a tenth of a second at that
+/// moment, and only until this process next saves or erases.
 ///
 /// The store is also a `RegistrationStore`: it can keep the registration of a client that
 /// registered itself, encrypted with the same key.
@@ -30,7 +31,7 @@ public import SequencingOAuth
 /// The store rejects a symbolic link, a database of another program, a database of a newer format
 /// and a damaged database. It does not change them.
 public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
-  /// The path of the database file.
+  /// The absolute path of the database file.
   public let path: String
   private let database: AccountDatabase
   private let locks: AccountLocks
@@ -39,7 +40,8 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 
   /// Creates a store at a path; the first call opens the database or creates it.
   ///
-  /// Without a key, the records are not encrypted.
+  /// Without a key, the records are not encrypted. A relative path begins at the process's working
+  /// directory at this moment.
   public convenience init(path: String, key: StoreKey? = nil) {
     self.init(path: path, key: key, busyTimeout: .seconds(30))
   }
@@ -54,6 +56,7 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 
   /// Creates a store with the longest time to wait while another process writes.
   package init(path: String, key: StoreKey?, busyTimeout: Duration) {
+    let path = AbsolutePath.of(path)
     self.path = path
     database = AccountDatabase(path: path, key: key, busyTimeout: busyTimeout)
     locks = AccountLocks(folder: path + ".locks")
@@ -90,8 +93,8 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 
   /// Erases the record of an account from all of the store's files.
   ///
-  /// If another process reads the database at that moment, a copy stays in the database's log until
-  /// this process next saves or erases.
+  /// If another process uses the database for longer than a tenth of a second at that moment, a copy
+  /// stays in the database's log until this process next saves or erases.
   public func erase(_ id: String) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.erase(id) }
   }

@@ -19,6 +19,13 @@ struct Probe {
     case ("until-exit", 1...):
       ExitUse.register()
       try await run(arguments[0], Array(arguments.dropFirst()))
+    case ("opened", 1...):
+      _ = try await store.list()
+      try await run(arguments[0], Array(arguments.dropFirst()))
+    case ("elsewhere", 2...):
+      guard chdir(arguments[0]) == 0 else { throw Misuse(message: "no folder \(arguments[0])") }
+      try await run(arguments[1], Array(arguments.dropFirst(2)))
+    case ("land-without-output", 0): try await landWithoutOutput()
     case ("load", 1): try await load(arguments[0])
     case ("save", 0): try await save()
     case ("check", 1):
@@ -81,6 +88,26 @@ struct Probe {
     try await store.save(record)
     say("saved")
     reservation.release()
+  }
+
+  /// Writes a record's write-ahead copy without an open standard output, as the process is killed.
+  ///
+  /// Another part of the program still prints. The record is the first line of standard input.
+  private func landWithoutOutput() async throws {
+    let record = try JSONDecoder().decode(AccountRecord.self, from: Data((readLine() ?? "").utf8))
+    for number in [STDOUT_FILENO, STDERR_FILENO] { close(number) }
+    let reservation = try await store.reservation(
+      record.id, replacing: try await store.load(record.id))
+    printAnywhere()
+    await reservation.writeAhead(record)
+    printAnywhere()
+    kill(getpid(), SIGKILL)
+  }
+
+  /// Writes a line to the numbers of standard output and standard error, whatever they now are.
+  private func printAnywhere() {
+    let line = Array("a line of the program\n".utf8)
+    for number in [STDOUT_FILENO, STDERR_FILENO] { _ = write(number, line, line.count) }
   }
 
   private func fillDisk(_ path: String) {

@@ -10,8 +10,9 @@
     private static let mostReported = 64
 
     init() throws(EventLoopFailure) {
-      epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-      wakeUpDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+      epoll = DescriptorNumber.aboveStandard(epoll_create1(Int32(EPOLL_CLOEXEC)))
+      wakeUpDescriptor = DescriptorNumber.aboveStandard(
+        eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
       // The descriptor is edge-triggered: every write wakes the thread once, and no read is
       // necessary.
       var event = Self.event(wakeUpDescriptor, EPOLLIN.rawValue | EPOLLET.rawValue)
@@ -39,14 +40,16 @@
       epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nil)
     }
 
-    func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool {
-      withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.mostReported) { reported in
+    func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool? {
+      withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.mostReported) {
+        reported -> Bool? in
         // Since 2.41, glibc declares that the address is never null.
         guard let first = reported.baseAddress else { return false }
         let count = epoll_wait(
           epoll, first, Int32(Self.mostReported), Monotonic.timeout(until: deadline))
+        if count < 0 { return errno == EINTR ? false : nil }
         var isWoken = false
-        for event in reported.prefix(Int(max(count, 0))) {
+        for event in reported.prefix(Int(count)) {
           if event.data.fd == wakeUpDescriptor {
             isWoken = true
           } else {

@@ -13,10 +13,18 @@ package protocol EventHandler: AnyObject, Sendable {
 
   /// Does what other threads have left for the loop before ``EventLoop/callSoon(_:)``.
   func isCalled()
+
+  /// Ends what waits for the loop, because the loop has ended for ever.
+  ///
+  /// The app has closed the loop's descriptors; see ``EventLoop/closedAdvice``. Another thread than
+  /// the loop's may call it, but never while another method of the handler is called. It may be
+  /// called again after each later use of the loop.
+  func loopHasFailed()
 }
 
 extension EventHandler {
   package func socketsAreReady(_ sockets: ArraySlice<ReadySocket>) {}
   package func timeIsDue() {}
   package func isCalled() {}
+  package func loopHasFailed() {}
 }

@@ -16,12 +16,13 @@ extension EventLoop {
     thread.withLock { $0 = LoopThread() }
     var ready: [ReadySocket] = []
     while let deadline = sleepTime() {
-      // While the process exits, the handlers are neither called nor released.
+      // While the process exits, the handlers are neither called nor released. After a failure,
+      // they are already released.
       guard turn(until: deadline, &ready) else { return }
     }
     // Releasing the last handler may also release the loop, so it happens outside the lock.
     let last = state.withLock { state in
-      defer { state = State(isEnding: true) }
+      defer { state = State(isEnding: true, hasFailed: state.hasFailed) }
       return state
     }
     withExtendedLifetime(last) {}
@@ -40,17 +41,21 @@ extension EventLoop {
     }
   }
 
-  /// Waits, then calls the handlers; returns `false` if the process is exiting.
+  /// Waits, then calls the handlers; returns `false` if the process is exiting or the loop has
+  /// failed.
   private func turn(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool {
     ready.removeAll(keepingCapacity: true)
-    var isWoken = poller.wait(until: deadline, &ready)
+    guard var isWoken = poller.wait(until: deadline, &ready) else {
+      fail()
+      return false
+    }
     guard handle(ready) else { return false }
     let now = Monotonic.now()
     if deadline <= now, deadline > 0 {
       // The process may have been suspended. Data that arrived in the meantime is handled before
       // the times that have passed.
       ready.removeAll(keepingCapacity: true)
-      if poller.wait(until: 0, &ready) { isWoken = true }
+      if poller.wait(until: 0, &ready) == true { isWoken = true }
       guard handle(ready) else { return false }
     }
     let (due, called) = state.withLock { [isWoken] state in

@@ -24,6 +24,8 @@ package final class EventLoop: Sendable {
     /// so setting the next timer, which is due later, need not wake it.
     var alarm = Monotonic.never
     var isEnding = false
+    /// Whether the loop has ended because the system could no longer wait; see ``fail()``.
+    var hasFailed = false
   }
 
   let poller: any SocketPoller
@@ -39,10 +41,14 @@ package final class EventLoop: Sendable {
 
   init(_ poller: any SocketPoller) throws(EventLoopFailure) {
     self.poller = poller
+    ForkedCopy.watch()
     guard Threads.start({ [self] in run() }) else { throw EventLoopFailure.noThread }
   }
 
   // MARK: For handlers, from any thread
+
+  /// Whether the loop has ended because the app has closed its descriptors; see ``closedAdvice``.
+  package var hasFailed: Bool { state.withLock(\.hasFailed) }
 
   /// Watches a socket for events; returns `false` if the system cannot watch it.
   ///
@@ -50,10 +56,13 @@ package final class EventLoop: Sendable {
   package func watch(
     _ socket: Int32, for events: SocketEvents, by handler: any EventHandler
   ) -> Bool {
-    let isKnown = state.withLock { state in
+    if ForkedCopy.isHere { return false }
+    let isKnown = state.withLock { state -> Bool? in
+      if state.hasFailed { return nil }
       let watched = Watched(handler: handler, isOnce: events.contains(.once))
       return state.sockets.updateValue(watched, forKey: socket) != nil
     }
+    guard let isKnown else { return false }
     if poller.set(socket, events, isKnown: isKnown) { return true }
     state.withLock { $0.sockets[socket] = nil }
     return false
@@ -61,12 +70,12 @@ package final class EventLoop: Sendable {
 
   /// Changes the events for which a socket is watched; with an empty set, only its end is reported.
   package func change(_ socket: Int32, to events: SocketEvents) {
-    _ = poller.set(socket, events, isKnown: true)
+    if !ForkedCopy.isHere { _ = poller.set(socket, events, isKnown: true) }
   }
 
   /// Stops watching a socket; call it before closing the socket.
   package func forget(_ socket: Int32) {
-    poller.remove(socket)
+    if !ForkedCopy.isHere { poller.remove(socket) }
     state.withLock { $0.sockets[socket] = nil }
   }
 
@@ -74,7 +83,7 @@ package final class EventLoop: Sendable {
   ///
   /// Each handler has one time: a further call replaces it, and ``Monotonic/never`` removes it.
   package func call(_ handler: any EventHandler, at time: UInt64) {
-    wake { state in
+    wake(for: time == Monotonic.never ? nil : handler) { state in
       state.timers.set(handler, id: ObjectIdentifier(handler), at: time)
       return time < state.sleepsUntil
     }
@@ -84,7 +93,7 @@ package final class EventLoop: Sendable {
   ///
   /// Do not call this method again for a handler before ``EventHandler/isCalled()`` is called.
   package func callSoon(_ handler: any EventHandler) {
-    wake { state in
+    wake(for: handler) { state in
       if !state.isEnding { state.called.append(handler) }
       return state.sleepsUntil > 0
     }
@@ -99,23 +108,77 @@ package final class EventLoop: Sendable {
   }
 
   /// Wakes the thread of the loop with this wake-up descriptor; a signal handler may call it.
-  package static func wakeUp(_ descriptor: Int32) { SocketPollers.wakeUp(descriptor) }
+  ///
+  /// Returns `false` if there is no such thread, in a ``ForkedCopy`` or because the app has closed
+  /// the descriptor.
+  @discardableResult
+  package static func wakeUp(_ descriptor: Int32) -> Bool {
+    !ForkedCopy.isHere && SocketPollers.wakeUp(descriptor)
+  }
 
   /// Ends the thread soon; it may still call handlers that are already due, but no others.
   package func end() {
-    wake { state in
+    wake(for: nil) { state in
       state.isEnding = true
       return state.sleepsUntil > 0
     }
   }
 
   /// Changes the state, and wakes the thread if the closure returns `true`.
-  private func wake(_ change: (inout State) -> Bool) {
-    let mustWake = state.withLock { state in
-      guard change(&state) else { return false }
+  ///
+  /// If the loop has failed, it tells the handler so instead.
+  private func wake(for handler: (any EventHandler)?, _ change: (inout State) -> Bool) {
+    // The parent's thread would wake in place of a thread of this process.
+    if ForkedCopy.isHere { return }
+    let (mustWake, hasFailed) = state.withLock { state -> (Bool, Bool) in
+      if state.hasFailed { return (false, true) }
+      guard change(&state) else { return (false, false) }
       state.sleepsUntil = 0
-      return true
+      return (true, false)
     }
-    if mustWake { SocketPollers.wakeUp(poller.wakeUpDescriptor) }
+    // The caller may hold a lock that the handlers take, so another thread calls them.
+    if hasFailed, let handler {
+      _ = Threads.start { [self] in tell([handler]) }
+    } else if mustWake, !SocketPollers.wakeUp(poller.wakeUpDescriptor) {
+      _ = Threads.start { [self] in fail() }
+    }
+  }
+
+  // MARK: The end by a closed descriptor
+
+  /// What is wrong if a loop has failed, and what to do, for the message of an error.
+  package static let closedAdvice =
+    "the program has closed file descriptors of the SDK, for example with closefrom; close only "
+    + "the program's own descriptors, and start the program again"
+
+  /// Ends the loop, and tells its handlers, because the system no longer knows its descriptors.
+  ///
+  /// There is no new start: the sockets are closed too, and whoever closes them again by their old
+  /// numbers would close the descriptors of a new poller.
+  func fail() {
+    let found = state.withLock { state -> (handlers: [any EventHandler], wasEnding: Bool)? in
+      if state.hasFailed { return nil }
+      let wasEnding = state.isEnding
+      let handlers =
+        state.sockets.values.compactMap(\.handler) + state.timers.values + state.called
+        + state.wakeUps
+      state = State(isEnding: true, hasFailed: true)
+      return (handlers, wasEnding)
+    }
+    guard let found else { return }
+    // The numbers may belong to the app by now, so the poller must never close them.
+    _ = Unmanaged.passRetained(poller as AnyObject)
+    // Releasing the last handler may also release the loop, so it happens outside the lock.
+    withExtendedLifetime(found) { if !found.wasEnding { tell(found.handlers) } }
+  }
+
+  private func tell(_ handlers: [any EventHandler]) {
+    gate.withLock { isClosed in
+      if isClosed { return }
+      var told: Set<ObjectIdentifier> = []
+      for handler in handlers where told.insert(ObjectIdentifier(handler)).inserted {
+        handler.loopHasFailed()
+      }
+    }
   }
 }

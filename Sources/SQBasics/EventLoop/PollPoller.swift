@@ -21,8 +21,10 @@ final class PollPoller: SocketPoller, @unchecked Sendable {
   private var polled: [pollfd] = []
 
   init() throws(EventLoopFailure) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw EventLoopFailure(errno: errno) }
+    var opened: [Int32] = [-1, -1]
+    guard pipe(&opened) == 0, let ends = DescriptorNumber.aboveStandard(opened) else {
+      throw EventLoopFailure(errno: errno)
+    }
     for end in ends {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -54,7 +56,7 @@ final class PollPoller: SocketPoller, @unchecked Sendable {
     if isWaiting { SocketPollers.wakeUp(wakeUpDescriptor) }
   }
 
-  func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool {
+  func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool? {
     state.withLock { state in
       state.isWaiting = true
       guard state.hasChanged else { return }
@@ -63,8 +65,10 @@ final class PollPoller: SocketPoller, @unchecked Sendable {
       polled += state.events.map { sq_polled($0.key, $0.value.rawValue) }
     }
     let count = poll(&polled, nfds_t(polled.count), Monotonic.timeout(until: deadline))
-    return state.withLock { state in
+    let canWait = count >= 0 || errno == EINTR
+    return state.withLock { state -> Bool? in
       state.isWaiting = false
+      guard canWait, sq_polled_events(polled[0]) & UInt32(POLLNVAL) == 0 else { return nil }
       guard count > 0 else { return false }
       for entry in polled.dropFirst() where sq_polled_events(entry) != 0 {
         let socket = sq_polled_file(entry)

@@ -19,7 +19,10 @@ protocol SocketPoller: AnyObject, Sendable {
   func remove(_ socket: Int32)
 
   /// Waits for events until a time of ``Monotonic`` and appends them; returns whether it was woken.
-  func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool
+  ///
+  /// Returns `nil` if the system can no longer wait, because the poller's descriptors are closed or
+  /// belong to something else.
+  func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool?
 }
 
 enum SocketPollers {
@@ -38,9 +41,13 @@ enum SocketPollers {
   }
 
   /// Wakes the thread that waits in a poller; a signal handler may call it.
-  static func wakeUp(_ descriptor: Int32) {
+  ///
+  /// Returns `false` if the descriptor is closed or cannot be written.
+  @discardableResult
+  static func wakeUp(_ descriptor: Int32) -> Bool {
     var value: UInt64 = 1
-    _ = write(descriptor, &value, MemoryLayout<UInt64>.size)
+    // A full pipe wakes the thread too.
+    return write(descriptor, &value, MemoryLayout<UInt64>.size) >= 0 || errno == EAGAIN
   }
 }
 

@@ -22,7 +22,8 @@ package final class SocketWait: EventHandler {
 
   /// Returns `true` when the socket has an event.
   ///
-  /// Returns `false` at the deadline, after ``end()``, or if the system cannot watch the socket.
+  /// Returns `false` at the deadline, after ``end()``, or if the system cannot watch the socket or
+  /// the loop has failed.
   package func result() async -> Bool { await isReady.wait() }
 
   /// Ends the wait early; does nothing if the wait has already ended.
@@ -31,6 +32,8 @@ package final class SocketWait: EventHandler {
   package func socketsAreReady(_ sockets: ArraySlice<ReadySocket>) { finish(true) }
 
   package func timeIsDue() { finish(false) }
+
+  package func loopHasFailed() { finish(false) }
 
   private func finish(_ result: Bool) {
     let wasOver = isOver.withLock { isOver in

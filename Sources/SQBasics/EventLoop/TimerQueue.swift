@@ -18,6 +18,9 @@ package struct TimerQueue<ID: Hashable, Value> {
 
   package var isEmpty: Bool { heap.isEmpty }
 
+  /// The values, in no particular order.
+  var values: [Value] { heap.map(\.value) }
+
   /// Schedules a value for a time, which replaces the id's earlier time; ``Monotonic/never``
   /// removes the value.
   package mutating func set(_ value: Value, id: ID, at time: UInt64) {

@@ -1,7 +1,7 @@
+import CSQSockets
 import Dispatch
 import SQBasics
-import SQFiles
-import SQFoundation
+import SQLibC
 
 /// A watch that warns once, on standard error, if callbacks wait for a blocked main thread.
 ///
@@ -75,10 +75,10 @@ final class MainThreadWatch: Sendable {
   }
 
   private static func speak() {
-    let text =
+    var text =
       "SequencingOAuth: a callback has waited 5 s for the blocked main thread. Let the main "
       + "thread run (dispatchMain(), RunLoop.main.run() or an async main), or set callbackQueue to a "
       + "queue of your own.\n"
-    try? FileDescriptor.standardError.write(Data(text.utf8))
+    text.withUTF8 { _ = sq_write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 }

@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 import SQFoundation
 
 /// A collection of an app's store keys and client keys, each under a name.
@@ -76,6 +77,7 @@ extension KeyManager {
   public static func makeKeyFile(
     at path: String, passphrase: String? = nil
   ) async throws(SQOAuthError) -> StoreKey {
+    let path = AbsolutePath.of(path)
     try await queue.run { () throws(SQOAuthError) in
       _ = try KeyFile(path: path, passphrase: passphrase).makeIfAbsent()
     }
@@ -96,7 +98,8 @@ extension KeyManager {
   public static func makeClientKeyFile(
     at path: String, algorithm: JWSAlgorithm = .es256, passphrase: String? = nil
   ) async throws(SQOAuthError) -> ClientKey {
-    try await queue.run { () throws(SQOAuthError) in
+    let path = AbsolutePath.of(path)
+    return try await queue.run { () throws(SQOAuthError) in
       let file = SecretFile("the key file", path: path)
       return try file.readOrMake { content throws(SQOAuthError) in
         do throws(SQOAuthError) {
@@ -139,6 +142,7 @@ extension KeyManager {
   public static func changePassphrase(
     ofKeyFileAt path: String, from old: String?, to new: String?
   ) async throws(SQOAuthError) -> StoreKey {
+    let path = AbsolutePath.of(path)
     try await queue.run { () throws(SQOAuthError) in
       try KeyFile(path: path, passphrase: old).change(to: new)
     }

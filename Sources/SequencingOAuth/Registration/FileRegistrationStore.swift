@@ -12,7 +12,7 @@ import SQFoundation
 public final class FileRegistrationStore: RegistrationStore {
   private typealias Registrations = NamedValues<ClientRegistration>
 
-  /// The path of the file.
+  /// The absolute path of the file.
   public let path: String
   private let key: StoreKey?
   private let file: PrivateFile
@@ -23,8 +23,10 @@ public final class FileRegistrationStore: RegistrationStore {
 
   /// Creates a store in a file of the app's choice; the first save creates the file.
   ///
-  /// Without a key, the registrations and their secrets are not encrypted.
+  /// Without a key, the registrations and their secrets are not encrypted. A relative path begins at
+  /// the process's working directory at this moment.
   public init(path: String, key: StoreKey? = nil) {
+    let path = AbsolutePath.of(path)
     self.path = path
     self.key = key
     file = PrivateFile(path: path)

@@ -70,6 +70,14 @@ final class SignalListener: EventHandler {
     if number != 0 { hear(number) }
   }
 
+  /// Gives the signals their usual effect back, because nothing wakes the listener any more.
+  func loopHasFailed() {
+    state.withLock { state in
+      state.isHearing = false
+      if !state.handlers.isEmpty { Self.uninstall() }
+    }
+  }
+
   private func hear(_ number: Int32) {
     let handlers = state.withLock { state in
       defer { state.handlers = [:] }
@@ -90,7 +98,7 @@ final class SignalListener: EventHandler {
   private static func install() {
     // Of the signals that were ignored, only SIGHUP stays ignored: shell scripts make every
     // background program ignore SIGINT.
-    let hearsHangUp = hearsHangUp.load(ordering: .acquiring) || !isIgnored(SIGHUP)
+    let hearsHangUp = hearsHangUp.load(ordering: .acquiring) || sq_is_ignored(SIGHUP) == 0
     Self.hearsHangUp.store(hearsHangUp, ordering: .releasing)
     heardAt.store(0, ordering: .releasing)
     signal(SIGINT, handle)
@@ -108,6 +116,8 @@ final class SignalListener: EventHandler {
   static func end(by number: Int32) {
     signal(number, SIG_DFL)
     kill(getpid(), number)
+    // Linux discards a signal without a handler for process 1, which a container's program may be.
+    if getpid() == 1 { _exit(128 + number) }
   }
 
   private static let handle: @convention(c) (Int32) -> Void = { number in
@@ -117,7 +127,12 @@ final class SignalListener: EventHandler {
       expected: 0, desired: now, ordering: .acquiringAndReleasing)
     if isFirst {
       SignalListener.arrived.store(number, ordering: .releasing)
-      EventLoop.wakeUp(SignalListener.wakeUpDescriptor.load(ordering: .acquiring))
+      let descriptor = SignalListener.wakeUpDescriptor.load(ordering: .acquiring)
+      if !EventLoop.wakeUp(descriptor) {
+        // No thread can hear the signal, so it has its usual effect.
+        SignalListener.uninstall()
+        SignalListener.end(by: number)
+      }
     } else if SignalListener.isAnother(at: now, after: heardAt) {
       // The signal is pending until the handler returns, and then ends the program.
       SignalListener.uninstall()
@@ -133,10 +148,4 @@ final class SignalListener: EventHandler {
 
   /// The monotonic time in nanoseconds, never 0; it is safe to use in a signal handler.
   private static var now: UInt64 { max(1, sq_monotonic_nanoseconds()) }
-
-  private static func isIgnored(_ number: Int32) -> Bool {
-    let handler = signal(number, SIG_IGN)
-    signal(number, handler)
-    return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-  }
 }

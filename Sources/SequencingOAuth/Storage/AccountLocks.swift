@@ -21,7 +21,10 @@ public struct AccountLocks: Sendable {
 
   /// Creates a value for lock files in a folder; the first lease creates the folder, for its owner
   /// only.
+  ///
+  /// A relative path begins at the process's working directory at this moment.
   public init(folder: String) {
+    let folder = AbsolutePath.of(folder)
     self.folder = folder
     unusedLocks = UnusedLocks(folder: folder)
   }

@@ -176,24 +176,28 @@ enum ChildProcess {
     }
   }
 
-  /// Makes the program receive its signals, although the threads of Swift's tasks block them.
+  /// Makes the program receive its signals, although the threads of Swift's tasks block them and
+  /// this process may ignore SIGPIPE.
   ///
-  /// A detached program gets a new session, so that it cannot open the terminal, and Ctrl-C does
-  /// not end it.
+  /// Ctrl-C ends only a program that gets the terminal. A detached program also gets a new session,
+  /// so that it cannot open the terminal.
   private static func restoreSignals(_ spawning: inout sq_spawning, _ streams: Streams) {
-    var flags = Int32(POSIX_SPAWN_SETSIGMASK) | closingFiles
+    var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | closingFiles
     var signals = sq_no_signals()
     posix_spawnattr_setsigmask(&spawning.attributes, &signals)
+    sigaddset(&signals, SIGPIPE)
     switch streams {
-    case .shown: break
+    case .shown:
+      // A process group of its own: the program may be the user's browser, which stays open.
+      posix_spawnattr_setpgroup(&spawning.attributes, 0)
+      flags |= Int32(POSIX_SPAWN_SETPGROUP)
     case .detached: flags |= newSession
     case .terminal:
       // This process ignores these signals for now; the program must not inherit that.
       sigaddset(&signals, SIGINT)
       sigaddset(&signals, SIGQUIT)
-      posix_spawnattr_setsigdefault(&spawning.attributes, &signals)
-      flags |= Int32(POSIX_SPAWN_SETSIGDEF)
     }
+    posix_spawnattr_setsigdefault(&spawning.attributes, &signals)
     posix_spawnattr_setflags(&spawning.attributes, Int16(flags))
   }
 

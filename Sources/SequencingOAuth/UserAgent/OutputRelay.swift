@@ -40,10 +40,6 @@ final class OutputRelay: Sendable {
   }
 
   private func passOn() {
-    // Without this, SIGPIPE would end this process once no program reads its standard error.
-    var signals = sq_no_signals()
-    sigaddset(&signals, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
     _ = fcntl(readEnd, F_SETFL, O_NONBLOCK)
     var hasEnded = false
     while !hasEnded {
@@ -66,15 +62,17 @@ final class OutputRelay: Sendable {
       while true {
         let count = read(readEnd, buffer.baseAddress, buffer.count)
         guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
-        _ = write(2, buffer.baseAddress, count)
+        _ = sq_write(2, buffer.baseAddress, count)
       }
     }
   }
 
   /// Returns the two ends of a pipe; programs that are started later do not inherit them.
   private static func pipe() -> [Int32]? {
-    var ends: [Int32] = [-1, -1]
-    guard SQLibC.pipe(&ends) == 0 else { return nil }
+    var opened: [Int32] = [-1, -1]
+    guard SQLibC.pipe(&opened) == 0, let ends = DescriptorNumber.aboveStandard(opened) else {
+      return nil
+    }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return ends
   }

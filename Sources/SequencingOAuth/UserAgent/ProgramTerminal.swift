@@ -1,3 +1,4 @@
+import CSQSockets
 import SQBasics
 import SQLibC
 
@@ -78,13 +79,13 @@ private enum KeySignals {
     }
   }
 
-  /// Restores the earlier handling of the signals.
+  /// Restores the earlier handling of the signals, except where the program has changed it since.
   static func restore() {
     state.withLock { state in
       state.loans -= 1
       guard state.loans == 0 else { return }
-      sigaction(SIGINT, &state.interrupt, nil)
-      sigaction(SIGQUIT, &state.quit, nil)
+      if sq_is_ignored(SIGINT) != 0 { sigaction(SIGINT, &state.interrupt, nil) }
+      if sq_is_ignored(SIGQUIT) != 0 { sigaction(SIGQUIT, &state.quit, nil) }
     }
   }
 }

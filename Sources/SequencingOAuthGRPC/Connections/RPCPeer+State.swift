@@ -57,6 +57,13 @@ extension RPCPeer.State {
     waiting = []
   }
 
+  /// Ends the connections and all attempts.
+  mutating func endAll(_ error: RPCCallError) {
+    current?.fail(error)
+    for connection in draining { connection.fail(error) }
+    cannotOpen(error)
+  }
+
   // MARK: Collecting results and making attempts
 
   /// Collects the results of attempts, sets draining connections aside, and makes waiting attempts.

@@ -166,13 +166,27 @@ final class RPCPeer: EventHandler {
       count = next
       SocketIO.yield()
     }
-    let streams = arrivals.withLock { arrivals in
+    let streams = takeArrivals()
+    act { state in
+      for stream in streams { state.add(stream) }
+    }
+  }
+
+  private func takeArrivals() -> [RPCStream] {
+    arrivals.withLock { arrivals in
       arrivals.isAnnounced = false
       defer { arrivals.streams = [] }
       return arrivals.streams
     }
+  }
+
+  /// Ends all attempts, because nothing waits for their connections any more.
+  func loopHasFailed() {
+    let streams = takeArrivals()
     act { state in
       for stream in streams { state.add(stream) }
+      state.alarm = .max
+      state.endAll(RPCCallError(.unavailable, EventLoop.closedAdvice))
     }
   }
 
@@ -214,9 +228,14 @@ final class RPCPeer: EventHandler {
       let mustOpen = state.mustOpen()
       // The loop keeps this peer alive while a time is set.
       if state.isIdle { state.nextCheck = .max }
-      if state.nextCheck != state.alarm, let loop = EventLoop.shared {
-        state.alarm = state.nextCheck
-        loop.call(self, at: state.nextCheck)
+      if state.nextCheck != state.alarm {
+        if let loop = EventLoop.shared {
+          state.alarm = state.nextCheck
+          loop.call(self, at: state.nextCheck)
+        } else {
+          // Without a loop, nothing would end the wait for a connection.
+          state.cannotOpen(RPCCallError(.unavailable, EventLoop.absence))
+        }
       }
       if state.ended.isEmpty { return ([], mustOpen) }
       defer { state.ended = [] }

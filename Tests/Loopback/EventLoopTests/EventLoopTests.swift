@@ -45,6 +45,7 @@ import Testing
       case ready(SocketEvents)
       case due
       case called
+      case failed
     }
 
     private let calls: AsyncStream<Call>
@@ -65,6 +66,7 @@ import Testing
     }
     func timeIsDue() { record(.due) }
     func isCalled() { record(.called) }
+    func loopHasFailed() { record(.failed) }
 
     private func record(_ call: Call) {
       count.withLock { $0 += 1 }
@@ -200,6 +202,46 @@ import Testing
     try #require(await isGone.value())
     #expect(handler.isSilent)
     withExtendedLifetime(pair) {}
+  }
+
+  /// In a process of its own, because another test could get the numbers of the closed descriptors.
+  @Test func `a loop whose descriptors the app closes tells its handlers, then and later`() async {
+    await #expect(processExitsWith: .success) {
+      // The pipe of poll(2) may lose its reader only.
+      signal(SIGPIPE, SIG_IGN)
+      for poller in EventLoopTests.pollers {
+        for wakeUpIsClosed in [true, false] {
+          let before = EventLoopTests.descriptors()
+          let loop = try poller.loop()
+          let own = EventLoopTests.descriptors().subtracting(before)
+          try #require(own.contains(loop.poller.wakeUpDescriptor))
+          let pair = try Pair()
+          let (watching, timed, late) = (Recorder(), Recorder(), Recorder())
+          try #require(loop.watch(pair.near, for: .readable, by: watching))
+          loop.call(timed, at: Monotonic.after(.seconds(3600)))
+          let wait = SocketWait(until: Monotonic.after(.seconds(3600)), on: loop)
+          while loop.state.withLock({ $0.sleepsUntil == 0 }) { await Task.yield() }
+          for number in own where wakeUpIsClosed || number != loop.poller.wakeUpDescriptor {
+            close(number)
+          }
+          // The thread sleeps on, or wakes and finds that it cannot sleep again.
+          loop.callSoon(Recorder())
+          #expect(await watching.next() == .failed)
+          #expect(await timed.next() == .failed)
+          #expect(await !wait.result())
+          #expect(loop.hasFailed)
+          #expect(!loop.watch(pair.near, for: .readable, by: watching))
+          loop.callSoon(late)
+          #expect(await late.next() == .failed)
+          #expect(await !SocketWait(until: Monotonic.after(.seconds(3600)), on: loop).result())
+        }
+      }
+    }
+  }
+
+  /// Returns the numbers of the open descriptors.
+  private static func descriptors() -> Set<Int32> {
+    Set((0..<1024).filter { fcntl($0, F_GETFD) >= 0 })
   }
 
   @Test func `a shared instance that could not be created is created at its next use`() throws {

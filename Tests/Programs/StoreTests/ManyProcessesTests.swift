@@ -171,6 +171,27 @@ import Testing
     #expect(fixture.tokenRequests == before + 1)
   }
 
+  /// Linux does not end process 1 by a signal.
+  @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
+  func `process 1 of a container ends after the refresh, as a shell would report it`()
+    async throws
+  {
+    let fixture = try await SharedAccount(.file)
+    let answer = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let container = try ChildProcess(
+      SmallDisk.unshare + ["--pid", "--fork", "--kill-child", "--mount-proc"] + [
+        StoreProbe.executable, fixture.kind.address?(fixture.folder) ?? "",
+        "token-despite-signals", fixture.sandbox.issuer.absoluteString,
+      ])
+    try await answer.isHolding()
+    container.signal(SIGTERM)
+    answer.open()
+    let result = try await container.result()
+    #expect(result.status == 128 + SIGTERM, "\(result.output)\(result.errors)")
+    #expect(try await fixture.stored()?.token.refreshToken == fixture.sandbox.latestRefreshToken)
+  }
+
   @Test func `a second signal ends a program whose handler does not return`() async throws {
     let probe = try StoreProbe.start(.file, in: TemporaryFolder(), ["blocked-by-signal"])
     _ = try await probe.line(after: "listening")

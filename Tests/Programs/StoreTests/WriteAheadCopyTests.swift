@@ -101,6 +101,19 @@ import Testing
     #expect(try await kind.open(folder).load("a") == nil)
   }
 
+  /// The next file that the process opens would otherwise get the number of standard output.
+  @Test(arguments: [StoreKind.file, .encrypted, .sqlite, .encryptedSQLite])
+  func `text that a program without standard output prints does not get into the copy`(
+    kind: StoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await kind.open(folder).save(Self.old)
+    let result = try await StoreProbe.run(
+      kind, in: folder, ["land-without-output"], input: StoreProbe.input([Self.new]))
+    #expect(result.status == 128 + SIGKILL, "\(result.errors)")
+    #expect(try await kind.open(folder).load("a") == Self.new)
+  }
+
   /// The stored record can be newer than the copy, for example after a refresh by a version without
   /// write-ahead copies or after a new sign-in.
   @Test(arguments: StoreKind.landing, ["newest", "old"])

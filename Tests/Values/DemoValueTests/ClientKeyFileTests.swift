@@ -1,6 +1,7 @@
 import Foundation
 import OAuthSandbox
 import SQBasics
+import SQFiles
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -122,10 +123,10 @@ import Testing
 
   @Test(arguments: ["key.pem", "./key.pem", "a/key.pem"])
   func `the path of a file is made absolute`(path: String) {
-    let absolute = FileReading.absolutePath(path)
+    let absolute = AbsolutePath.of(path)
     #expect(absolute.hasPrefix("/") && absolute.hasSuffix("/" + path.replacing("./", with: "")))
     #expect(!absolute.contains("/./"))
-    #expect(FileReading.absolutePath("/x/" + path) == "/x/" + path)
+    #expect(AbsolutePath.of("/x/" + path) == "/x/" + path)
   }
 
   @Test func `the text of a key is never printed`() throws {

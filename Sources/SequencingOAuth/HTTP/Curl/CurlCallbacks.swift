@@ -1,5 +1,6 @@
 import CSQCurl
 import CSQSockets
+import SQBasics
 import SQLibC
 
 // The functions that libcurl calls. They are global functions, because a closure that is passed to
@@ -80,8 +81,8 @@ func curlOpenSocket(
   _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
   guard let multi = multi(context), let address else { return sq_no_socket }
-  let socket = sq_socket(
-    address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+  let socket = DescriptorNumber.aboveStandard(
+    sq_socket(address.pointee.family, address.pointee.socktype, address.pointee.protocol))
   if socket >= 0 { multi.sockets.opened(socket) }
   return socket
 }

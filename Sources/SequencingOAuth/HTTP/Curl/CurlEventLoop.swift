@@ -10,15 +10,23 @@ import Synchronization
 /// and for times that are due. This object then takes the lock of ``CurlMulti``, does the work, and
 /// resumes the callers outside the lock.
 final class CurlEventLoop: EventHandler {
-  private static let instance = SharedInstance<CurlEventLoop, SQOAuthError>()
+  fileprivate static let instance = SharedInstance<CurlEventLoop, SQOAuthError>()
 
   /// The only instance, which is created on first use and works until the process ends.
   ///
-  /// If the system could not provide a file descriptor or a thread, a later use tries again.
+  /// If the system could not provide a file descriptor or a thread, a later use tries again. In a
+  /// ``ForkedCopy``, and after the app has closed the loop's descriptors, each use fails.
   static var shared: Result<CurlEventLoop, SQOAuthError> {
-    Result { () throws(SQOAuthError) in
-      try instance.get { () throws(SQOAuthError) in try CurlEventLoop() }
+    Result { () throws(SQOAuthError) -> CurlEventLoop in
+      if ForkedCopy.isHere { throw unusable(ForkedCopy.advice) }
+      let curl = try instance.get { () throws(SQOAuthError) in try CurlEventLoop() }
+      if curl.loop.hasFailed { throw unusable(EventLoop.closedAdvice) }
+      return curl
     }
+  }
+
+  private static func unusable(_ advice: String) -> SQOAuthError {
+    SQOAuthError(.connectionFailed, "the HTTP client cannot be used: \(advice)")
   }
 
   private enum Command: Sendable {
@@ -40,7 +48,7 @@ final class CurlEventLoop: EventHandler {
   private let inbox = Locked(Inbox())
   /// The number of started transfers whose callers were not resumed yet.
   private let count = Atomic(0)
-  private let loop: EventLoop
+  let loop: EventLoop
 
   private init() throws(SQOAuthError) {
     OpenSSL.begin()
@@ -144,14 +152,37 @@ final class CurlEventLoop: EventHandler {
   }
 
   func isCalled() {
-    let commands = inbox.withLock { inbox in
+    let commands = takeCommands()
+    turn { multi in
+      for command in commands { Self.execute(command, multi) }
+    }
+  }
+
+  private func takeCommands() -> [Command] {
+    inbox.withLock { inbox in
       inbox.isAnnounced = false
       defer { inbox.commands.removeAll() }
       return inbox.commands
     }
-    turn { multi in
-      for command in commands { Self.execute(command, multi) }
+  }
+
+  /// Ends all transfers, because nothing waits for their sockets any more.
+  func loopHasFailed() {
+    let commands = takeCommands()
+    let error = Self.unusable(EventLoop.closedAdvice)
+    let news = multi.withLock { multi in
+      if multi.isStopped { return multi.takeNews() }
+      for command in commands {
+        if case .end(let transfer, let error) = command { multi.end(transfer, error) }
+        guard case .add(let transfer) = command else { continue }
+        transfer.giveUp(error)
+        multi.add(transfer)
+      }
+      for transfer in multi.active { multi.end(transfer, error) }
+      return multi.takeNews()
     }
+    for report in news.reports { report() }
+    finish(news.ended)
   }
 
   /// Changes the state under the lock, does what is due, then resumes callers outside the lock.
@@ -189,5 +220,6 @@ final class CurlEventLoop: EventHandler {
 }
 
 private func stopCurlEventLoop() {
-  if case .success(let loop) = CurlEventLoop.shared { loop.stop() }
+  // In a copy, a thread that does not exist there may hold the lock.
+  if !ForkedCopy.isHere { CurlEventLoop.instance.current?.stop() }
 }

@@ -49,7 +49,7 @@ final class ConnectionOpening {
 
   /// Stores a copy of the socket, because libcurl closes the original afterwards.
   func take(_ socket: Int32, context: OpaquePointer? = nil) {
-    let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+    let copy = fcntl(socket, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
     guard copy >= 0 else { return }
     if let context { SSL_CTX_up_ref(context) }
     connection = OpenedConnection(socket: copy, context: context)

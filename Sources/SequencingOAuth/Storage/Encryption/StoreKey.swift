@@ -1,5 +1,6 @@
 public import SQBasics
 package import SQCrypto
+import SQFiles
 public import SQFoundation
 
 /// The source of an encrypted store's key: a passphrase, the key itself or a key file.
@@ -37,9 +38,10 @@ public struct StoreKey: Sendable {
   ///
   /// The file has mode 0600. Anyone with both the store and the key file can read the tokens,
   /// unless the key file is sealed with a passphrase. So keep the two files apart, and do not put
-  /// them in the same backup.
+  /// them in the same backup. A relative path begins at the process's working directory at this
+  /// moment.
   public static func file(_ path: String, passphrase: String? = nil) -> Self {
-    Self(source: .file(path: path, passphrase: passphrase))
+    Self(source: .file(path: AbsolutePath.of(path), passphrase: passphrase))
   }
 }
 

@@ -1,4 +1,5 @@
 import SQBasics
+import SQFiles
 public import SQFoundation
 
 /// A store that keeps tokens in one encrypted file.
@@ -21,12 +22,15 @@ public import SQFoundation
 /// same place as the file protects the tokens only if the two are separated, as in a backup of the
 /// store alone; see ``StoreKey``.
 public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStore, PagedTokenStore {
-  /// The path of the token file.
+  /// The absolute path of the token file.
   public let path: String
   private let file: TokenFile<SealedFormat>
 
   /// Creates a store in a file of the app's choice; the first save creates the file.
+  ///
+  /// A relative path begins at the process's working directory at this moment.
   public init(path: String, key: StoreKey) {
+    let path = AbsolutePath.of(path)
     self.path = path
     file = TokenFile(path: path, format: SealedFormat(key: key))
   }
@@ -50,6 +54,7 @@ public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStor
 
   /// Creates a store with a limit on the wait for another program's lock on the file.
   package init(path: String, key: StoreKey, lockLimit: Duration) {
+    let path = AbsolutePath.of(path)
     self.path = path
     file = TokenFile(path: path, format: SealedFormat(key: key), lockLimit: lockLimit)
   }

@@ -1,3 +1,4 @@
+import SQFiles
 public import SQFoundation
 
 /// A store that keeps tokens in one unencrypted file, readable only by its owner.
@@ -16,12 +17,15 @@ public import SQFoundation
 /// lock file, `PATH.lock`, remains after the first save. If another program has locked the store, a
 /// call waits at most 30 s and then throws.
 public final class FileTokenStore: SharedTokenStore, ReservingTokenStore, PagedTokenStore {
-  /// The path of the token file.
+  /// The absolute path of the token file.
   public let path: String
   private let file: TokenFile<TokenDocument.Format>
 
   /// Creates a store in a file of the app's choice; the first save creates the file.
+  ///
+  /// A relative path begins at the process's working directory at this moment.
   public init(path: String) {
+    let path = AbsolutePath.of(path)
     self.path = path
     file = TokenFile(path: path, format: TokenDocument.Format())
   }
@@ -35,6 +39,7 @@ public final class FileTokenStore: SharedTokenStore, ReservingTokenStore, PagedT
 
   /// Creates a store with a limit on the wait for another program's lock on the file.
   package init(path: String, lockLimit: Duration) {
+    let path = AbsolutePath.of(path)
     self.path = path
     file = TokenFile(path: path, format: TokenDocument.Format(), lockLimit: lockLimit)
   }

@@ -137,4 +137,22 @@ import Testing
     #expect(errors.components(separatedBy: "blocked").count == 2, "\(errors)")
     #expect(errors.contains("dispatchMain()") && errors.contains("callbackQueue"))
   }
+
+  @Test(.ownThreads)
+  func `the warning does not end a program whose standard error no other program reads`()
+    async throws
+  {
+    await #expect(processExitsWith: .success) {
+      signal(SIGPIPE, SIG_DFL)
+      var ends: [Int32] = [-1, -1]
+      let own = dup(2)
+      try #require(pipe(&ends) == 0 && dup2(ends[1], 2) == 2)
+      ends.forEach { close($0) }
+      let watch = MainThreadWatch.shared
+      watch.setTimer { look in look() }
+      _ = watch.begin()
+      // At its end, the test's process writes to standard error.
+      try #require(dup2(own, 2) == 2)
+    }
+  }
 }

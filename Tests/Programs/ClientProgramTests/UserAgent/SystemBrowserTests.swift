@@ -227,6 +227,25 @@ import Testing
     #expect(folder.read("xdg-open.session") == "own\n")
   }
 
+  /// Ctrl-C ends the programs of this program's group, and a closed terminal does so too.
+  @Test(.ownThreads)
+  func `a named browser has its own process group, and does not ignore SIGPIPE`() async throws {
+    await #expect(processExitsWith: .success) {
+      signal(SIGPIPE, SIG_IGN)
+      let folder = try await Self.folder(
+        with: ["firefox"],
+        script: #"""
+          grep SigIgn /proc/self/status >"$0.signals"
+          [ "$(cut -d' ' -f5 /proc/$$/stat)" = $$ ] && echo own >"$0.group"
+          """#)
+      try await Self.browser(["BROWSER": folder.path + "/firefox", "DISPLAY": ":0"]).open(
+        try #require(URL(string: "https://id.example/a")))
+      try #require(folder.read("firefox.group") == "own\n")
+      let signals = folder.read("firefox.signals").dropFirst("SigIgn:\t".count).dropLast()
+      try #require(try #require(UInt64(signals, radix: 16)) & 1 << (SIGPIPE - 1) == 0)
+    }
+  }
+
   // MARK: Text browsers
 
   @Test func `a text browser gets the terminal, and the app is notified before and after`()

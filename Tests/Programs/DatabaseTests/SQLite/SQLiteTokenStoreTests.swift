@@ -292,6 +292,40 @@ import Testing
     #expect(try files.files(with: "s3cr3t") == [])
   }
 
+  /// The store's time limit is an hour, so an erasure that waited would last until the reader ends.
+  ///
+  /// In that time, no other process could write.
+  @Test(.timeLimit(.minutes(1)))
+  func `an erasure during a read does not wait, and other processes can save`() async throws {
+    let files = try SQLiteFolder()
+    let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .seconds(3600))
+    try await store.save(record("a", token: SQToken(accessToken: "s3cr3t")))
+    let reader = try ChildProcess(
+      [
+        "sqlite3", "-batch", files.path, "BEGIN", "SELECT id FROM accounts",
+        ".shell echo reading; cat",
+      ], input: .open)
+    _ = try await reader.line(after: "reading")
+    try await store.erase("a")
+    let line = String(decoding: try JSONEncoder().encode(record("b")), as: UTF8.self)
+    let other = try await ChildProcess.run(
+      [StoreProbe.executable, "sqlite:\(files.path)", "save"], input: .text(line + "\n"))
+    #expect(other.status == 0 && other.output == "saved\n", "\(other.errors)")
+    // Each later change tries to empty the log again.
+    try await store.save(record("c"))
+    #expect(reader.isRunning)
+    #expect(try await store.list() == ["b", "c"])
+    // The store still waits for another writer.
+    let writer = try ChildProcess(
+      ["sqlite3", "-batch", files.path, "BEGIN IMMEDIATE", ".shell echo locked; cat"],
+      input: .open)
+    _ = try await writer.line(after: "locked")
+    let waiting = Task { try await store.save(record("d")) }
+    await writer.stop()
+    try await waiting.value
+    await reader.stop()
+  }
+
   @Test func `among many accounts, erased records are in none of the files`() async throws {
     let files = try SQLiteFolder()
     let store = files.store()

@@ -1,0 +1,48 @@
+import Foundation
+import ProgramSupport
+import SQBasics
+import Testing
+
+@testable import SequencingOAuth
+
+/// The signals of a program that lends its terminal to another program.
+@Suite(.timeLimit(.minutes(1))) struct ProgramTerminalTests {
+  @Test(.ownThreads)
+  func `signals that the program has begun to hear during a loan stay heard`() async throws {
+    await #expect(processExitsWith: .success) {
+      let loan = ProgramTerminal(input: 0, output: 2).lend()
+      let heard = OneShot<Void>()
+      let signals = TerminationSignals { _ in heard.resolve(()) }
+      loan.end(isReset: false)
+      kill(getpid(), SIGINT)
+      try #require(await heard.value())
+      signals.stop()
+    }
+  }
+
+  @Test(.ownThreads)
+  func `signals that the program hears no more since a loan end it`() async throws {
+    await #expect(processExitsWith: .signal(SIGINT)) {
+      let signals = TerminationSignals { _ in }
+      let loan = ProgramTerminal(input: 0, output: 2).lend()
+      signals.stop()
+      loan.end(isReset: false)
+      kill(getpid(), SIGINT)
+      try await Task.sleep(for: .seconds(30))
+    }
+  }
+
+  @Test(.ownThreads) func `Ctrl-C has no effect during a loan, and ends the program after it`()
+    async throws
+  {
+    await #expect(processExitsWith: .signal(SIGINT)) {
+      let loan = ProgramTerminal(input: 0, output: 2).lend()
+      kill(getpid(), SIGINT)
+      let quit = kill(getpid(), SIGQUIT)
+      try #require(quit == 0)
+      loan.end(isReset: false)
+      kill(getpid(), SIGINT)
+      try await Task.sleep(for: .seconds(30))
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import SQBasics
+
+/// Descriptors in a process that has closed its standard streams.
+///
+/// Each test runs in its own process, because all threads share the streams.
+@Suite(.timeLimit(.minutes(1))) struct DescriptorNumberTests {
+  @Test func `a descriptor leaves the number of a standard stream`() async {
+    await #expect(processExitsWith: .success) {
+      for number in STDIN_FILENO...STDERR_FILENO { close(number) }
+      let file = open("/dev/null", O_RDONLY)
+      try #require(file == STDIN_FILENO)
+      let moved = DescriptorNumber.aboveStandard(file)
+      #expect(moved > STDERR_FILENO && fcntl(moved, F_GETFD) == FD_CLOEXEC)
+      #expect(fcntl(file, F_GETFD) == -1)
+      #expect(DescriptorNumber.aboveStandard(moved) == moved)
+      #expect(DescriptorNumber.aboveStandard(-1) == -1)
+    }
+  }
+
+  @Test func `a descriptor for which no other number is free is closed, and errno says why`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      var limit = rlimit()
+      try #require(getrlimit(kind, &limit) == 0)
+      close(STDIN_FILENO)
+      let file = open("/dev/null", O_RDONLY)
+      try #require(file == STDIN_FILENO)
+      var low = rlimit(rlim_cur: 1, rlim_max: limit.rlim_max)
+      try #require(setrlimit(kind, &low) == 0)
+      let moved = DescriptorNumber.aboveStandard(file)
+      let reason = errno
+      try #require(setrlimit(kind, &limit) == 0)
+      // fcntl(2) reports a number above the limit so.
+      #expect(moved == -1 && reason == EINVAL)
+      #expect(fcntl(file, F_GETFD) == -1)
+    }
+  }
+
+  @Test func `pollers leave the numbers of the standard streams free`() async {
+    await #expect(processExitsWith: .success) {
+      for number in STDIN_FILENO...STDERR_FILENO { close(number) }
+      let pollers: [any SocketPoller] = [try EpollPoller(), try PollPoller()]
+      let taken = (STDIN_FILENO...STDERR_FILENO).filter { fcntl($0, F_GETFD) != -1 }
+      #expect(taken == [])
+      for poller in pollers { #expect(poller.wakeUpDescriptor > STDERR_FILENO) }
+    }
+  }
+}
