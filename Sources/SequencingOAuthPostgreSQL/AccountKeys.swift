@@ -78,12 +78,17 @@ final class AccountKeys: Sendable {
   // MARK: The first connection
 
   /// Checks the tables on the first connection, and creates what is missing; blocks the thread.
+  ///
+  /// The time of changes of the tables is added to the deadline.
   func open(
     _ schema: DatabaseSchema, _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
     try isOpen.withLock { isOpen throws(SQOAuthError) in
       if isOpen { return }
-      try schema.open(connection, until: deadline)
+      // An upgrade of the tables by another call may have taken long.
+      var deadline = deadline
+      guard ContinuousClock.now < deadline else { throw PostgreSQLError.late.reported }
+      try schema.open(connection, until: &deadline)
       if let (number, header) = try header(connection, until: deadline) {
         try open(number, header)
       } else {

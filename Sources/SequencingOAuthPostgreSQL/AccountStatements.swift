@@ -6,6 +6,12 @@
 struct AccountStatements: Sendable {
   /// The `NOTIFY` channel for notices about these tables.
   let channel: String
+  /// A script that lets a session receive notices.
+  ///
+  /// PostgreSQL keeps a notice until every session has read it. If a process is suspended, its
+  /// session reads nothing, so over TCP the server ends the session 60 s after the socket is full;
+  /// another value of the administrator stays. The setting has no effect on a local socket.
+  let listen: String
   let header: SQLStatement
   let addHeader: SQLStatement
   let load: SQLStatement
@@ -49,6 +55,11 @@ struct AccountStatements: Sendable {
     registrations = RegistrationStatements(schema: schema, newestKey: newestKey)
     sessions = SessionStatements(schema: schema)
     channel = Notice.channel(schema: schema)
+    listen = """
+      SELECT pg_catalog.set_config('tcp_user_timeout', '60s', false)
+      WHERE pg_catalog.current_setting('tcp_user_timeout', true) = '0';
+      LISTEN \(channel)
+      """
     let (accounts, leases, keys, used) = (
       "\(schema).accounts", "\(schema).leases", "\(schema).keys", "\(schema).used"
     )

@@ -47,7 +47,12 @@ final class Connection: @unchecked Sendable {
   }
 
   deinit {
-    PQfinish(handle)
+    // The time limit of a call may have passed during its statement.
+    if PQtransactionStatus(handle) == PQTRANS_ACTIVE {
+      AbandonedStatement.end(handle)
+    } else {
+      PQfinish(handle)
+    }
   }
 
   /// Whether the connection works, with no statement and no transaction under way.
@@ -56,14 +61,36 @@ final class Connection: @unchecked Sendable {
   /// Returns whether the server's process number differs from the number that libpq received.
   ///
   /// A pooler sends its client an invented number when the client connects.
+  ///
+  /// If there is no pooler, the same statement makes the server look every 10 s whether the client
+  /// of a running statement is still there: a process that was killed cancels nothing. PostgreSQL
+  /// has this setting from version 14 on, for servers on systems that can report a closed socket;
+  /// another value of the administrator stays.
   private static func isPooled(_ handle: OpaquePointer) throws(PostgreSQLError) -> Bool {
-    guard
-      PQsendQueryParams(handle, "SELECT pg_catalog.pg_backend_pid()", 0, nil, nil, nil, nil, 1)
-        != 0
-    else { throw PostgreSQLError(connection: handle) }
+    let own = PQbackendPID(handle)
+    let (number, setting) = ("pg_catalog.pg_backend_pid()", "'client_connection_check_interval'")
+    let watches = """
+      CASE WHEN \(number) = \(own) AND pg_catalog.current_setting(\(setting), true) = '0'
+        THEN pg_catalog.set_config(\(setting), '10s', false) END
+      """
+    do throws(PostgreSQLError) {
+      return try first(handle, "SELECT \(number), \(watches)") != Int64(own)
+    } catch {
+      guard error.state != nil, !error.endsConnection else { throw error }
+      return try first(handle, "SELECT \(number)") != Int64(own)
+    }
+  }
+
+  /// Runs the first statement on a connection and returns the number in the first column.
+  private static func first(
+    _ handle: OpaquePointer, _ text: String
+  ) throws(PostgreSQLError) -> Int64? {
+    guard PQsendQueryParams(handle, text, 0, nil, nil, nil, nil, 1) != 0 else {
+      throw PostgreSQLError(connection: handle)
+    }
     var reader = ResultReader(handle)
     try reader.readAll(until: .now + greetingTime)
-    return try reader.rows().first?.integer(0) != Int64(PQbackendPID(handle))
+    return try reader.rows().first?.integer(0)
   }
 
   private static func withCStrings<Value>(

@@ -89,7 +89,9 @@ final class ConnectionPool: Sendable {
           let loop = EventLoop.shared
         else { throw error }
         // The first new attempt follows at once: an idle connection may have broken long ago.
-        if pause > .zero { _ = await SocketWait(until: Monotonic.after(pause), on: loop).result() }
+        // Random, so that hosts do not all connect at the same time.
+        let wait = pause * Double.random(in: 0.5...1)
+        if wait > .zero { _ = await SocketWait(until: Monotonic.after(wait), on: loop).result() }
         pause = min(max(pause * 2, Self.pauses.first), Self.pauses.longest)
       }
     }

@@ -1,5 +1,6 @@
 import CSQPostgreSQL
 import SQBasics
+import SQFiles
 import SQFoundation
 import SQLibC
 import SequencingOAuth
@@ -18,6 +19,9 @@ struct ConnectionSettings: Redacted {
   init(_ string: String, environment: [String: String]) throws(SQOAuthError) {
     values = try Self.parse(string)
     guard Self.isWhole(values, string) else { throw Self.notUnderstood }
+    for keyword in Self.files {
+      values[keyword] = values[keyword].map { Self.lastingPath($0, keyword) }
+    }
     // An empty variable names no server, no mode and no authority.
     let environment = environment.filter { !$0.value.isEmpty }
     let service = Self.service(values, environment)
@@ -54,6 +58,22 @@ struct ConnectionSettings: Redacted {
     "keepalives_count": "3", "tcp_user_timeout": "20000",
     "fallback_application_name": "SequencingOAuth",
   ]
+
+  /// The parameters that name files, which libpq reads again for each connection.
+  private static let files = [
+    "passfile", "servicefile", "sslcert", "sslcrl", "sslcrldir", "sslkey", "sslkeylogfile",
+    "sslrootcert",
+  ]
+
+  /// Returns the value of a parameter that still names the same file after a chdir(2).
+  ///
+  /// libpq takes the word `system` for the system's authorities, and a key with a colon for the
+  /// name of a key in an engine of OpenSSL.
+  private static func lastingPath(_ value: String, _ keyword: String) -> String {
+    if keyword == "sslrootcert", value == "system" { return value }
+    let path = AbsolutePath.of(value)
+    return keyword == "sslkey" && path.contains(":") ? value : path
+  }
 
   private static func parse(_ string: String) throws(SQOAuthError) -> [String: String] {
     guard !string.utf8.contains(0) else { throw notUnderstood }
@@ -106,9 +126,24 @@ struct ConnectionSettings: Redacted {
 
   /// Returns whether the user has libpq's default file of trusted authorities.
   private static func hasAuthority(_ environment: [String: String]) -> Bool {
-    let home =
-      environment["HOME"] ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) }
+    let home = environment["HOME"] ?? listedHome()
     return home.map { access("\($0)/.postgresql/root.crt", F_OK) == 0 } ?? false
+  }
+
+  /// Returns the user's home folder from the system's list of users, as libpq does without `HOME`.
+  ///
+  /// getpwuid(3) would change the entry that another thread reads. `size` is the number of bytes
+  /// for the texts of the user's entry.
+  private static func listedHome(size: Int = 1024) -> String? {
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var error: Int32 = 0
+    let home = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { texts -> String? in
+      guard let first = texts.baseAddress else { return nil }
+      error = getpwuid_r(geteuid(), &entry, first, size, &found)
+      return found == nil ? nil : String(cString: entry.pw_dir)
+    }
+    return error == ERANGE && size < 1 << 20 ? listedHome(size: 2 * size) : home
   }
 
   private static let notUnderstood = SQOAuthError(

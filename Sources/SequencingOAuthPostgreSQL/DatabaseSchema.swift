@@ -1,5 +1,6 @@
 import SQBasics
 import SQFoundation
+import SQLibC
 import SequencingOAuth
 
 /// The tables of a store, with the methods to create, check and upgrade them.
@@ -50,18 +51,20 @@ struct DatabaseSchema: Sendable {
 
   /// Checks the tables; creates them if they are missing, and upgrades earlier versions.
   ///
-  /// Any number of hosts may call this method at the same time.
+  /// Any number of hosts may call this method at the same time. The time of the changes is added to
+  /// the deadline.
   func open(
-    _ connection: Connection, until deadline: ContinuousClock.Instant
+    _ connection: Connection, until deadline: inout ContinuousClock.Instant
   ) throws(SQOAuthError) {
     do throws(PostgreSQLError) {
-      if try !exists(connection, until: deadline) { try make(connection, until: deadline) }
+      while try !exists(connection, until: deadline) {
+        try make(connection, until: &deadline)
+      }
     } catch {
       throw error.reported
     }
-    if try check(connection, until: deadline) < Self.version {
-      try upgrade(connection, until: deadline)
-      _ = try check(connection, until: deadline)
+    while try check(connection, until: deadline) < Self.version {
+      try upgrade(connection, until: &deadline)
     }
   }
 
@@ -93,7 +96,7 @@ struct DatabaseSchema: Sendable {
   }
 
   private func make(
-    _ connection: Connection, until deadline: ContinuousClock.Instant
+    _ connection: Connection, until deadline: inout ContinuousClock.Instant
   ) throws(PostgreSQLError) {
     // An administrator may have created the schema for a role without the right to create one.
     let statement = SQLStatement(
@@ -102,14 +105,14 @@ struct DatabaseSchema: Sendable {
     let hasNamespace = try !connection.run(
       statement, [.text(plainName)], until: deadline
     ).isEmpty
-    try connection.run(
-      script: """
-        SELECT pg_catalog.pg_advisory_xact_lock(\(Self.lock));
-        \(hasNamespace ? "" : "CREATE SCHEMA IF NOT EXISTS \(name);")
-        \(tables)
-        INSERT INTO \(name).store SELECT \(Self.version)
-          WHERE NOT EXISTS (SELECT FROM \(name).store)
-        """, until: deadline)
+    try change(
+      connection,
+      """
+      \(hasNamespace ? "" : "CREATE SCHEMA IF NOT EXISTS \(name);")
+      \(tables)
+      INSERT INTO \(name).store SELECT \(Self.version)
+        WHERE NOT EXISTS (SELECT FROM \(name).store)
+      """, within: deadline - .now, until: &deadline)
   }
 
   /// The statements that create missing tables and indexes.
@@ -152,24 +155,24 @@ struct DatabaseSchema: Sendable {
   /// defaults for the first program, which adds accounts without them. The next search for a user
   /// or a session adds the missing digests.
   private func upgrade(
-    _ connection: Connection, until deadline: ContinuousClock.Instant
+    _ connection: Connection, until deadline: inout ContinuousClock.Instant
   ) throws(SQOAuthError) {
     do throws(PostgreSQLError) {
-      try connection.run(
-        script: """
-          SELECT pg_catalog.pg_advisory_xact_lock(\(Self.lock));
-          ALTER TABLE \(name).accounts
-            ADD COLUMN IF NOT EXISTS server bytea NOT NULL DEFAULT ''::bytea,
-            ADD COLUMN IF NOT EXISTS due timestamptz
-              DEFAULT (pg_catalog.clock_timestamp() + pg_catalog.random() * interval '1 hour'),
-            ADD COLUMN IF NOT EXISTS user_digest bytea,
-            ADD COLUMN IF NOT EXISTS session_digest bytea,
-            ADD COLUMN IF NOT EXISTS digests_of bigint;
-          \(tables)
-          ALTER TABLE \(name).pauses
-            ADD COLUMN IF NOT EXISTS asking boolean NOT NULL DEFAULT false;
-          UPDATE \(name).store SET version = \(Self.version) WHERE version < \(Self.version)
-          """, until: deadline)
+      try change(
+        connection,
+        """
+        ALTER TABLE \(name).accounts
+          ADD COLUMN IF NOT EXISTS server bytea NOT NULL DEFAULT ''::bytea,
+          ADD COLUMN IF NOT EXISTS due timestamptz
+            DEFAULT (pg_catalog.clock_timestamp() + pg_catalog.random() * interval '1 hour'),
+          ADD COLUMN IF NOT EXISTS user_digest bytea,
+          ADD COLUMN IF NOT EXISTS session_digest bytea,
+          ADD COLUMN IF NOT EXISTS digests_of bigint;
+        \(tables)
+        ALTER TABLE \(name).pauses
+          ADD COLUMN IF NOT EXISTS asking boolean NOT NULL DEFAULT false;
+        UPDATE \(name).store SET version = \(Self.version) WHERE version < \(Self.version)
+        """, within: Self.longestUpgrade, until: &deadline)
     } catch {
       guard error.state == "42501" else { throw error.reported }
       throw SQOAuthError(
@@ -178,6 +181,38 @@ struct DatabaseSchema: Sendable {
           + "them: open the store once as the role that owns them", cause: error)
     }
   }
+
+  /// Runs a script that changes the tables, in one transaction; blocks the thread.
+  ///
+  /// While a change waits for the lock of a table, for example behind a backup, all later
+  /// statements of all hosts wait behind the change. So it waits at most 2 s for each lock. If it
+  /// did not get one, this method pauses and returns without a change; the caller may try again.
+  /// After the deadline, it throws instead. The change itself ends within `time`, which is added to
+  /// the deadline as far as it was needed.
+  private func change(
+    _ connection: Connection, _ script: String, within time: Duration,
+    until deadline: inout ContinuousClock.Instant
+  ) throws(PostgreSQLError) {
+    let start = ContinuousClock.now
+    do throws(PostgreSQLError) {
+      try connection.run(
+        script: """
+          SELECT pg_catalog.set_config('lock_timeout', '2s', true);
+          SELECT pg_catalog.pg_advisory_xact_lock(\(Self.lock));
+          \(script)
+          """, until: start + time)
+      deadline += ContinuousClock.now - start
+    } catch {
+      // In the pauses, the statements of other hosts run.
+      let pause = Duration.seconds(2) * Double.random(in: 0.5...1.5)
+      guard error.state == PostgreSQLError.lockNotFree, ContinuousClock.now + pause < deadline
+      else { throw error }
+      usleep(useconds_t(pause / .microseconds(1)))
+    }
+  }
+
+  /// The time limit of an upgrade, which may build the indexes of many accounts.
+  private static let longestUpgrade = Duration.seconds(3600)
 
   /// The number of the advisory lock that a host holds while it creates or upgrades the tables.
   ///

@@ -22,6 +22,9 @@ struct PostgreSQLError: Error, CustomStringConvertible {
   let kind: Kind
   let message: String
 
+  /// The SQLSTATE of a statement that did not get a lock within `lock_timeout`.
+  static let lockNotFree = "55P03"
+
   /// The error if the server gave no answer before the call's deadline.
   static let noAnswer = Self(.timedOut, "it gave no answer in time")
 
@@ -33,8 +36,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     .notSent,
     "all of the store's connections were busy until the time limit passed, so it may need more")
 
-  /// The error if the system has no thread or descriptor to wait for the server.
-  static let noLoop = Self(.notSent, "the system has no thread or descriptor to wait for it")
+  /// The error if no event loop can wait for the server.
+  static var noLoop: Self { Self(.notSent, EventLoop.absence) }
 
   init(_ kind: Kind, _ message: String) {
     self.kind = kind
@@ -119,6 +122,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
       switch state {
       case _ where isDamage:
         "; another program altered the tables; restore a backup, or use another schema"
+      case Self.lockNotFree:
+        "; another session, such as a backup, holds the tables: try again when it has ended"
       case "42501": "; grant the role the rights that the documentation lists"
       case "25006": "; the server is read-only: name the primary in the connection string"
       case "53100": "; the disk of the database server is full: make room on it"

@@ -61,9 +61,8 @@ final class NoticeListener: Sendable {
     while notices.mayListen() {
       do throws(PostgreSQLError) {
         let connection = try await connect()
-        pause = Self.pauses.first
         state.withLock { $0.hears = !connection.isPooled }
-        try await serve(connection)
+        try await serve(connection, &pause)
       } catch {
         state.withLock { $0.hears = false }
         notices.didFail()
@@ -80,14 +79,18 @@ final class NoticeListener: Sendable {
     }
     guard let connection = try opened?.get() else { throw .noLoop }
     if !connection.isPooled {
-      try await connection.answer(
-        script: "LISTEN \(statements.channel)", until: .now + Self.limit)
+      try await connection.answer(script: statements.listen, until: .now + Self.limit)
     }
     return connection
   }
 
   /// Compares versions and handles notices until the connection breaks or the listener must end.
-  private func serve(_ connection: Connection) async throws(PostgreSQLError) {
+  ///
+  /// Resets the pause before the next connection once the server has executed the statements. A
+  /// server may accept each login and refuse each statement.
+  private func serve(
+    _ connection: Connection, _ pause: inout Duration
+  ) async throws(PostgreSQLError) {
     while true {
       try await compare(connection)
       let period = isListening ? Self.periods.listening : Self.periods.polling
@@ -97,6 +100,7 @@ final class NoticeListener: Sendable {
         // Notices that arrive during the announcement are read together with its answer, and the
         // socket then has nothing to read. So handle them after the announcement, before the wait.
         try await announce(on: connection)
+        pause = Self.pauses.first
         for text in try connection.notifications() { notices.hear(Notice(text)) }
         guard notices.mayListen() else { return }
         let end = min(next, notices.announcesAt ?? next)

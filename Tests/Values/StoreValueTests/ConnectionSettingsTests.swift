@@ -1,5 +1,6 @@
 import Foundation
 import SQBasics
+import SQFiles
 import SequencingOAuth
 import TestSupport
 import Testing
@@ -127,6 +128,33 @@ import Testing
       atPath: folder.file(".postgresql"), withIntermediateDirectories: true)
     try Data().write(to: URL(filePath: folder.file(".postgresql/root.crt")))
     #expect(try self.values("host=db.example", environment)["sslrootcert"] == nil)
+  }
+
+  /// libpq reads the files again for each connection, perhaps in another working directory.
+  @Test func `relative paths of files are made absolute`() throws {
+    let values = try values(
+      "host=db.example sslrootcert=own.pem sslcert=./own.crt sslkey=a/own.key passfile=/own.pass")
+    for (keyword, end) in ["sslrootcert": "own.pem", "sslcert": "own.crt", "sslkey": "a/own.key"] {
+      #expect(values[keyword] == AbsolutePath.of(end))
+      #expect(values[keyword]?.hasPrefix("/") == true)
+    }
+    #expect(values["passfile"] == "/own.pass")
+    let others = try self.values("host=db.example sslrootcert=system sslkey=engine:own")
+    #expect(others["sslrootcert"] == "system" && others["sslkey"] == "engine:own")
+  }
+
+  /// The test runs in its own process, because all threads share the entry of getpwuid(3).
+  @Test func `without HOME, an entry of the list of users that the app has read stays as it is`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let users: [uid_t] = [0, 1, 2, 65534]
+      let user = try #require(users.first { $0 != geteuid() && getpwuid($0) != nil })
+      let entry = try #require(getpwuid(user))
+      let name = String(cString: entry.pointee.pw_name)
+      _ = try ConnectionSettings("host=db.example sslmode=verify-full", environment: [:])
+      #expect(String(cString: entry.pointee.pw_name) == name && entry.pointee.pw_uid == user)
+    }
   }
 
   @Test func `with several servers, the primary is used`() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackSupport
 import ProgramSupport
 import SequencingOAuth
 import TestSupport
@@ -73,6 +74,24 @@ import Testing
       let (start, limit) = (ContinuousClock.now, Duration.milliseconds(100))
       let deadline = try await pool.run(within: limit, retryingFor: .zero) { $1 }
       #expect(deadline >= start + limit + connecting.withLock { $0 })
+    }
+  }
+
+  /// A process that was killed sends no cancel request.
+  @Test func `the server ends the waiting statement of a client that is gone`() async throws {
+    try await PostgreSQLServer.running { server in
+      let relay = try TCPRelay(to: server.port)
+      let connection = try Connection(
+        try ConnectionSettings(server.connection(through: relay.port), environment: [:]))
+      try await server.holdingLock {
+        let call = Task {
+          try await connection.answer(script: TCPRelayTests.lock, until: .now + .seconds(3600))
+        }
+        try await server.waiters(1)
+        relay.dropConnections()
+        await #expect(throws: PostgreSQLError.self) { try await call.value }
+        try await server.waiters(0)
+      }
     }
   }
 

@@ -223,6 +223,39 @@ import Testing
     }
   }
 
+  /// A server does not notice that its client has gone while a statement waits for a lock.
+  @Test func `a statement that reaches its time limit does not stay on the server`() async throws {
+    try await PostgreSQLServer.running { server in
+      try await leavesNoStatement(server, server.connection)
+    }
+  }
+
+  @Test(.requires(.pgbouncer))
+  func `a statement that reaches its time limit does not stay on the server behind PgBouncer`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      try await PgBouncer.running(server) { pool in
+        try await leavesNoStatement(server, pool.connection)
+      }
+    }
+  }
+
+  private func leavesNoStatement(_ server: PostgreSQLServer, _ connection: String) async throws {
+    try await store(server).save(record("a"))
+    let hurried = PostgreSQLTokenStore(
+      connection: connection, key: .testKey, limit: .seconds(3))
+    try await server.holdingAccounts("SHARE ROW EXCLUSIVE") {
+      let error = try await failure { try await hurried.save(record("b")) }
+      #expect(error.code == .storeFailed && error.message.contains("no answer"), "\(error)")
+      try await eventually("the server cancels the statement") {
+        server.log.contains("canceling statement due to user request")
+      }
+      try await eventually("no session waits") { try await server.hasNoWaiters }
+    }
+    #expect(try await hurried.list() == ["a"])
+  }
+
   /// The server processed the request, but its answer was lost.
   @Test func `a save with a lost answer is not made twice`() async throws {
     try await PostgreSQLServer.running { server in

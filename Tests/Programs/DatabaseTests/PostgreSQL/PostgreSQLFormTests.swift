@@ -63,6 +63,38 @@ import Testing
     }
   }
 
+  /// A backup holds the tables as long as it runs.
+  @Test func `an upgrade behind a backup stops no other host`() async throws {
+    try await withForm(Self.forms[1]) { server in
+      try await server.holdingAccounts("ACCESS SHARE") { () async throws -> Void in
+        let new = PostgreSQLTokenStore(
+          connection: server.connection, key: .testKey, limit: .seconds(3))
+        let error = await failure(.storeFailed) { try await new.load("alice") }
+        #expect(error?.message.contains("a backup, holds the tables: try again") == true)
+        // Another host reads the accounts while the backup continues.
+        #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.accounts") == "1")
+        #expect(try await server.hasNoWaiters)
+      }
+      // The upgrade does not follow later, without the host.
+      #expect(try await server.run("SELECT version FROM sequencing_oauth.store") == "1")
+      #expect(try await store(server).load("alice") == StoredForms.record)
+    }
+  }
+
+  @Test func `a call that upgrades the tables waits for the end of a backup`() async throws {
+    try await withForm(Self.forms[1]) { server in
+      let loaded = try await server.holdingAccounts("ACCESS SHARE") {
+        let loaded = Task { try await store(server).load("alice") }
+        try await eventually("the upgrade makes way") {
+          server.log.contains("canceling statement due to lock timeout")
+        }
+        return loaded
+      }
+      #expect(try await loaded.value == StoredForms.record)
+      #expect(try await server.run("SELECT version FROM sequencing_oauth.store") == "2")
+    }
+  }
+
   /// Records are sealed, so the tables do not show when a token expires.
   @Test func `accounts in tables of the first format are due for refresh within an hour`()
     async throws

@@ -131,6 +131,57 @@ import Testing
     }
   }
 
+  /// The database has no tables, so the server accepts each login and refuses each comparison.
+  @Test func `a listener whose statements are refused logs in no more often than without a server`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let closed = try ClosedPort()
+      let (refusing, unreachable) = (
+        try TCPRelay(to: server.port), try TCPRelay(to: closed.number)
+      )
+      let statements = AccountStatements(schema: try DatabaseSchema("sequencing_oauth").name)
+      let listeners = try [refusing, unreachable].map { relay in
+        let settings = try ConnectionSettings(
+          server.connection(through: relay.port), environment: [:])
+        let notices = AccountNotices(settings, statements)
+        _ = notices.observe("a") {}
+        return notices
+      }
+      defer { for notices in listeners { notices.close() } }
+      // The pauses between the attempts double.
+      try await eventually("the unreachable server is tried again") {
+        unreachable.counters.accepted >= 7
+      }
+      let logins = refusing.counters.accepted
+      #expect(logins > 1 && logins <= 14, "\(logins) logins")
+    }
+  }
+
+  /// PostgreSQL keeps a notice until each session has read it, also that of a suspended process.
+  @Test func `over TCP, a listening session has a time limit for a client that reads nothing`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let statements = AccountStatements(schema: try DatabaseSchema("sequencing_oauth").name)
+      let settings = SQLStatement(
+        name: "settings",
+        text: """
+          SELECT pg_catalog.current_setting('tcp_user_timeout'),
+            (SELECT pg_catalog.count(*) FROM pg_catalog.pg_listening_channels())
+          """)
+      // On a local socket, the server has no such limit.
+      for (string, limit) in [(server.connection, "60000"), (server.superuserConnection, "0")] {
+        let connection = try Connection(try ConnectionSettings(string, environment: [:]))
+        let later = ContinuousClock.now + .seconds(60)
+        try await connection.answer(script: statements.listen, until: later)
+        let row = try await connection.answer(settings, [], until: later).first
+        #expect(row?.text(0) == limit)
+        #expect(row?.integer(1) == 1)
+      }
+    }
+  }
+
   /// A process may exit right after `flush`, and other hosts must still learn of its changes.
   @Test func `after flush all changes have been announced`() async throws {
     try await withObserver { server, observer, other, reports in

@@ -170,6 +170,37 @@ func store(_ server: PostgreSQLServer) -> PostgreSQLTokenStore {
 }
 
 extension PostgreSQLServer {
+  /// Runs `body` while another session holds a lock on the table of accounts, in a mode such as
+  /// `ACCESS SHARE`.
+  func holdingAccounts<Result>(
+    _ mode: String, _ body: () async throws -> Result
+  ) async throws -> Result {
+    let holder = try Self.psql(
+      """
+      SET application_name = 'holder';
+      BEGIN;
+      LOCK TABLE sequencing_oauth.accounts IN \(mode) MODE;
+      SELECT 'held';
+      SELECT pg_sleep(3600);
+      """, at: superuserConnection)
+    _ = try await holder.line(after: "held")
+    let result = try await body()
+    try await run(
+      """
+      SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity
+      WHERE application_name = 'holder'
+      """)
+    withExtendedLifetime(holder) {}
+    return result
+  }
+
+  /// Whether no session waits for a lock.
+  var hasNoWaiters: Bool {
+    get async throws {
+      try await run("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == "0"
+    }
+  }
+
   /// Returns the version of an account's row, or an empty text without a row.
   func version(_ id: String) async throws -> String {
     try await run("SELECT version FROM sequencing_oauth.accounts WHERE id = '\(id)'")

@@ -112,12 +112,12 @@ struct TCPRelayTests {
   }
 
   /// SQL that waits for the lock that ``PostgreSQLServer/holdingLock(_:)`` holds.
-  private static let lock = "SELECT pg_advisory_lock(1)"
+  static let lock = "SELECT pg_advisory_lock(1)"
 }
 
 extension PostgreSQLServer {
   /// Runs `body` while a superuser session holds a lock.
-  fileprivate func holdingLock<Result>(_ body: () async throws -> Result) async throws -> Result {
+  func holdingLock<Result>(_ body: () async throws -> Result) async throws -> Result {
     let holder = try Self.psql(
       "SELECT pg_advisory_lock(1); SELECT 'held'; SELECT pg_sleep(3600);",
       at: superuserConnection)
@@ -130,7 +130,7 @@ extension PostgreSQLServer {
   }
 
   /// Waits until `count` sessions wait for the lock.
-  fileprivate func waiters(_ count: Int) async throws {
+  func waiters(_ count: Int) async throws {
     try await eventually("\(count) sessions wait") {
       try await run(
         "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "\(count)"

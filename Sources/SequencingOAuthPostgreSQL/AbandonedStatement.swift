@@ -1,0 +1,73 @@
+import CSQPostgreSQL
+import SQBasics
+import SQLibC
+
+/// The end of a connection whose statement still runs on the server.
+///
+/// While a statement waits, for example for a lock, the server does not notice that its client has
+/// gone: the session stays, counts among `max_connections`, and executes the statement later. So
+/// the statement is cancelled before the connection is closed. PgBouncer finds the statement of a
+/// cancel request only while the connection is open.
+enum AbandonedStatement {
+  /// The most cancel requests at a time; further connections are closed without one.
+  private static let limit = 16
+  /// The time after which a connection is closed even if its cancel request has not ended.
+  private static let patience = Duration.seconds(5)
+  /// The number of cancel requests under way.
+  private static let count = Locked(0)
+
+  /// Cancels the statement of a connection and closes the connection; returns at once.
+  ///
+  /// The caller must not use libpq's `connection` any more.
+  static func end(_ connection: OpaquePointer) {
+    let isCancelled = OneShot<Void>()
+    guard start(connection, isCancelled) else {
+      PQfinish(connection)
+      return
+    }
+    nonisolated(unsafe) let handle = connection
+    Task {
+      _ = await isCancelled.wait(until: .now + patience)
+      PQfinish(handle)
+    }
+  }
+
+  /// Starts a cancel request, which resolves `end`; returns `false` if that is not possible.
+  ///
+  /// The request has its own thread, because libpq blocks it until the server has answered. Without
+  /// an answer, the thread ends when the system gives the connection up.
+  private static func start(_ connection: OpaquePointer, _ end: OneShot<Void>) -> Bool {
+    let mayStart = count.withLock { count in
+      guard count < limit else { return false }
+      count += 1
+      return true
+    }
+    guard mayStart else { return false }
+    if let request = PQgetCancel(connection) {
+      nonisolated(unsafe) let pending = request
+      let hasStarted = Threads.start {
+        send(pending)
+        PQfreeCancel(pending)
+        count.withLock { $0 -= 1 }
+        end.resolve(())
+      }
+      if hasStarted { return true }
+      PQfreeCancel(request)
+    }
+    count.withLock { $0 -= 1 }
+    return false
+  }
+
+  private static func send(_ request: OpaquePointer) {
+    // In this function, libpq does not keep a server that is gone from raising SIGPIPE.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    var message = [CChar](repeating: 0, count: messageSize)
+    PQcancel(request, &message, Int32(messageSize))
+  }
+
+  /// The size that libpq recommends for an error message.
+  private static let messageSize = 256
+}
