@@ -1,16 +1,16 @@
 #include "service.h"
 
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 
 // A SecretService that differs from libsecret's in three ways, which need a subclass: its D-Bus
 // connection is passed in, a prompt ends with its keyring, and no prompt is dismissed. Its calls do
-// not have D-Bus's time limit of 25 s. The caller ends them with the cancellable, or during a prompt
-// by closing the connection.
+// not have D-Bus's time limit of 25 s. The caller ends them with the cancellable, which does not end
+// a prompt.
 //
 // libsecret dismisses a prompt that is cancelled. GNOME Keyring 42 to 50 then aborts with a failed
-// assertion, and the keyrings of all programs are locked again when it restarts. If the connection is
-// closed instead, GNOME Keyring keeps the prompt on the screen, and the user's answer still unlocks
-// the keyring.
+// assertion, and the keyrings of all programs are locked again when it restarts.
 
 /// The functions of the library for which the class was registered.
 static const SQSecretFunctions *secret;
@@ -58,7 +58,7 @@ static void prompt_done(GObject *prompt, GAsyncResult *result, gpointer task) {
 static void prompt_async(SecretService *self, SecretPrompt *prompt, const GVariantType *type,
                          GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data) {
   GTask *task = secret->g_task_new(self, cancellable, callback, data);
-  // A cancelled prompt ends with its connection, not with an error of the task.
+  // The task ends with the prompt and not with the cancellation.
   secret->g_task_set_check_cancellable(task, 0);
   secret->secret_prompt_perform(prompt, NULL, type, NULL, prompt_done, task);
 }
@@ -74,12 +74,28 @@ static void prepare_class(gpointer type, gpointer data) {
   ((SecretServiceClass *)type)->prompt_finish = prompt_finish;
 }
 
+/// Prepares GLib's sockets, which makes the process ignore SIGPIPE, and undoes that.
+///
+/// The SDK's host and its child processes may rely on the signal. GLib's sockets do not need it to
+/// be ignored.
+static void prepare_sockets(void) {
+  struct sigaction action;
+  int is_known = sigaction(SIGPIPE, NULL, &action) == 0;
+  secret->g_type_class_ref(secret->g_socket_get_type());
+  if (is_known) sigaction(SIGPIPE, &action, NULL);
+}
+
 void sq_secret_service_register(const SQSecretFunctions *functions) {
   if (secret != NULL) return;
   secret = functions;
+  prepare_sockets();
+  // The name contains an address, because another copy of the SDK may be in the process, for
+  // example in a plugin.
+  char name[sizeof "SQSecretService" + 20];
+  snprintf(name, sizeof name, "SQSecretService%p", (void *)&class);
   class = secret->g_type_register_static_simple(
-      secret->secret_service_get_type(), "SQSecretService", sizeof(SecretServiceClass),
-      prepare_class, sizeof(SecretService), NULL, G_TYPE_FLAG_NONE);
+      secret->secret_service_get_type(), name, sizeof(SecretServiceClass), prepare_class,
+      sizeof(SecretService), NULL, G_TYPE_FLAG_NONE);
 }
 
 SecretService *sq_secret_service_open(GDBusConnection *connection, GCancellable *cancellable,

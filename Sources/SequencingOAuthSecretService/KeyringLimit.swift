@@ -6,7 +6,7 @@ import SQBasics
 ///
 /// First, it cancels the calls. If the keyring does not react, the limit closes the connection,
 /// because libsecret would otherwise wait forever. Only closing the connection ends a call that may
-/// show a prompt, and this happens at once. The prompt stays on the screen.
+/// show a prompt, and this happens at once. An unlocking is not ended: it outlives its call.
 final class KeyringLimit {
   /// The time that a cancelled call has to end before the connection is closed.
   private static let grace = Duration.seconds(2)
@@ -97,6 +97,17 @@ final class KeyringLimit {
     return try body()
   }
 
+  /// Runs a body that waits, and calls a closure on any thread as soon as the time limit passes.
+  ///
+  /// The body must check ``failure`` before it waits.
+  func waiting<Failure>(
+    _ wakeUp: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
+    end.setAlarm(wakeUp)
+    defer { end.setAlarm(nil) }
+    try body()
+  }
+
   /// Ends an attempt to connect to a bus as soon as the time limit passes.
   func governConnecting(_ cut: @escaping @Sendable () -> Void) {
     end.govern(atOnce: true, cut)
@@ -121,6 +132,8 @@ private final class KeyringEnd: @unchecked Sendable {
     /// A closure that ends calls that do not react to their cancellation.
     var cut: (@Sendable () -> Void)?
     var cutsAtOnce = false
+    /// A closure that wakes a call that checks the reason itself.
+    var alarm: (@Sendable () -> Void)?
   }
 
   private let library: KeyringLibrary
@@ -139,13 +152,14 @@ private final class KeyringEnd: @unchecked Sendable {
 
   /// Cancels the calls, and closes their connection if they have not ended after `grace`.
   func end(_ reason: Reason, grace: Duration) {
-    let (isFirst, cut) = state.withLock { state in
+    let (isFirst, cut, alarm) = state.withLock { state in
       defer { state.reason = state.reason ?? reason }
-      return (state.reason == nil, state.cutsAtOnce ? state.cut : nil)
+      return (state.reason == nil, state.cutsAtOnce ? state.cut : nil, state.alarm)
     }
     guard isFirst else { return }
     library.c.g_cancellable_cancel(cancellable?.assumingMemoryBound(to: GCancellable.self))
     cut?()
+    alarm?()
     DispatchQueue.global().asyncAfter(deadline: DispatchTime.now() + grace) { [self] in
       state.withLock(\.cut)?()
     }
@@ -155,6 +169,10 @@ private final class KeyringEnd: @unchecked Sendable {
   func govern(atOnce: Bool = false, _ cut: (@Sendable () -> Void)?) {
     state.withLock { $0.cut = cut }
     self.cut(atOnce: atOnce)
+  }
+
+  func setAlarm(_ alarm: (@Sendable () -> Void)?) {
+    state.withLock { $0.alarm = alarm }
   }
 
   /// Sets whether the action follows the cancellation at once.

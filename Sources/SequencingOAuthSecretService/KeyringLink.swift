@@ -17,6 +17,8 @@ final class KeyringLink: @unchecked Sendable {
   private let library: KeyringLibrary
   private let connection: KeyringConnection
   private let context: KeyringContext
+  /// The unlocking that may still wait for the user's answer.
+  var unlock: KeyringUnlock?
   /// The keyring's unique name on the bus, which no later keyring gets; `nil` if it is not known.
   private let owner: String?
 
@@ -67,9 +69,26 @@ final class KeyringLink: @unchecked Sendable {
     return try context.run { () throws(KeyringFailure) in try body(KeyringSession(self, limit)) }
   }
 
+  /// Waits for the end of an unlocking, and returns the number of unlocked objects.
+  ///
+  /// At the time limit it throws, and the unlocking goes on.
+  func count(_ unlock: KeyringUnlock, _ limit: KeyringLimit) throws(KeyringFailure) -> Int {
+    try limit.waiting({ [context] in context.wakeUp() }) { () throws(KeyringFailure) in
+      while unlock.count == nil {
+        if let failure = limit.failure { throw failure }
+        context.waitForSignal()
+      }
+    }
+    self.unlock = nil
+    try unlock.check(limit)
+    return unlock.count ?? 0
+  }
+
   /// Whether the connection is closed or another keyring has replaced this one.
   var isGone: Bool {
     context.deliverSignals()
+    // Nobody waited for this answer, so the next call may ask again.
+    if unlock?.count != nil { unlock = nil }
     if library.c.g_dbus_connection_is_closed(connection.pointer) != 0 { return true }
     return owner != nil && Self.owner(of: service, library) != owner
   }
@@ -96,7 +115,9 @@ final class KeyringLink: @unchecked Sendable {
 ///
 /// With it, the signals do not reach the app's main loop, and do not collect in memory if the app
 /// has no main loop.
-private final class KeyringContext {
+///
+/// GLib lets any thread wake it up.
+private final class KeyringContext: @unchecked Sendable {
   private let library: KeyringLibrary
   private let pointer: OpaquePointer?
 
@@ -122,6 +143,14 @@ private final class KeyringContext {
 
   /// Delivers the signals that have arrived since the last call.
   func deliverSignals() { run {} }
+
+  /// Waits for a signal, and delivers it; also returns after ``wakeUp()``.
+  ///
+  /// Call it in ``run(_:)``.
+  func waitForSignal() { _ = library.c.g_main_context_iteration(pointer, 1) }
+
+  /// Ends the current or the next ``waitForSignal()``.
+  func wakeUp() { library.c.g_main_context_wakeup(pointer) }
 
   private func deliver() {
     while library.c.g_main_context_iteration(pointer, 0) != 0 {}

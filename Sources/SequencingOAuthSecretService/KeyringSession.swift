@@ -64,13 +64,12 @@ extension KeyringSession {
   private func unlock(
     _ list: UnsafeMutablePointer<GList>?, count: Int
   ) throws(KeyringFailure) {
-    var error: UnsafeMutablePointer<GError>?
-    let unlocked = limit.prompting {
-      library.c.secret_service_unlock_sync(service, list, limit.cancellable, nil, &error)
-    }
-    if let error { throw KeyringFailure(adopting: error, limit: limit) }
+    // The user may still see the prompt of a call that was given up.
+    if let earlier = link.unlock, try link.count(earlier, limit) == 0 { throw refusal }
+    let unlock = KeyringUnlock(list, service, library)
+    link.unlock = unlock
     // If the user refuses, libsecret reports no error.
-    guard unlocked == count else { throw refusal }
+    guard try link.count(unlock, limit) == count else { throw refusal }
   }
 
   /// The failure if libsecret, without an error, leaves something locked or stores no secret.

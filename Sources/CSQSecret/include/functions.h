@@ -28,6 +28,7 @@ SQ_FUNCTION(void, g_main_context_unref, (GMainContext *context))
 SQ_FUNCTION(void, g_main_context_push_thread_default, (GMainContext *context))
 SQ_FUNCTION(void, g_main_context_pop_thread_default, (GMainContext *context))
 SQ_FUNCTION(gboolean, g_main_context_iteration, (GMainContext *context, gboolean may_block))
+SQ_FUNCTION(void, g_main_context_wakeup, (GMainContext *context))
 
 SQ_FUNCTION(GSource *, g_timeout_source_new, (guint milliseconds))
 SQ_FUNCTION(guint, g_source_attach, (GSource *source, GMainContext *context))
@@ -44,6 +45,7 @@ SQ_FUNCTION(gsize, g_variant_n_children, (GVariant *value))
 SQ_FUNCTION(gpointer, g_object_ref, (gpointer object))
 SQ_FUNCTION(void, g_object_unref, (gpointer object))
 SQ_FUNCTION(void, g_object_set, (gpointer object, const gchar *first_property, ...))
+SQ_FUNCTION(gpointer, g_type_class_ref, (GType type))
 SQ_FUNCTION(gpointer, g_type_class_peek_static, (GType type))
 SQ_FUNCTION(gboolean, g_type_check_instance_is_a, (GTypeInstance *instance, GType type))
 SQ_FUNCTION(GType, g_type_register_static_simple,
@@ -74,6 +76,7 @@ SQ_FUNCTION(gchar *, g_dbus_address_get_for_bus_sync,
             (GBusType bus, GCancellable *cancellable, GError **error))
 SQ_FUNCTION(GIOStream *, g_dbus_address_get_stream_sync,
             (const gchar *address, gchar **guid, GCancellable *cancellable, GError **error))
+SQ_FUNCTION(GType, g_socket_get_type, (void))
 SQ_FUNCTION(GType, g_socket_connection_get_type, (void))
 SQ_FUNCTION(GSocket *, g_socket_connection_get_socket, (GSocketConnection *connection))
 SQ_FUNCTION(gboolean, g_socket_shutdown,
@@ -109,9 +112,11 @@ SQ_FUNCTION(gboolean, secret_service_store_sync,
             (SecretService *service, const SecretSchema *schema, GHashTable *attributes,
              const gchar *collection, const gchar *label, SecretValue *value,
              GCancellable *cancellable, GError **error))
-SQ_FUNCTION(gint, secret_service_unlock_sync,
-            (SecretService *service, GList *objects, GCancellable *cancellable, GList **unlocked,
-             GError **error))
+SQ_FUNCTION(void, secret_service_unlock,
+            (SecretService *service, GList *objects, GCancellable *cancellable,
+             GAsyncReadyCallback callback, gpointer data))
+SQ_FUNCTION(gint, secret_service_unlock_finish,
+            (SecretService *service, GAsyncResult *result, GList **unlocked, GError **error))
 
 SQ_FUNCTION(gboolean, secret_item_delete_sync,
             (SecretItem *item, GCancellable *cancellable, GError **error))

@@ -48,6 +48,44 @@ import Testing
     #expect(types.count > 20 && types.filter { !usedTypes.contains($0) } == [])
   }
 
+  /// A plugin of the process may contain another copy of the SDK.
+  @Test func `two copies of the module work in one process`() async throws {
+    let folder = try TemporaryFolder()
+    let source = PackageSources.root.appending(path: "Sources/CSQSecret").path
+    for name in ["a", "b"] {
+      let built = try await ChildProcess.run([
+        "clang", "-shared", "-fPIC", "-I", Self.module, "\(source)/service.c",
+        "\(source)/library.c", "-o", folder.file(name),
+      ])
+      try #require(built.status == 0, "\(built.errors)")
+    }
+    let program = """
+      #include <dlfcn.h>
+      #include <stdlib.h>
+      #include "service.h"
+      int main(int count, char **files) {
+        void *library = dlopen("libsecret-1.so.0", RTLD_NOW);
+        for (int i = 1; i < count; i++) {
+          void *copy = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
+          const char *(*find)(void *, SQSecretFunctions *) = dlsym(copy, "sq_secret_functions_find");
+          void (*enter)(const SQSecretFunctions *) = dlsym(copy, "sq_secret_service_register");
+          SQSecretFunctions *functions = malloc(sizeof *functions);
+          if (find(library, functions) != NULL) return 2;
+          enter(functions);
+        }
+        return 0;
+      }
+      """
+    let compiled = try await Self.compile(
+      "#include <stddef.h>\n" + program, ["-o", folder.file("main")])
+    try #require(compiled.status == 0, "\(compiled.errors)")
+    // GLib would end the program at its warning about a class that is registered twice.
+    let result = try await ChildProcess.run(
+      [folder.file("main"), folder.file("a"), folder.file("b")],
+      environment: ["G_DEBUG": "fatal-warnings"])
+    #expect(result.status == 0, "\(result.errors)")
+  }
+
   private static func text(_ folder: String, _ suffix: String) throws -> String {
     let folder = PackageSources.root.appending(path: folder).path
     return try FileManager.default.contentsOfDirectory(atPath: folder)

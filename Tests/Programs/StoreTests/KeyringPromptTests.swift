@@ -74,6 +74,51 @@ import Testing
     await desktop.stop()
   }
 
+  @Test func `calls that are given up share one prompt, and its answer serves a later call`()
+    async throws
+  {
+    let (desktop, prompt) = try await askingDesktop()
+    let loading = Task { await failure(.cancelled) { try await store(desktop).load("a") } }
+    try await prompt.isShown()
+    loading.cancel()
+    _ = await loading.value
+    let impatient = store(desktop, limit: .seconds(1))
+    for _ in 0..<2 {
+      let error = await failure(.storeFailed) { try await impatient.load("a") }
+      #expect(error?.message.contains("did not answer within 1 s") == true)
+    }
+    let prompts = try await desktop.call(
+      "/org/freedesktop/secrets/prompt", "org.freedesktop.DBus.Introspectable.Introspect")
+    #expect(prompts.matches(of: /<node name=/).count == 1, "\(prompts)")
+    try await prompt.answer()
+    #expect(try await impatient.load("a") == record("a"))
+    await prompt.stop()
+    await desktop.stop()
+  }
+
+  @Test func `a call that waits for an earlier prompt is refused with it, and the next one asks`()
+    async throws
+  {
+    let (desktop, prompt) = try await askingDesktop()
+    let store = store(desktop)
+    let loading = Task { await failure(.cancelled) { try await store.load("a") } }
+    try await prompt.isShown()
+    loading.cancel()
+    _ = await loading.value
+    let waits = AsyncStream.makeStream(of: Void.self)
+    let waiting = self.store(desktop) { waits.continuation.yield() }
+    async let refused = failure(.storeFailed) { try await waiting.load("a") }
+    // The call waits since some seconds.
+    _ = await waits.stream.first { true }
+    try await prompt.refuse()
+    #expect(await refused?.message.contains("was not unlocked") == true)
+    async let loaded = store.load("a")
+    try await prompt.answer()
+    #expect(try await loaded == record("a"))
+    await prompt.stop()
+    await desktop.stop()
+  }
+
   @Test(arguments: [true, false])
   func `a keyring that freezes or dies during a prompt does not block the caller`(
     freezes: Bool

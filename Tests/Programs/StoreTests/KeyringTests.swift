@@ -113,6 +113,21 @@ import Testing
     await desktop.stop()
   }
 
+  /// GLib's sockets make a process ignore the signal, and the programs that it starts inherit that.
+  @Test func `the keyring's libraries leave SIGPIPE as it was`() async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    // The probe calls the keyring before it takes the lease.
+    let probe = try ChildProcess(
+      [StoreProbe.executable, "keyring:\(folder.path)@\(desktop.address)", "lease", "a"],
+      input: .open)
+    _ = try await probe.line(after: "leased")
+    let status = try String(contentsOfFile: "/proc/\(probe.processID)/status", encoding: .utf8)
+    let ignored = try #require(status.firstMatch(of: /SigIgn:\t([0-9a-f]+)/)?.1)
+    #expect(try #require(UInt64(ignored, radix: 16)) & 1 << (SIGPIPE - 1) == 0, "\(ignored)")
+    await probe.stop()
+    await desktop.stop()
+  }
+
   /// The time limit and the call that it ends both close the connection.
   @Test func `a connection that is closed again does not wait for the signal of its end`()
     async throws

@@ -27,23 +27,29 @@ package final class PasswordPrompt: Sendable {
 
   /// Types the password of the keyrings that ``PrivateDesktop`` makes.
   package func answer() async throws {
+    try await press("ctrl+a", "p", "a", "s", "s", "w", "o", "r", "d", "Return")
+  }
+
+  /// Refuses to type the password.
+  package func refuse() async throws { try await press("Escape") }
+
+  /// Presses keys in the prompt until it is gone.
+  private func press(_ keys: String...) async throws {
     try await isShown()
     try await eventually("the prompt is answered") {
       for window in try await windows() {
-        _ = try await xdotool(
-          "windowfocus", "--sync", window, "key", "ctrl+a", "p", "a", "s", "s", "w", "o", "r", "d",
-          "Return")
+        _ = try await xdotool(["windowfocus", "--sync", window, "key"] + keys)
       }
       return try await windows().isEmpty
     }
   }
 
   private func windows() async throws -> [String] {
-    try await xdotool("search", "--onlyvisible", "--class", "gcr-prompter")
+    try await xdotool(["search", "--onlyvisible", "--class", "gcr-prompter"])
       .split(separator: "\n").map(String.init)
   }
 
-  private func xdotool(_ arguments: String...) async throws -> String {
+  private func xdotool(_ arguments: [String]) async throws -> String {
     try await ChildProcess.run(["xdotool"] + arguments, environment: environment).output
   }
 
