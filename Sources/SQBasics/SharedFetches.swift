@@ -1,6 +1,8 @@
 /// A cache that fetches the value of a key once for all callers that need it at the same time.
 ///
-/// A cancelled caller stops waiting. When no caller waits any more, the fetch is cancelled.
+/// A cancelled caller stops waiting, and the fetch continues to its own time limit. So strangers who
+/// hang up cannot make each of their requests cause another fetch, and callers who are less patient
+/// than a slow server still get its value from a later call.
 ///
 /// It is public for the same reason as ``RecentValues``.
 public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Failure: Error>:
@@ -21,11 +23,15 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
     var underWay: [Key: Work] = [:]
     /// The number of callers that wait for each fetch, including detached fetches.
     var waiters: [ObjectIdentifier: Int] = [:]
+    /// The number of fetches for which no caller waits.
+    var abandoned = 0
 
     fileprivate mutating func step(_ key: Key, _ isUsable: (Value) -> Bool) -> Step {
       if let known = found.use(key), isUsable(known) { return .use(known) }
       if let work = underWay[key] {
-        waiters[ObjectIdentifier(work), default: 0] += 1
+        let id = ObjectIdentifier(work)
+        if waiters[id] == 0 { abandoned -= 1 }
+        waiters[id, default: 0] += 1
         return .join(work)
       }
       let work = Work()
@@ -36,7 +42,7 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
 
     /// Removes a fetch; returns `false` if it was detached.
     fileprivate mutating func remove(_ work: Work, of key: Key) -> Bool {
-      waiters[ObjectIdentifier(work)] = nil
+      if waiters.removeValue(forKey: ObjectIdentifier(work)) == 0 { abandoned -= 1 }
       guard underWay[key] === work else { return false }
       underWay[key] = nil
       return true
@@ -46,13 +52,17 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
   @usableFromInline let state: Locked<State>
 
   private let keepsValues: Bool
+  private let abandonedLimit: Int
 
   /// Creates an empty cache; if `keepsValues` is `false`, only the waiting callers get a value.
   ///
   /// A server or an attacker may choose the keys, so the cache keeps at most `limit` values and
-  /// removes the least recently used ones.
-  package init(keepsValues: Bool = true, limit: Int = 1000) {
+  /// removes the least recently used ones. For the same reason, at most `abandonedLimit` fetches
+  /// continue without a waiting caller; a further one is cancelled when its last caller leaves. A
+  /// fetch must end by itself, unless `abandonedLimit` is zero.
+  package init(keepsValues: Bool = true, limit: Int = 1000, abandonedLimit: Int = 1000) {
     self.keepsValues = keepsValues
+    self.abandonedLimit = abandonedLimit
     state = Locked(State(found: RecentValues(limit: limit)))
   }
 
@@ -123,17 +133,20 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
     work.outcome.resolve(outcome)
   }
 
-  /// Leaves a fetch; the last caller to leave cancels it.
+  /// Leaves a fetch, and cancels it if it has no caller left and too many such fetches continue.
   private func leave(_ key: Key, _ work: Work) {
-    let isAbandoned = state.withLock { state in
+    let isCancelled = state.withLock { state in
       let id = ObjectIdentifier(work)
       // A fetch without a count has ended.
       guard let waiters = state.waiters[id] else { return false }
+      if waiters == 1, state.abandoned >= abandonedLimit {
+        _ = state.remove(work, of: key)
+        return true
+      }
       state.waiters[id] = waiters - 1
-      guard waiters == 1 else { return false }
-      _ = state.remove(work, of: key)
-      return true
+      if waiters == 1 { state.abandoned += 1 }
+      return false
     }
-    if isAbandoned { work.cancel() }
+    if isCancelled { work.cancel() }
   }
 }

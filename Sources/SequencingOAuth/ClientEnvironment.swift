@@ -20,9 +20,10 @@ public struct ClientEnvironment: Sendable {
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
     var proofServers = ProofServers()
+    /// A registration continues to its end in any case, so every later caller must join it.
     var registrations = SharedFetches<
       ClientRegistrar.SharedCall, ClientRegistration, SQOAuthError
-    >(keepsValues: false)
+    >(keepsValues: false, abandonedLimit: .max)
     var oneTimeValues: (any OneTimeValues)?
     let memory = MemoryOneTimeValues()
     var timers = SessionTimers(SystemClock())

@@ -86,7 +86,9 @@ public final class ResourceClient: Sendable {
   let accounts: AccountManager
   let options: Options
   /// The running search and sign-in, which all callers share.
-  let gaining = SharedFetches<Bool, Access, SQOAuthError>(keepsValues: false)
+  ///
+  /// It may wait for the user, so it ends when no caller waits any longer.
+  let gaining = SharedFetches<Bool, Access, SQOAuthError>(keepsValues: false, abandonedLimit: 0)
   private let known = Locked<Access?>(nil)
 
   /// An account, the issuer of its tokens and the program's client at that issuer.

@@ -68,7 +68,8 @@ package final class MetadataCache: Sendable {
   /// With `isFresh`, the metadata is fetched even if it is known, and an error of that request is
   /// thrown.
   ///
-  /// A cancelled caller stops waiting. If no caller waits any longer, the request is cancelled.
+  /// A cancelled caller stops waiting. The request continues, at most until the time limit of
+  /// `discovery`, so that its result is known to later callers.
   func metadata(
     by discovery: Discovery, _ client: any HTTPTransport, isFresh: Bool,
     for askers: Askers = .app

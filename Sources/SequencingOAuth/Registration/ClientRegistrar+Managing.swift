@@ -4,6 +4,9 @@ import SQFoundation
 extension ClientRegistrar {
   /// Reads the registration from the server; store the result in place of the old registration.
   ///
+  /// If the caller's task is cancelled after the request was sent, the call continues and returns
+  /// the registration, because the old secret and the old token may no longer work.
+  ///
   /// The server may have replaced the secret or the token that manages the registration. A property
   /// whose value is missing in the response keeps its earlier value, except
   /// ``ClientRegistration/members``. Another program, or a person on the server's pages, may have
@@ -24,7 +27,8 @@ extension ClientRegistrar {
   ///
   /// The result is the server's new registration, even if it differs from `metadata`: the server
   /// may have replaced the secret and the token, and the old ones no longer work. So first save the
-  /// result, then check it with ``ClientRegistration/check(against:)``.
+  /// result, then check it with ``ClientRegistration/check(against:)``. A cancelled task also gets
+  /// the result if the request was sent before.
   ///
   /// - Throws: ``SQOAuthError``: see ``read(_:)``; ``SQOAuthError/Code/invalidConfiguration`` for
   ///   `metadata` that no server could accept (nothing is sent then); the server's error, such as
@@ -84,9 +88,11 @@ extension ClientRegistrar {
       method, management.uri, token: management.accessToken, members: members)
     let reader = reader(
       at: management.uri, hiding: [management.accessToken, registration.clientSecret])
-    let answer = try reader.members(
-      of: try await environment.exchange(request, for: .registration))
-    return try reader.registration(in: answer, for: metadata, after: registration)
+    return try await uncancelledOnceSent { () throws(SQOAuthError) in
+      let answer = try reader.members(
+        of: try await environment.exchange(request, for: .registration))
+      return try reader.registration(in: answer, for: metadata, after: registration)
+    }
   }
 
   /// Returns the address for managing a registration, and the token that the address requires.

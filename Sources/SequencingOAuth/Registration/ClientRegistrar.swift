@@ -36,6 +36,9 @@ public struct ClientRegistrar: Sendable {
 
   /// Registers a new client with each call.
   ///
+  /// If the caller's task is cancelled after the request was sent, the call continues and returns
+  /// the registration: many servers do not let a client that nobody knows be deleted.
+  ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the server does
   ///   not let clients register themselves; ``SQOAuthError/Code/registrationMismatch`` if the
   ///   server registered a different client (it is deleted if the server allows that); the server's
@@ -58,6 +61,16 @@ public struct ClientRegistrar: Sendable {
     let request = try self.request(
       "POST", endpoint, token: initialAccessToken,
       members: chosen.members(listed: server.clientAssertionAlgorithms))
+    return try await uncancelledOnceSent { () throws(SQOAuthError) in
+      try await registration(by: request, at: endpoint, of: chosen, asked: metadata)
+    }
+  }
+
+  /// Sends a registration request, and returns the registration; an unusable one is deleted.
+  private func registration(
+    by request: WebRequest, at endpoint: URL, of chosen: ClientMetadata,
+    asked metadata: ClientMetadata
+  ) async throws(SQOAuthError) -> ClientRegistration {
     let reader = reader(at: endpoint, hiding: [initialAccessToken])
     let response = try await environment.exchange(request, for: .registration)
     do throws(SQOAuthError) {
@@ -88,6 +101,17 @@ public struct ClientRegistrar: Sendable {
   }
 
   // MARK: Requests
+
+  /// Makes an exchange whose response must not be lost, because the server gives it only once.
+  ///
+  /// A task that is already cancelled sends nothing. A later cancellation has no effect, so the call
+  /// lasts until the time limit of the request at most.
+  func uncancelledOnceSent(
+    _ exchange: @escaping @Sendable () async throws(SQOAuthError) -> ClientRegistration
+  ) async throws(SQOAuthError) -> ClientRegistration {
+    guard !Task.isCancelled else { throw .waitCancelled }
+    return try await uncancelled(exchange)
+  }
 
   func request(
     _ method: String, _ url: URL, token: String?, members: [String: JSONValue]?

@@ -22,7 +22,8 @@ public final class TokenIntrospector: Sendable {
   private let proofs: ProofChecker
   private let cache: IntrospectionCache
   private let outages = Locked(IntrospectionOutages())
-  private let questions = SharedFetches<Data, Answer, SQOAuthError>(keepsValues: false)
+  private let questions = SharedFetches<Data, Answer, SQOAuthError>(
+    keepsValues: false, abandonedLimit: 100)
 
   private struct Answer: Sendable {
     let claims: AccessTokenClaims?
@@ -106,7 +107,9 @@ public final class TokenIntrospector: Sendable {
   /// During this pause, calls without a cached result throw the error of the last request. After
   /// any other failure of the server, the pause applies only to the same token.
   ///
-  /// A request takes at most `ClientConfiguration.timeout`. A token that is bound to a key or a
+  /// A request takes at most `ClientConfiguration.timeout`. A cancelled call stops waiting, but its
+  /// request continues, so that its result or the server's failure is known to later calls. At most
+  /// 100 such requests continue at the same time. A token that is bound to a key or a
   /// certificate is refused with `SQOAuthError.Code.accessTokenInvalid`; for such tokens use
   /// ``claims(of:)-(ProtectedRequest)``.
   ///

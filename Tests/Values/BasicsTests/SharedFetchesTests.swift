@@ -7,11 +7,11 @@ import Testing
 
   /// Returns a task that waits for a fetch, after the fetch has begun.
   private func waiter(
-    of fetches: Fetches, endingWith end: OneShot<Int>
+    of fetches: Fetches, _ key: String = "key", endingWith end: OneShot<Int>
   ) async -> Task<Int?, any Error> {
     let begun = OneShot<Void>()
     let task = Task {
-      try await fetches.value(of: "key") { () throws(CancellationError) in
+      try await fetches.value(of: key) { () throws(CancellationError) in
         begun.resolve(())
         guard let value = await end.value() else {
           end.resolve(-1)
@@ -24,11 +24,46 @@ import Testing
     return task
   }
 
-  @Test(arguments: [false, true])
-  func `a fetch is cancelled when its last waiting caller is cancelled`(isDetached: Bool)
+  @Test func `a fetch continues after its last caller is cancelled, and its value is cached`()
     async throws
   {
     let fetches = Fetches()
+    let end = OneShot<Int>()
+    let task = await waiter(of: fetches, endingWith: end)
+    task.cancel()
+    #expect(try await task.value == nil)
+    let next = Task {
+      try await fetches.value(of: "key") { () throws(CancellationError) in 2 }
+    }
+    end.resolve(1)
+    #expect(try await next.value == 1)
+    #expect(fetches.known("key") == 1)
+  }
+
+  @Test func `at most a limited number of fetches continue without a caller`() async throws {
+    let fetches = Fetches(abandonedLimit: 1)
+    let ends = (0..<3).map { _ in OneShot<Int>() }
+    func abandon(_ number: Int) async throws {
+      let task = await waiter(of: fetches, "\(number)", endingWith: ends[number])
+      task.cancel()
+      #expect(try await task.value == nil)
+    }
+    try await abandon(0)
+    try await abandon(1)
+    #expect(await ends[1].wait() == -1)
+    ends[0].resolve(10)
+    #expect(try await fetches.value(of: "0") { () throws(CancellationError) in 20 } == 10)
+    // The first fetch has ended, so another one may continue.
+    try await abandon(2)
+    ends[2].resolve(12)
+    #expect(try await fetches.value(of: "2") { () throws(CancellationError) in 20 } == 12)
+  }
+
+  @Test(arguments: [false, true])
+  func `without such fetches, one is cancelled when its last caller is cancelled`(
+    isDetached: Bool
+  ) async throws {
+    let fetches = Fetches(abandonedLimit: 0)
     let end = OneShot<Int>()
     let task = await waiter(of: fetches, endingWith: end)
     if isDetached { fetches.detach("key") }

@@ -196,6 +196,23 @@ import Testing
     #expect(server.sandbox.requests(to: .keys).count == 3)
   }
 
+  @Test func `forged tokens whose senders hang up cause one request for keys`() async throws {
+    let server = try await ResourceServerFixture()
+    let validator = try server.validator()
+    _ = try await validator.validate(server.token())
+    let forged = server.token(.jwt(.unknownKeyID))
+    let answer = Gate(isOpen: false)
+    server.sandbox.misbehave(at: .keys, .hold { await answer.opened() })
+    for _ in 0..<1000 {
+      let sender = begin { try await validator.validate(forged) }
+      sender.cancel()
+      await failure(.cancelled) { try await sender.value }
+    }
+    answer.open()
+    await failure(.accessTokenInvalid) { try await validator.validate(forged) }
+    #expect(server.sandbox.requests(to: .keys).count == 2)
+  }
+
   @Test func `a validator needs an audience, and algorithms that are all secure`() throws {
     let provider = Provider.issuer("https://id.example")
     for algorithms: Set<JWSAlgorithm> in [[], [.hs256], [.rs256, .hs512]] {

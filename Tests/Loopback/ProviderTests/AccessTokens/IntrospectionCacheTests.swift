@@ -112,4 +112,19 @@ import Testing
     #expect(try await tasks[1].value != nil)
     #expect(server.questions == 1)
   }
+
+  @Test func `the answer to a request whose only caller was cancelled is cached`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let token = server.token()
+    let gate = Gate(isOpen: false)
+    server.sandbox.misbehave(at: .introspection, .hold { await gate.opened() })
+    let caller = begin { try await introspector.claims(of: token) }
+    try await eventually("the request arrives") { server.questions == 1 }
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    gate.open()
+    for _ in 0..<2 { #expect(try await introspector.claims(of: token) != nil) }
+    #expect(server.questions == 1)
+  }
 }

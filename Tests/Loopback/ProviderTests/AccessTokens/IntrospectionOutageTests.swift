@@ -51,6 +51,26 @@ import Testing
     #expect(server.questions == questions + 3)
   }
 
+  @Test func `a slow server's failure counts although its caller was cancelled`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let answer = Gate(isOpen: false)
+    server.sandbox.misbehave(
+      at: .introspection, .hold(until: { await answer.opened() }, then: .status(503)))
+    let token = server.token()
+    for _ in 0..<20 {
+      let caller = begin { try await introspector.claims(of: token) }
+      _ = try await server.sandbox.requests(to: .introspection, atLeast: 1)
+      caller.cancel()
+      await failure(.cancelled) { try await caller.value }
+    }
+    answer.open()
+    for text in [token, server.token()] {
+      await failure(.temporarilyUnavailable) { try await introspector.claims(of: text) }
+    }
+    #expect(server.questions == 1)
+  }
+
   /// Anyone may send a service a token, even one that makes the server fail.
   @Test func `a failure for one token does not block the other tokens`() async throws {
     let server = try await ResourceServerFixture(nil)

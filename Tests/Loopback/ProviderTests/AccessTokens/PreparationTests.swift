@@ -33,6 +33,26 @@ import Testing
     try await validator.prepare()
   }
 
+  /// A readiness check may have a shorter time limit than the server needs.
+  @Test(arguments: [SandboxEndpoint.metadata, .keys])
+  func `cancelled calls of prepare share one request, and the next call uses its answer`(
+    endpoint: SandboxEndpoint
+  ) async throws {
+    let server = try await ResourceServerFixture()
+    let validator = try server.validator()
+    let answer = Gate(isOpen: false)
+    server.sandbox.misbehave(at: endpoint, .hold { await answer.opened() })
+    for _ in 0..<20 {
+      let check = begin { try await validator.prepare() }
+      _ = try await server.sandbox.requests(to: endpoint, atLeast: 1)
+      check.cancel()
+      await failure(.cancelled) { try await check.value }
+    }
+    answer.open()
+    try await validator.prepare()
+    #expect(server.sandbox.requests.compactMap(\.endpoint) == [.metadata, .keys])
+  }
+
   @Test func `while the server is down, prepare succeeds until the cached keys are too old`()
     async throws
   {

@@ -356,6 +356,60 @@ import Testing
     await failure(.invalidToken) { try await registrar.read(updated) }
   }
 
+  // MARK: Cancelling
+
+  enum Exchange: CaseIterable, Sendable {
+    case register, read, update
+
+    var endpoint: SandboxEndpoint { self == .register ? .registration : .clientConfiguration }
+  }
+
+  /// The sandbox replaces the management token with each update.
+  @Test(arguments: Exchange.allCases)
+  func `a task that is cancelled after the request was sent still gets the registration`(
+    exchange: Exchange
+  ) async throws {
+    let registration = try await registrar.register(service)
+    let sent = sandbox.requests(to: exchange.endpoint).count
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(at: exchange.endpoint, .hold(until: { await answer.opened() }))
+    let caller = begin { [registrar, service] () async throws -> ClientRegistration in
+      switch exchange {
+      case .register: return try await registrar.register(service)
+      case .read: return try await registrar.read(registration)
+      case .update: return try await registrar.update(registration, to: service)
+      }
+    }
+    _ = try await sandbox.requests(to: exchange.endpoint, atLeast: sent + 1)
+    caller.cancel()
+    answer.open()
+    let result = try await caller.value
+    #expect((result.clientID == registration.clientID) == (exchange != .register))
+    #expect(try await registrar.read(result).clientID == result.clientID)
+    try await registrar.delete(result)
+  }
+
+  @Test(arguments: Exchange.allCases)
+  func `a task that is cancelled before sends no registration request`(exchange: Exchange)
+    async throws
+  {
+    let registration = try await registrar.register(service)
+    let sent = requests().count
+    let start = Gate(isOpen: false)
+    let caller = begin { [registrar, service] in
+      await start.pass()
+      switch exchange {
+      case .register: _ = try await registrar.register(service)
+      case .read: _ = try await registrar.read(registration)
+      case .update: _ = try await registrar.update(registration, to: service)
+      }
+    }
+    caller.cancel()
+    start.open()
+    await failure(.cancelled) { try await caller.value }
+    #expect(requests().count == sent)
+  }
+
   @Test func `a service keeps its secret if an answer omits it`() async throws {
     let registration = try await registrar.register(service)
     sandbox.misbehave(

@@ -157,14 +157,28 @@ import Testing
     #expect(http.requests.count == requests)
   }
 
-  @Test func `a cancelled request does not count as a failure of the issuer`() async throws {
-    let first = caller()
-    try await server.isHolding()
-    first.cancel()
-    await failure(.cancelled) { try await first.value }
-    let second = caller()
+  @Test func `strangers who hang up cause one request to a failing issuer`() async throws {
+    http.answer { [server] _ in
+      await server.pass()
+      throw SQOAuthError(.connectionFailed, "x")
+    }
+    for _ in 0..<1000 {
+      let stranger = caller()
+      stranger.cancel()
+      await failure(.cancelled) { try await stranger.value }
+    }
     server.open()
-    #expect(try await second.value.issuer == "https://id.example")
+    for _ in 0..<3 { await failure(.connectionFailed) { try await caller().value } }
+    #expect(http.requests.count == 1)
+  }
+
+  @Test func `a request that the transport cancels does not count as a failure of the issuer`()
+    async throws
+  {
+    http.answer { _ in throw CancellationError() }
+    await failure(.cancelled) { try await caller().value }
+    http.answer(Self.document)
+    #expect(try await caller().value.issuer == "https://id.example")
   }
 
   @Test func `cancelling one of two callers does not cancel their shared request`() async throws {
@@ -178,20 +192,18 @@ import Testing
     #expect(http.requests.count == 1)
   }
 
-  /// The answer to a cancelled request is not cached, because it may be older than the next one.
-  @Test func `cancelling the last caller cancels the request`() async throws {
+  @Test func `a request continues after all its callers are cancelled, and is not repeated`()
+    async throws
+  {
     let callers = (0..<3).map { _ in caller() }
     try await server.isHolding()
     for caller in callers {
-      #expect(wasCancelled.current == nil)
       caller.cancel()
       await failure(.cancelled) { try await caller.value }
     }
-    try await eventually { [wasCancelled] in wasCancelled.current != nil }
-    let next = caller()
-    try await server.isHolding(2)
+    #expect(wasCancelled.current == nil)
     server.open()
-    #expect(try await next.value.issuer == "https://id.example")
-    #expect(http.requests.count == 2)
+    #expect(try await caller().value.issuer == "https://id.example")
+    #expect(http.requests.count == 1)
   }
 }

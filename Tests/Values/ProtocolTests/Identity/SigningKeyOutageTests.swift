@@ -187,21 +187,41 @@ import Testing
     _ = try await current()
   }
 
-  @Test func `a cancelled caller does not count as a failure of the issuer`() async throws {
+  /// The senders of forged tokens hang up before the issuer answers.
+  @Test(arguments: [true, false])
+  func `a thousand cancelled calls with unknown keys cause one request`(isOutage: Bool)
+    async throws
+  {
     let known = try await current()
     let gate = Gate(isOpen: false)
-    server.http.answer { _ in
+    let answer =
+      isOutage ? Outage.status(503, .temporarilyUnavailable).answer : KeyServer.keys("A")
+    server.http.answer { request in
       await gate.pass()
-      throw CancellationError()
+      return try await answer(request)
     }
     let (keys, source, environment) = (server.keys, try server.source(), server.environment)
-    let caller = begin {
-      try await keys.keys(of: source, environment, otherThan: known, isFromIssuer: false)
+    for _ in 0..<1000 {
+      let caller = begin {
+        try await keys.keys(of: source, environment, otherThan: known, isFromIssuer: false)
+      }
+      caller.cancel()
+      await failure(.cancelled) { try await caller.value }
     }
-    try await gate.isHolding()
-    caller.cancel()
-    await failure(.cancelled) { try await caller.value }
     gate.open()
+    for _ in 0..<3 { #expect(try await newer(than: known) == nil) }
+    #expect(requests == 2)
+    server.clock.advance(by: 60)
+    server.http.answer(KeyServer.keys("B"))
+    #expect(try await newer(than: known) != nil)
+  }
+
+  @Test func `a request that the transport cancels does not count as a failure of the issuer`()
+    async throws
+  {
+    let known = try await current()
+    server.http.answer { _ in throw CancellationError() }
+    await failure(.cancelled) { try await newer(than: known) }
     server.http.answer(KeyServer.keys("B"))
     #expect(try await newer(than: known) != nil)
   }
