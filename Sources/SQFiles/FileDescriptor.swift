@@ -4,20 +4,13 @@ import SQLibC
 /// An open file, with methods for the system calls that the SDK makes on it.
 ///
 /// No child process inherits a file that the SDK opened, and no such file gets the number of a
-/// standard stream, even if the process has closed that stream. The file stays open until ``close()`` or
-/// ``unlock()`` is called, even if no variable refers to it, because a lock must end at a known
-/// moment. Calls block their thread. If a signal interrupts a read, a write or a lock, the call is
-/// repeated.
+/// standard stream, even if the process has closed that stream. The file stays open until
+/// ``close()`` or ``unlock()`` is called, even if no variable refers to it, because a lock must end
+/// at a known moment. Calls block their thread. If a signal interrupts a read, a write or a lock,
+/// the call is repeated.
 package struct FileDescriptor: Sendable {
   /// The system's number for the open file.
   let number: Int32
-
-  /// The standard error stream of the process.
-  package static let standardError = FileDescriptor(number: STDERR_FILENO)
-
-  private init(number: Int32) {
-    self.number = number
-  }
 
   private init(_ path: String, _ flags: Int32) throws(FileFailure) {
     number = DescriptorNumber.aboveStandard(open(path, flags | O_CLOEXEC, 0o600))

@@ -1,6 +1,6 @@
 import CSQPostgreSQL
+import CSQSockets
 import SQBasics
-import SQLibC
 
 /// The end of a connection whose statement still runs on the server.
 ///
@@ -60,10 +60,7 @@ enum AbandonedStatement {
 
   private static func send(_ request: OpaquePointer) {
     // In this function, libpq does not keep a server that is gone from raising SIGPIPE.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    sq_block_signals()
     var message = [CChar](repeating: 0, count: messageSize)
     PQcancel(request, &message, Int32(messageSize))
   }

@@ -1,4 +1,3 @@
-import CSQSQLite
 import SQBasics
 import SQFoundation
 import SequencingOAuth
@@ -10,18 +9,14 @@ final class AccountTable {
   private(set) var coding: RecordCoding
   /// Whether the log may still contain erased records, because it could not be emptied.
   private(set) var logHoldsErased = false
-  private let busyTimeout: Duration
 
   /// How often an erasure tries to empty the log while other processes use it.
   private static let emptyingAttempts = 10
-  /// The pause between these attempts, in milliseconds.
-  private static let emptyingPause: Int32 = 10
 
   /// Opens the database, and creates it if it is missing.
   ///
   /// If the key comes from a passphrase, deriving it takes a large part of a second.
   init(path: String, key: StoreKey?, busyTimeout: Duration) throws(SQOAuthError) {
-    self.busyTimeout = busyTimeout
     let databaseFile = DatabaseFile(path: path)
     let file = try databaseFile.find { empty throws(SQOAuthError) in
       try DatabaseFormat.make(
@@ -239,21 +234,11 @@ final class AccountTable {
     try? emptyLog()
   }
 
-  /// Empties the log into the database.
-  ///
-  /// If another process keeps using the log, ``logHoldsErased`` stays `true`. Between the attempts
-  /// no lock is held, so that a process that reads for long does not make the others wait.
+  /// Empties the log into the database; if another process keeps using the log, ``logHoldsErased``
+  /// stays `true`.
   func emptyLog(attempts: Int = emptyingAttempts) throws(SQOAuthError) {
     logHoldsErased = true
-    connection.setBusyTimeout(.zero)
-    defer { connection.setBusyTimeout(busyTimeout) }
-    for attempt in 1...attempts {
-      if try connection.emptyLog() {
-        logHoldsErased = false
-        return
-      }
-      if attempt < attempts { sqlite3_sleep(Self.emptyingPause) }
-    }
+    logHoldsErased = try !connection.emptyLog(attempts: attempts)
   }
 
   /// Empties the log if it may still contain erased records.

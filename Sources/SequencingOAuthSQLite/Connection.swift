@@ -6,8 +6,12 @@ import SequencingOAuth
 ///
 /// Its errors do not name the database; the caller adds the path that the app gave.
 final class Connection {
+  /// The pause between attempts to empty the log, in milliseconds.
+  private static let emptyingPause: Int32 = 10
+
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
+  private var busyTimeout = Duration.zero
 
   /// Opens a database file at a path without symbolic links, without taking a lock.
   ///
@@ -61,6 +65,7 @@ final class Connection {
 
   /// Sets the longest time to wait while another process writes.
   func setBusyTimeout(_ timeout: Duration) {
+    busyTimeout = timeout
     let milliseconds = timeout / .milliseconds(1)
     sqlite3_busy_timeout(handle, Int32(clamping: Int64(milliseconds.rounded(.up))))
   }
@@ -166,13 +171,24 @@ final class Connection {
     }
   }
 
-  /// Empties the log into the database; returns `false` if another process is using the log.
+  /// Empties the log into the database; returns `false` if another process keeps using the log.
   ///
-  /// The busy timeout must be zero: SQLite takes the write lock first, and would keep it while it
-  /// waits for the readers.
-  ///
+  /// Between the attempts no lock is held, so that a process that reads for long does not make the
+  /// others wait.
+  func emptyLog(attempts: Int) throws(SQOAuthError) -> Bool {
+    let timeout = busyTimeout
+    // SQLite takes the write lock first, and would keep it while it waits for the readers.
+    setBusyTimeout(.zero)
+    defer { setBusyTimeout(timeout) }
+    for attempt in 1...attempts {
+      if try tryToEmptyLog() { return true }
+      if attempt < attempts { sqlite3_sleep(Self.emptyingPause) }
+    }
+    return false
+  }
+
   /// - SeeAlso: SQLite's documentation of `sqlite3_wal_checkpoint_v2`
-  func emptyLog() throws(SQOAuthError) -> Bool {
+  private func tryToEmptyLog() throws(SQOAuthError) -> Bool {
     let mode = SQLITE_CHECKPOINT_TRUNCATE
     switch sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil) {
     case SQLITE_OK: return true

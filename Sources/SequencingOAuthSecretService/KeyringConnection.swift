@@ -64,15 +64,13 @@ final class KeyringConnection: @unchecked Sendable {
         address, nil, limit.cancellable, &error)
     {
       let wire = Wire(stream, library)
-      limit.governConnecting { wire.cut() }
       let flags = GDBusConnectionFlags(
         G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
           | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-      if let connection = library.c.g_dbus_connection_new_sync(
-        stream, nil, flags, nil, limit.cancellable, &error)
-      {
-        return connection
+      let connection = limit.waiting({ wire.cut() }) {
+        library.c.g_dbus_connection_new_sync(stream, nil, flags, nil, limit.cancellable, &error)
       }
+      if let connection { return connection }
     }
     // This is GLib's text about an address. It contains no secret, because none was sent yet.
     let reason = error.map { String(cString: $0.pointee.message) } ?? "no address"

@@ -5,8 +5,8 @@ import SQBasics
 /// A time limit that ends slow or cancelled calls to the keyring.
 ///
 /// First, it cancels the calls. If the keyring does not react, the limit closes the connection,
-/// because libsecret would otherwise wait forever. Only closing the connection ends a call that may
-/// show a prompt, and this happens at once. An unlocking is not ended: it outlives its call.
+/// because libsecret would otherwise wait forever. A call that may show a prompt, or that connects to the
+/// bus, is ended by an alarm at once. An unlocking is not ended: it outlives its call.
 final class KeyringLimit {
   /// The time that a cancelled call has to end before the connection is closed.
   private static let grace = Duration.seconds(2)
@@ -90,27 +90,13 @@ final class KeyringLimit {
   /// Closes a connection if its calls do not end within 2 s after their cancellation.
   func govern(_ connection: KeyringConnection) { end.govern { connection.close() } }
 
-  /// Runs a call that may show a prompt, and closes its connection as soon as the time limit passes.
-  func prompting<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-    end.cut(atOnce: true)
-    defer { end.cut(atOnce: false) }
-    return try body()
-  }
-
-  /// Runs a body that waits, and calls a closure on any thread as soon as the time limit passes.
-  ///
-  /// The body must check ``failure`` before it waits.
-  func waiting<Failure>(
-    _ wakeUp: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Void
-  ) throws(Failure) {
-    end.setAlarm(wakeUp)
+  /// Runs a body, and calls a closure on any thread as soon as the time limit has passed.
+  func waiting<Value, Failure>(
+    _ alarm: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    end.setAlarm(alarm)
     defer { end.setAlarm(nil) }
-    try body()
-  }
-
-  /// Ends an attempt to connect to a bus as soon as the time limit passes.
-  func governConnecting(_ cut: @escaping @Sendable () -> Void) {
-    end.govern(atOnce: true, cut)
+    return try body()
   }
 
   private static func timer(
@@ -131,8 +117,7 @@ private final class KeyringEnd: @unchecked Sendable {
     var reason: Reason?
     /// A closure that ends calls that do not react to their cancellation.
     var cut: (@Sendable () -> Void)?
-    var cutsAtOnce = false
-    /// A closure that wakes a call that checks the reason itself.
+    /// A closure that is called together with the cancellation.
     var alarm: (@Sendable () -> Void)?
   }
 
@@ -152,13 +137,12 @@ private final class KeyringEnd: @unchecked Sendable {
 
   /// Cancels the calls, and closes their connection if they have not ended after `grace`.
   func end(_ reason: Reason, grace: Duration) {
-    let (isFirst, cut, alarm) = state.withLock { state in
+    let (isFirst, alarm) = state.withLock { state in
       defer { state.reason = state.reason ?? reason }
-      return (state.reason == nil, state.cutsAtOnce ? state.cut : nil, state.alarm)
+      return (state.reason == nil, state.alarm)
     }
     guard isFirst else { return }
     library.c.g_cancellable_cancel(cancellable?.assumingMemoryBound(to: GCancellable.self))
-    cut?()
     alarm?()
     DispatchQueue.global().asyncAfter(deadline: DispatchTime.now() + grace) { [self] in
       state.withLock(\.cut)?()
@@ -166,22 +150,15 @@ private final class KeyringEnd: @unchecked Sendable {
   }
 
   /// Sets the action that ends calls that ignore their cancellation; `nil` when they have ended.
-  func govern(atOnce: Bool = false, _ cut: (@Sendable () -> Void)?) {
-    state.withLock { $0.cut = cut }
-    self.cut(atOnce: atOnce)
-  }
+  func govern(_ cut: (@Sendable () -> Void)?) { state.withLock { $0.cut = cut } }
 
+  /// Sets the closure for the cancellation, and calls it at once if that has already happened.
   func setAlarm(_ alarm: (@Sendable () -> Void)?) {
-    state.withLock { $0.alarm = alarm }
-  }
-
-  /// Sets whether the action follows the cancellation at once.
-  func cut(atOnce: Bool) {
-    let cut = state.withLock { state in
-      state.cutsAtOnce = atOnce
-      return atOnce && state.reason != nil ? state.cut : nil
+    let isOver = state.withLock { state in
+      state.alarm = alarm
+      return state.reason != nil
     }
-    cut?()
+    if isOver { alarm?() }
   }
 }
 

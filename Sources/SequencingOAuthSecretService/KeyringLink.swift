@@ -84,10 +84,15 @@ final class KeyringLink: @unchecked Sendable {
     return unlock.count ?? 0
   }
 
+  /// Runs a call that may show a prompt; at the time limit only closing the connection ends it.
+  func prompting<Value>(_ limit: KeyringLimit, _ body: () -> Value) -> Value {
+    limit.waiting({ [connection] in connection.close() }, body)
+  }
+
   /// Whether the connection is closed or another keyring has replaced this one.
   var isGone: Bool {
     context.deliverSignals()
-    // Nobody waited for this answer, so the next call may ask again.
+    // No call waited for this answer, so the next one may ask again.
     if unlock?.count != nil { unlock = nil }
     if library.c.g_dbus_connection_is_closed(connection.pointer) != 0 { return true }
     return owner != nil && Self.owner(of: service, library) != owner

@@ -82,7 +82,7 @@ extension KeyringSession {
     try withSecret(secret) { value throws(KeyringFailure) in
       do throws(KeyringFailure) {
         let stored = try withTable(attributes) { table, error in
-          limit.prompting {
+          link.prompting(limit) {
             library.c.secret_service_store_sync(
               service, sq_account_schema(), table, "default", label, value, limit.cancellable,
               error)
@@ -110,7 +110,7 @@ extension KeyringSession {
   func delete(_ item: KeyringItem) throws(KeyringFailure) {
     if item.isLocked { try unlock([item]) }
     try call { error in
-      limit.prompting {
+      link.prompting(limit) {
         library.c.secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0
       }
     }
@@ -163,7 +163,7 @@ extension KeyringSession {
   private func makeDefaultCollection() throws(KeyringFailure) {
     var error: UnsafeMutablePointer<GError>?
     // Use the same name as libsecret, which creates this collection when it saves the first item.
-    let collection = limit.prompting {
+    let collection = link.prompting(limit) {
       library.c.secret_collection_create_sync(
         service, "Default keyring", "default", SECRET_COLLECTION_CREATE_NONE, limit.cancellable,
         &error)

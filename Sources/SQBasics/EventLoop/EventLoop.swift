@@ -153,8 +153,8 @@ package final class EventLoop: Sendable {
 
   /// Ends the loop, and tells its handlers, because the system no longer knows its descriptors.
   ///
-  /// There is no new start: the sockets are closed too, and whoever closes them again by their old
-  /// numbers would close the descriptors of a new poller.
+  /// There is no new start: the sockets are closed too, and a handler that closes its socket again,
+  /// by the old number, could close a descriptor of a new poller.
   func fail() {
     let found = state.withLock { state -> (handlers: [any EventHandler], wasEnding: Bool)? in
       if state.hasFailed { return nil }

@@ -37,7 +37,7 @@ public struct ClientRegistrar: Sendable {
   /// Registers a new client with each call.
   ///
   /// If the caller's task is cancelled after the request was sent, the call continues and returns
-  /// the registration: many servers do not let a client that nobody knows be deleted.
+  /// the registration, without which the client could be neither used nor deleted.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the server does
   ///   not let clients register themselves; ``SQOAuthError/Code/registrationMismatch`` if the

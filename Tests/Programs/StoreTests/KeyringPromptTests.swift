@@ -52,7 +52,7 @@ import Testing
     let store = store(desktop, limit: .milliseconds(500)) { waits.withLock { $0 += 1 } }
     let error = await failure(.storeFailed) { try await store.load("a") }
     #expect(error?.message.contains("did not answer within") == true)
-    #expect(waits.withLock(\.self) == 1, "the app was told that the user may be asked")
+    #expect(waits.withLock(\.self) == 1, "the app was notified that the user may be asked")
     await desktop.stop()
     await prompt.stop()
   }

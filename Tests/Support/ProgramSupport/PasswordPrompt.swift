@@ -6,7 +6,7 @@ package final class PasswordPrompt: Sendable {
   private let program: ChildProcess
   private let environment: [String: String?]
 
-  /// Starts the program that shows the prompts; nobody answers them before ``answer()``.
+  /// Starts the program that shows the prompts, which stay until ``answer()`` or ``refuse()``.
   package init(on desktop: PrivateDesktop) async throws {
     display = try await PrivateDisplay()
     environment = desktop.environment.merging([

@@ -97,12 +97,16 @@ import Testing
     #expect(server.questions == 102)
   }
 
+  /// Creates a server that holds the answer to one question until the gate is opened.
+  private static func holding() async throws -> (ResourceServerFixture, Gate) {
+    let (server, gate) = (try await ResourceServerFixture(nil), Gate(isOpen: false))
+    server.sandbox.misbehave(at: .introspection, .hold { await gate.opened() })
+    return (server, gate)
+  }
+
   @Test func `cancelling one caller does not end the shared request of the others`() async throws {
-    let server = try await ResourceServerFixture(nil)
-    let introspector = try server.introspector()
-    let token = server.token()
-    let gate = Gate(isOpen: false)
-    server.sandbox.misbehave(at: .introspection, .hold { await gate.pass() })
+    let (server, gate) = try await Self.holding()
+    let (introspector, token) = (try server.introspector(), server.token())
     // Each task runs until it waits for the shared request.
     let tasks = (0..<2).map { _ in begin { try await introspector.claims(of: token) } }
     try await eventually("the request arrives") { server.questions == 1 }
@@ -114,11 +118,8 @@ import Testing
   }
 
   @Test func `the answer to a request whose only caller was cancelled is cached`() async throws {
-    let server = try await ResourceServerFixture(nil)
-    let introspector = try server.introspector()
-    let token = server.token()
-    let gate = Gate(isOpen: false)
-    server.sandbox.misbehave(at: .introspection, .hold { await gate.opened() })
+    let (server, gate) = try await Self.holding()
+    let (introspector, token) = (try server.introspector(), server.token())
     let caller = begin { try await introspector.claims(of: token) }
     try await eventually("the request arrives") { server.questions == 1 }
     caller.cancel()

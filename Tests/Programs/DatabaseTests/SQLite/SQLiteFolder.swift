@@ -39,6 +39,15 @@ struct SQLiteFolder {
     return result.output
   }
 
+  /// Starts another program that runs statements, such as `BEGIN IMMEDIATE`, and then keeps its
+  /// transaction open until it is stopped.
+  func holder(_ statements: String...) async throws -> ChildProcess {
+    let holder = try ChildProcess(
+      ["sqlite3", "-batch", path] + statements + [".shell echo holding; cat"], input: .open)
+    _ = try await holder.line(after: "holding")
+    return holder
+  }
+
   func bytes(_ suffix: String = "") throws -> Data {
     try Data(contentsOf: URL(filePath: path + suffix))
   }

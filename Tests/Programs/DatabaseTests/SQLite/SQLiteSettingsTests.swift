@@ -61,10 +61,7 @@ import Testing
       try await store.save(record("a"))
       #expect(
         try files.names() == ["tokens.sqlite", "tokens.sqlite-shm", "tokens.sqlite-wal"])
-      let program = try ChildProcess(
-        ["sqlite3", "-batch", files.path, "BEGIN IMMEDIATE", ".shell echo locked; cat"],
-        input: .open)
-      _ = try await program.line(after: "locked")
+      let program = try await files.holder("BEGIN IMMEDIATE")
       await failure(.storeFailed) { try await store.save(record("b")) }
       await program.stop()
       try await store.save(record("b"))

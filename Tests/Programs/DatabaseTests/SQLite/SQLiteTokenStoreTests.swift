@@ -233,10 +233,7 @@ import Testing
     let files = try SQLiteFolder()
     let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .milliseconds(50))
     try await store.save(record("a"))
-    let other = try ChildProcess(
-      ["sqlite3", "-batch", files.path, "BEGIN IMMEDIATE", ".shell echo locked; cat"],
-      input: .open)
-    _ = try await other.line(after: "locked")
+    let other = try await files.holder("BEGIN IMMEDIATE")
     let error = await failure(.storeFailed) { try await store.save(record("b")) }
     #expect(error?.message.contains("process \(other.processID) (sqlite3) keeps it locked") == true)
     // A reader does not wait.
@@ -276,12 +273,7 @@ import Testing
     let files = try SQLiteFolder()
     let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .milliseconds(50))
     try await store.save(record("a", token: SQToken(accessToken: "s3cr3t")))
-    let reader = try ChildProcess(
-      [
-        "sqlite3", "-batch", files.path, "BEGIN", "SELECT id FROM accounts",
-        ".shell echo reading; cat",
-      ], input: .open)
-    _ = try await reader.line(after: "reading")
+    let reader = try await files.holder("BEGIN", "SELECT id FROM accounts")
     try await store.erase("a")
     #expect(try await store.list() == [])
     // If this process read the files, the store's locks would end.
@@ -300,12 +292,7 @@ import Testing
     let files = try SQLiteFolder()
     let store = SQLiteTokenStore(path: files.path, key: nil, busyTimeout: .seconds(3600))
     try await store.save(record("a", token: SQToken(accessToken: "s3cr3t")))
-    let reader = try ChildProcess(
-      [
-        "sqlite3", "-batch", files.path, "BEGIN", "SELECT id FROM accounts",
-        ".shell echo reading; cat",
-      ], input: .open)
-    _ = try await reader.line(after: "reading")
+    let reader = try await files.holder("BEGIN", "SELECT id FROM accounts")
     try await store.erase("a")
     let line = String(decoding: try JSONEncoder().encode(record("b")), as: UTF8.self)
     let other = try await ChildProcess.run(
@@ -316,10 +303,7 @@ import Testing
     #expect(reader.isRunning)
     #expect(try await store.list() == ["b", "c"])
     // The store still waits for another writer.
-    let writer = try ChildProcess(
-      ["sqlite3", "-batch", files.path, "BEGIN IMMEDIATE", ".shell echo locked; cat"],
-      input: .open)
-    _ = try await writer.line(after: "locked")
+    let writer = try await files.holder("BEGIN IMMEDIATE")
     let waiting = Task { try await store.save(record("d")) }
     await writer.stop()
     try await waiting.value
