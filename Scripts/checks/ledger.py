@@ -7,10 +7,10 @@ sentences of the tests that show it. A renamed or removed test must change its r
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+
+from suites import Suites
 
 ARTICLE = "Sources/SequencingOAuth/SequencingOAuth.docc/Specifications.md"
 
@@ -33,10 +33,6 @@ NOTHING = "–"
 # A suite, then the sentences of its tests: `SendTests` “an accepted token needs one request”.
 TEST = re.compile(r"`(\w+)`((?:\s*“[^”]+”)*)")
 SENTENCE = re.compile(r"“([^”]+)”")
-SUITE = re.compile(
-    r"^\s*(?:@\w.*\s)?(?:(?:final|private|package|public) )*"
-    r"(?:struct|class|actor|enum|extension) (\w+)", re.MULTILINE)
-FUNCTION = re.compile(r"\bfunc `([^`]+)`")
 
 
 @dataclass(frozen=True)
@@ -50,27 +46,6 @@ class Row:
     done: str
     test: str
     why: str
-
-
-@dataclass(frozen=True)
-class Suites:
-    """The sentences of the tests in the files that declare or extend each suite."""
-
-    sentences: dict[str, set[str]]
-
-    @staticmethod
-    def read(texts: Iterable[str]) -> Suites:
-        sentences: defaultdict[str, set[str]] = defaultdict(set)
-        for text in texts:
-            found = FUNCTION.findall(text)
-            if found:
-                for suite in SUITE.findall(text):
-                    sentences[suite].update(found)
-        return Suites(dict(sentences))
-
-    @staticmethod
-    def below(folder: Path) -> Suites:
-        return Suites.read(path.read_text() for path in folder.rglob("*.swift"))
 
 
 def faults(article: str, suites: Suites) -> list[str]:

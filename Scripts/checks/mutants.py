@@ -96,6 +96,12 @@ def _hunk(name: str, block: str) -> Hunk:
     return hunk
 
 
+def check_filter(mutant: Mutant, ids: Iterable[str]) -> None:
+    """Fails if the filter of a mutant fits none of the tests, so that no test could catch it."""
+    if not any(re.search(mutant.tests, test_id) for test_id in ids):
+        raise MutantError(f"{mutant.name}: the filter {mutant.tests} fits no test")
+
+
 def source_paths(root: Path) -> list[str]:
     """Lists the sources that git tracks, or would track, below Sources and Demo."""
     listed = subprocess.run(

@@ -88,7 +88,7 @@ struct Keyring: Sendable {
     try run { session throws(KeyringFailure) in
       var entries = TextDictionary<AccountEntry>()
       for item in try items(session, attributes()) {
-        let entry = try entry(item)
+        let entry = try entry(item, session)
         // An older item of the account may be in a collection that was the default before.
         if entries[entry.id] == nil { entries[entry.id] = entry }
       }
@@ -96,12 +96,14 @@ struct Keyring: Sendable {
     }
   }
 
-  private func entry(_ item: KeyringItem) throws(KeyringFailure) -> AccountEntry {
+  private func entry(
+    _ item: KeyringItem, _ session: KeyringSession
+  ) throws(KeyringFailure) -> AccountEntry {
     do throws(KeyringFailure) {
-      let record = try decode(item)
+      let record = try decode(item, session)
       return AccountEntry(record.id, .success(record))
     } catch {
-      guard error.concernsOneItem else { throw error }
+      guard error.concernsOneItem, session.isVerified || !error.isDamage else { throw error }
       return AccountEntry(item.attribute("oauth-account") ?? "", .failure(error.error))
     }
   }
@@ -111,15 +113,30 @@ struct Keyring: Sendable {
     try run { session throws(KeyringFailure) in
       let items = try items(session, attributes(record.id), asks: asks)
       // An unreadable item must not be overwritten.
-      for item in items { _ = try decode(item) }
+      for item in items { _ = try decode(item, session) }
       guard let newest = items.first else {
         if !asks, try !session.isOpen() { throw .locked }
-        return try session.store(
-          secret, label: label(record.id), attributes: newAttributes(record.id))
+        return try add(secret, for: record.id, session)
       }
       // The item stays in its collection, even if that is not the current default collection.
       try session.replace(newest, by: secret)
       for other in items.dropFirst() { try session.delete(other) }
+    }
+  }
+
+  /// Adds an account's item; in a session that is not verified, also reads it.
+  private func add(
+    _ secret: Data, for id: String, _ session: KeyringSession
+  ) throws(KeyringFailure) {
+    try session.store(secret, label: label(id), attributes: newAttributes(id))
+    guard !session.isVerified else { return }
+    for item in try session.openItems(attributes(id)) {
+      guard item.secret == secret else {
+        // Otherwise the next attempt would find a damaged item and refuse to overwrite it.
+        try session.delete(item)
+        throw .garbled
+      }
+      session.isVerified = true
     }
   }
 
@@ -193,8 +210,9 @@ extension Keyring {
           limit: limit, whenWaiting: whenWaiting, interruption: interruption, body)
       } catch {
         attempts -= 1
-        // Try again if another process erased an item after the search had found it.
-        guard error == .vanished, attempts > 0 else { throw error.error }
+        // Try again if another process erased an item after the search had found it, or if the
+        // session's two sides had different keys.
+        guard error == .vanished || error == .garbled, attempts > 0 else { throw error.error }
       }
     }
   }
@@ -220,17 +238,20 @@ extension Keyring {
   ) throws(KeyringFailure) -> [AccountRecord] {
     var records = TextDictionary<AccountRecord>()
     for item in try items(session, attributes) {
-      let record = try decode(item)
+      let record = try decode(item, session)
       // An older item of the account may be in a collection that was the default before.
       if records[record.id] == nil { records[record.id] = record }
     }
     return Array(records.all)
   }
 
-  private func decode(_ item: KeyringItem) throws(KeyringFailure) -> AccountRecord {
+  private func decode(
+    _ item: KeyringItem, _ session: KeyringSession
+  ) throws(KeyringFailure) -> AccountRecord {
     if let format = item.attribute("oauth-format").flatMap(Int.init), format > Self.format {
       throw .tooNew(service: service, format: format)
     }
+    // libsecret also gives no secret if it cannot decrypt it; a new session may help.
     guard let secret = item.secret else { throw .vanished }
     let record: AccountRecord?
     do throws(SQOAuthError) {
@@ -241,6 +262,7 @@ extension Keyring {
     guard let record, item.attribute("oauth-account") == digest(record.id) else {
       throw .damaged(service: service)
     }
+    session.isVerified = true
     return record
   }
 

@@ -31,6 +31,8 @@ enum KeyringFailure: Error, Hashable {
   case noCollection
   /// An item that existed a moment ago no longer exists.
   case vanished
+  /// The keyring saved other bytes than it was given; the item was removed.
+  case garbled
   /// An item of the service does not contain a valid account.
   case damaged(service: String)
   /// The key in an item cannot be read because of OpenSSL's configuration; contains the details.
@@ -46,6 +48,11 @@ enum KeyringFailure: Error, Hashable {
     case .damaged, .tooNew: true
     default: false
     }
+  }
+
+  /// Whether the failure means that an item's content is not an account.
+  var isDamage: Bool {
+    if case .damaged = self { true } else { false }
   }
 
   /// Converts a GLib error, and frees it.
@@ -131,7 +138,7 @@ extension KeyringFailure {
   /// lasts.
   var mayEndWithSession: Bool {
     switch self {
-    case .noBus, .noService, .noSession, .noAnswer, .vanished, .locked, .other: true
+    case .noBus, .noService, .noSession, .noAnswer, .vanished, .garbled, .locked, .other: true
     case .noLibrary, .noFunction, .tooLong, .silentBus, .cancelled, .noCollection, .damaged,
       .keyUnread, .tooNew:
       false
@@ -196,6 +203,11 @@ extension KeyringFailure {
     case .noCollection:
       "has no default collection, and none was created; create one in its program and try again"
     case .vanished: "no longer has an item that it had a moment ago; try again"
+    case .garbled:
+      """
+      saved other bytes than it was given, and the new item was removed; try again, and update \
+      KWallet if its version is older than 6.25
+      """
     case .damaged(let service):
       """
       has an item for \(service.printable) whose content is not the record of an account; \

@@ -17,6 +17,12 @@ final class KeyringLink: @unchecked Sendable {
   private let library: KeyringLibrary
   private let connection: KeyringConnection
   private let context: KeyringContext
+  /// Whether a secret was read in this session, so that both sides have the same session key.
+  ///
+  /// KWallet before 6.25 (2026) computes another key than libsecret in some sessions, about 1 of
+  /// 170. One of 256 secrets that one side encrypts there is decrypted without an error to other
+  /// bytes, and such bytes would be saved.
+  var isVerified = false
   /// The unlocking that may still wait for the user's answer.
   var unlock: KeyringUnlock?
   /// The keyring's unique name on the bus, which no later keyring gets; `nil` if it is not known.

@@ -11,6 +11,12 @@ struct KeyringSession {
     self.limit = limit
   }
 
+  /// Whether a secret was read in this session; see ``KeyringLink/isVerified``.
+  var isVerified: Bool {
+    get { link.isVerified }
+    nonmutating set { link.isVerified = newValue }
+  }
+
   private var service: UnsafeMutablePointer<SecretService> { link.service }
   private var library: KeyringLibrary { limit.library }
 }

@@ -41,7 +41,8 @@ final class SharedKeyring: Sendable {
   /// Runs a body with the session, and opens a session first if there is none.
   ///
   /// If the body fails in a session that was already open, perhaps because the keyring or the bus
-  /// has ended, it runs once more in a new session. So running the body twice must be harmless.
+  /// has ended, it runs once more in a new session; the same if it finds a damaged item in a session
+  /// that is not verified. So running the body again must be harmless.
   func use<Value: Sendable>(
     limit duration: Duration, whenWaiting: (@Sendable () -> Void)?, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
@@ -51,23 +52,22 @@ final class SharedKeyring: Sendable {
         duration, try KeyringLibrary.load(address.library), whenWaiting: whenWaiting,
         interruption: interruption)
       if let open = link, open.isGone { Self.close(&link) }
-      if let open = link {
+      var isDoubted = false
+      while true {
+        let wasOpen = link != nil
+        let open = if let link { link } else { try KeyringLink(bus: address.bus, limit: limit) }
+        link = open
+        // What two sessions find damaged is damaged.
+        if isDoubted { open.isVerified = true }
         do throws(KeyringFailure) {
           return try open.run(limit, body)
         } catch {
-          guard error.mayEndWithSession else { throw error }
+          isDoubted = error.isDamage && !open.isVerified
+          guard error.mayEndWithSession || isDoubted else { throw error }
           Self.close(&link)
           // If the user has refused to unlock, do not ask again at once.
-          guard error != .locked, !limit.isOver else { throw error }
+          guard wasOpen || isDoubted, error != .locked, !limit.isOver else { throw error }
         }
-      }
-      let new = try KeyringLink(bus: address.bus, limit: limit)
-      link = new
-      do throws(KeyringFailure) {
-        return try new.run(limit, body)
-      } catch {
-        if error.mayEndWithSession { Self.close(&link) }
-        throw error
       }
     }
   }

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Scripts/checks"))
 
 import ledger
-from ledger import Suites
+from suites import Suites
 
 SOURCE = """
 @Suite(.timeLimit(.minutes(1))) struct StateTests {

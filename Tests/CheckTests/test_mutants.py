@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Scripts/checks"))
 
 import choice
 import mutants
+import suites
 from mutants import MutantError, Sources
 
 HEAD = "It breaks.\n\ntests: \\.ATests/\n\n"
@@ -62,6 +63,22 @@ class ReadingTests(unittest.TestCase):
     def test_ignores_a_line_of_tests_after_the_first_hunk(self):
         with self.assertRaisesRegex(MutantError, "names no tests"):
             mutants.parse("name", "It breaks.\n\n@@\n-tests: A\n")
+
+
+class FilterTests(unittest.TestCase):
+    def test_rejects_a_filter_that_fits_no_test(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder, "Values/StateTests")
+            target.mkdir(parents=True)
+            Path(target, "ATests.swift").write_text(
+                "struct `A state` {\n  @Test func\n    `is compared`()\n  {}\n}\n")
+            ids = suites.test_ids(Path(folder))
+        self.assertEqual(ids, ["StateTests.`A state`/`is compared`("])
+        for tests in ["\\.`A state`/", "\\.`A state`/.*is compared", "StateTests\\."]:
+            mutants.check_filter(mutants.parse("name", f"It.\ntests: {tests}\n@@\n-a\n"), ids)
+        for tests in ["\\.A state/", "\\.`A state`/.*is kept", "ATests\\."]:
+            with self.assertRaisesRegex(MutantError, "fits no test"):
+                mutants.check_filter(mutants.parse("name", f"It.\ntests: {tests}\n@@\n-a\n"), ids)
 
 
 class PlantingTests(unittest.TestCase):

@@ -205,7 +205,9 @@ import Testing
   }
 
   /// In a process of its own, because another test could get the numbers of the closed descriptors.
-  @Test func `a loop whose descriptors the app closes tells its handlers, then and later`() async {
+  @Test func `if the app closes a loop's descriptors, existing and new handlers get a failure`()
+    async
+  {
     await #expect(processExitsWith: .success) {
       // The pipe of poll(2) may lose its reader only.
       signal(SIGPIPE, SIG_IGN)

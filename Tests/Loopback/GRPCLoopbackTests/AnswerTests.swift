@@ -57,9 +57,9 @@ import Testing
     Row(answer: .grpc([0, 255, 0, 0, 0]), status: .resourceExhausted),
     Row(answer: page(200, ["grpc-status": "0"]), status: .internal),
   ])
-  func `the call's status follows from the gRPC status or the HTTP status of the response`(row: Row)
-    async throws
-  {
+  func `a call's status follows from the gRPC status, HTTP status and messages of the response`(
+    row: Row
+  ) async throws {
     try await ScriptedServer.answering(row.answer) { server in
       for kind in [RPCCall.Kind.unary, .clientStreaming] {
         let call = try server.channel().call(method("X"), kind: kind)
@@ -74,7 +74,9 @@ import Testing
   @Test(arguments: [
     "application/grpc", "application/grpc+proto", "APPLICATION/GRPC;x=y", "application/grpc ; x=y",
   ])
-  func `every content type of gRPC is accepted`(type: String) async throws {
+  func `a gRPC content type may have a suffix, parameters or uppercase letters`(type: String)
+    async throws
+  {
     let answer = WebResponse.grpc([0, 0, 0, 0, 1, 9], headers: ["content-type": type])
     try await ScriptedServer.answering(answer) { server in
       let response = try await server.channel().call(method("X")).response()
@@ -113,7 +115,7 @@ import Testing
   @Test(
     arguments: [(.invalidGrant, .unauthenticated), (.cancelled, .cancelled)]
       as [(SQOAuthError.Code, RPCStatus)])
-  func `the error of a call without a token has the reason, and does not say what was sent`(
+  func `if a call gets no access token, the call's error contains the reason`(
     code: SQOAuthError.Code, status: RPCStatus
   ) {
     let error = RPCCallError(credential: SQOAuthError(code, "words"))

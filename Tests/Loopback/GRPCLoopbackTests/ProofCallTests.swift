@@ -74,7 +74,8 @@ private struct BusyAuthenticator: ResourceRequestAuthenticator {
     }
   }
 
-  @Test func `a stream that is refused is not repeated, and the next call has the nonce`()
+  @Test
+  func `a stream refused for a missing nonce is not repeated, but the next call sends the nonce`()
     async throws
   {
     let (module, _) = try await account()
@@ -133,7 +134,7 @@ private struct BusyAuthenticator: ResourceRequestAuthenticator {
     }
   }
 
-  @Test func `authorization metadata for another library is refused if the token is bound`()
+  @Test func `RPCMetadata.authorization(of:) fails if the token of the account is bound to a key`()
     async throws
   {
     let (module, _) = try await account()

@@ -153,7 +153,10 @@ import Testing
     }
   }
 
-  @Test func `an answer never reaches the client of a later connection`() async throws {
+  @Test
+  func `an answer for an earlier connection does not reach a later one on the same descriptor`()
+    async throws
+  {
     try await KeepingServer.running { server in
       let client = try server.connect()
       client.ask(1)

@@ -75,7 +75,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a slow answer reaches a client that has already sent its body`() async throws {
+  @Test func `a slow answer reaches a client that is still sending an unread body`() async throws {
     let gate = Signal()
     let server = try LoopbackServer(admission: { _ in .unread }) { _ in
       await gate.wait()

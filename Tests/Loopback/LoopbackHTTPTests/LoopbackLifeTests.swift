@@ -35,7 +35,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `only the loopback address is reachable`() async throws {
+  @Test func `the server is reachable only at the loopback address`() async throws {
     let server = try LoopbackServer { _ in .text("") }
     // All of 127.0.0.0/8 leads to this host, and so do the addresses of its interfaces.
     for address in ["127.0.0.2"] + AnyAddressListener.hostAddresses() {

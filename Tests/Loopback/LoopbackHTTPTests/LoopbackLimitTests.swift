@@ -23,7 +23,7 @@ import Testing
     ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
     ("GET / HTTP/3.0\r\n", 505),
   ])
-  func `a rejected request gets its status, and its connection serves no other request`(
+  func `a rejected request gets the matching status, and its connection serves no other request`(
     request: String, status: Int
   ) async throws {
     let server = try server {

@@ -57,7 +57,7 @@ import Testing
     #expect(try await connection.receiveAll().isEmpty)
   }
 
-  @Test func `a client's time limit is for the whole answer, also if bytes keep arriving`()
+  @Test func `a client's time limit is for the whole answer, even if bytes keep arriving`()
     async throws
   {
     let server = try LoopbackServer { _ in

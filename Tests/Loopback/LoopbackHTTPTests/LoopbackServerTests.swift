@@ -61,7 +61,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a client that expects 100-continue gets it`() async throws {
+  @Test func `a client that expects 100-continue gets a 100 Continue response`() async throws {
     let server = try LoopbackServer { .response(LoopbackResponse(status: 200, body: $0.body)) }
     let connection = try await LoopbackConnection(port: server.port)
     try await connection.send(
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [("X y", 200), ("X", 99)], [10, 70_000])
-  func `an invalid answer is replaced with its body, and the next request is answered`(
+  func `an invalid answer becomes an empty 500 answer, and the next request is answered`(
     invalid: (name: String, status: Int), bodySize: Int
   ) async throws {
     let server = try LoopbackServer { request in
@@ -125,7 +125,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a large body arrives complete`() async throws {
+  @Test func `a large response body arrives complete`() async throws {
     let body = pattern(3_000_000)
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200, body: body)) }
     let connection = try await LoopbackConnection(port: server.port)
@@ -135,7 +135,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a chunked body arrives complete`() async throws {
+  @Test func `a chunked request body arrives complete`() async throws {
     let server = try LoopbackServer { .response(LoopbackResponse(status: 200, body: $0.body)) }
     let chunks = (0..<500).map { _ in "a\r\n0123456789\r\n" }.joined()
     let answer = try await exchange(

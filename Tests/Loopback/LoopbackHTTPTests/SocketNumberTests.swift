@@ -6,7 +6,7 @@ import Testing
 /// Sockets in a process that has closed its standard streams.
 @Suite(.timeLimit(.minutes(1))) struct SocketNumberTests {
   /// All threads share the streams, so the test runs in its own process.
-  @Test func `a socket gets no number of a standard stream`() async {
+  @Test func `a socket does not get the number of a closed standard stream`() async {
     await #expect(processExitsWith: .success) {
       for number in STDIN_FILENO...STDERR_FILENO { close(number) }
       let (listener, port) = try Sockets.listen(.ipv4, port: 0)

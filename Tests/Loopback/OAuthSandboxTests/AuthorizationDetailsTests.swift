@@ -195,7 +195,7 @@ import Testing
       (.moreAuthorizationDetails, ["payment_initiation", "genome_file", "another-type"]),
       (.authorizationDetails { _ in [] }, []),
     ] as [(SandboxMisbehaviour, [String])])
-  func `the sandbox can once grant other details than the client requested`(
+  func `the sandbox can grant other details than requested, in one response only`(
     misbehaviour: SandboxMisbehaviour, types: [String]
   ) async throws {
     let (sandbox, peer) = try await start()

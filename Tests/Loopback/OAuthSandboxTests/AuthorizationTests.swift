@@ -105,7 +105,7 @@ import Testing
       (["request_uri": "https://app.example/r"], "request_uri_not_supported"),
       (["prompt": "none"], "login_required"),
     ] as [([String: String?], String)])
-  func `an invalid request is redirected to the app with an error`(
+  func `a refused authorization request is redirected to the app with an error`(
     changes: [String: String?], error: String
   ) async throws {
     let sandbox = try await SandboxServer.start()

@@ -65,7 +65,8 @@ import Testing
     (#"{"mimeType":"a/b\r\nX: y"}"#, "application/json", 400),
     (#"{"title":"a"}"#, "text/plain", 415), (#"{"title":"a"}"#, "Application/JSON;x=y", 201),
   ])
-  func `metadata must be a valid JSON object`(body: String, type: String, status: Int) async throws
+  func `file metadata must be a valid JSON object`(body: String, type: String, status: Int)
+    async throws
   {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
@@ -77,7 +78,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `reading needs one of two scopes, and changing needs the files scope`() async throws {
+  @Test
+  func `reading files needs the scope demo or files, and changing files needs the scope files`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let file = try #require(sandbox.files().first)
     let one = "\(files)/\(file.id)"

@@ -112,7 +112,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a small upload is read and recorded before it is rejected`() async throws {
+  @Test func `a small upload with an invalid token is read and recorded before it is rejected`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     sandbox.expireAccessTokens()
@@ -123,7 +125,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client that expects 100-continue gets it when its token is valid`() async throws {
+  @Test func `with a valid token, a client that expects 100-continue gets a 100 Continue response`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let drive = DriveClient(sandbox)
     let port = UInt16(try #require(sandbox.issuer.port))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ForgettingTests {
   private let start = Date(timeIntervalSince1970: 1_900_000_000)
 
-  @Test func `expired and used tokens are removed a day later`() {
+  @Test func `expired and used tokens do not accumulate over a month`() {
     var ledger = TokenLedger()
     let grant = ledger.open(TokenLedger.Grant(clientID: "app", user: "alice", scopes: []))
     var largest = 0
@@ -48,7 +48,7 @@ import Testing
     #expect(ledger.size <= TokenLedger.leastSweep + 1)
   }
 
-  @Test func `sessions of visitors without cookies are removed`() {
+  @Test func `sessions of visitors without cookies are removed when too many begin`() {
     var sessions = BrowserSessions()
     for _ in 0...2 * BrowserSessions.mostSessions { _ = sessions.session(nil) }
     #expect(sessions.sessions.count <= BrowserSessions.mostSessions)

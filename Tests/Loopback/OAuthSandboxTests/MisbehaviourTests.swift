@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `the token endpoint can be told to redirect`(status: Int) async throws {
+  func `the token endpoint can be set to redirect`(status: Int) async throws {
     let sandbox = try await SandboxServer.start()
     sandbox.misbehave(at: .token, .redirect(status, to: "https://evil.example/token"))
     let answer = try await SandboxPeer(sandbox: sandbox).refresh("x")
@@ -89,7 +89,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a body can be too large or endless`() async throws {
+  @Test func `the sandbox can send a very large or an endless response body`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     sandbox.misbehave(at: .token, .oversize(3_000_000))
@@ -116,7 +116,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a wrong part of an answer can also be delayed or held`() async throws {
+  @Test func `a misbehaviour that changes part of an answer can also be delayed or held`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     func subject() async throws -> String? {

@@ -104,7 +104,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `each page says how much time the user has`() async throws {
+  @Test func `the login and consent pages say how much time the user has`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let page = try await client.get(try client.authorizationURL())
@@ -171,7 +171,7 @@ import Testing
 
   /// Two programs sign in at one server, and both pages are open in one browser.
   @Test(arguments: ["/login", "/consent"])
-  func `a form from before another login has no effect, and its sign-in can still be finished`(
+  func `after another login, an older form has no effect, but its sign-in can still be finished`(
     path: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -273,7 +273,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `request values are escaped in every page`() async throws {
+  @Test func `values of requests and options are escaped in the pages of a sign-in`() async throws {
     let attack = "\"><script>alert(1)</script><img src=x onerror=alert(1)>"
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: attack, name: attack, redirectURIs: ["a.b:/c"])]

@@ -87,7 +87,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `many users can sign in at the same time`() async throws {
+  @Test func `many sign-ins at the same time succeed and get different tokens`() async throws {
     let sandbox = try await SandboxServer.start()
     let client = SandboxPeer(sandbox: sandbox)
     let tokens = try await withThrowingTaskGroup(of: String.self) { group in

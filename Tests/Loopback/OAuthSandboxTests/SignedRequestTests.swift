@@ -93,15 +93,21 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `claims of a signed request that are not strings are read as parameters`() async throws
-  {
+  @Test func `a JSON array and a number in a signed request are read as parameters`() async throws {
     let (sandbox, _) = try await start { $0.authorizationDetailsTypes = [.genomeFile] }
     let text = object(sandbox) { jwt in
       jwt.claims["authorization_details"] = [["type": "genome_file", "identifier": "7"]]
       jwt.claims["max_age"] = 60
     }
-    let visit = try await SandboxVisitor().visit(try url(text, at: sandbox))
+    let address = try url(text, at: sandbox)
+    let visitor = SandboxVisitor()
+    let visit = try await visitor.visit(address)
     #expect(visit.pages.contains { $0.body.contains("Use one genome file (identifier: 7)") })
+    // A login stays valid for the 60 seconds of max_age.
+    sandbox.advance(by: .seconds(60))
+    #expect(try await !visitor.visit(address).sawLogin)
+    sandbox.advance(by: .seconds(1))
+    #expect(try await visitor.visit(address).sawLogin)
     await sandbox.stop()
   }
 
@@ -146,7 +152,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `typ may be missing, and aud may have several members`() async throws {
+  @Test func `a signed request without typ and nbf and with several audiences is accepted`()
+    async throws
+  {
     let (sandbox, _) = try await start()
     let text = object(sandbox) { jwt in
       jwt.header["typ"] = nil
@@ -157,7 +165,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `an error is never sent to an unregistered address`() async throws {
+  @Test
+  func `a signed request without a registered redirect URI ends on an error page of the server`()
+    async throws
+  {
     let (sandbox, _) = try await start()
     let foreign = object(sandbox) { jwt in
       jwt.claims["redirect_uri"] = "https://evil.example/"

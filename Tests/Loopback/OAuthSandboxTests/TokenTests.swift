@@ -22,7 +22,9 @@ import Testing
   }
 
   @Test(arguments: [("q=oauth2%2Ftoken", 200), ("client_secret=x", 400), ("q=x&code=y", 400)])
-  func `a query of a token request may contain only q`(query: String, status: Int) async throws {
+  func `the query of a token request may contain only the parameter q`(query: String, status: Int)
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let form = [
       ("grant_type", "password"), ("username", "alice"), ("password", "alice-password"),
@@ -63,7 +65,7 @@ import Testing
       (["grant_type": "magic"], 400, "unsupported_grant_type"),
       (["grant_type": "client_credentials"], 400, "unauthorized_client"),
     ] as [([String: String?], Int, String)])
-  func `a code is accepted only with the values of its own request`(
+  func `a code exchange with a missing or wrong parameter is refused`(
     changes: [String: String?], status: Int, error: String
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -118,7 +120,9 @@ import Testing
     ("Authorization", "Basic " + Data(text.utf8).base64EncodedString())
   }
 
-  @Test func `Basic credentials must be form-encoded first`() async throws {
+  @Test func `credentials must be form-encoded before they are encoded for Basic authentication`()
+    async throws
+  {
     let secret = "s p+%&=:\u{E9}"
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "a:b c", secret: secret)]

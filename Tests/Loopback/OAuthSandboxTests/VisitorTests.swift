@@ -88,7 +88,7 @@ import Testing
     "http://app.example/callback?code=secret-code&state=secret-state",
     "https://secret-code@evil.example/?state=secret-state",
   ])
-  func `a redirect to another computer is not followed, and the error repeats no values`(
+  func `a redirect to a foreign address is not followed, and the error contains no code or state`(
     target: String
   ) async throws {
     let server = try LoopbackServer { _ in

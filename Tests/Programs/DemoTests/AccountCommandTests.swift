@@ -34,7 +34,10 @@ import Testing
     ]
   }
 
-  @Test func `token signs in if no account exists, and keeps the account`() async throws {
+  @Test
+  func `token with a provider's options signs in if no account exists, and stores the account`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let first = try await run(["token"] + login(sandbox))
     #expect(first.status == 0)
@@ -53,7 +56,10 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `token never prints another account's token`() async throws {
+  @Test
+  func `token prints no token if the options name another server or client than the account's`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(["login"] + login(sandbox)).status == 0)
     for other in [
@@ -177,7 +183,7 @@ import Testing
   }
 
   @Test(arguments: [["revoke"], ["logout", "--everywhere", "--browser", "sandbox"]])
-  func `an account that the store cannot erase is not reported as a lost token`(
+  func `if an account cannot be erased, revoke and logout --everywhere report it as still stored`(
     command: [String]
   ) async throws {
     let sandbox = try await SandboxServer.start()

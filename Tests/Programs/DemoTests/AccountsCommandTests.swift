@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `token signs in a client that has no account, and keeps the stored accounts`()
+  @Test func `token signs in with a client that has no account, and keeps the stored accounts`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -208,7 +208,7 @@ import Testing
 
   // MARK: Stored client data
 
-  @Test func `a client that signed in with endpoints and a secret needs no options later`()
+  @Test func `after a login with endpoints and a client secret, later commands need no options`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -247,7 +247,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a stored secret is not sent to another server`() async throws {
+  @Test func `a stored client secret is not sent to another server`() async throws {
     let sandbox = try await SandboxServer.start()
     let other = try await SandboxServer.start()
     _ = try await run(
@@ -283,7 +283,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `login keeps no account of the built-in sandbox`() async throws {
+  @Test func `login without --store keeps no account of the built-in sandbox`() async throws {
     let login = try await DemoProcess.run(
       ["login", "--account", "x", "--browser", "sandbox"], in: folder)
     #expect(login.status == 0, "\(login.errors)")

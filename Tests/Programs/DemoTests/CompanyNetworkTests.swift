@@ -67,7 +67,7 @@ private let programs = ProgramRequirement(programs: ["nginx", "openssl", "sh", "
   }
 
   @Test(arguments: ["http_proxy", "HTTP_PROXY"])
-  func `a proxy for http is used neither for an https server nor for one on this computer`(
+  func `a proxy for http is used neither for https servers nor for servers on this computer`(
     name: String
   ) async throws {
     let network = try await CompanyNetwork()

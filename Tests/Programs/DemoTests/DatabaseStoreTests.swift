@@ -44,7 +44,7 @@ import Testing
     PostgreSQLTokenStore(connection: server.connection, key: .passphrase(Self.passphrase))
   }
 
-  @Test func `an account from one home folder is available in every other home folder`()
+  @Test func `an account in a shared database is available in a second home folder`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// Each program acts as a separate host and ends as soon as it has its token.
-  @Test func `hosts that ask at the same time make one refresh and leave no lease`()
+  @Test func `hosts that ask for a token at the same time make one refresh and leave no lease`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

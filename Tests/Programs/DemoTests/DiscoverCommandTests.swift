@@ -145,7 +145,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the discover command reports a call's error code, and says if no token is needed`()
+  @Test
+  func `the discover command reports the error code of a call, and says if no token is needed`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

@@ -133,7 +133,8 @@ import Testing
 
   // MARK: Access
 
-  @Test func `the files command signs in once, when the first request needs it`() async throws {
+  @Test func `the files command signs in once, when the first request needs a token`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     let outcome = try await files(
       [

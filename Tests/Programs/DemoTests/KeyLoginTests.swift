@@ -16,7 +16,7 @@ import Testing
     demo = try KeyedDemo()
   }
 
-  @Test func `a login with a key keeps the path of its file and not the key`() async throws {
+  @Test func `a login with a key stores the path of the key's file and not the key`() async throws {
     let sandbox = try await demo.sandbox()
     let login = try await demo.login(sandbox, demo.keyOption)
     #expect(login.status == 0, "\(login.errors)")
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test
-  func `if the key's file has moved, commands name its old path, and login stores the new one`()
+  func `if the key's file has moved, commands name the old path, and login stores the new path`()
     async throws
   {
     let sandbox = try await demo.sandbox()

@@ -139,7 +139,7 @@ struct `The network's options` {
 
   // MARK: The certificate
 
-  @Test func `a certificate and its key come from two files or from one`() async throws {
+  @Test func `a client certificate and its key can be in two files or in one file`() async throws {
     try secure("client.key")
     let (chain, key) = (certificates.path("client.pem"), certificates.path("client.key"))
     let two = try network(["--client-cert", chain, "--client-cert-key", key])

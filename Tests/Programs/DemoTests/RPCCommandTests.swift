@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test
-  func `the rpc command refreshes an expired token and prints the server's answer about it`()
+  func `the rpc command refreshes an expired token and prints the server's answer to the call`()
     async throws
   {
     try await withServers { sandbox, server in

@@ -126,7 +126,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the tour of an account also keeps the token of a later sign-in fresh`() async {
+  @Test func `the tour of an account enables automatic refreshes even if no account is stored`()
+    async
+  {
     let oauth = Account.oauth("work", keptIn: .memory(), Console())
     let start = await TourStart.resuming(oauth, Console())
     #expect(start.token == nil, "the tour begins at the login screen")

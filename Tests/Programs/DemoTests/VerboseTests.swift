@@ -59,7 +59,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the tour rejects the option --verbose`() async throws {
+  @Test func `the tour command rejects the option --verbose`() async throws {
     let outcome = try await DemoProcess.run(["tour", "--verbose"], in: folder)
     #expect(outcome.status == 2 && outcome.errors.contains("unknown option --verbose"))
   }

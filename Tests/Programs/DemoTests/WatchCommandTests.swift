@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `watch prints a line for each refresh at once until it is interrupted`(
+  func `watch prints a line for a refresh at once and ends with status 0 on a signal`(
     signal: Int32
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -38,7 +38,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch --sandbox uses the built-in sandbox for one run`() async throws {
+  @Test func `watch --sandbox works without a stored account and stores nothing`() async throws {
     let demo = try DemoProcess(["watch", "--sandbox"], in: folder)
     try await eventually("watch has started") { demo.errors.contains("Ctrl-C ends the command.") }
     demo.send(SIGINT)
@@ -48,7 +48,9 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `watch prints a failure as a warning and continues`() async throws {
+  @Test func `watch prints a 503 from the token endpoint as a warning and tries again`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let old = try await store.keepExpiredAccount(at: sandbox)
     sandbox.misbehave(at: .token, .status(503))
@@ -62,7 +64,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch warns about an ID token of a refresh that is not used`() async throws {
+  @Test func `watch warns if a refresh returns an expired ID token`() async throws {
     var options = SandboxOptions()
     options.accessTokenLifetime = .seconds(2)
     let sandbox = try await SandboxServer.start(options)
@@ -82,7 +84,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch ends with status 1 when the server ends the session`() async throws {
+  @Test
+  func `if the server has ended the session, watch forgets the account and ends with status 1`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
     sandbox.revokeEverything()

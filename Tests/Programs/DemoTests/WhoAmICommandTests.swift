@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test
-  func `login greets the user, and whoami shows the user's claims, also without the provider`()
+  func `login greets the user, and whoami shows the user, also if the provider is unreachable`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -110,7 +110,9 @@ import Testing
     await other.stop()
   }
 
-  @Test func `logout --everywhere ends the tokens and the session at the provider`() async throws {
+  @Test func `logout --everywhere revokes the tokens and ends the session at the provider`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(["login"] + provider(sandbox)).status == 0)
     let logout = try await run(["logout", "--everywhere", "--browser", "sandbox"])

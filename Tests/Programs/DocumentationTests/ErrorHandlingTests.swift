@@ -32,8 +32,8 @@ import Testing
     }
   }
 
-  @Test func `an error of another type matches no error code, and an empty list of codes no error`()
-  {
+  @Test
+  func `an error of another type matches no code, and an empty list of codes matches no error`() {
     let error = SQOAuthError(.cancelled, "as asked")
     #expect(!error.is() && !RPCCallError(.ok, "").is())
     let others: [any Error] = [PipeError.failed(error), RPCCallError(.cancelled, "", cause: error)]

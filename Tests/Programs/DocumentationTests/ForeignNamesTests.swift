@@ -14,7 +14,10 @@ import Testing
     var description: String { (type.map { "\($0)." } ?? "") + name }
   }
 
-  @Test func `each deprecated name is listed under the names of a library`() throws {
+  @Test
+  func `the documentation lists each deprecated name or its type under the names of a library`()
+    throws
+  {
     let deprecated = try Self.deprecated()
     #expect(deprecated.contains(Name(type: "SQOAuth", name: "sharedInstance")))
     #expect(deprecated.contains(Name(type: nil, name: "SQAuthorizationProtocol")))
@@ -29,7 +32,8 @@ import Testing
   }
 
   @Test(arguments: ["the Sequencing.com pods", "AeroGear", "Heimdall"])
-  func `each library that users migrate from has a documentation topic`(library: String) throws {
+  func `the documentation has a topic for the deprecated names of a library`(library: String) throws
+  {
     let pages = try Self.pages().map(\.text)
     #expect(pages.contains { $0.contains("\n### Names of \(library)\n") })
   }

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `the manifest names only the oldest macOS for which the types are checked`() throws {
+  @Test func `the manifest lists macOS 15 as its only platform`() throws {
     let manifest = try Self.text(of: "Package.swift")
     #expect(manifest.contains("platforms: [.macOS(.v15)],"))
   }

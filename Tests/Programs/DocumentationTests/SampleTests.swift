@@ -32,7 +32,7 @@ import Testing
   ]
 
   @Test
-  func `each stand-in for another package's module names its version and is imported by a sample`()
+  func `each stand-in module names its package's version and is imported by a sample or stand-in`()
     throws
   {
     let code = try Sample.all().map(\.code).joined()

@@ -10,7 +10,7 @@ import Testing
   .timeLimit(.minutes(10)),
   .disabled(if: isSanitized, "the packages are the same without a sanitizer"))
 struct TargetNamesTests {
-  @Test func `a project may have targets of common names beside every library`() async throws {
+  @Test func `a project that uses every library may have targets with common names`() async throws {
     let libraries = try await PackageManifest.read().libraries
     try #require(libraries.contains("OAuthSandbox"))
     let answer = try await NamesakePackage(libraries: libraries).load()

@@ -40,9 +40,9 @@ struct TutorialTests {
   }
 
   @Test(arguments: UnusedLibraries.modules)
-  func `a module that includes one of the unusable headers does not compile`(module: String)
-    async throws
-  {
+  func `in the tutorial's build, a header of an unused library causes a compiler error`(
+    module: String
+  ) async throws {
     let result = try await UnusedLibraries.compile(module)
     #expect(result.status != 0 && result.errors.contains(UnusedLibraries.complaint))
   }

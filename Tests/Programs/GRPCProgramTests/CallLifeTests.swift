@@ -219,7 +219,7 @@ import Testing
     }
   }
 
-  @Test func `each of many started calls gets one result, and each cancelled call at most one`()
+  @Test func `each uncancelled call gets exactly one result, and each cancelled call at most one`()
     async throws
   {
     try await GRPCServer.running { server in

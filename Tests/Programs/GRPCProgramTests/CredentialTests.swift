@@ -44,7 +44,9 @@ import Testing
     }
   }
 
-  @Test func `a token that is rejected again after the refresh causes an error`() async throws {
+  @Test func `if the refreshed token is rejected too, the call fails without a second refresh`()
+    async throws
+  {
     try await CallFixture.running { fixture in
       let answer = WebResponse.grpc(
         [],
@@ -234,7 +236,8 @@ import Testing
     }
   }
 
-  @Test func `other gRPC libraries can get the authorization metadata as a value`() async throws {
+  @Test func `an account's authorization metadata is one entry with its access token`() async throws
+  {
     try await CallFixture.running { fixture in
       let metadata = try await RPCMetadata.authorization(of: fixture.module)
       let token = try await fixture.module.token().accessToken

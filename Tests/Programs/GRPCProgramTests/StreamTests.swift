@@ -107,7 +107,8 @@ import Testing
     }
   }
 
-  @Test func `a method that belongs to another kind of call throws, and nothing is sent`()
+  @Test
+  func `using a stream's functions on a unary call, or the reverse, throws and sends nothing`()
     async throws
   {
     try await HostileServer.running({ _ in .good }) { server in

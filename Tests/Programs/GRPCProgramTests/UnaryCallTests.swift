@@ -12,7 +12,8 @@ import Testing
 /// The call of gRPC's auth sample, with tokens of the sandbox.
 @Suite(.timeLimit(.minutes(2)), .requiresGRPCIO) struct UnaryCallTests {
   @Test(arguments: [false, true])
-  func `a call is made on behalf of the user`(isSecure: Bool) async throws {
+  func `the server gets the user and the scopes from the call's token`(isSecure: Bool) async throws
+  {
     try await CallFixture.running(isSecure: isSecure) { fixture in
       let call = try fixture.unaryCall()
       let response = try await call.response(as: TestResponseCodec())

@@ -7,7 +7,7 @@ import Testing
 @Suite(.requires(.chromium), .requires(.glewlwyd), .timeLimit(.minutes(5)))
 struct DemoSignInTests {
   @Test(arguments: [(Glewlwyd.Client.confidential, "post"), (.public, "none")])
-  func `the demo prints alice's token and nothing else`(
+  func `the demo prints alice's token on standard output and not on standard error`(
     client: Glewlwyd.Client, authentication: String
   ) async throws {
     try await withLogin(client, ["--auth", authentication]) { demo, server, browser in

@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `the page at verification_uri_complete asks the user to compare the code`()
+  @Test func `the page at verification_uri_complete shows the code, and the user can deny access`()
     async throws
   {
     try await withDevice(isAllowed: false) { browser, authorization, _ in

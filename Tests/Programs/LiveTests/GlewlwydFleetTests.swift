@@ -14,7 +14,7 @@ import Testing
   private static let rotations = 40
 
   @Test(.timeLimit(.minutes(5)))
-  func `three hosts rotate the tokens of one database while the database fails`()
+  func `no session is lost when three hosts refresh tokens and their database fails`()
     async throws
   {
     try await Glewlwyd.running(accessTTL: .seconds(3), settings: ["ROTATE": "always"]) { server in

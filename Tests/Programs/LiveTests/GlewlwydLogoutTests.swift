@@ -9,7 +9,10 @@ import Testing
 
 /// The end of a user's session at an independent provider.
 @Suite(.requires(.glewlwyd), .timeLimit(.minutes(2))) struct GlewlwydLogoutTests {
-  @Test func `alice logs out in the app and at the provider`() async throws {
+  @Test
+  func `after endSession, the app has no token and the provider rejects the old refresh token`()
+    async throws
+  {
     try await Glewlwyd.running { server in
       let store = MemoryTokenStore()
       let oauth = try server.app(keptIn: store)

@@ -15,7 +15,9 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `compressed JSON is decompressed unchanged`(way: NginxFixture.Way) async throws {
+  func `compressed JSON is decompressed, and the size limit applies to the decompressed size`(
+    way: NginxFixture.Way
+  ) async throws {
     try await NginxFixture.running { fixture in
       let content = Data(#"["\#(String(repeating: "abcdefgh", count: 20_000))"]"#.utf8)
       try fixture.write(content, "files/a.json")
@@ -48,7 +50,9 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a range gets a 206 answer, and an invalid range a 416`(way: NginxFixture.Way) async throws {
+  func `a valid range gets a 206 answer, and a range beyond the end gets a 416 answer`(
+    way: NginxFixture.Way
+  ) async throws {
     let folder = try TemporaryFolder()
     let content = pattern(100_000)
     try await NginxFixture.running { fixture in

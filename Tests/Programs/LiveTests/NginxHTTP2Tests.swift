@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `bodies are uploaded in parallel`() async throws {
+  @Test func `40 bodies uploaded at the same time arrive unchanged`() async throws {
     let content = pattern(300_000)
     try await NginxFixture.running { fixture in
       let result = try await statuses(40, atOnce: 40, fixture) { index in

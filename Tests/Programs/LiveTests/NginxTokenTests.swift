@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `the sandbox accepts the token behind an nginx proxy`() async throws {
+  @Test func `a sandbox behind an nginx proxy accepts the token`() async throws {
     try await NginxFixture.running { fixture in
       let response = try await fixture.module.send(fixture.request("GET", "/sandbox/api/me"))
       #expect(response.status == 200)

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a form with a one-time stream is not repeated`() async throws {
+  @Test func `a form with a one-time stream is not sent again after a 401`() async throws {
     try await NginxFixture.running { fixture in
       let pipe = try fixture.pipe("buffered")
       let stream = AsyncStream<Data> { continuation in
@@ -171,7 +171,9 @@ import Testing
   }
 
   @Test(arguments: NginxFixture.Way.allCases)
-  func `a server too slow for a pipe causes a timeout error`(way: NginxFixture.Way) async throws {
+  func `a read that exceeds the pipe's time limit fails with a timeout error`(way: NginxFixture.Way)
+    async throws
+  {
     try await NginxFixture.running { fixture in
       try fixture.write(Data(count: 10_000_000), "files/a.bin")
       // This opens the connection, so that the slow request reaches nginx within the pipe's 2 s.

@@ -22,7 +22,8 @@ struct SandboxOpenIDPageTests {
     return url.absoluteString
   }
 
-  @Test func `a form is posted to the app, and the account and sign-out pages are readable`()
+  @Test
+  func `a form_post response reaches the app, and the account and sign-out pages are readable`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

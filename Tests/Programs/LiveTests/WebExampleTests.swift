@@ -10,7 +10,7 @@ import Testing
 /// each other.
 @Suite(.serialized, .requires(.chromium), .timeLimit(.minutes(15))) struct WebExampleTests {
   @Test
-  func `two users sign in at once, and a second process finishes what the first process began`()
+  func `a second process finishes the sign-ins that two users began with the first process`()
     async throws
   {
     let example = try await WebExample()

@@ -126,7 +126,7 @@ struct WerkzeugFormTests {
   }
 
   @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145])
-  func `files and data around the chunk sizes arrive complete`(size: Int) async throws {
+  func `files and data with sizes near a chunk limit arrive complete`(size: Int) async throws {
     let folder = try TemporaryFolder()
     let bytes = pattern(size)
     let file = URL(filePath: folder.file("f"))

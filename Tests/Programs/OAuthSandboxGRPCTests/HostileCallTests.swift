@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `clients that disconnect in the middle leave the server usable`() async throws {
+  @Test func `clients that disconnect during a call leave the server usable`() async throws {
     try await Fixture.running { fixture in
       let token = ("authorization", "Bearer " + fixture.sandbox.issueTokens().accessToken)
       let message = Self.frame([UInt8](streamRequest([(1 << 20, 0), (1 << 20, 0)])))

@@ -9,7 +9,9 @@ import Testing
 
 /// How the server starts and stops, and what it records.
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
-  @Test func `every call is recorded, whatever its status`() async throws {
+  @Test func `failed calls are recorded, and their descriptions do not show the token`()
+    async throws
+  {
     let sandbox = try await SandboxServer.start()
     let server = try SandboxGRPCServer(of: sandbox)
     let fixture = Fixture(sandbox: sandbox, server: server)
@@ -54,7 +56,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a stop lets calls finish in its grace period and informs the clients`() async throws {
+  @Test
+  func `calls finish in the grace period of a stop, and calls that outlast it get UNAVAILABLE`()
+    async throws
+  {
     try await Fixture.running { fixture in
       let channel = try fixture.authorizedChannel()
       let short = try channel.call(

@@ -33,8 +33,9 @@ struct ClientKeyPeerTests {
   ]
 
   @Test(arguments: files)
-  func `a key created by openssl can be read`(command: String, algorithm: JWSAlgorithm) async throws
-  {
+  func `a key created by openssl can be read, and the SDK writes the same PEM text as openssl`(
+    command: String, algorithm: JWSAlgorithm
+  ) async throws {
     let text = try await openssl(command)
     let key = try ClientKey(pem: text)
     #expect(key.algorithm == algorithm)

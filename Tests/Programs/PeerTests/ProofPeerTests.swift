@@ -67,11 +67,15 @@ struct ProofPeerTests {
     let object = try await client.requestObject(of: [
       .init("client_id", "client"), .init("max_age", "60"),
     ])
-    for answer in try await read(try #require(credentials.assertion), key: key.publicJWK) {
+    let assertions = try await read(try #require(credentials.assertion), key: key.publicJWK)
+    #expect(assertions.count == 2)
+    for answer in assertions {
       #expect(answer.claims["aud"] == "https://id.example" && answer.header["kid"] != nil)
       #expect(answer.claims["iss"] == "client" && answer.claims["sub"] == "client")
     }
-    for answer in try await read(object, key: key.publicJWK) {
+    let objects = try await read(object, key: key.publicJWK)
+    #expect(objects.count == 2)
+    for answer in objects {
       #expect(answer.header["typ"] == "oauth-authz-req+jwt")
       #expect(answer.claims["max_age"] == 60 && answer.claims["client_id"] == "client")
     }

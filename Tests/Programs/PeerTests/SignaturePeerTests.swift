@@ -79,7 +79,7 @@ struct SignaturePeerTests {
       (.malformedBase64, "DecodeError"), (.twoParts, "DecodeError"), (.weakKey, nil),
       (.issuedTooLongAgo, nil), (.doubledSubject, nil),
     ] as [(SandboxIDTokenFault, String?)])
-  func `PyJWT rejects the sandbox's faulty ID tokens that its rules cover`(
+  func `PyJWT rejects the sandbox's faulty ID tokens if it checks for the fault`(
     fault: SandboxIDTokenFault, reason: String?
   ) async throws {
     let sandbox = try await start(.rs256)

@@ -140,9 +140,9 @@ import Testing
   @Test(arguments: [
     ["new", "new", "new"], ["old", "old", "new", "new"], ["hasty", "hasty", "new", "new"],
   ])
-  func `no two processes have the same lock, even with different versions`(versions: [String])
-    async throws
-  {
+  func `no two processes hold the same lock at once, even with different versions`(
+    versions: [String]
+  ) async throws {
     let path = folder.file(AccountLocks.name(of: "a"))
     let probes = try versions.map { version in
       try ChildProcess([StoreProbe.executable, "file:/nowhere", "lock", version, path, "1000"])

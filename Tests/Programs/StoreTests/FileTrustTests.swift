@@ -131,7 +131,7 @@ import Testing
 
   /// Root can read a file of mode 000, so a process of root first becomes another user.
   @Test(arguments: StoreKind.onDisk)
-  func `files created under a umask without permissions are usable in the next run`(
+  func `files created under umask 0777 are usable in the next run`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()

@@ -27,7 +27,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.all)
-  func `a loaded record has the claims of its validated ID token`(kind: StoreKind) async throws {
+  func `a loaded record has the claims of its ID token only if the token was validated`(
+    kind: StoreKind
+  ) async throws {
     let folder = try TemporaryFolder()
     let saved = try record()
     let writer = try kind.open(folder)

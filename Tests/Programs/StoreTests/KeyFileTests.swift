@@ -182,7 +182,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `any change to an encrypted key file is detected`() async throws {
+  @Test func `a changed or truncated encrypted key file is detected`() async throws {
     let key = try await KeyManager.makeKeyFile(at: path, passphrase: "p")
     let whole = try folder.bytes("keys/store.key")
     // Key derivation makes each attempt slow, so the test changes only some of the bytes.

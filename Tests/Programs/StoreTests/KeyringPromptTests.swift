@@ -46,7 +46,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `an unanswered prompt ends at the time limit`() async throws {
+  @Test func `a call with an unanswered prompt fails at the time limit`() async throws {
     let (desktop, prompt) = try await askingDesktop()
     let waits = Locked(0)
     let store = store(desktop, limit: .milliseconds(500)) { waits.withLock { $0 += 1 } }
@@ -74,7 +74,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `calls that are given up share one prompt, and its answer serves a later call`()
+  @Test func `cancelled and timed-out calls share one prompt, and its answer serves a later call`()
     async throws
   {
     let (desktop, prompt) = try await askingDesktop()
@@ -96,7 +96,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a call that waits for an earlier prompt is refused with it, and the next one asks`()
+  @Test func `if the user refuses a prompt, a waiting call fails, and the next call asks again`()
     async throws
   {
     let (desktop, prompt) = try await askingDesktop()

@@ -129,7 +129,7 @@ import Testing
   }
 
   /// The time limit and the call that it ends both close the connection.
-  @Test func `a connection that is closed again does not wait for the signal of its end`()
+  @Test func `closing a closed D-Bus connection again does not wait for its closing signal`()
     async throws
   {
     let desktop = try await PrivateDesktop()

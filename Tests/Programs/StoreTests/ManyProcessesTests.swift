@@ -148,7 +148,7 @@ import Testing
 
   /// The probe runs a short program, as an app's author would write it.
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `after a signal, the program waits for the refresh and then ends as usual`(
+  func `after a signal, the program waits for the refresh and ends with the signal's status`(
     signal: Int32
   ) async throws {
     let fixture = try await SharedAccount(.file)
@@ -173,7 +173,7 @@ import Testing
 
   /// Linux does not end process 1 by a signal.
   @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
-  func `process 1 of a container ends after the refresh, as a shell would report it`()
+  func `after SIGTERM, process 1 of a container waits for the refresh and ends with status 143`()
     async throws
   {
     let fixture = try await SharedAccount(.file)

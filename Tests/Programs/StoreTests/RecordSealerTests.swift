@@ -29,7 +29,9 @@ import Testing
     failure(.storeDamaged) { try RecordSealer.make(Self.raw).open(box, id: "a") }
   }
 
-  @Test func `no two encrypted records and no two headers are equal`() throws {
+  @Test func `a record is encrypted differently each time, and two stores get different headers`()
+    throws
+  {
     let sealer = try RecordSealer.make(Self.raw)
     let boxes = try (0..<100).map { _ in try sealer.seal(record("a")) }
     #expect(Set(boxes).count == boxes.count)

@@ -86,7 +86,8 @@ import Testing
     try await race(store, store)
   }
 
-  @Test(.requires(.postgreSQL)) func `hosts keep one of several simultaneous registrations`()
+  @Test(.requires(.postgreSQL))
+  func `stores on one PostgreSQL database keep one of several simultaneous registrations`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -123,14 +124,15 @@ import Testing
   }
 
   @Test(arguments: RegistrationStoreKind.all)
-  func `programs that start together register one client`(
+  func `simultaneous callers with stores on the same file register one client`(
     kind: RegistrationStoreKind
   ) async throws {
     let folder = try TemporaryFolder()
     try await register(in: (0..<8).map { _ in kind.open(folder) })
   }
 
-  @Test(.requires(.postgreSQL)) func `hosts that start together register one client`()
+  @Test(.requires(.postgreSQL))
+  func `simultaneous callers with stores on one PostgreSQL database register one client`()
     async throws
   {
     try await PostgreSQLServer.running { server in

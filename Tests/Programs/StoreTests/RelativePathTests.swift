@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(.ownThreads)
-  func `a path stays relative if the working directory was removed`() async {
+  func `a path becomes absolute, but stays relative if the working directory was removed`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
       try #require(chdir(folder.path) == 0)

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `the next process reads the write-ahead copy and moves it into the store`(
+  func `a reopened store reads the write-ahead copy, and its next reservation stores the record`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `a save and an erasure of the account remove the write-ahead copy`(kind: StoreKind)
+  func `a save or an erasure of the account removes the write-ahead copy`(kind: StoreKind)
     async throws
   {
     let folder = try TemporaryFolder()
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.file, .encrypted, .sqlite])
-  func `if another program keeps the store locked, reserving space fails and the error names it`(
+  func `if a process keeps the store locked, reserving space fails and the error names the process`(
     kind: StoreKind
   ) async throws {
     let folder = try TemporaryFolder()
@@ -180,7 +180,10 @@ import Testing
       try await store.reservation("a", replacing: Self.old)
     }
     #expect(error?.code == .storeFailed)
-    #expect(error?.message.contains("process ") == true, "\(error?.message ?? "")")
+    let name = kind.needsRoomToRead ? "sqlite3" : "flock"
+    #expect(
+      error?.message.contains("process \(holder.processID) (\(name)) keeps ") == true,
+      "\(error?.message ?? "")")
     #expect(error?.message.contains(path) == true)
     #expect(try writeAheadCopies(folder).isEmpty)
     holder.signal(SIGKILL)
@@ -232,7 +235,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.landing)
-  func `a write-ahead copy of a later version causes an error`(kind: StoreKind) async throws {
+  func `a write-ahead copy of a newer version causes an error even if the rest is unreadable`(
+    kind: StoreKind
+  ) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     let path = try #require(try writeAheadCopies(folder).first)
@@ -256,7 +261,9 @@ import Testing
   }
 
   @Test(arguments: [StoreKind.encrypted, .encryptedSQLite])
-  func `a change of the key also applies to the write-ahead copy`(kind: StoreKind) async throws {
+  func `a change of the key moves the write-ahead copy into the store with the new key`(
+    kind: StoreKind
+  ) async throws {
     let folder = try TemporaryFolder()
     try await landed(kind, folder)
     let key = StoreKey.raw(Data(repeating: 7, count: 32))

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Each test runs in its own process, because all threads share the streams.
 @Suite(.timeLimit(.minutes(1))) struct DescriptorNumberTests {
-  @Test func `a descriptor leaves the number of a standard stream`() async {
+  @Test func `a descriptor with a standard stream's number is moved to a higher number`() async {
     await #expect(processExitsWith: .success) {
       for number in STDIN_FILENO...STDERR_FILENO { close(number) }
       let file = open("/dev/null", O_RDONLY)

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `without such fetches, one is cancelled when its last caller is cancelled`(
+  func `if no fetch may continue without a caller, cancelling the last caller cancels the fetch`(
     isDetached: Bool
   ) async throws {
     let fetches = Fetches(abandonedLimit: 0)

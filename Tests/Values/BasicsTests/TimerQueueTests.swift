@@ -28,7 +28,7 @@ import Testing
     #expect(Self.drain(&timers, at: .max).count == times.count - due.count && timers.isEmpty)
   }
 
-  @Test func `a value that is set again replaces the earlier one`() {
+  @Test func `a new value for the same ID replaces the earlier value`() {
     var timers = TimerQueue<Int, Int>()
     timers.set(1, id: 7, at: 5)
     timers.set(2, id: 7, at: 5)

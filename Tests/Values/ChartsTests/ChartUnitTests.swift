@@ -9,7 +9,7 @@ struct ChartUnitTests {
     (61_499, .perSecond, "61,000/s"), (1_000_000, .count, "1,000,000"), (7, .count, "7"),
     (2.55e9, .bytes, "2.6 GB"), (25_400_000, .bytes, "25 MB"),
   ])
-  func `a value has two significant digits and a unit that fits its size`(
+  func `a value is rounded to two significant digits and has a unit that fits its size`(
     value: Double, unit: ChartUnit, text: String
   ) {
     #expect(unit.text(value) == text)

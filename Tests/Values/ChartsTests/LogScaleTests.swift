@@ -25,7 +25,7 @@ struct LogScaleTests {
     #expect(texts(sizes, .count) == ["1", "10", "100", "1,000", "10,000"])
   }
 
-  @Test func `a scale for nearly equal values spans a power of ten`() {
+  @Test func `a scale for close values is lengthened to the requested factor of ten`() {
     let scale = LogScale([0.0201, 0.045], atLeast: 10)
     #expect(texts(scale, .seconds) == ["10 ms", "20 ms", "50 ms", "100 ms"])
   }

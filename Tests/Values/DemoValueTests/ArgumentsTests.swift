@@ -41,7 +41,9 @@ import Testing
   @Test(arguments: [
     ["--name", "x", "--flag"], ["--flag", "--name=x"], ["--name=x", "--flag"],
   ])
-  func `both spellings of an option work, in any order`(words: [String]) throws {
+  func `an option's value may follow a space or an equals sign, and options may have any order`(
+    words: [String]
+  ) throws {
     let arguments = try parse(words)
     #expect(arguments[Self.name] == "x")
     #expect(arguments.contains(Self.flag))
@@ -74,7 +76,9 @@ import Testing
     (["-"], "unexpected argument \"-\""),
     (["\u{1B}[31mx"], "unexpected argument \"?[31mx\""),
   ])
-  func `an unknown or misused option is wrong usage`(words: [String], message: String) {
+  func `an unknown or misused option or an unexpected argument is wrong usage`(
+    words: [String], message: String
+  ) {
     #expect(throws: Failure.usage(message)) { try parse(words) }
   }
 
@@ -180,7 +184,9 @@ import Testing
   }
 
   @Test(arguments: SQDemo.commands.map { $0.name })
-  func `every command has a help page that fits a terminal`(name: String) throws {
+  func `every command has a help page of at most 80 columns that lists all its options`(
+    name: String
+  ) throws {
     let text = try #require(try page(["help", name]))
     #expect(try page([name, "--help"]) == text)
     #expect(text.contains("Usage: sq-demo \(name)"))

@@ -193,7 +193,8 @@ import Testing
     "MFYwEAYHKoZIzj0CAQYFK4EEAAoDQgAEoaGhoQ==",
     "MCowBQYDK2VuAyEAoaGhoaGhoaGhoaGhoaGhoaGhoaGhoaGhoaGhoaGhoaE=",
   ])
-  func `a public key in PEM that is damaged or of another type is rejected`(content: String) throws
+  func `a public key in PEM that is damaged or of an unsupported type is rejected`(content: String)
+    throws
   {
     let text = Self.begin + content + Self.end
     let failure = try #require(throws: Failure.self) { try sandboxKey(text) }
@@ -201,7 +202,9 @@ import Testing
   }
 
   @Test(arguments: KeyPair.all)
-  func `a public key in PEM that is cut off anywhere is rejected`(pair: KeyPair) throws {
+  func `a public key in PEM that is cut off after any multiple of three bytes is rejected`(
+    pair: KeyPair
+  ) throws {
     let lines = pair.publicPEM.split(separator: "\n").dropFirst().dropLast()
     let content = Array(lines.joined())
     // Four characters are three bytes.

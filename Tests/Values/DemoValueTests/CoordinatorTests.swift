@@ -309,7 +309,7 @@ import Testing
     }
   }
 
-  @Test func `files read before the token arrives are kept, and the server is called afterwards`() {
+  @Test func `files read before the token arrives are kept, and the gRPC call follows`() {
     var coordinator = Coordinator(hasServerToCall: true)
     let steps: [(Event, Action?)] = [
       (.readFiles, .readFiles), (.filesAreRead(.read([Self.file], isAll: true)), nil),
@@ -323,7 +323,7 @@ import Testing
     #expect(main.files == .read([Self.file], isAll: true) && main.call == .waiting)
   }
 
-  @Test func `no call is made without a server`() {
+  @Test func `no gRPC call is made without a gRPC server`() {
     var coordinator = Coordinator()
     for (event, _, _) in Self.signedIn { _ = coordinator.handle(event) }
     #expect(coordinator.handle(.call) == nil && coordinator.handle(.callWithBadToken) == nil)

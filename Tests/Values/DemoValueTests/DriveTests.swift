@@ -87,7 +87,7 @@ import Testing
     #expect(file.localName == name)
   }
 
-  @Test func `a line of the table cannot control the terminal`() {
+  @Test func `a line of the file table cannot control the terminal`() {
     let file = DriveFile(
       id: "a\u{9B}b c", title: "t\r\n\u{1B}[2J", size: 1, modified: "now\u{7}", type: nil)
     #expect(FileTable([file]).text == "a?b_c  1  now?  t???[2J")
@@ -115,7 +115,7 @@ import Testing
     ).text
   }
 
-  @Test func `the progress of a transfer is one line`() {
+  @Test func `the progress line has the title and the bytes, and a bar if the total is known`() {
     #expect(
       line(0, of: 2_000_000) == "a title that is r…  ────────────────   0 %  0 bytes of 2.0 MB")
     #expect(

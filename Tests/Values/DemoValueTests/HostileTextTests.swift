@@ -46,7 +46,7 @@ import Testing
     #expect("a\n\u{9B}b\n".linesOnScreen == "a\n?b\n")
   }
 
-  @Test func `long words in a message are shortened`() {
+  @Test func `a very long word and a very long message are shortened`() {
     let long = String(repeating: "é", count: 100_000)
     let shown = "no \"\(long)\"; did you mean x?".abbreviated
     #expect(shown.count < 600 && shown.hasPrefix("no \"éé") && shown.contains("…"))

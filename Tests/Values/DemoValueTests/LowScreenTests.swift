@@ -46,7 +46,7 @@ import Testing
       .joined(separator: "\n")
   }
 
-  @Test func `a reason that does not fit ends in an ellipsis`() {
+  @Test func `a shortened reason of a failed refresh ends in an ellipsis`() {
     let view = Self.main { $0.news = [Self.failed] }
     let canvas = Canvas(columns: 24, glyphs: .ascii)
     let lines = view.page(canvas).lines(canvas, columns: 24, rows: 8).map(\.text)
@@ -58,7 +58,9 @@ import Testing
   private static let sizes = [(120, 40), (80, 24), (80, 10), (60, 12), (40, 15), (40, 10), (40, 8)]
 
   @Test(arguments: sizes, [0, 1, 3])
-  func `the latest event is visible at every size`(size: (Int, Int), refreshes: Int) {
+  func `the latest refresh and the session's end are visible down to 40 columns and 8 rows`(
+    size: (Int, Int), refreshes: Int
+  ) {
     let view = Self.main {
       $0.isOverAtServer = true
       $0.news = Array(Self.refreshed.prefix(refreshes))
@@ -70,7 +72,9 @@ import Testing
   }
 
   @Test(arguments: sizes)
-  func `the reason of the last failed refresh is visible at every size`(columns: Int, rows: Int) {
+  func `a failed refresh and the start of its reason are visible down to 40 columns and 8 rows`(
+    columns: Int, rows: Int
+  ) {
     let shown = text(columns, rows, Self.main { $0.news = [Self.failed] + Self.refreshed }.page)
     #expect(shown.contains("! Refresh failed  1 min 0 s ago\n  the server at"))
     // A cut text ends in an ellipsis.
@@ -158,7 +162,7 @@ import Testing
     #expect(text(40, 11, Self.waiting(Self.address).page).contains(Self.address))
   }
 
-  @Test func `the outcome of a sign-in is visible on a login screen of few rows`() {
+  @Test func `the reason of a failed sign-in is visible on a login screen of few rows`() {
     let failure = Coordinator.Notice.failed(code: "server_error", message: "it does not work today")
     let view = LoginView(server: Self.server, screen: .login(notice: failure), seconds: 0)
     for rows in [15, 10, 8] {

@@ -21,7 +21,7 @@ import Testing
     return try Sandbox(Arguments(words, options: Sandbox.options)).options()
   }
 
-  @Test func `every setting of the printed example is applied`() throws {
+  @Test func `the settings of the printed example are applied`() throws {
     let options = try sandbox(SandboxConfig.example)
     #expect(options.port == 8989)
     #expect(options.clients.map(\.id) == ["shop-app", "shop-web", "shop-service"])
@@ -51,7 +51,7 @@ import Testing
     #expect(options.accessTokenFormat == .jwt(.rs256))
   }
 
-  @Test func `an empty object leaves the sandbox as it is`() throws {
+  @Test func `an empty object keeps the default clients, users and access token lifetime`() throws {
     let (options, plain) = (try sandbox("{}"), SandboxOptions())
     #expect(options.clients == plain.clients && options.users == plain.users)
     #expect(options.accessTokenLifetime == plain.accessTokenLifetime)
@@ -190,7 +190,7 @@ import Testing
     #expect(error?.message.contains("No such file") == true)
   }
 
-  @Test func `no error shows a secret of the file`() throws {
+  @Test func `the error for a client secret of a wrong type does not show the secret`() throws {
     let error = #expect(throws: Failure.self) {
       try sandbox(
         #"{"clients": [{"client_id": "a", "client_secret": ["hush-hush"]}], "users": "hush-hush"}"#)

@@ -269,7 +269,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 5, 20], [1, 3, 8, 12])
-  func `a tiny window does not crash and gets no more lines than it has rows`(
+  func `a tiny window causes no crash and gets no more lines than it has rows`(
     columns: Int, rows: Int
   ) {
     for page in Self.pages {
@@ -417,7 +417,7 @@ import Testing
     (0.0, "──────────"), (0.04, "╸─────────"), (0.5, "━━━━━─────"), (0.55, "━━━━━╸────"),
     (1.0, "━━━━━━━━━━"), (-3.0, "──────────"), (7.0, "━━━━━━━━━━"),
   ])
-  func `the length of the bar shows the fraction`(fraction: Double, bar: String) {
+  func `the length of a bar's filled part shows the fraction`(fraction: Double, bar: String) {
     let canvas = Canvas(columns: 80, glyphs: .unicode)
     #expect(canvas.bar(fraction, width: 10, .good).map(\.text).joined() == bar)
   }
@@ -496,7 +496,7 @@ import Testing
     #expect(token.expiryInWords(at: now) == words)
   }
 
-  @Test func `a token is one JSON object for a program`() throws {
+  @Test func `the JSON report of a token contains only the values that the token has`() throws {
     let token = SQToken(
       accessToken: "a/b", expirationDate: now.addingTimeInterval(60.9), scope: "x y",
       refreshToken: "r", issueDate: now)

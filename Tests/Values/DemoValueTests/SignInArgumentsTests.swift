@@ -145,7 +145,8 @@ import Testing
     #expect(failure.hint?.contains(option) == true)
   }
 
-  @Test func `two endpoints create a client`() throws {
+  @Test func `an authorization endpoint, a token endpoint and a client ID create a client`() throws
+  {
     let options = try options([
       "--authorize=https://a.example/x", "--token=https://a.example/y", "--client-id=app",
     ])
@@ -242,7 +243,9 @@ import Testing
   }
 
   /// The server could register the program, but the secret belongs to an existing client.
-  @Test func `a secret without a client is rejected, and the error names the secret`() throws {
+  @Test func `a secret without a client is rejected, and the error names --client-secret-file`()
+    throws
+  {
     let failure = try #require(throws: Failure.self) {
       try options(["--issuer", "https://id.example"], secret: Secret(.clientSecret, "hunter2"))
     }

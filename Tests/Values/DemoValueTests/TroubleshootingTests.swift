@@ -39,7 +39,7 @@ import Testing
     #expect(article.codes.sorted() == codes.sorted())
   }
 
-  @Test func `each section of the article has two to eight sentences`() throws {
+  @Test func `each section about an error code has two to eight sentences`() throws {
     let article = Article(try String(contentsOf: Self.file, encoding: .utf8))
     for code in article.codes {
       let text = try #require(article.explanation(of: code)).text(width: .max)
@@ -157,7 +157,7 @@ import Testing
     Failure.interrupted, .usage("as asked"), Failure("http_503", "x", status: .notAuthorized),
     Failure(SQOAuthError(.init(rawValue: "of_a_server"), "x")),
   ])
-  func `an interruption, or an error without a section in the article, does not name explain`(
+  func `an interruption or an error without an article section does not suggest sq-demo explain`(
     failure: Failure
   ) {
     #expect(!failure.lines.contains { $0.contains("explain") })

@@ -83,7 +83,8 @@ import Testing
     #expect(try await account.token().accessToken == "fake-access-token")
   }
 
-  @Test func `a fake account refreshes once after status 401, and throws if it is refused again`()
+  @Test
+  func `a fake account refreshes once after status 401, and throws an error after a second 401`()
     async throws
   {
     let account = FakeAccount(token: .fake("old"))

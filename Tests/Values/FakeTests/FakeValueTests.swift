@@ -17,11 +17,11 @@ import Testing
     #expect(token.issueDate == issued && token.expirationDate == issued.addingTimeInterval(60))
   }
 
-  @Test func `a fake ID token of the past has expired`() throws {
+  @Test func `a fake ID token with a negative lifetime has expired`() throws {
     #expect(try IDToken.fake(lifetime: .seconds(-60)).expirationDate < Date())
   }
 
-  @Test func `the text of a fake ID token names no algorithm and has no signature`() throws {
+  @Test func `the text of a fake ID token has the algorithm none and an empty signature`() throws {
     let parts = try IDToken.fake("alice").compactForm.split(
       separator: ".", omittingEmptySubsequences: false)
     #expect(parts.count == 3 && parts[2].isEmpty)
@@ -31,7 +31,9 @@ import Testing
     #expect(String(decoding: header, as: UTF8.self) == #"{"alg":"none"}"#)
   }
 
-  @Test func `a claim overrides an argument, and a null claim removes it`() throws {
+  @Test func `a claim overrides a fake ID token's argument, and a null claim removes the argument`()
+    throws
+  {
     let token = try IDToken.fake("alice", claims: ["sub": "bob", "azp": "app"])
     #expect(token.subject == "bob" && token.authorizedParty == "app")
     let error = #expect(throws: SQOAuthError.self) { try IDToken.fake(claims: ["sub": .null]) }
@@ -44,7 +46,7 @@ import Testing
     #expect(error?.message.contains("\"sub\"") == true)
   }
 
-  @Test func `two fake ID tokens are equal if their claims are`() throws {
+  @Test func `fake ID tokens with the same claims are equal, and others differ`() throws {
     let date = Date()
     #expect(try IDToken.fake("a", issuedAt: date) == .fake("a", issuedAt: date))
     #expect(try IDToken.fake("a", issuedAt: date) != .fake("b", issuedAt: date))
@@ -56,7 +58,7 @@ import Testing
     #expect(info.email == "a@example.com")
   }
 
-  @Test func `fake access token claims meet the requirements that they state, and no others`()
+  @Test func `fake access token claims pass checks for their own values and fail other checks`()
     throws
   {
     let claims = try AccessTokenClaims.fake(

@@ -22,7 +22,10 @@ extension FrameParser {
     }
   }
 
-  @Test func `a message is a flag, a length and its bytes`() throws {
+  @Test
+  func `a frame is a flag, a length and the message, and a message over the limit is rejected`()
+    throws
+  {
     let frame = try MessageFrame(Data("abc".utf8), compression: .identity, limit: 3)
     #expect(frame.bytes == Data([0, 0, 0, 0, 3, 97, 98, 99]))
     rpcFailure(.resourceExhausted) {

@@ -106,7 +106,9 @@ import Testing
     #expect(metadata["content-type"] == nil && metadata["grpc-status"] == nil)
   }
 
-  @Test func `no printed text shows a value`() throws {
+  @Test func `printed metadata, call errors and credentials show no metadata value or token`()
+    throws
+  {
     var metadata = RPCMetadata()
     try metadata.setOAuth2AccessToken("c4n4ry")
     let error = RPCCallError(.unknown, "words", metadata: metadata)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SQTokenTests {
   @Test(arguments: Records.tokens)
-  func `a token survives encoding as JSON, and without other fields also as a property list`(
+  func `a token survives encoding as JSON, and without additional fields also as a property list`(
     token: SQToken
   ) throws {
     let json = try JSONEncoder().encode(token)

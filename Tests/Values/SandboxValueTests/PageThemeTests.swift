@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a name is readable on any background`(dark: Bool) throws {
+  func `the brand name is readable on any background colour`(dark: Bool) throws {
     for color in Self.colors {
       let theme = PageTheme(background: dark ? nil : color, darkBackground: dark ? color : nil)
       let found = try Self.properties(theme, dark: dark)
@@ -77,7 +77,7 @@ import Testing
     #expect(first.contrast(to: second) == second.contrast(to: first))
   }
 
-  @Test func `the style rules contain only colour numbers from a theme`() {
+  @Test func `the style rules of a theme contain only safe characters`() {
     let theme = PageTheme(
       accent: PageTint(1, 2, 3), background: PageTint(4, 5, 6), darkBackground: PageTint(7, 8, 9))
     let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789#:;-(){}@\n")

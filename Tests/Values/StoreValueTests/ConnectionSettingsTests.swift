@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: ["verify-full", "verify-ca"])
-  func `a mode of the environment that checks certificates trusts the system's authorities`(
+  func `if PGSSLMODE checks certificates, the system's authorities are trusted by default`(
     mode: String
   ) throws {
     let folder = try TemporaryFolder()
@@ -144,7 +144,7 @@ import Testing
   }
 
   /// The test runs in its own process, because all threads share the entry of getpwuid(3).
-  @Test func `without HOME, an entry of the list of users that the app has read stays as it is`()
+  @Test func `without HOME, an entry that the app read with getpwuid is not overwritten`()
     async
   {
     await #expect(processExitsWith: .success) {
@@ -157,7 +157,9 @@ import Testing
     }
   }
 
-  @Test func `with several servers, the primary is used`() throws {
+  @Test func `with several servers, the primary is used unless the app sets target_session_attrs`()
+    throws
+  {
     #expect(try values("host=a,b")["target_session_attrs"] == "read-write")
     #expect(try values("host=a")["target_session_attrs"] == nil)
     #expect(try values("host=a,b target_session_attrs=any")["target_session_attrs"] == "any")

@@ -16,7 +16,10 @@ import Testing
     path = folder.file("tokens.sealed")
   }
 
-  @Test func `any changed byte is reported as damage`() async throws {
+  @Test
+  func `any changed byte is reported as damage or, in the version number, as a newer version`()
+    async throws
+  {
     try await fill()
     let whole = try folder.bytes("tokens.sealed")
     for index in whole.indices {

@@ -83,7 +83,8 @@ import Testing
     let verifier: String
   }
 
-  @Test func `two stores with one passphrase have different salts and keys, at full scrypt cost`()
+  @Test
+  func `two stores with one passphrase use the full scrypt cost and have different salts and keys`()
     async throws
   {
     var headers: [Header] = []

@@ -23,7 +23,7 @@ struct KeepingChoiceTests {
     #expect(KeepingChoice.all.delay(record(issued: 1e9), at: now) == .zero)
   }
 
-  @Test func `only accounts that the app used recently are renewed`() {
+  @Test func `with the choice of used accounts, only recently used accounts are renewed`() {
     let choice = KeepingChoice.used(within: .seconds(100))
     #expect(choice.delay(record(issued: 99), at: now) == .zero)
     #expect(choice.delay(record(issued: 101), at: now) == nil)
@@ -32,7 +32,8 @@ struct KeepingChoiceTests {
     #expect(choice.delay(record(issued: nil), at: now) == .zero)
   }
 
-  @Test func `a refresh token is renewed after nine tenths of its lifetime`() {
+  @Test
+  func `with the lapsing choice, a refresh token is renewed after nine tenths of its lifetime`() {
     let choice = KeepingChoice.lapsing(after: .seconds(1000))
     #expect(choice.delay(record(issued: 0), at: now) == .seconds(900))
     #expect(choice.delay(record(issued: 300), at: now) == .seconds(600))
@@ -40,7 +41,7 @@ struct KeepingChoiceTests {
     #expect(choice.delay(record(issued: nil), at: now) == .zero)
   }
 
-  @Test func `the configured lifetime is limited to a hundred years, which a database can add`()
+  @Test func `the configured lifetime is limited to a hundred years`()
     throws
   {
     let choice = KeepingChoice.lapsing(after: .seconds(Int64.max))

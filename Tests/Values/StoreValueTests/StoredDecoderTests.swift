@@ -80,7 +80,10 @@ import Testing
     var method: ClientAuthentication
   }
 
-  @Test func `integers of all sizes, lists and nested values are read`() throws {
+  @Test
+  func `integers, lists and nested values are read, but a Float or too large an integer gives nil`()
+    throws
+  {
     let various = Various(
       small: -5, large: 7, list: [1, 2, 3], nested: ["a": [true, nil]], single: ["x": 1.5],
       method: .post)

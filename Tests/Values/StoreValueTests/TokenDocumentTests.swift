@@ -40,7 +40,9 @@ import Testing
     #expect(lines(format.encode(document)).count == lines(before).count - 1)
   }
 
-  @Test func `a file with spaces around its records has the same text after each rewriting`() throws
+  @Test
+  func `a file with spaces around its records is read, and a second rewriting changes nothing`()
+    throws
   {
     let text =
       #"{"version":1,"accounts":{ "a" : {"client_id":"c","id":"a","token":"#

@@ -66,7 +66,7 @@ struct ATProtocolUserTests {
     #expect(http.requests.count == 2)
   }
 
-  @Test func `a handle whose domain does not answer is looked up at the handle resolver`()
+  @Test func `a handle whose domain returns 404 is looked up at the handle resolver`()
     async throws
   {
     let changes: [String: String?] = [
@@ -80,7 +80,9 @@ struct ATProtocolUserTests {
     await failure(.resourceMetadataInvalid) { try await find("alice.bsky.social", changes) }
   }
 
-  @Test func `a directory's failure is reported as a server error, with its status`() async throws {
+  @Test func `a 503 response of the DID directory causes a server error with status 503`()
+    async throws
+  {
     http.answer { request in
       WebResponse(status: request.url.host() == "plc.directory" ? 503 : 404)
     }
@@ -95,9 +97,9 @@ struct ATProtocolUserTests {
   @Test(arguments: [
     "https://alice.bsky.social/.well-known/atproto-did", "https://plc.directory/\(did)",
   ])
-  func `the error of a directory without an answer has the answer's status`(address: String)
-    async throws
-  {
+  func `if the lookup of a handle or DID gets a 404 response, the error has status 404`(
+    address: String
+  ) async throws {
     let error = await failure(.resourceMetadataInvalid) {
       try await find("alice.bsky.social", [address: nil], resolver: "https://r.example.com")
     }
@@ -135,7 +137,9 @@ struct ATProtocolUserTests {
   ]
 
   @Test(arguments: frauds.indices)
-  func `a contradictory or unusable identity document is refused`(index: Int) async throws {
+  func `a contradictory, unusable or missing document ends the search for a user`(index: Int)
+    async throws
+  {
     let fraud = Self.frauds[index]
     await failure(.resourceMetadataInvalid) { try await find("alice.bsky.social", fraud) }
     // The search ends at the refused document, so it asks no server that the document names.
@@ -201,7 +205,7 @@ struct ATProtocolUserTests {
     ("pushed_authorization_request_endpoint", "https://localhost:9/t"),
     ("jwks_uri", "https://127.1/keys"),
   ])
-  func `a user's server whose metadata names an endpoint on this computer is refused`(
+  func `an authorization server whose metadata names an endpoint on this computer is refused`(
     name: String, address: String
   ) async throws {
     let user = try await find("alice.bsky.social")

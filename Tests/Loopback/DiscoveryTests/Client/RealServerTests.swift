@@ -91,9 +91,9 @@ import Testing
     ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
     ("/register", "/register"), ("/token", "/token"),
   ])
-  func `no redirect of an authorization server's endpoint is followed`(path: String, last: String)
-    async throws
-  {
+  func `a redirect of the metadata, registration or token endpoint is not followed`(
+    path: String, last: String
+  ) async throws {
     let target = party.second.origin + path
     party.first.change { $0.replies[path] = { _ in .status(307, [("Location", target)]) } }
     await failure { try await party.client().send(party.request()) }

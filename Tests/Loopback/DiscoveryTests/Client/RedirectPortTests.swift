@@ -46,9 +46,9 @@ import Testing
     #expect(uris.contains(party.authorized.last?.value("redirect_uri") ?? ""))
   }
 
-  @Test(arguments: [1, 2]) func `if a registered port is in use, the next one is used`(taken: Int)
-    async throws
-  {
+  @Test(arguments: [1, 2]) func `if a registered port is in use, another registered port is used`(
+    taken: Int
+  ) async throws {
     let uris = try await register()
     try await taking(uris.prefix(taken)) { try await party.works($0) }
     #expect(party.registered.count == 1)

@@ -79,7 +79,7 @@ struct ResourceDiscoveryTests {
   }
 
   @Test(arguments: [([404, 404], 404), ([403, 403], 403), ([401, 404], nil)] as [([Int], Int?)])
-  func `the error of a search without a result has the status that all addresses answered`(
+  func `the error of a failed discovery has a status only if all URLs returned this status`(
     statuses: [Int], expected: Int?
   ) async throws {
     http.answer { request in

@@ -98,7 +98,9 @@ import Testing
     "/.well-known/oauth-protected-resource/mcp", "metadata", "file:///etc/passwd",
     "http://u:p@127.0.0.1/metadata",
   ])
-  func `a resource_metadata URL at another server is not requested`(address: String) async throws {
+  func `a resource_metadata URL that is malformed or at another server is not requested`(
+    address: String
+  ) async throws {
     party.resource.change {
       $0.namesMetadata = false
       $0.challenge = #"resource_metadata="\#(address)""#

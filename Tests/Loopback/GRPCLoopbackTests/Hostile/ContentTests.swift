@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a message may arrive in pieces of one byte or none`() async throws {
+  @Test func `a message may arrive in DATA frames of one byte or zero bytes`() async throws {
     let content = (0..<5000).map { UInt8(truncatingIfNeeded: $0) }
     let frames = Bytes.message(content).flatMap { Bytes.data([$0]) + Bytes.data([]) }
     let bytes = Bytes.head() + frames + Bytes.trailers()

@@ -29,7 +29,7 @@ import Testing
   ]
 
   @Test(arguments: cheap)
-  func `a flood of meaningless frames delays the answer but does not break it`(
+  func `a call succeeds after a flood of 50,000 meaningless frames`(
     flood: Flood
   ) async throws {
     let steps: [Step] = [
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: cheap + demanding)
-  func `an endless flood ends its connection and does not slow other servers`(
+  func `an endless flood ends its connection and does not stop calls to another server`(
     flood: Flood
   ) async throws {
     let steps: [Step] = [
@@ -133,7 +133,7 @@ import Testing
   @Test func `many small messages are not treated as a flood`() async throws {
     // Each message has five bytes in a frame of fourteen. Only some of the frames fit into the
     // window.
-    let (parts, count) = (4, 28_000)
+    let (parts, count) = (3, 28_000)
     let part: [Step] = [
       .flood(Bytes.data(Bytes.message()), times: count), .wait(.windowUpdate, stream: 1),
     ]

@@ -190,9 +190,9 @@ import Testing
   ]
 
   @Test(arguments: ignored)
-  func `a frame that RFC 9113 tells receivers to ignore has no effect`(name: String, bytes: [UInt8])
-    async throws
-  {
+  func `a frame that receivers must ignore or accept does not disturb a call`(
+    name: String, bytes: [UInt8]
+  ) async throws {
     try await HostileServer.once(.afterRequest(.send(bytes + Bytes.answer()))) { server in
       let channel = try server.channel()
       #expect(try await channel.test("Call").response().isEmpty)

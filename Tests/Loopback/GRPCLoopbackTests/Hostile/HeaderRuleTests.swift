@@ -87,7 +87,7 @@ import Testing
   ]
 
   @Test(arguments: malformed)
-  func `a malformed header section fails the call`(offence: Offence) async throws {
+  func `a malformed response fails only its call`(offence: Offence) async throws {
     try await offence.check()
   }
 

@@ -86,7 +86,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a JWT bearer assertion without authentication obeys the rules of its client`()
+  @Test
+  func `a client's restrictions apply to a JWT bearer assertion without client authentication`()
     async throws
   {
     let signer = SigningKey(generating: .es256)

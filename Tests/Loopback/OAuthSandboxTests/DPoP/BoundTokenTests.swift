@@ -54,7 +54,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `all protected endpoints check the proof`() async throws {
+  @Test func `all protected GET endpoints check the proof`() async throws {
     let sandbox = try await ProvingPeer.start()
     let client = ProvingPeer(sandbox)
     let scopes = ["openid", "demo", "files"]
@@ -227,7 +227,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `metadata lists the algorithms of proofs`() async throws {
+  @Test func `metadata lists only the asymmetric algorithms of proofs`() async throws {
     let sandbox = try await ProvingPeer.start { $0.dpop.algorithms = [.es256, .hs256] }
     let metadata = try await SandboxPeer(sandbox: sandbox)
       .get("/.well-known/oauth-authorization-server").json()

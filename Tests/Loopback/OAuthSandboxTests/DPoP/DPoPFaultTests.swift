@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxEndpoint.pushedAuthorization, .driveUpload, .userInfo, .driveFiles])
-  func `every endpoint that checks proofs can send a faulty nonce challenge`(
+  func `the PAR, UserInfo, file list and upload endpoints can send a faulty nonce challenge`(
     endpoint: SandboxEndpoint
   ) async throws {
     let sandbox = try await ProvingPeer.start()
@@ -107,7 +107,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the sandbox can be set to answer a request with a proof with a Bearer token`()
+  @Test func `the sandbox can be set to issue a Bearer token for a request with a proof`()
     async throws
   {
     let sandbox = try await ProvingPeer.start()

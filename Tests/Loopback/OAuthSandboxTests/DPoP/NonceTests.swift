@@ -123,7 +123,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `each successful answer can offer the nonce that replaces its own`() async throws {
+  @Test func `each successful answer can offer the nonce for the next request`() async throws {
     let (sandbox, client) = try await start {
       $0.renewsNonceAfterSuccess = true
       $0.offersNonceInEveryAnswer = true
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxDPoPOptions.Policy.accepted, .required])
-  func `a DPoP challenge can lack a body and algs and have an unusual case of its scheme`(
+  func `a DPoP challenge can have no algs, no body and a scheme in mixed case`(
     policy: SandboxDPoPOptions.Policy
   ) async throws {
     let (sandbox, client) = try await start {

@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `an RSA key needs 2048 bits`() async throws {
+  @Test func `a proof with a 1024-bit RSA key is refused`() async throws {
     let sandbox = try await ProvingPeer.start()
     let weak = SigningKey(generating: .ps256, rsaBits: 1024)
     let proof = ProvingPeer(sandbox).proof { jwt in

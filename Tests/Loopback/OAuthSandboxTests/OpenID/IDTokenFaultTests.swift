@@ -127,7 +127,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a header can name a wrong key, algorithm or extension`() async throws {
+  @Test func `an ID token's header can name a wrong key, algorithm or extension`() async throws {
     let sandbox = try await start()
     let client = SandboxPeer(sandbox: sandbox)
     func header(_ fault: SandboxIDTokenFault) async throws -> SandboxJSON {

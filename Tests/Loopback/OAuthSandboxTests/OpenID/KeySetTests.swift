@@ -35,7 +35,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `the key set has the keys of access tokens and of other JWTs before the first one`()
+  @Test
+  func `before any token is issued, the key set has the keys of access tokens and other JWTs`()
     async throws
   {
     var options = Self.algorithm(.edDSA)

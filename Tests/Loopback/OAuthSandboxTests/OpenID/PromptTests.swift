@@ -73,7 +73,7 @@ import Testing
       (["prompt": "login"], true), (["max_age": "0"], true), (["max_age": "50"], true),
       (["max_age": "3600"], false), (["prompt": "consent"], false), ([:], false),
     ] as [([String: String?], Bool)])
-  func `a signed-in user logs in again when the app demands it`(
+  func `a signed-in user logs in again only if the app demands a new login`(
     changes: [String: String?], sawLogin: Bool
   ) async throws {
     let sandbox = try await SandboxServer.start()

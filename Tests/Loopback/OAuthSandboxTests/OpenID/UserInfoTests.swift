@@ -1,9 +1,9 @@
 import FoundationEssentials
-import OAuthSandbox
 import SQLoopback
 import Testing
 
 @testable import LoopbackSupport
+@testable import OAuthSandbox
 
 @Suite(.timeLimit(.minutes(1))) struct UserInfoTests {
   @Test(
@@ -36,7 +36,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `custom claims and requested claims are present`() async throws {
+  @Test func `custom and requested claims are present unless a requested value differs`()
+    async throws
+  {
     var options = SandboxOptions()
     options.users[0].profile.others = [.init("name#ja", "アリス"), .init("level", 3)]
     let sandbox = try await SandboxServer.start(options)
@@ -91,7 +93,9 @@ import Testing
     #expect(jwt.claims["iss"]?.string == sandbox.issuer.absoluteString)
     #expect(jwt.claims["aud"] == "sandbox-app")
     #expect(jwt.claims["sub"] == "alice" && jwt.claims["email"] == "alice@example.com")
-    #expect(try await client.keys().contains { $0["kid"] == jwt.header["kid"] })
+    let keys = try await client.keys()
+    let received = try #require(ReceivedJWT(answer.text))
+    #expect(keys.contains(where: received.isSigned(byRegistered:)) && jwt.header["kid"] != nil)
     await sandbox.stop()
   }
 
@@ -111,21 +115,41 @@ import Testing
     func claims() throws -> SandboxJSON {
       algorithm == nil ? try wrong.json() : try ReadJWT(wrong.text).claims
     }
+    let keys = try await client.keys()
+    func isSigned(_ answer: LoopbackAnswer) -> Bool {
+      guard let jwt = ReceivedJWT(answer.text) else { return false }
+      return keys.contains(where: jwt.isSigned(byRegistered:))
+    }
     switch fault {
     case .otherSubject: #expect(try claims()["sub"] == "another-user")
     case .subjectMissing: #expect(try claims()["sub"] == nil)
     case .otherIssuer: #expect(try claims()["iss"] == "https://other.example")
     case .otherAudience: #expect(try claims()["aud"] == "another-client")
-    case .otherContentType: #expect(wrong.header("content-type") == otherType)
-    case .html: #expect(wrong.header("content-type") == "text/html")
+    case .otherContentType:
+      #expect(wrong.header("content-type") == otherType)
+      #expect(try claims()["sub"] == "alice")
+    case .html:
+      #expect(wrong.header("content-type") == "text/html")
+      #expect(try claims()["sub"] == "alice")
     case .wrongSignature:
       #expect(wrong.header("content-type") == "application/jwt")
-      #expect(try ReadJWT(wrong.text).claims["sub"] == "alice")
-    case .unsigned: #expect(try ReadJWT(wrong.text).header["alg"] == "none")
+      let jwt = try ReadJWT(wrong.text)
+      #expect(jwt.claims["sub"] == "alice" && jwt.header["alg"] == "ES256")
+      #expect(!isSigned(wrong))
+    case .unsigned:
+      #expect(wrong.header("content-type") == "application/jwt")
+      let jwt = try ReadJWT(wrong.text)
+      #expect(jwt.claims["sub"] == "alice" && jwt.header["alg"] == "none")
+      #expect(wrong.text.hasSuffix("."))
     case .unauthorized: #expect(wrong.status == 401 && wrong.error == "invalid_token")
+    }
+    // A client must find the fault itself, not a wrong signature.
+    if algorithm != nil, ![.wrongSignature, .unsigned, .unauthorized].contains(fault) {
+      #expect(isSigned(wrong))
     }
     let right = try await client.api("/userinfo", token: token)
     #expect(right.header("content-type") == type)
+    #expect(isSigned(right) == (algorithm != nil))
     await sandbox.stop()
   }
 }

@@ -205,7 +205,10 @@ import Testing
     await served.stop()
   }
 
-  @Test func `a metadata document that a loopback server sends in chunks is read`() async throws {
+  @Test
+  func `a chunked metadata document of a loopback server is read only if its chunks are valid`()
+    async throws
+  {
     let chunks = Locked<[String]>([])
     let served = try LoopbackServer { _ in
       let head =

@@ -52,7 +52,7 @@ import Testing
     return claim?.string.map { [$0] } ?? claim?.array.compactMap(\.string) ?? []
   }
 
-  @Test func `a token is for the resources of its sign-in, and a refresh can narrow them`()
+  @Test func `a code exchange or a refresh can narrow the resources, and a refresh cannot add one`()
     async throws
   {
     let (sandbox, peer) = try await start()
@@ -71,7 +71,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token without a resource is for the issuer, and introspection shows a resource`()
+  @Test
+  func `without a resource a token is for the issuer, and introspection shows aud and auth_time`()
     async throws
   {
     let (sandbox, peer) = try await start()
@@ -93,9 +94,9 @@ import Testing
   @Test(arguments: [
     "https://three.example.com/", "https://one.example.com/api#part", "api", "//one.example.com",
   ])
-  func `every endpoint refuses a resource that is unknown or not a valid URI`(name: String)
-    async throws
-  {
+  func `every endpoint refuses an unknown or relative resource and a resource with a fragment`(
+    name: String
+  ) async throws {
     let (sandbox, peer) = try await start()
     let redirect = try await signIn(for: [Self.one, name], peer)
     #expect(redirect.value("error") == "invalid_target" && redirect.value("code") == nil)
@@ -164,7 +165,10 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a token for one path of the API is refused at another path`() async throws {
+  @Test
+  func `if each path of the API is a resource, a token for one path is refused at another path`()
+    async throws
+  {
     let (sandbox, peer) = try await start { $0.resources.extent = .path }
     let token = sandbox.issueTokens(audiences: [sandbox.url(.me).absoluteString]).accessToken
     #expect(try await peer.api("/api/me", token: token).status == 200)

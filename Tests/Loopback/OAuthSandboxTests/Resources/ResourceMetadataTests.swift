@@ -18,7 +18,8 @@ import Testing
     return (sandbox, SandboxPeer(sandbox: sandbox))
   }
 
-  @Test func `the origin has resource metadata, and each challenge of the API names its address`()
+  @Test
+  func `the origin has resource metadata, and each challenge of the API names the metadata URL`()
     async throws
   {
     let (sandbox, peer) = try await start()
@@ -60,7 +61,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `if each path has its own resource metadata, the files of a drive share theirs`()
+  @Test
+  func `if each path has its own resource metadata, all files of the drive share one document`()
     async throws
   {
     let (sandbox, peer) = try await start { $0.resources.extent = .path }

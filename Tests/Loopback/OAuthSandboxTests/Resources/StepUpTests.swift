@@ -68,7 +68,9 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a client without a user never satisfies the demand for a login`() async throws {
+  @Test func `a client credentials token does not satisfy the demand for a recent login`()
+    async throws
+  {
     let (sandbox, peer) = try await start([.login(maxAge: .seconds(60), at: "/api/me")])
     let machine = try await peer.post(
       "/token",

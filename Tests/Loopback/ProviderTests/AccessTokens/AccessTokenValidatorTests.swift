@@ -47,7 +47,9 @@ import Testing
   }
 
   @Test(arguments: Change.all)
-  func `a token with a wrong claim is rejected`(change: Change) async throws {
+  func `a token with a wrong typ or with a wrong or missing claim is rejected`(change: Change)
+    async throws
+  {
     let server = try await ResourceServerFixture()
     try await refuse(server.token(.jwt(altered: change.apply)), server)
   }
@@ -213,7 +215,9 @@ import Testing
     #expect(server.sandbox.requests(to: .keys).count == 2)
   }
 
-  @Test func `a validator needs an audience, and algorithms that are all secure`() throws {
+  @Test func `a validator with no audience, no algorithm or a symmetric algorithm is rejected`()
+    throws
+  {
     let provider = Provider.issuer("https://id.example")
     for algorithms: Set<JWSAlgorithm> in [[], [.hs256], [.rs256, .hs512]] {
       failure(.invalidConfiguration) {

@@ -8,7 +8,10 @@ import Testing
 
 /// How long an introspection answer is cached, and who shares it.
 @Suite(.timeLimit(.minutes(2))) struct IntrospectionCacheTests {
-  @Test func `many callers with one token share one request`() async throws {
+  @Test
+  func `many callers with one token share one request, and the answer is cached for 30 seconds`()
+    async throws
+  {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let token = server.token()

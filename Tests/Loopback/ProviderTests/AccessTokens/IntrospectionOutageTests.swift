@@ -51,7 +51,9 @@ import Testing
     #expect(server.questions == questions + 3)
   }
 
-  @Test func `a slow server's failure counts although its caller was cancelled`() async throws {
+  @Test func `a server failure prevents further requests even if all callers were cancelled`()
+    async throws
+  {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     let answer = Gate(isOpen: false)

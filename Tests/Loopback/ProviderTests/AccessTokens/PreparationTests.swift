@@ -93,7 +93,7 @@ import Testing
     #expect(other.questions == 0)
   }
 
-  @Test func `every call of an introspector with an empty audience throws without a request`()
+  @Test func `an introspector with an empty audience throws without sending a request`()
     async throws
   {
     let server = try await ResourceServerFixture()

@@ -15,7 +15,7 @@ import Testing
   ]
 
   @Test(arguments: texts)
-  func `a text that is not a token causes no request to the server`(text: String) async throws {
+  func `an invalid token is rejected without a request to the server`(text: String) async throws {
     let server = try await ResourceServerFixture()
     await failure(.accessTokenInvalid) { try await server.validator().validate(text) }
     await failure(.accessTokenInvalid) { try await server.validator(.anyJWT).validate(text) }

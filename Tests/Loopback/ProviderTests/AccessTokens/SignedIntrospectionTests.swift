@@ -60,7 +60,9 @@ import Testing
     }
   }
 
-  @Test func `an answer with the jti of another token is rejected`() async throws {
+  @Test func `an answer with another jti is rejected for a JWT and accepted for an opaque token`()
+    async throws
+  {
     let server = try await ResourceServerFixture()
     let introspector = try server.introspector(
       cacheTime: .zero, signatureAlgorithms: [.rs256])

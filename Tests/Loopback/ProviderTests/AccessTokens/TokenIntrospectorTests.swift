@@ -41,7 +41,7 @@ import Testing
     #expect(server.questions == 5)
   }
 
-  @Test func `a token for another service, or for none, is refused, also from the cache`()
+  @Test func `a token without this service's audience is refused, even if the answer is cached`()
     async throws
   {
     let server = try await ResourceServerFixture(nil)
@@ -61,7 +61,7 @@ import Testing
     #expect(try await server.introspector(audience: nil).claims(of: foreign) != nil)
   }
 
-  @Test func `a refresh token is rejected as an access token`() async throws {
+  @Test func `a refresh token or an ID token is rejected as an access token`() async throws {
     let server = try await ResourceServerFixture(nil)
     let tokens = server.sandbox.issueTokens()
     let introspector = try server.introspector()
@@ -125,7 +125,7 @@ import Testing
     (.redirect(302, to: "http://127.0.0.1:1/"), .redirectRefused),
     (.error("invalid_client", status: 401), .invalidClient), (.endless, .responseTooLarge),
   ])
-  func `an invalid answer is an error and is not cached`(
+  func `an invalid answer or a failed request is an error and is not cached`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
   ) async throws {
     let server = try await ResourceServerFixture(nil)

@@ -27,7 +27,7 @@ import Testing
     arguments: [
       SandboxIDTokenFault.wrongSignature, .unknownKeyID, .claimsNotJSON, .noSignature,
     ])
-  func `a token that is not valid is not remembered`(fault: SandboxIDTokenFault) async throws {
+  func `an invalid token is rejected and not remembered`(fault: SandboxIDTokenFault) async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     let token = server.token(.jwt(fault))
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a very long token is valid and not remembered`() async throws {
+  @Test func `a very long token is accepted but not remembered`() async throws {
     let server = try await ResourceServerFixture()
     let validator = try server.validator()
     let text = String(repeating: "x", count: VerifiedTokens.maximumLength)
@@ -58,7 +58,8 @@ import Testing
     #expect(validator.verified.count == 0)
   }
 
-  @Test func `a remembered token is rejected after it expires and before it was issued`()
+  @Test
+  func `a remembered token is rejected after its exp and, if the clock goes back, before its iat`()
     async throws
   {
     let server = try await ResourceServerFixture()
@@ -86,7 +87,7 @@ import Testing
   }
 
   @Test
-  func `a token is refused within 1 s after another validator finds that its key was withdrawn`()
+  func `a token is refused 1 s after another validator finds that the token's key was withdrawn`()
     async throws
   {
     let server = try await ResourceServerFixture { $0.accessTokenLifetime = .seconds(864_000) }

@@ -84,7 +84,7 @@ import Testing
 
   /// The metadata lists the only allowed algorithm, as it does for ID tokens.
   @Test(arguments: FAPI2Party.Variant.signed)
-  func `a response that a published key signed with an unlisted algorithm is refused`(
+  func `a response signed by a published key but with an unlisted algorithm is refused`(
     variant: FAPI2Party.Variant
   ) async throws {
     try await stops(variant, .jwt(.otherAlgorithm))

@@ -43,9 +43,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a flush waits until the token of a request that a sign-out ended is revoked`(isFirst: Bool)
-    async throws
-  {
+  func `after a sign-out during a token request, flush waits until the late token is revoked`(
+    isFirst: Bool
+  ) async throws {
     let client = SandboxClient.service
     let fixture = try await SandboxFixture().register(
       clientID: client.id, secret: client.secret
@@ -66,7 +66,7 @@ import Testing
     #expect(fixture.sandbox.requests(to: .revocation).count == 1)
   }
 
-  @Test func `a caller that is already cancelled sends nothing`() async throws {
+  @Test func `an already cancelled caller sends no token request`() async throws {
     let fixture = try await SandboxFixture().register { $0.allowsPasswordGrant = true }
     let module = fixture.oauth.module
     let gate = Gate(isOpen: false)

@@ -102,7 +102,7 @@ import Testing
   }
 
   /// The assertion is like that of a Google service account, which has the scope as a claim.
-  @Test func `every claim can be set or omitted`() async throws {
+  @Test func `the default claims of an assertion can be replaced or omitted`() async throws {
     let client = try await KeyedClientFixture(.rs256)
     let account = try client.account(client.configuration(authentication: .publicClient))
     var assertion = JWTAssertion(

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a new token for an account that was not loaded keeps its stored attributes`(isUser: Bool)
+  func `a new token for an unloaded account keeps the account's stored attributes`(isUser: Bool)
     async throws
   {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })
@@ -59,7 +59,7 @@ import Testing
     ("invalid", #"{"error":"invalid_grant","error_description":"It is not so."}"#, true),
     ("hunter2", #"{"error":"invalid_grant","error_description":"It is not hunter2"}"#, true),
   ])
-  func `the server's message never reveals the password, even if it is a common word`(
+  func `the server's message does not reveal the password, even if the password is a common word`(
     password: String, body: String, hasDescription: Bool
   ) async throws {
     let fixture = try SessionFixture(change: { $0.allowsPasswordGrant = true })

@@ -90,7 +90,10 @@ import Testing
     #expect(try last(server).form("audience") == "default")
   }
 
-  @Test func `an exchanged JWT that is no access token has no Authorization field`() async throws {
+  @Test
+  func `an exchanged JWT has no Authorization field and is rejected if it has another audience`()
+    async throws
+  {
     let server = try await ResourceServerFixture(nil)
     let account = try service(server)
     let exchange = TokenExchange(
@@ -127,7 +130,7 @@ import Testing
     (.member("access_token", nil), .invalidResponse), (.html, .invalidResponse),
     (.error("invalid_target"), .invalidTarget), (.status(502), .serverError),
   ])
-  func `an answer that does not match the exchange is rejected`(
+  func `an error or an answer without a valid token of the requested type makes the exchange fail`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code
   ) async throws {
     let server = try await ResourceServerFixture()

@@ -36,7 +36,8 @@ import Testing
     try await isSignedOut(party)
   }
 
-  @Test func `without a redirect URI the user stays on the provider's page`()
+  @Test
+  func `without a redirect URI, the logout request has no state, and the local tokens are removed`()
     async throws
   {
     let party = try await OpenIDFixture(change: { $0.postLogoutRedirectURI = nil })

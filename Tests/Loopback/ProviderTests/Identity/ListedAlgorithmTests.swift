@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [SandboxSigningAlgorithm.rs512, .es256, .edDSA])
-  func `an algorithm that is not listed is rejected`(
+  func `an unlisted algorithm is rejected`(
     algorithm: SandboxSigningAlgorithm
   ) async throws {
     let party = try await party(algorithm, listed: ["RS256", "ES384", "ES256K"])

@@ -142,7 +142,10 @@ import Testing
     }
   }
 
-  @Test func `a store that cannot erase one account still erases the others`() async throws {
+  @Test
+  func `if the store cannot erase one account, the logout throws but still erases the others`()
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let store = PartlyBrokenStore(["two"], fails: .toErase)
@@ -175,11 +178,9 @@ import Testing
   }
 
   @Test(arguments: [SQOAuthError.Code.storeDamaged, .storeTooNew, .wrongPassphrase])
-  func `a record that cannot be read does not prevent the logout of other accounts`(
+  func `an unreadable record does not prevent the logout of other accounts`(
     code: SQOAuthError.Code
-  )
-    async throws
-  {
+  ) async throws {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let store = PartlyBrokenStore(["b"], fails: .toLoad(code))

@@ -108,7 +108,7 @@ import Testing
       (.encrypted, "ignored id_token_encrypted"), (.otherAlgorithm, "ignored id_token_algorithm"),
       (.unsigned, "ignored id_token_algorithm"), (.critical, "ignored id_token_critical"),
     ] as [(SandboxIDTokenFault, String?)])
-  func `a harmless fault of the ID token still allows the new access token`(
+  func `if a new ID token is ignored, the user's identity stays, and the new access token is used`(
     fault: SandboxIDTokenFault, word: String?
   ) async throws {
     let party = try await party()

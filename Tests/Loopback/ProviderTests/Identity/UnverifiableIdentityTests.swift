@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a sign-in with required claims fails before the user sees a page`(
+  func `if ID tokens are unverifiable, a sign-in with max_age or an essential claim fails at once`(
     hasAge: Bool
   ) async throws {
     let fixture = try await SandboxFixture()
@@ -69,7 +69,7 @@ import Testing
 
   /// Otherwise a server could avoid each demand by granting fewer scopes.
   @Test(arguments: [true, false])
-  func `a sign-in with required claims fails if the provider does not grant openid`(
+  func `a sign-in with max_age or an essential claim fails if the provider does not grant openid`(
     hasAge: Bool
   ) async throws {
     let answer = SandboxMisbehaviour.members([("scope", "profile"), ("id_token", nil)])

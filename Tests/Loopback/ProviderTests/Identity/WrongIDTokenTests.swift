@@ -114,7 +114,9 @@ import Testing
     await failure(.idTokenAlgorithm) { try await other.oauth.signIn() }
   }
 
-  @Test func `the only algorithm in the metadata is accepted`() async throws {
+  @Test func `if the client chooses no algorithm, the only algorithm in the metadata is accepted`()
+    async throws
+  {
     let party = try await OpenIDFixture(
       .es384, changeSandbox: { $0.openID.algorithms = [.es384] },
       change: { $0.idTokenAlgorithm = nil })

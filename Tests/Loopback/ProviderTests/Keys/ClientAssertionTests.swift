@@ -62,7 +62,7 @@ import Testing
     (.requestedEndpoint, "ISSUER/token"),
     (.other("https://as.example"), "https://as.example"),
   ])
-  func `the assertion's audience is the one that the provider is configured with`(
+  func `the assertion has the audience from the configuration of the provider`(
     audience: AssertionAudience, expected: String
   ) async throws {
     let client = try await KeyedClientFixture()
@@ -142,7 +142,9 @@ import Testing
     }
   }
 
-  @Test func `a key is preferred to a secret, and the app's choice to both`() throws {
+  @Test func `a key is preferred to a secret, and the app's explicit choice is preferred to both`()
+    throws
+  {
     func chosen(
       _ explicit: ClientAuthentication?, hasKey: Bool = true, _ supported: [String]?
     ) throws -> ClientAuthentication {
@@ -158,7 +160,7 @@ import Testing
     #expect(error?.message.contains("private_key_jwt") == true)
   }
 
-  @Test func `a server that does not list private_key_jwt gets no request`() async throws {
+  @Test func `a server that does not list private_key_jwt gets no token request`() async throws {
     let client = try await KeyedClientFixture()
     client.sandbox.misbehave(
       at: .metadata,

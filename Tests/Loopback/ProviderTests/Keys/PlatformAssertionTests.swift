@@ -59,7 +59,7 @@ import Testing
     #expect(sent.count == 2 && Set(sent).count == 2)
   }
 
-  @Test func `a file that the platform replaces is read anew`() async throws {
+  @Test func `an assertion file is read again for each token request`() async throws {
     let client = try await PlatformFixture()
     let folder = try TemporaryFolder()
     let path = URL(filePath: folder.file("token"))
@@ -72,7 +72,8 @@ import Testing
     }
   }
 
-  @Test func `the source is asked for the provider's audience, and other assertions are not sent`()
+  @Test
+  func `a source gets the provider's audience, and an assertion for another audience is not sent`()
     async throws
   {
     let client = try await PlatformFixture()
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test
-  func `a server that does not list private_key_jwt gets no request, unless the app chose it`()
+  func `a server that does not list private_key_jwt gets a token request only if the app chose it`()
     async throws
   {
     let client = try await PlatformFixture()

@@ -289,7 +289,9 @@ import Testing
   }
 
   /// No request could delete this client, and the client works.
-  @Test func `an invalid management token makes the client unmanageable but usable`() async throws {
+  @Test func `a registration with an invalid management token is accepted as unmanageable`()
+    async throws
+  {
     sandbox.misbehave(at: .registration, .member("registration_access_token", "a b"))
     #expect(try await !registrar.register(app).isManageable)
   }
@@ -326,16 +328,30 @@ import Testing
     #expect(requests().map(\.method) == ["POST"] && victim.requests.isEmpty)
   }
 
-  @Test func `a relative management address is resolved against the server's address`() async throws
+  @Test func `a client reads and deletes its registration at a relative management address`()
+    async throws
   {
-    let registration = try await registrar.register(app)
-    let path = try #require(requests().last).path
-    #expect(!path.isEmpty && registration.isManageable)
-    let uri = try #require(registration.members["registration_client_uri"]?.string)
-    let relative = try #require(URL(string: uri)?.path())
+    let first = try await registrar.register(app)
+    _ = try await registrar.read(first)
+    let read = try #require(requests().last)
+    #expect(read.method == "GET" && read.path.hasSuffix("/" + first.clientID))
+    let token = try #require(read.header("authorization")).dropFirst("Bearer ".count)
+    // The server answers the next registration with the first client, whose address is only a path.
     sandbox.misbehave(
-      at: .registration, .member("registration_client_uri", .string(relative)))
-    #expect(try await registrar.register(app).isManageable)
+      at: .registration,
+      .members([
+        ("client_id", .string(first.clientID)),
+        ("registration_access_token", .string(String(token))),
+        ("registration_client_uri", .string(read.path)),
+      ]))
+    let second = try await registrar.register(app)
+    #expect(second.clientID == first.clientID && second.isManageable)
+    #expect(try await registrar.read(second).clientID == first.clientID)
+    try await registrar.delete(second)
+    #expect(requests().map(\.method) == ["POST", "GET", "POST", "GET", "DELETE"])
+    let paths = sandbox.requests(to: .clientConfiguration).map(\.path)
+    #expect(paths == [read.path, read.path, read.path])
+    #expect(!sandbox.clients.contains { $0.id == first.clientID })
   }
 
   // MARK: Managing
@@ -390,7 +406,7 @@ import Testing
   }
 
   @Test(arguments: Exchange.allCases)
-  func `a task that is cancelled before sends no registration request`(exchange: Exchange)
+  func `a task that is cancelled before the call sends no registration request`(exchange: Exchange)
     async throws
   {
     let registration = try await registrar.register(service)

@@ -346,19 +346,29 @@ import Testing
   }
 
   @Test func `a registration that cannot be saved is deleted`() async throws {
+    let clients = sandbox.clients.map(\.id)
+    await failure(.storeFailed) {
+      try await registrar.registration(of: app, in: UnwritableStore())
+    }
+    #expect(methods() == ["POST", "DELETE"] && sandbox.clients.map(\.id) == clients)
+    // The store can be read, but a folder exists where it writes its new file.
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: folder.file("clients.sq.new"), withIntermediateDirectories: false)
+    let file = FileRegistrationStore(path: folder.file("clients"))
+    await failure(.storeFailed) { try await registrar.registration(of: app, in: file) }
+    #expect(methods() == ["POST", "DELETE", "POST", "DELETE"])
+    #expect(sandbox.clients.map(\.id) == clients)
+  }
+
+  @Test func `if the store cannot be read, no client is registered`() async throws {
     let folder = try TemporaryFolder()
     // A folder exists where the file should be.
     try FileManager.default.createDirectory(
       atPath: folder.file("clients"), withIntermediateDirectories: false)
-    await failure(.storeFailed) {
-      try await registrar.registration(of: app, in: UnwritableStore())
-    }
-    #expect(methods() == ["POST", "DELETE"])
-    await failure(.storeFailed) {
-      try await registrar.registration(
-        of: app, in: FileRegistrationStore(path: folder.file("clients")))
-    }
-    #expect(methods().count { $0 == "POST" } == methods().count { $0 == "DELETE" })
+    let file = FileRegistrationStore(path: folder.file("clients"))
+    await failure(.storeFailed) { try await registrar.registration(of: app, in: file) }
+    #expect(methods().isEmpty)
   }
 
   private struct UnwritableStore: RegistrationStore {

@@ -58,7 +58,7 @@ import Testing
     #expect(await fixture.store.list().count == 2 && fixture.tokenRequests == 2)
   }
 
-  @Test func `a redirect identifies the sign-in that it belongs to, and an invented redirect none`()
+  @Test func `a redirect identifies its sign-in, and an invented redirect identifies no sign-in`()
     async throws
   {
     let fixture = try await WebFixture()
@@ -90,7 +90,9 @@ import Testing
     #expect(fixture.tokenRequests == 2)
   }
 
-  @Test func `an authorization response can be posted as a form`() async throws {
+  @Test func `an authorization response can be posted as a form only if the sign-in asks for it`()
+    async throws
+  {
     let fixture = try await WebFixture()
     var options = SignInOptions()
     options.responseMode = .formPost
@@ -108,6 +110,12 @@ import Testing
     await failure(.invalidAuthorizationResponse) {
       try await fixture.host().finishSignIn(unposted, form: body, fixture.configuration)
     }
+    for wrong in [Data(), Data("<html>".utf8)] {
+      await failure(.invalidAuthorizationResponse) {
+        try await fixture.host().finishSignIn(signIn, form: wrong, fixture.configuration)
+      }
+    }
+    #expect(fixture.tokenRequests == 0)
     let account = try await fixture.host()
       .finishSignIn(signIn, form: body, fixture.configuration)
     #expect(account.isAuthorized)
@@ -284,7 +292,10 @@ import Testing
     }
   }
 
-  @Test func `simultaneous calls with the same redirect throw the same error`() async throws {
+  @Test
+  func `if the code exchange fails, simultaneous calls with one redirect throw the same error`()
+    async throws
+  {
     let fixture = try await WebFixture()
     let host = fixture.host()
     let (url, signIn) = try await host.beginSignIn(fixture.configuration)
@@ -341,19 +352,24 @@ import Testing
   }
 
   @Test(arguments: [
-    "/callback?code=c&state=s", "https://other.example.com/callback?code=c",
-    "https://app.example.com/callback2?code=c", "",
+    "/callback", "https://other.example.com/callback", "https://app.example.com/callback2",
+    "https://app.example.com:8443/callback", "http://app.example.com/callback", "",
   ])
-  func `a redirect that does not match the redirect URI is rejected`(redirect: String) async throws
-  {
+  func `a redirect that does not match the redirect URI is rejected`(address: String) async throws {
     let fixture = try await WebFixture()
-    let (_, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
-    await failure(.invalidAuthorizationResponse) {
-      try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    let redirect = try await fixture.visit(url)
+    // Only the address is wrong; the code and the state are right.
+    let answer = String(redirect.dropFirst(WebFixture.redirectURI.count))
+    for wrong in [address + answer, address] {
+      await failure(.invalidAuthorizationResponse) {
+        try await fixture.host().finishSignIn(signIn, redirect: wrong, fixture.configuration)
+      }
     }
-    await failure(.invalidAuthorizationResponse) {
-      try await fixture.host().finishSignIn(signIn, form: Data(), fixture.configuration)
-    }
+    #expect(fixture.tokenRequests == 0)
+    let account = try await fixture.host()
+      .finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    #expect(account.isAuthorized)
   }
 
   @Test func `a wrong issuer is rejected before the code is sent`() async throws {

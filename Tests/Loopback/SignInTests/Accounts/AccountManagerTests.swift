@@ -158,7 +158,7 @@ import Testing
     (nil, "client at https://id.example/token"),
     ("https://id.example", "client at https://id.example"),
   ])
-  func `an account without a name is named after its client and server`(
+  func `the default account ID consists of the client ID and the issuer or the token endpoint`(
     issuer: String?, id: String
   ) throws {
     let configuration = try ClientConfiguration(
@@ -258,7 +258,7 @@ import Testing
     #expect(try await manager.account(configuration, id: "a") === second)
   }
 
-  @Test func `a module that a caller has found during a load that fails stays the account's`()
+  @Test func `a module that a caller finds during a failing load remains the account's module`()
     async throws
   {
     let store = FailingFirst(failures: 1)
@@ -272,8 +272,7 @@ import Testing
     #expect(try await manager.account(configuration, id: "a") === module)
   }
 
-  @Test func `after two loads that fail, the account may have another configuration`() async throws
-  {
+  @Test func `after two failed loads, the account may have another configuration`() async throws {
     let store = FailingFirst(failures: 2)
     let manager = AccountManager(store: store)
     let configuration = try configuration()

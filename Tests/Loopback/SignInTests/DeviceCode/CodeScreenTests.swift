@@ -16,7 +16,8 @@ import Testing
     continuation.finish()
   }
 
-  @Test func `the end of the sign-in cancels the code screen, and the call waits until it returns`()
+  @Test
+  func `the end of the sign-in cancels the code screen, and the call waits for the screen to end`()
     async throws
   {
     let fixture = try await DeviceFixture()

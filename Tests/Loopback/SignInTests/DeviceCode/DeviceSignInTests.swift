@@ -186,7 +186,7 @@ import Testing
     #expect(try await signIn.value.scope == "demo")
   }
 
-  @Test func `the ID token in the answer is verified`() async throws {
+  @Test func `an ID token with a wrong signature makes the sign-in fail`() async throws {
     let fixture = try await DeviceFixture(scope: "openid")
     let (signIn, authorization) = try await fixture.begin()
     try await fixture.user(enters: authorization)

@@ -42,14 +42,14 @@ import Testing
     #expect(other.sandbox.requests.isEmpty)
   }
 
-  @Test func `metadata of another issuer is rejected`() async throws {
+  @Test func `metadata with a wrong or missing issuer is rejected`() async throws {
     for issuer: SandboxJSON? in ["http://127.0.0.1:1", "", nil, .null] {
       try await expect(.member("issuer", issuer), ends: [.issuerMismatch, .invalidResponse])
     }
   }
 
   @Test(arguments: ["authorization_endpoint", "token_endpoint"])
-  func `a missing or insecure endpoint is rejected`(name: String) async throws {
+  func `a missing, malformed or insecure endpoint is rejected`(name: String) async throws {
     for value: SandboxJSON? in [nil, "", 1, "http://server.example/x", "/token", "javascript:x"] {
       try await expect(
         .member(name, value), ends: [.invalidResponse, .insecureEndpoint, .invalidConfiguration])
@@ -65,7 +65,7 @@ import Testing
     try await expect(.delay(.seconds(50)), ends: [.requestTimedOut], outlasted: true)
   }
 
-  @Test func `a server that does not support PKCE is rejected`() async throws {
+  @Test func `a server whose metadata lists only the PKCE method plain is rejected`() async throws {
     try await expect(
       .member("code_challenge_methods_supported", ["plain"]), ends: [.pkceUnsupported])
   }

@@ -58,7 +58,8 @@ import Testing
     #expect(fixture.tokenRequests.isEmpty)
   }
 
-  @Test func `a request_uri is refused if it was used, is expired or has a further parameter`()
+  @Test
+  func `a request_uri is refused if it was used, has expired or comes with another parameter`()
     async throws
   {
     let sandbox = try await SandboxServer.start()

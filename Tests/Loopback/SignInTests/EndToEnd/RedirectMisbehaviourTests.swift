@@ -49,7 +49,8 @@ import Testing
       ends: alteration == .doubled ? .invalidAuthorizationResponse : .issuerMismatch)
   }
 
-  @Test func `a denial without the promised issuer counts, and one with a wrong issuer does not`()
+  @Test
+  func `a denial without the promised issuer is reported, and one with a wrong issuer is rejected`()
     async throws
   {
     for alteration in [SandboxMisbehaviour.Alteration.missing, .wrong] {

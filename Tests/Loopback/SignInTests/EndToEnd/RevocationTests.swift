@@ -78,7 +78,7 @@ import Testing
       (.redirect(307, to: "http://127.0.0.1:1/evil"), .redirectRefused, nil),
       (.cut(.beforeProcessing), .connectionFailed, nil),
     ] as [(SandboxMisbehaviour, SQOAuthError.Code, Duration?)])
-  func `a failed revocation keeps the tokens and sends no second request`(
+  func `after a failed revocation the refresh token stays active, and no second request is sent`(
     misbehaviour: SandboxMisbehaviour, code: SQOAuthError.Code, retryAfter: Duration?
   ) async throws {
     let fixture = try await RevokingClient()

@@ -34,7 +34,7 @@ import Testing
     #expect(party.fixture.tokenRequests.isEmpty)
   }
 
-  @Test func `max_age makes the user log in again`() async throws {
+  @Test func `max_age 0 makes the user log in again`() async throws {
     let party = try await OpenIDFixture(.es256)
     let visitor = SandboxVisitor()
     party.oauth.environment.userAgent = CustomUserAgent { _ = try await visitor.visit($0) }
@@ -77,8 +77,14 @@ import Testing
     #expect(party.fixture.tokenRequests.count == 1)
   }
 
-  @Test func `a sign-in with pages waits until a silent one has ended`() async throws {
+  @Test
+  func `a sign-in with pages waits for the end of a silent one and does not share its failure`()
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
+    let recorder = EventRecorder()
+    let observer = recorder.observer()
+    party.oauth.environment.observer = observer
     let gate = Gate(isOpen: false)
     let visitor = SandboxVisitor()
     party.oauth.environment.userAgent = CustomUserAgent { url in
@@ -88,26 +94,44 @@ import Testing
     let silent = begin { [oauth = party.oauth] in try await oauth.signInSilently() }
     try await gate.isHolding()
     let shown = begin { [oauth = party.oauth] in try await oauth.signIn() }
+    try await eventually("the sign-in with pages is the one under way") {
+      party.oauth.module.signIns.underWay?.options.isSilent == false
+    }
     gate.open()
     await failure(.loginRequired) { try await silent.value }
     #expect(try await shown.value.idToken != nil)
+    #expect(party.fixture.tokenRequests.count == 1)
+    await observer.flush()
+    let phases = recorder.events.compactMap { event -> String? in
+      guard case .signIn(.browser(let isSilent)) = event.subject else { return nil }
+      return (isSilent ? "silent " : "shown ") + (event.phase == .begin ? "begin" : "end")
+    }
+    #expect(phases == ["silent begin", "silent end", "shown begin", "shown end"])
   }
 
   // MARK: The form post
 
-  @Test func `with response_mode form_post, the provider posts the code to the SDK's receiver`()
+  @Test func `with response_mode form_post, the browser posts the code to the SDK's receiver`()
     async throws
   {
     let party = try await OpenIDFixture(.es256)
     var options = SignInOptions()
     options.responseMode = .formPost
     let user = try await party.signIn(options)
-    #expect(user.subject.isEmpty == false)
+    #expect(user.subject == SandboxUser.alice.subject)
     let request = try #require(party.sandbox.requests(to: .authorization).first)
     #expect(request.query("response_mode") == "form_post")
+    let visit = try await eventually("the visit is over") { party.fixture.visited.first }
+    let code = try #require(visit.form.first { $0.name == "code" }?.value)
+    #expect(visit.redirect.hasPrefix("http://127.0.0.1:") && !visit.redirect.contains("?"))
+    #expect(visit.pages.last?.status == 200)
+    #expect(party.fixture.tokenRequests.map { $0.form("code") } == [code])
   }
 
-  @Test func `an app that receives the form post itself passes the form to the SDK`() async throws {
+  @Test
+  func `the SDK accepts a form post that the app received, and refuses one for another address`()
+    async throws
+  {
     let party = try await OpenIDFixture(.es256)
     try party.fixture.register(
       clientID: "relying-party", secret: OpenIDFixture.secret,

@@ -98,7 +98,7 @@ struct TokenMisbehaviourTests {
     _ = try await fixture.oauth.signIn()
   }
 
-  @Test func `a slow server exceeds the time limit`() async throws {
+  @Test func `a token request to a slow server times out`() async throws {
     try await expect(
       .delay(.seconds(50)), ends: [.requestTimedOut], outlasted: true)
     try await expect(
@@ -139,7 +139,9 @@ struct TokenMisbehaviourTests {
     }
   }
 
-  @Test func `an unreachable server fails the sign-in at once`() async throws {
+  @Test func `a sign-in fails if the server becomes unreachable before the token request`()
+    async throws
+  {
     let fixture = try await SandboxFixture().register(byHand: true)
     let sandbox = fixture.sandbox
     fixture.oauth.environment.userAgent = CustomUserAgent { url in

@@ -62,7 +62,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `an observer is told why a redirect was refused`() async throws {
+  @Test func `an event says why a redirect was refused`() async throws {
     let fixture = try await SandboxFixture()
     fixture.oauth.environment.observer = observer
     fixture.oauth.environment.userAgent = CustomUserAgent { url, signIn in
@@ -81,7 +81,7 @@ import Testing
     await fixture.sandbox.stop()
   }
 
-  @Test func `the text of a late redirect's event has both reasons`() {
+  @Test func `the event of a late redirect says that the sign-in was answered or is over`() {
     let text = ClientEvent(.redirectRefused(.tooLate)).description
     #expect(text.hasSuffix(": the sign-in has had another response, or is over"))
   }

@@ -114,7 +114,7 @@ import Testing
     try bound.audit()
   }
 
-  @Test func `an exchanged token of the type N_A needs no proof key and is never sent`()
+  @Test func `an exchanged token of the type N_A may be unbound and is not sent to an API`()
     async throws
   {
     let bound = try await BoundFixture(.secret)

@@ -49,7 +49,7 @@ import Testing
     try bound.audit()
   }
 
-  @Test func `each sign-in has a new key, and the server refuses the old tokens with it`()
+  @Test func `each sign-in has a new key, and the server refuses old tokens with the new key`()
     async throws
   {
     let bound = try await BoundFixture().signedIn()

@@ -55,7 +55,7 @@ struct ProofMisbehaviourTests {
   }
 
   @Test(arguments: refusals, BoundFixture.Kind.allCases)
-  func `a pushed request that is refused ends the sign-in before the browser opens`(
+  func `a refused pushed authorization request ends the sign-in before the browser opens`(
     refusal: Refusal, kind: BoundFixture.Kind
   ) async throws {
     let bound = try await bound(kind, pushes: true)

@@ -118,7 +118,9 @@ import Testing
       testDescription: "a reset", misbehaviour: .cut(.beforeProcessing, reset: true),
       codes: [.connectionFailed]),
   ])
-  func `the session is kept after a connection failure or a server error`(row: Row) async throws {
+  func `the session is kept if a refresh fails for a reason other than the refresh token`(row: Row)
+    async throws
+  {
     let store = MemoryTokenStore()
     let fixture = try await signedIn(store: store)
     fixture.oauth.module.refreshesAutomatically = false
@@ -144,7 +146,8 @@ import Testing
   }
 
   /// After a restart, a program knows the issuer but not its endpoints.
-  @Test func `after a restart many callers share one discovery`()
+  @Test
+  func `after a restart, many callers share one discovery, and its failure keeps the session`()
     async throws
   {
     let store = MemoryTokenStore()

@@ -8,7 +8,7 @@ import Testing
 
 /// Client identifiers and secrets at servers that do or do not decode Basic credentials.
 @Suite(.timeLimit(.minutes(1))) struct ClientSecretServerTests {
-  @Test func `a server that decodes Basic accepts every method except unescaped Basic`()
+  @Test func `a server that decodes Basic credentials accepts every method except unescaped Basic`()
     async throws
   {
     try await expect(

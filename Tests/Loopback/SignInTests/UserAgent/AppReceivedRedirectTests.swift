@@ -75,8 +75,8 @@ import Testing
     await app.server.stop()
   }
 
-  @Test func `an authorization server that compares redirect URIs accepts the app's`() async throws
-  {
+  @Test
+  func `an authorization server that compares redirect URIs accepts the app's URI`() async throws {
     let app = try WebApp()
     var options = SandboxOptions()
     options.clients = [SandboxClient(id: "web", name: "Web", redirectURIs: [app.redirectURI()])]
@@ -148,7 +148,9 @@ import Testing
   @Test(arguments: [
     "http://localhost/callback", "http://127.0.0.1:0/callback", "http://[::1]/callback",
   ])
-  func `a redirect URI without a usable port is rejected at once`(uri: String) {
+  func `if the app receives the redirect, a redirect URI without a usable port is rejected`(
+    uri: String
+  ) {
     let error = failure(.invalidConfiguration) { try Self.client(uri) }
     #expect(error?.message.contains("port") == true)
     #expect(error?.message.contains("http://localhost:8080/callback") == true)
@@ -170,9 +172,9 @@ import Testing
     (nil, "passed no redirect"), ("/callback?code=abc", "pass the whole URL"),
     ("http://localhost:9/callback?code=abc", "pass the whole URL"),
   ])
-  func `the error of a timeout says what the app passed to the SDK`(passed: String?, hint: String)
-    async throws
-  {
+  func `the error of a timeout says whether the app passed no redirect or a wrong one`(
+    passed: String?, hint: String
+  ) async throws {
     let fixture = OAuthFixture(browser: OAuthFixture.idle)
     fixture.oauth.register(try Self.client("http://localhost:8080/callback"))
     let end = Task { await failure(.timedOut) { try await fixture.oauth.signIn() } }

@@ -26,7 +26,9 @@ import Testing
     ("error=access_denied", "go back to \u{2068}Files\u{2069}"),
     ("error=server_error", "\u{2068}Files\u{2069} has the details"),
   ])
-  func `every page shows the app's name`(query: String, sentence: String) async throws {
+  func `the pages for success, denial and failure show the app's name`(
+    query: String, sentence: String
+  ) async throws {
     let page = try await Self.page(LandingPageStyle(appName: "Files"), answering: query)
     #expect(page.contains(sentence))
     #expect(page.contains(" · Files</title>"))
@@ -35,7 +37,7 @@ import Testing
     LandingPageTests().expectSafe(page)
   }
 
-  @Test func `the page for an unknown request shows the app's name and no part of the request`()
+  @Test func `the page for a wrong state shows the app's name and no part of the request`()
     async throws
   {
     let fixture = OAuthFixture(browser: OAuthFixture.idle)

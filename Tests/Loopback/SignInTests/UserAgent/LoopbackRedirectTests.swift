@@ -203,7 +203,7 @@ import Testing
       (.addressUnavailable, .redirectUnavailable, "loopback interface"),
       (.system(errno: EACCES), .redirectUnavailable, "(Permission denied)"),
     ] as [(LoopbackError, SQOAuthError.Code, String)])
-  func `the error for an unavailable port has its own code and the reason`(
+  func `the error for an unavailable port names the reason, and a port in use has its own code`(
     error: LoopbackError, code: SQOAuthError.Code, reason: String
   ) {
     let refusal = LoopbackRedirectReceiver.unavailable(error)

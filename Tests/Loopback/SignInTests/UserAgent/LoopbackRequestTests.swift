@@ -106,7 +106,9 @@ import Testing
   ]
 
   @Test(arguments: refused.indices)
-  func `the error of a timed-out sign-in names the last rejected request`(index: Int) async throws {
+  func `the error of a timed-out sign-in says why a probable redirect was rejected`(index: Int)
+    async throws
+  {
     let fixture = try OAuthFixture(browser: OAuthFixture.idle)
       .register(redirectURI: "http://127.0.0.1/cb")
     async let error = failure(.timedOut) { try await fixture.oauth.signIn() }

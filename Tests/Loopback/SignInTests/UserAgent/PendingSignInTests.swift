@@ -89,7 +89,7 @@ import Testing
     _ = await signingIn.value
   }
 
-  @Test func `an ended sign-in accepts no redirect, neither its own nor the next one's`()
+  @Test func `an ended sign-in accepts neither its own redirect nor that of the next sign-in`()
     async throws
   {
     let agent = SharedAgent()
@@ -130,7 +130,7 @@ import Testing
     await failure(.browserUnavailable) { try await agent.open(url) }
   }
 
-  @Test func `no description of a pending sign-in shows its state`() async throws {
+  @Test func `no description of a pending sign-in shows its state parameter`() async throws {
     let agent = SharedAgent(answering: "code=abc")
     let fixture = try OAuthFixture(browser: OAuthFixture.idle).register()
     fixture.oauth.environment.userAgent = agent

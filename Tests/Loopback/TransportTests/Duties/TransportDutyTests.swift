@@ -12,7 +12,7 @@ import Testing
     #expect(broken == [])
   }
 
-  @Test func `a transport whose only method forwards to the SDK's meets every duty`()
+  @Test func `a transport with one method that forwards to the SDK's transport meets every duty`()
     async throws
   {
     let broken = try await NaiveTransport { try await $1.send($0) }.brokenDuties()

@@ -39,7 +39,9 @@ import Testing
     await failure(.cancelled) { try await task.value }
   }
 
-  @Test func `ten thousand randomly cancelled requests each end exactly once`() async throws {
+  @Test func `ten thousand randomly cancelled requests end with a response or a cancellation`()
+    async throws
+  {
     let server = try Server { _, index in
       index.isMultiple(of: 3)
         ? .script([.wait(.seconds(1000))]) : .response(LoopbackResponse(status: 200))

@@ -76,7 +76,9 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/1.1 200 ", "HTTP/1.1 200 OK\r\nX: "])
-  func `the error names a header line that is too long`(start: String) async throws {
+  func `the error of a response head with an overlong line names the limit of 100 kB`(start: String)
+    async throws
+  {
     let line = String(repeating: "x", count: 200_000)
     let server = try Server.saying("\(start)\(line)\r\nContent-Length: 0\r\n\r\n")
     let error = await failure(.responseTooLarge) { try await client.send(try server.request()) }

@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "MyApp/2.1"])
-  func `an app can set the User-Agent of its requests`(name: String?) async throws {
+  func `an app can set or remove the User-Agent of its requests`(name: String?) async throws {
     let server = try Server.answering()
     var configuration = HTTPTransportConfiguration()
     configuration.userAgent = name
@@ -113,9 +113,9 @@ import Testing
       [("X:", "1")], [("X\u{e9}", "1")], [("Host", "a"), ("host", "b")], [("Content-Length", "3")],
       [("content-length", "3"), ("Content-Length", "4")], [("Transfer-Encoding", "chunked")],
     ] as [[(String, String)]])
-  func `a header field that would break the head is rejected`(fields: [(String, String)])
-    async throws
-  {
+  func `an invalid header field, a second Host and a framing field are rejected`(
+    fields: [(String, String)]
+  ) async throws {
     let server = try Server.answering()
     var request = try server.request("POST")
     request.body = .bytes(Data("abc".utf8))

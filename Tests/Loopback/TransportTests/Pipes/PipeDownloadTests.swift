@@ -94,7 +94,7 @@ import Testing
     second.expectRise()
   }
 
-  @Test func `a server that ignores ranges sends the whole file again`() async throws {
+  @Test func `a download accepts the whole file from a server that ignores ranges`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
     place.drive.sandbox.misbehave(at: .driveContent, .ignoringRange)

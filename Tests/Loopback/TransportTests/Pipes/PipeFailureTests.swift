@@ -65,7 +65,9 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `a failure is reported once, and the next call works`(row: Row) async throws {
+  func `a failure throws the matching error, a POST is not repeated, and the next call works`(
+    row: Row
+  ) async throws {
     var configuration = PipeConfiguration()
     configuration.maximumResponseBytes = 20_000
     let drive = try await DriveFixture(configuration)

@@ -113,7 +113,7 @@ import Testing
     #expect(drive.sandbox.requests.count == 2)
   }
 
-  @Test func `an expired page token is reported as a refusal of the server`() async throws {
+  @Test func `an expired page token is reported as the server's refusal`() async throws {
     let drive = try await drive(.tokens(next: "nextPageToken", parameter: "pageToken"))
     let first = try await drive.files.pages(List.self, parameters: Self.two).first()
     drive.sandbox.advance(by: .seconds(3 * 3600))

@@ -176,7 +176,7 @@ import Testing
   }
 
   /// How far the stream gets before the rejection depends on the machine.
-  @Test func `a one-time stream is sent completely or not at all`() async throws {
+  @Test func `a one-time stream is stored completely or its upload fails`() async throws {
     for _ in 0..<10 {
       let drive = try await DriveFixture()
       drive.revokeAccessToken()

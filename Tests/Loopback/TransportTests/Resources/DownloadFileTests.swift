@@ -73,7 +73,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a URL that is not a file URL is rejected`() async throws {
+  @Test func `a destination that is not a file URL is rejected`() async throws {
     let url = try #require(URL(string: "https://127.0.0.1/file"))
     let download = ResumableDownload(try server.request(), to: url)
     await failure(.fileFailed) {

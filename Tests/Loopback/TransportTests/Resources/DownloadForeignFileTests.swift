@@ -93,7 +93,8 @@ import Testing
     #expect(try Data(contentsOf: fixture.destination) == Self.work)
   }
 
-  @Test func `a file created during the download is kept, and so are the received bytes`()
+  @Test
+  func `if no file may be replaced, a file created meanwhile and the received bytes are kept`()
     async throws
   {
     let server = try RangeServer(content)

@@ -60,7 +60,7 @@ import Testing
     try expectContent(other)
   }
 
-  @Test func `a changed file that is cut off is resumed with its new validator`()
+  @Test func `an interrupted download of a changed file is resumed with the new ETag`()
     async throws
   {
     let server = try RangeServer(content)
@@ -85,7 +85,7 @@ import Testing
     try expectContent(content)
   }
 
-  @Test func `a server without ranges sends the whole file again`() async throws {
+  @Test func `a later download accepts the whole file from a server without ranges`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     server.change { $0.hasRanges = false }
@@ -254,7 +254,7 @@ import Testing
     try JSONSerialization.data(withJSONObject: info).write(to: fixture.info)
   }
 
-  @Test func `bytes from another SDK version are discarded`() async throws {
+  @Test func `bytes whose record has another format version are discarded`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     try changeInfo { $0["version"] = 2 }

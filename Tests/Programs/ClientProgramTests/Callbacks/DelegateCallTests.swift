@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(.ownThreads)
-  func `the warning does not end a program whose standard error no other program reads`()
+  func `a blocked-thread warning does not end a program whose standard error pipe has no reader`()
     async throws
   {
     await #expect(processExitsWith: .success) {

@@ -59,7 +59,8 @@ import Testing
     #expect(await recorder.words(1) == ["failed store_failed"])
   }
 
-  @Test(.ownThreads) func `the file of a service is in the user's state folder`() async throws {
+  @Test(.ownThreads)
+  func `keepTokens(as:) stores the tokens and their key in the user's state folder`() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [folder = folder.path as String] in
       setenv("XDG_STATE_HOME", folder, 1)

@@ -51,7 +51,10 @@ import Testing
     func end() { mayEnd.signal() }
   }
 
-  @Test(.ownThreads) func `a copy after the first request fails to send, and exits`() async {
+  @Test(.ownThreads)
+  func `a process forked after the first request gets an error for its request and can exit`()
+    async
+  {
     await #expect(processExitsWith: .success) {
       let server = try Server { _, _ in .response(LoopbackResponse(status: 200)) }
       let client = CurlTransport()
@@ -87,7 +90,7 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `a signal that the process waits for ends a copy`() async {
+  @Test(.ownThreads) func `a signal that the parent process handles ends a forked child`() async {
     await #expect(processExitsWith: .success) {
       let signals = TerminationSignals { _ in }
       defer { signals.stop() }
@@ -104,7 +107,8 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `requests fail with a reason after the app has closed the descriptors`()
+  @Test(.ownThreads)
+  func `requests fail with a reason after the app has closed the SDK's file descriptors`()
     async
   {
     await #expect(processExitsWith: .success) {

@@ -136,7 +136,7 @@ import Testing
   ]
 
   @Test(arguments: tried)
-  func `a proxy on the server's host differs from the server by its port`(
+  func `an unreachable address is the proxy's if its host or port differs from the server's`(
     tried: String, authority: String, proxy: String?
   ) {
     let detail = "Failed to connect to \(tried) after 1 ms: Couldn't connect to server"
@@ -170,7 +170,7 @@ import Testing
     #expect(setting.fault == nil && setting.name == "the variable http_proxy")
   }
 
-  @Test func `for a host that this machine cannot look up, the error recommends socks5h`()
+  @Test func `through a socks5 proxy, the error for an unknown host recommends socks5h`()
     async throws
   {
     // The proxy accepts the greeting, and gets no request.
@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test(.ownThreads, arguments: ["http", "https"])
-  func `no_proxy also excepts servers from a proxy URL with control characters`(
+  func `a request to a host in no_proxy ignores a proxy URL with control characters`(
     scheme: String
   ) async {
     await #expect(processExitsWith: .success) { [scheme] in
@@ -281,7 +281,8 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `the environment's proxy is used except for loopback hosts`() async {
+  @Test(.ownThreads)
+  func `the environment's proxy is used except for loopback hosts and hosts in no_proxy`() async {
     await #expect(processExitsWith: .success) {
       let proxy = try Server { _, _ in
         .response(LoopbackResponse(status: 200, body: Data("from the proxy".utf8)))

@@ -59,7 +59,8 @@ import Testing
     }
   }
 
-  @Test func `the event loop reads an answer that arrived while the process was stopped`()
+  @Test
+  func `an answer that arrived while the process was stopped is read even after the time limit`()
     async throws
   {
     let (fixture, probe) = try await stopped()

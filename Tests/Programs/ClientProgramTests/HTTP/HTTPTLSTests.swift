@@ -85,9 +85,9 @@ struct HTTPTLSTests {
 
   @Test(
     .ownThreads, .requires(ProgramRequirement(programs: ["python3"])), arguments: [false, true])
-  func `SSLKEYLOGFILE writes no secret of a request's connections to a file`(throughProxy: Bool)
-    async
-  {
+  func `with SSLKEYLOGFILE set, no secret of a request's connections is written to the file`(
+    throughProxy: Bool
+  ) async {
     await #expect(processExitsWith: .success) { [throughProxy = throughProxy as Bool] in
       let tests = try await HTTPTLSTests()
       try await tests.withServer(throughProxy ? "other" : "server") { server in
@@ -237,7 +237,9 @@ struct HTTPTLSTests {
     }
   }
 
-  @Test func `the error names a plain http server as the possible cause`() async throws {
+  @Test func `the error for an https request to a plain http server names that possible cause`()
+    async throws
+  {
     let server = try LoopbackServer { _ in .response(LoopbackResponse(status: 200)) }
     let error = await failure(.tlsFailed) {
       try await CurlTransport.shared.send(WebRequest(url: "https://127.0.0.1:\(server.port)/"))

@@ -8,7 +8,9 @@ import Testing
 /// The signals of a program that lends its terminal to another program.
 @Suite(.timeLimit(.minutes(1))) struct ProgramTerminalTests {
   @Test(.ownThreads)
-  func `signals that the program has begun to hear during a loan stay heard`() async throws {
+  func `a signal listener started while the terminal is lent still works afterwards`()
+    async throws
+  {
     await #expect(processExitsWith: .success) {
       let loan = ProgramTerminal(input: 0, output: 2).lend()
       let heard = OneShot<Void>()
@@ -21,7 +23,9 @@ import Testing
   }
 
   @Test(.ownThreads)
-  func `signals that the program hears no more since a loan end it`() async throws {
+  func `if a signal listener stops while the terminal is lent, signals end the program afterwards`()
+    async throws
+  {
     await #expect(processExitsWith: .signal(SIGINT)) {
       let signals = TerminationSignals { _ in }
       let loan = ProgramTerminal(input: 0, output: 2).lend()
@@ -32,7 +36,8 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `Ctrl-C has no effect during a loan, and ends the program after it`()
+  @Test(.ownThreads)
+  func `Ctrl-C has no effect while the terminal is lent, and ends the program afterwards`()
     async throws
   {
     await #expect(processExitsWith: .signal(SIGINT)) {

@@ -48,7 +48,7 @@ import Testing
     #expect(seen == "0\n1\n2\n3\n")
   }
 
-  @Test func `a browser keeps running after its waiting task is cancelled`() async throws {
+  @Test func `a non-text browser keeps running after its waiting task is cancelled`() async throws {
     let folder = try TemporaryFolder()
     let script = #"touch "$0"; while [ ! -e "$0.go" ]; do sleep 0.05; done; touch "$0.end""#
     let browser = SystemBrowser(command: ["sh", "-c", script, folder.file("browser")])
@@ -214,7 +214,7 @@ import Testing
   /// The thread that starts the browser blocks the signals, but the browser must not block them.
   ///
   /// In its own session, the browser has no terminal.
-  @Test func `a graphical browser has its own session and receives all signals`() async throws {
+  @Test func `a graphical browser has its own session and blocks no signals`() async throws {
     let folder = try await Self.folder(
       with: ["xdg-open"],
       script: #"""
@@ -229,7 +229,9 @@ import Testing
 
   /// Ctrl-C ends the programs of this program's group, and a closed terminal does so too.
   @Test(.ownThreads)
-  func `a named browser has its own process group, and does not ignore SIGPIPE`() async throws {
+  func `a browser from the BROWSER variable has its own process group and does not ignore SIGPIPE`()
+    async throws
+  {
     await #expect(processExitsWith: .success) {
       signal(SIGPIPE, SIG_IGN)
       let folder = try await Self.folder(
@@ -304,7 +306,9 @@ import Testing
 
   /// The program must not use the terminal while its user reads the last page there.
   @Test(arguments: Leaving.allCases)
-  func `a sign-in ends when its text browser has ended`(leaving: Leaving) async throws {
+  func `a sign-in ends after its text browser has ended, and the time limit ends the browser`(
+    leaving: Leaving
+  ) async throws {
     let folder = try await Self.folder(
       with: ["w3m"],
       script: #"echo "$1" >"$0.url"; echo ready; read line; echo "$line" >"$0.line""#)

@@ -78,7 +78,9 @@ import Testing
   }
 
   /// A process that was killed sends no cancel request.
-  @Test func `the server ends the waiting statement of a client that is gone`() async throws {
+  @Test func `the database server ends the waiting statement of a disconnected client`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let connection = try Connection(

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test
-  func `a call to an unreachable server fails at once, and succeeds when the server runs again`()
+  func `a call to a stopped server fails, and a call succeeds after the server's restart`()
     async throws
   {
     try await PostgreSQLServer.running { server in
@@ -61,7 +61,9 @@ import Testing
   }
 
   /// Each attempt would fail, and some servers lock a role after several failures.
-  @Test func `a changed password is not tried repeatedly`() async throws {
+  @Test func `after a change of the password, a call tries the old password only once`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
@@ -257,7 +259,7 @@ import Testing
   }
 
   /// The server processed the request, but its answer was lost.
-  @Test func `a save with a lost answer is not made twice`() async throws {
+  @Test func `a save takes effect only once even if the database's answer is lost`() async throws {
     try await PostgreSQLServer.running { server in
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
@@ -328,7 +330,8 @@ import Testing
   }
 
   /// The server processed the request, but its answer was lost.
-  @Test func `a sign-in with a lost answer is not made twice, and a refresh can follow`()
+  @Test
+  func `a sign-in is saved once even if the database's answer is lost, and a refresh can follow`()
     async throws
   {
     try await PostgreSQLServer.running { server in

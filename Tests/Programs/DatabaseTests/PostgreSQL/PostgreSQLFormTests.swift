@@ -64,7 +64,9 @@ import Testing
   }
 
   /// A backup holds the tables as long as it runs.
-  @Test func `an upgrade behind a backup stops no other host`() async throws {
+  @Test func `a table upgrade that times out during a backup does not block other hosts`()
+    async throws
+  {
     try await withForm(Self.forms[1]) { server in
       try await server.holdingAccounts("ACCESS SHARE") { () async throws -> Void in
         let new = PostgreSQLTokenStore(

@@ -93,7 +93,9 @@ import Testing
     }
   }
 
-  @Test func `a host without the new key sends no request and loses no token`() async throws {
+  @Test func `a host without the new key sends no further refresh request and loses no token`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       let (late, other) = (Self.store(server, .testKey), Self.prepared(server))
       let (before, after) = (record("a"), record("a", token: SQToken(accessToken: "2")))

@@ -315,7 +315,7 @@ import Testing
     }
   }
 
-  @Test func `a new sign-in replaces the account's record`() async throws {
+  @Test func `a new sign-in replaces a record that another host has just changed`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
       _ = try #require(try await hosts.one.lease("a"))

@@ -132,7 +132,7 @@ import Testing
   }
 
   /// The database has no tables, so the server accepts each login and refuses each comparison.
-  @Test func `a listener whose statements are refused logs in no more often than without a server`()
+  @Test func `a listener retries after refused statements about as rarely as without a server`()
     async throws
   {
     try await PostgreSQLServer.running { server in

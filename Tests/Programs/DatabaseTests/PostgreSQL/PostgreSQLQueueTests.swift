@@ -208,7 +208,9 @@ import Testing
         UPDATE sequencing_oauth.pauses SET until = clock_timestamp()
         """)
       let first = try await take(one)
-      #expect(first.allSatisfy { $0.id == "a" && !$0.wasPaused })
+      // An account whose ID is unreadable is not returned.
+      #expect(first.map(\.id) == (damage.hasPrefix("value") ? ["a"] : []))
+      #expect(first.allSatisfy { !$0.wasPaused })
       let second = try await take(two)
       #expect(second.map(\.id) == ["b"] && second.allSatisfy(\.wasPaused))
     }
@@ -294,24 +296,35 @@ import Testing
 
   // MARK: Cost
 
-  /// Returns how many rows a statement reads and discards, as counted by the database.
-  private static func discarded(
-    _ server: PostgreSQLServer, _ statement: SQLStatement, _ types: String, _ values: String
-  ) async throws -> Int {
+  /// Returns how many rows of a table a statement reads, as counted by the database.
+  private static func rowsRead(
+    of table: String, _ server: PostgreSQLServer, _ statement: SQLStatement, _ types: String,
+    _ values: String
+  ) async throws -> Double {
     let plan = try await server.run(
       """
       SET enable_seqscan = off;
       PREPARE s (\(types)) AS \(statement.text);
       EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE s (\(values))
       """)
-    func count(_ value: Any) -> Int {
-      if let list = value as? [Any] { return list.map(count).reduce(0, +) }
-      guard let node = value as? [String: Any] else { return 0 }
-      return node.map { $0 == "Rows Removed by Filter" ? $1 as? Int ?? 0 : count($1) }.reduce(0, +)
+    func scans(in value: JSONValue) -> [[String: JSONValue]] {
+      if let list = value.array { return list.flatMap(scans) }
+      guard let node = value.object else { return [] }
+      let isScan = node["Node Type"]?.string?.hasSuffix("Scan") == true
+      let isFound = isScan && node["Relation Name"]?.string == table
+      return (isFound ? [node] : []) + node.values.flatMap(scans)
     }
-    let value = try JSONSerialization.jsonObject(with: Data(plan.utf8))
-    #expect(plan.contains("Actual Rows"))
-    return count(value)
+    let found = scans(in: try JSONDecoder().decode(JSONValue.self, from: Data(plan.utf8)))
+    try #require(!found.isEmpty, "the statement has no scan of \(table): \(plan)")
+    var rows = 0.0
+    for scan in found {
+      // The numbers of rows are those of one loop.
+      let loops = try #require(scan["Actual Loops"]?.number)
+      rows += try #require(scan["Actual Rows"]?.number) * loops
+      rows += (scan["Rows Removed by Filter"]?.number ?? 0) * loops
+      rows += (scan["Rows Removed by Index Recheck"]?.number ?? 0) * loops
+    }
+    return rows
   }
 
   @Test(arguments: ["{}", "{7}"])
@@ -327,11 +340,12 @@ import Testing
         FROM sequencing_oauth.accounts, generate_series(1, 2000) n
         """)
       let statements = AccountStatements(schema: "sequencing_oauth")
-      let discarded = try await Self.discarded(
-        server, statements.queue.take,
+      let rows = try await Self.rowsRead(
+        of: "accounts", server, statements.queue.take,
         "bigint, double precision, integer, double precision, bigint[]",
         "8, 120, 1, 9, '\(marks)'")
-      #expect(discarded < 100)
+      // The index's first entry names the only server; other versions may read a few more.
+      #expect(rows < 10)
     }
   }
 
@@ -347,9 +361,9 @@ import Testing
         FROM generate_series(1, 2000) n
         """)
       let statements = AccountStatements(schema: "sequencing_oauth")
-      let discarded = try await Self.discarded(
-        server, statements.use, "bytea, bytea, double precision", "'new', '', 60")
-      #expect(discarded < 100)
+      let rows = try await Self.rowsRead(
+        of: "used", server, statements.use, "bytea, bytea, double precision", "'new', '', 60")
+      #expect(rows < 10)
     }
   }
 }

@@ -11,7 +11,7 @@ import Testing
 
 /// Registrations in a database that several hosts share.
 @Suite(.timeLimit(.minutes(2)), .requires(.postgreSQL)) struct PostgreSQLRegistrationTests {
-  @Test func `hosts share registrations, even while the key changes`()
+  @Test func `hosts share registrations before and after a change of the key`()
     async throws
   {
     let newKey = StoreKey.otherTestKey

@@ -84,7 +84,9 @@ struct PostgreSQLServerTests {
     }
   }
 
-  @Test func `a client can verify the server's TLS certificate`() async throws {
+  @Test func `a client can verify the server's TLS certificate and rejects an expired certificate`()
+    async throws
+  {
     let certificates = try await Certificates()
     let verified = ["sslmode": "verify-full", "sslrootcert": certificates.path("ca.pem")]
     let sql = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"

@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a host restores the newest token in a database that lost it`()
+  @Test func `a host refreshes with its newest token even if the database has lost that token`()
     async throws
   {
     try await SharedAccount.running { account in

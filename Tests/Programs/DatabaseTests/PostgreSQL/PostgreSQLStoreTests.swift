@@ -73,7 +73,9 @@ import Testing
     }
   }
 
-  @Test func `many accounts are returned page by page, ordered by name`() async throws {
+  @Test func `a store with more than a thousand accounts returns all of them, sorted by id`()
+    async throws
+  {
     try await PostgreSQLServer.running { server in
       // On a slow machine, this many saves take longer than a call's default limit.
       let store = PostgreSQLTokenStore(
@@ -154,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func `a released store closes its connections`() async throws {
+  @Test func `a deallocated store closes its connections`() async throws {
     try await PostgreSQLServer.running { server in
       try await store(server).save(record("a"))
       try await eventually("the connections are closed") {

@@ -89,7 +89,9 @@ import Testing
     #expect(counts == [0, 1, 2])
   }
 
-  @Test func `a damaged database and its log are not changed`() async throws {
+  @Test func `a save to a damaged database fails and changes neither the database nor its log`()
+    async throws
+  {
     let files = try SQLiteFolder()
     let store = files.store()
     for record in Self.records { try await store.save(record) }
@@ -109,7 +111,7 @@ import Testing
 
   /// The store has read the whole database before it is cut off, so only emptying the log fails.
   @Test(.timeLimit(.minutes(1)))
-  func `damage that is found after an erasure is not reported as a database without changes`()
+  func `an erasure in a truncated database reports that the log cannot be emptied`()
     async throws
   {
     let files = try SQLiteFolder()

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key], [nil, SQLiteFolder.otherKey])
-  func `after a change of the key, no file contains data that the old key encrypted`(
+  func `after a change to a new key, the database and its log contain no old values`(
     old: StoreKey?, new: StoreKey?
   ) async throws {
     let files = try SQLiteFolder()
@@ -137,7 +137,9 @@ import Testing
   ///
   /// A limit on the size of files is for a whole process, so the test runs in its own process.
   @Test(.timeLimit(.minutes(2)))
-  func `changes that are saved succeed even if the log cannot be emptied`() async throws {
+  func `if the log cannot be emptied, saves and a change of the key succeed but an erasure fails`()
+    async throws
+  {
     await #expect(processExitsWith: .success) {
       // Without this, a write beyond the limit would end the process.
       signal(SIGXFSZ, SIG_IGN)

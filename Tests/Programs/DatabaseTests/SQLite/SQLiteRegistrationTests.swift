@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [nil, SQLiteFolder.key], [nil, SQLiteFolder.otherKey])
-  func `a change of the key encrypts registrations again`(
+  func `registrations are converted and stay readable when a key is set, changed or removed`(
     old: StoreKey?, new: StoreKey?
   ) async throws {
     let files = try SQLiteFolder()

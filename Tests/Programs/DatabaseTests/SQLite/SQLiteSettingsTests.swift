@@ -29,7 +29,7 @@ import Testing
     try #require(configure(option) == 0)
   }
 
-  @Test(.ownThreads) func `an SQLite for one thread is refused before anything is created`() async {
+  @Test(.ownThreads) func `a single-threaded SQLite is refused before any file is created`() async {
     await #expect(processExitsWith: .success) {
       try SQLiteSettingsTests.configure(1)
       let files = try SQLiteFolder()
@@ -39,7 +39,8 @@ import Testing
     }
   }
 
-  @Test(.ownThreads) func `an SQLite whose connections have no locks by default is used`() async {
+  @Test(.ownThreads) func `the store works if SQLite's connections have no locks by default`() async
+  {
     await #expect(processExitsWith: .success) {
       try SQLiteSettingsTests.configure(2)
       let files = try SQLiteFolder()

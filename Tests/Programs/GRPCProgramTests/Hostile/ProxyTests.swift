@@ -27,7 +27,9 @@ struct ProxyTests {
       url: try #require(URL(string: url)), options: .short, configuration: configuration)
   }
 
-  @Test func `a proxy forwards unencrypted calls`() async throws {
+  @Test func `unencrypted calls go through a proxy with CONNECT and the proxy's credentials`()
+    async throws
+  {
     try await HostileServer.running({ _ in .good }) { server in
       let steps: [Step] = [.head, .send(Self.consent), .relay(port: server.port)]
       try await HostileServer.running({ _ in steps }) { proxy in
@@ -40,7 +42,9 @@ struct ProxyTests {
     }
   }
 
-  @Test func `a proxy forwards TLS calls but cannot read them`() async throws {
+  @Test func `TLS calls through a proxy succeed only if the certificate has the server's name`()
+    async throws
+  {
     let certificates = try await Certificates()
     try await HostileServer.running({ _ in .good }) { server in
       let relay = try await TLSRelay(to: server.port, certificates, certificate: "other")

@@ -52,7 +52,7 @@ struct TLSTests {
   ]
 
   @Test(arguments: foreign)
-  func `a server without TLS causes a TLS error`(
+  func `a server that fails the TLS handshake causes a TLS error`(
     name: String, steps: [Step], words: String
   ) async throws {
     try await HostileServer.running({ _ in steps }) { server in
@@ -152,7 +152,8 @@ struct TLSTests {
   // MARK: Over TLS
 
   @Test(.ownThreads)
-  func `SSLKEYLOGFILE writes no secret of a call's connection to a file`() async {
+  func `with SSLKEYLOGFILE set, no secret of a call's TLS connection is written to the file`() async
+  {
     await #expect(processExitsWith: .success) {
       let tests = try await TLSTests()
       let file = tests.certificates.folder.appending(path: "keys")
@@ -198,7 +199,7 @@ struct TLSTests {
     }
   }
 
-  @Test func `a TLS server that sends GOAWAY at once is given up after five connections`()
+  @Test func `a call to a TLS server that sends GOAWAY at once fails after five connections`()
     async throws
   {
     let bytes = Bytes.settings() + Bytes.goAway(last: 0)
@@ -226,7 +227,7 @@ struct TLSTests {
   }
 
   /// HTTP/2 forbids renegotiation (RFC 9113, section 9.2.1).
-  @Test func `a TLS renegotiation by the server ends the connection`() async throws {
+  @Test func `a TLS renegotiation by the server is refused and fails the call`() async throws {
     let socket = try BoundSocket()
     let input = Pipe()
     let file = certificates.folder.appending(path: "output")

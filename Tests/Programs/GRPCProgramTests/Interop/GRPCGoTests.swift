@@ -57,7 +57,9 @@ import Testing
     }
   }
 
-  @Test func `calls that exceed the server's not yet known stream limit succeed`() async throws {
+  @Test func `calls succeed even if they exceed a stream limit that the client does not know yet`()
+    async throws
+  {
     try await InteropKind.grpcGo.running(options: ["--streams", "3"]) { server in
       let channel = try server.channel()
       try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -119,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `no call fails when the server replaces old connections`() async throws {
+  @Test func `no call fails when the server limits the age of its connections`() async throws {
     try await InteropKind.grpcGo.running(options: ["--age", "100"]) { server in
       let channel = try server.channel()
       let stream = try channel.fullDuplexCall()

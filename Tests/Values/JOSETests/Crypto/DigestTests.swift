@@ -43,7 +43,7 @@ import Testing
           + "6b56d037e05f2598bd0fd2215d6a1e5295e64f73f63f0aec8b915a985d786598"
       ),
     ] as [(Data, String, HashFunction, String)])
-  func `HMACs match RFC 4231`(
+  func `HMACs match RFC 4231, and a wrong code, message or secret is rejected`(
     secret: Data, message: String, function: HashFunction, code: String
   ) throws {
     let message = Data(message.utf8)

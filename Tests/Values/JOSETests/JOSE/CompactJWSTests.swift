@@ -53,7 +53,7 @@ import Testing
     #"{"alg":"HS256","alg":"HS256"}"#, #"{"alg":"none","\u0061lg":"HS256"}"#,
     #"{"alg":"HS256","x":{"a":1,"a":1}}"#, #"{"alg":"HS256","x":[{"a":1,"b":2,"a":1}]}"#,
   ])
-  func `a header without an algorithm, or with a repeated name, is malformed`(
+  func `a header that is no object, repeats a name or has a wrong alg, kid or typ is malformed`(
     header: String
   ) throws {
     let text = try SecretlySigned.text(header: header)
@@ -110,7 +110,7 @@ import Testing
     #"{"a":\#(String(repeating: "[", count: 40))\#(String(repeating: "]", count: 40))}"#,
     #"{"a":[\#(String(repeating: "0,", count: 10_000))0]}"#,
   ])
-  func `claims that are no JSON object, are too large or repeat a name are malformed`(
+  func `claims that are no JSON object, are too deep or too many, or repeat a name are malformed`(
     payload: String
   ) throws {
     let text = try CompactJWS(

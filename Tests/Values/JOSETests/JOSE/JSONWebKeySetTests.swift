@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `many threads can verify with one set of keys`() async throws {
+  @Test func `many tasks can verify with one set of keys at the same time`() async throws {
     let set = try JSONWebKeySet.of(SignedVectors.signed.compactMap(\.key))
     let vectors = SignedVectors.signed.filter { $0.key != nil }
     try await withThrowingTaskGroup { group in

@@ -20,7 +20,7 @@ import Testing
     #expect(throws: JWSFailure.noKey) { try text.verify(with: keys, algorithm: .hs256) }
   }
 
-  @Test func `a shared secret does not verify a text with a private key's algorithm`() throws {
+  @Test func `a shared secret does not verify a text signed with RS256`() throws {
     let text = try CompactJWS(SignedVectors.one(.rs256).jws)
     #expect(throws: JWSFailure.noKey) {
       try text.verify(secret: SecretlySigned.secret, algorithm: .rs256)

@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a header without a key ID matches every key of the right type`() throws {
+  @Test func `a header without a key ID matches a key with any key ID`() throws {
     // These texts of RFC 7515 have no `kid`.
     for vector in SignedVectors.signed where vector.source.hasPrefix("RFC 7515") {
       guard let key = vector.key else { continue }

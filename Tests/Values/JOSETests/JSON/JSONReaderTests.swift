@@ -38,8 +38,9 @@ import Testing
     ("+1", 0), (".5", 0), ("1.", 0), ("1e", 0), ("1e+", 0), ("--1", 0), ("1e999", 0), ("NaN", 0),
     ("Infinity", 0), ("//\n1", 0), ("[1/**/]", 2), ("{a:1}", 1), ("\u{FEFF}", 3), ("[1,,2]", 3),
   ])
-  func `a text that is no valid JSON is rejected at the first wrong byte`(text: String, place: Int)
-  {
+  func `invalid JSON is rejected, and the error has the place of the first fault`(
+    text: String, place: Int
+  ) {
     #expect(throws: JSONFailure.malformed(at: place)) { try Self.read(text) }
     #expect(throws: (any Error).self) { try Self.read(text, Self.strict) }
   }
@@ -59,7 +60,7 @@ import Testing
       ("1e-999", .number(0)),
       ("123456789012345678901234567890", 123_456_789_012_345_678_901_234_567_890.0),
     ] as [(String, JSONValue)])
-  func `a number is read exactly, and as an integer if it has no fraction and fits`(
+  func `a number is read exactly as an integer if it fits and has no fraction, or else as a Double`(
     text: String, value: JSONValue
   ) throws {
     #expect(try Self.read(text) == value)

@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: MadeKeys.algorithms)
-  func `members of other types of key do not belong to the public half`(
+  func `members of other key types change neither a key's thumbprint nor its public half`(
     algorithm: JWSAlgorithm
   ) throws {
     let key = try MadeKeys.key(for: algorithm)
@@ -111,7 +111,7 @@ import Testing
   // MARK: Refusals
 
   @Test(arguments: JWSAlgorithm.allCases.filter(\.isSymmetric))
-  func `a shared secret is rejected as a client key`(algorithm: JWSAlgorithm) throws {
+  func `a client key with a symmetric algorithm is rejected`(algorithm: JWSAlgorithm) throws {
     failure(.invalidConfiguration) { try ClientKey(generating: algorithm) }
     failure(.invalidConfiguration) {
       try ClientKey(algorithm: algorithm, keyID: nil) { $0 }

@@ -100,7 +100,9 @@ import Testing
   }
 
   @Test(arguments: Checker.allCases)
-  func `a bound token without a proof is refused`(checker: Checker) async throws {
+  func `a bound token without a proof or with the scheme Bearer is refused`(checker: Checker)
+    async throws
+  {
     let (check, plain, token) = try await check(checker, confirmation: confirmation)
     await failure(.accessTokenInvalid) { try await plain(token) }
     await failure(.accessTokenInvalid) {

@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: ["private_key_jwt", "client_secret_jwt", "tls_client", "", "BASIC"])
-  func `a method that is unknown or lacks its key or secret is rejected by the configuration`(
+  func `a method that is unknown or has no suitable key or secret is rejected by the configuration`(
     name: String
   ) {
     failure(.invalidConfiguration) {

@@ -14,7 +14,10 @@ import Testing
       clientID: id, clientSecret: secret, redirectURI: redirect, scope: scope, provider: provider)
   }
 
-  @Test func `the defaults are the documented ones`() throws {
+  @Test
+  func `by default, the timeouts are 60 s and 300 s, no scope is required, and PKCE is required`()
+    throws
+  {
     let configuration = try Self.make()
     #expect(configuration.timeout == .seconds(60))
     #expect(configuration.signInTimeout == .seconds(300))

@@ -58,8 +58,8 @@ import Testing
     #expect(logout.revocationStyle == .keycloakLogout)
   }
 
-  @Test(arguments: [".", ".."])
-  func `a Keycloak realm of one or two dots is rejected`(realm: String) {
+  @Test(arguments: ["", ".", ".."])
+  func `an empty Keycloak realm and one of one or two dots are rejected`(realm: String) {
     failure(.invalidConfiguration) {
       try ClientConfiguration(
         clientID: "id", redirectURI: "http://127.0.0.1/cb",
@@ -67,16 +67,16 @@ import Testing
     }
   }
 
-  @Test(arguments: ["a b", "a/b", "a?b", "a#b", "\u{FC}", ""])
-  func `a realm that is not a path segment is escaped or rejected`(realm: String) {
-    do throws(SQOAuthError) {
-      let configuration = try ClientConfiguration(
-        clientID: "id", redirectURI: "http://127.0.0.1/cb",
-        provider: .keycloak(baseURL: "https://id.example", realm: realm))
-      let path = configuration.metadata?.tokenEndpoint.path(percentEncoded: true) ?? ""
-      #expect(path.split(separator: "/").count == 5)
-    } catch {
-      #expect(error.code == .invalidConfiguration)
-    }
+  @Test(arguments: [
+    ("a b", "a%20b"), ("a/b", "a%2Fb"), ("a?b", "a%3Fb"), ("a#b", "a%23b"), ("a%b", "a%25b"),
+    ("\u{FC}", "%C3%BC"),
+  ])
+  func `a realm that is not a path segment is escaped`(realm: String, segment: String) throws {
+    let metadata = try ProviderTests.metadata(
+      .keycloak(baseURL: "https://id.example", realm: realm))
+    let address = "https://id.example/realms/\(segment)"
+    #expect(metadata.issuer == address)
+    #expect(
+      metadata.tokenEndpoint.absoluteString == address + "/protocol/openid-connect/token")
   }
 }

@@ -45,7 +45,7 @@ import Testing
   }
 
   /// The example of section 3.2.
-  @Test func `the example of the RFC is read`() throws {
+  @Test func `the example response of RFC 8628 is read`() throws {
     let response = try Self.read()
     #expect(response.deviceCode == "GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS")
     #expect(response.interval == .seconds(5))
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [("1", 1), (#""1800""#, 1800), ("1e300", 86_400)])
-  func `the lifetime of a device code has bounds`(value: String, seconds: Double) throws {
+  func `the lifetime of a device code is at most a day`(value: String, seconds: Double) throws {
     let end = try Self.read(["expires_in": value]).authorization.expirationDate
     #expect(end == Self.now.addingTimeInterval(seconds))
   }
@@ -108,7 +108,7 @@ import Testing
     #expect(error?.message.contains(name) == true && error?.status == 200)
   }
 
-  @Test func `an address without encryption is rejected`() throws {
+  @Test func `a verification address without https is rejected, except on localhost`() throws {
     failure(.insecureEndpoint) {
       try Self.read(["verification_uri": #""http://example.com/device""#])
     }

@@ -41,7 +41,7 @@ import Testing
   @Test(
     arguments: [407, 408, 421, 425, 429, 500, 502, 503, 504, 599],
     ["too_many_requests", "invalid_grant", "invalid_client", "slow_down_please", "cancelled"])
-  func `a temporary status does not end the sign-in, unless the code is one of RFC 8628`(
+  func `a temporary status with an error code outside RFC 8628 does not end the sign-in`(
     status: Int, code: String
   ) {
     var polls = DevicePolls(interval: .seconds(5))
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [429, 500, 503])
-  func `each error code of RFC 8628 has the same effect with any HTTP status`(status: Int) {
+  func `each error code of RFC 8628 keeps its effect with status 429, 500 or 503`(status: Int) {
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: Self.answer("slow_down", status: status)) == .seconds(10))
     #expect(
@@ -60,7 +60,7 @@ import Testing
     #expect(polls.pause(after: Self.answer("expired_token", status: status)) == nil)
   }
 
-  @Test func `failures never shorten the pause`() {
+  @Test func `a failure does not shorten a pause of more than a minute`() {
     var polls = DevicePolls(interval: .seconds(90))
     #expect(polls.pause(after: SQOAuthError(.requestTimedOut, "")) == .seconds(90))
   }

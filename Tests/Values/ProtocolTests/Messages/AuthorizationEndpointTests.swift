@@ -21,7 +21,9 @@ import Testing
   @Test(arguments: [
     "prompt", "response_mode", "dpop_jkt", "resource", "claims", "acr_values", "login_hint", "a b",
   ])
-  func `an endpoint query with a further parameter of the request is refused`(name: String) throws {
+  func `an endpoint query that repeats an extra parameter of the request is refused`(name: String)
+    throws
+  {
     let query = FormCoding.encodeQuery([.init("tenant", "a"), .init(name, "x")])
     let endpoint = "https://id.example/authorize?\(query)"
     let error = failure(.signInUnsupported) {

@@ -25,7 +25,7 @@ import Testing
 
   /// Servers that write out their whole model send `null` for members without a value.
   @Test(arguments: [nil, .null] as [JSONValue?])
-  func `a claim that is null counts as missing`(claim: JSONValue?) throws {
+  func `a null claim counts as missing`(claim: JSONValue?) throws {
     let reader = Self.reader(claim)
     #expect(try reader.text("a") == nil)
     #expect(try reader.texts("a") == nil)
@@ -98,7 +98,7 @@ import Testing
     #expect(try Self.reader("b").possibleText("a") == "b")
   }
 
-  @Test func `ifReadable ignores a claim of a wrong type`() {
+  @Test func `ifReadable ignores a claim that is empty or has a wrong type`() {
     for claim in [7, [], [:], "", true] as [JSONValue] {
       let reader = Self.reader(claim)
       #expect(reader.ifReadable("a", reader.text) == nil)

@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: [nil, [], ["client_secret_basic", "none"]])
-  func `if the server may support the method, the error suggests client_secret_post`(
+  func `if the server may support Basic, an invalid_client error suggests client_secret_post`(
     listed: [String]?
   ) throws {
     let client = ClientCredentials(

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 
 @Suite struct FormCodingTests {
-  @Test func `RFC 6749 appendix B is encoded as published`() {
+  @Test func `the example of RFC 6749 appendix B is encoded and decoded as published`() {
     #expect(FormCoding.encodeValue(" %&+\u{A3}\u{20AC}") == "+%25%26%2B%C2%A3%E2%82%AC")
     #expect(
       FormCoding.decode("a=+%25%26%2B%C2%A3%E2%82%AC")
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: difficult)
-  func `every form decoder can read a credential`(text: String) {
+  func `an encoded credential has no plus sign and can be decoded`(text: String) {
     let encoded = FormCoding.encodeCredential(text)
     #expect(FormCoding.decode("a=" + encoded).map { $0.map(\.value) } == [text])
     // There is no plus, which some decoders read as a space and some as a plus.

@@ -81,7 +81,7 @@ import Testing
     ("https://app.example/cb", "https://app.example/cb/?code=a", false),
     ("https://app.example/cb", "https://app.example@evil.example/cb?code=a", false),
   ])
-  func `a private scheme or https must match exactly, except for the scheme's case`(
+  func `a private or https redirect URI must match exactly, except for its scheme's letter case`(
     registered: String, incoming: String, matches: Bool
   ) {
     #expect((RedirectMatch.query(of: incoming, for: registered) != nil) == matches)

@@ -26,7 +26,9 @@ import Testing
     }
   }
 
-  @Test func `an endpoint's error with one of the SDK's own codes becomes requestRefused`() throws {
+  @Test func `a token endpoint's error with one of the SDK's own codes becomes requestRefused`()
+    throws
+  {
     for (name, code) in try PublicErrorCodes.all() where !Self.ofServers.contains(name) {
       let error = failure(.requestRefused) {
         try Answer.read(#"{"error":"\#(code)"}"#, status: 400)

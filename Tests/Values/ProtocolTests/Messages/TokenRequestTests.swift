@@ -73,7 +73,7 @@ import Testing
     ("https://id.example/c?x=1&y", "", "https%3A%2F%2Fid.example%2Fc%3Fx%3D1%26y:"),
     ("", "s", ":s"),
   ])
-  func `identifier and secret are form-encoded before they are joined`(
+  func `Basic percent-encodes the client's identifier and secret before it joins them`(
     id: String, secret: String, joined: String
   ) throws {
     let field = ClientCredentials.basic(id: id, secret: secret)

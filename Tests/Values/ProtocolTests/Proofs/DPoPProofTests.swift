@@ -61,7 +61,7 @@ import Testing
   }
 
   /// The key and the thumbprint of the examples in sections 4.1 and 6.1.
-  @Test func `the thumbprint is that of the specification's example`() {
+  @Test func `the example key of RFC 9449 gives the published thumbprint`() {
     let members = [
       "kty": "EC", "crv": "P-256", "x": "l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs",
       "y": "9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA",
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `an RSA key of the app's own signs proofs, and the store has only its thumbprint`()
+  @Test func `the app's own RSA key signs proofs, and the store has only its thumbprint`()
     async throws
   {
     let key = try MadeKeys.key(for: .ps256)

@@ -31,7 +31,10 @@ import Testing
     #expect(servers.known(try server("https://api.example", .authorization)).nonce == nil)
   }
 
-  @Test func `a new nonce replaces the old one, and a response without one keeps it`() throws {
+  @Test
+  func `a new nonce replaces the known nonce, and a response without a nonce changes nothing`()
+    throws
+  {
     servers.learn(Self.nonce("one"), from: try server())
     servers.learn([:], from: try server())
     #expect(servers.known(try server()).nonce == "one")

@@ -50,7 +50,9 @@ struct ClientMetadataDocumentTests {
     #expect(!text.contains("\"d\""))
   }
 
-  @Test func `a document never has a secret`() throws {
+  @Test func `additional members cannot add a secret to the document or change its client_id`()
+    throws
+  {
     var metadata = app
     metadata.additionalMembers = [
       "client_secret": "SECRET", "client_secret_expires_at": 0, "client_id": "other",

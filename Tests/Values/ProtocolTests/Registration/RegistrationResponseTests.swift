@@ -27,7 +27,7 @@ import Testing
       "http://127.0.0.1:8080/c", "https://id.example@other.example/c", "//other.example/c",
       "https://sub.id.example/c", "nonsense:", "http://[", 5, [:], .null, "",
     ] as [JSONValue])
-  func `a registration with a management address at another server cannot be managed`(
+  func `a management address that is invalid or at another server is not used`(
     uri: JSONValue
   ) throws {
     let registration = try registration(
@@ -86,7 +86,7 @@ import Testing
       ("none", "none", "s"), ("client_secret_basic", "none", nil),
       ("client_secret_jwt", "private_key_jwt", nil),
     ] as [(String, String, String?)])
-  func `without a new secret, a client keeps its secret if its new method needs one`(
+  func `without a new secret, the old secret stays if the method is unchanged or needs a secret`(
     method: String, next: String, secret: String?
   ) throws {
     let earlier = try registration(
@@ -119,7 +119,7 @@ import Testing
   ]
 
   @Test(arguments: choices.indices)
-  func `the app's authentication method stays, or the server's list and the grants decide`(
+  func `the server's list and the grants decide the authentication method unless the app sets one`(
     index: Int
   ) throws {
     let row = Self.choices[index]
@@ -165,7 +165,7 @@ import Testing
 
   /// Servers that write out their whole model send `null` or an empty text for missing members.
   @Test(arguments: [.null, ""] as [JSONValue])
-  func `a member that is null or empty counts as missing`(value: JSONValue)
+  func `a null or empty member counts as missing`(value: JSONValue)
     throws
   {
     let members = Dictionary(uniqueKeysWithValues: Self.unused.map { ($0, value) })

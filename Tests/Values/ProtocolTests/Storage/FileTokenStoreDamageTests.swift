@@ -53,7 +53,7 @@ import Testing
   }
 
   /// Cuts a real file at many lengths, as a power loss without an atomic replacement could do.
-  @Test func `a file that is truncated at any of many lengths is an error`() async throws {
+  @Test func `a truncated file is reported as damaged`() async throws {
     let folder = try TemporaryFolder()
     let store = FileTokenStore(path: folder.file("tokens.json"))
     try await store.save(record("a"))

@@ -23,7 +23,7 @@ import Testing
     var accounts: [String: AccountRecord]
   }
 
-  @Test func `a flipped bit anywhere in the file is reported as damage`() async throws {
+  @Test func `a flipped bit in any byte of the file is an error`() async throws {
     let whole = try await saved()
     let store = FileTokenStore(path: path)
     for index in whole.indices {

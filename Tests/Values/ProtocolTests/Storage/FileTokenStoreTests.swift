@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test
-  func `the folder has only private files, and none but the store and its lock`()
+  func `saves leave at most two files in the folder, each with mode 0600`()
     async throws
   {
     let store = FileTokenStore(path: path)

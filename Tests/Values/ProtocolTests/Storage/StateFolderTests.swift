@@ -21,7 +21,9 @@ import Testing
   }
 
   @Test(arguments: ["", ".", "..", "a/b", "/a", "../a", "a\u{0}b", ".hidden"])
-  func `a service name that leaves the folder is rejected`(service: String) {
+  func `a service name that is empty, starts with a dot or contains a slash or NUL is rejected`(
+    service: String
+  ) {
     failure(.invalidConfiguration) {
       try StateFolder.path(service: service) { ["HOME": "/h"][$0] }
     }
@@ -43,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: ["XDG_STATE_HOME", "HOME", "STATE_DIRECTORY"])
-  func `a folder variable that is not UTF-8 is rejected, and no other variable is used`(
+  func `a folder variable that is not UTF-8 causes an error that names the variable`(
     name: String
   ) {
     let error = failure(.storeFailed) {

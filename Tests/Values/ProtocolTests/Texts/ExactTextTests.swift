@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `a logout token must match its client, user and session`(
+  func `a logout token must match its client, user and session exactly`(
     one: String, other: String
   ) throws {
     let claims: [String: JSONValue] = [
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(arguments: pairs)
-  func `an ID token must match its client and user`(one: String, other: String) throws {
+  func `an ID token must match its client and user exactly`(one: String, other: String) throws {
     func claims(_ audience: [String], subject: String) throws(SQOAuthError) -> IDTokenClaims {
       try IDTokenClaims([
         "iss": "https://id.example", "sub": .string(subject), "exp": 1_700_000_100,

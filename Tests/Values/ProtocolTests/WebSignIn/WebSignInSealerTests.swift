@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a sign-in is bound to a session, and an empty session is rejected`() throws {
+  @Test func `an empty session is rejected when a sign-in is sealed or opened`() throws {
     let sealer = try WebSignInSealer(key: key)
     failure(.invalidConfiguration) { try sealer.seal(signIn, session: "") }
     let text = try sealer.seal(signIn, session: "browser")

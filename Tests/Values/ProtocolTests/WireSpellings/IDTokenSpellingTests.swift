@@ -154,7 +154,7 @@ import Testing
 
   /// A claim that cannot be read does not satisfy what a request requires of the login.
   @Test(arguments: [#""1900000000""#, "true", "-1"])
-  func `an unreadable time of the login counts as missing`(value: String) throws {
+  func `an unreadable auth_time or acr counts as missing`(value: String) throws {
     let claims = try IDTokenClaims(
       JSONReader.value(of: Self.with(["auth_time": value, "acr": "1"]).body).object ?? [:])
     let rules = IDTokenRules(

@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: ["at+jwt", "AT+JWT", "application/at+jwt", "Application/At+Jwt"])
-  func `typ is compared regardless of letter case and of the prefix application/`(type: String) {
+  func `typ matches in any letter case, with or without the prefix application`(type: String) {
     #expect(SignedText.accessToken(isTyped: true).allows(type: type))
     #expect(!SignedText.introspection.allows(type: type))
     #expect(!SignedText.accessToken(isTyped: true).allows(type: " \(type)"))

@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test(arguments: [-600.0, 600])
-  func `the client corrects a clock that is off by minutes by the servers' Date fields`(
+  func `the client uses the servers' Date fields to correct a clock that is ten minutes wrong`(
     difference: Double
   ) async throws {
     let world = try ProofWorld()

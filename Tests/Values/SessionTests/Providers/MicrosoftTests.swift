@@ -164,7 +164,7 @@ import Testing
       ("organizations", ["iss": .string(issuer(other)), "tid": .string(other)]),
       (tenant, ["iss": .string(issuer(other)), "tid": .string(other)]),
     ] as [(String, [String: JSONValue?])])
-  func `a resource server refuses an access token of another tenant`(
+  func `a resource server refuses an access token with a wrong or missing tenant`(
     place: String, changes: [String: JSONValue?]
   ) async throws {
     await failure(.accessTokenInvalid) { try await validate(place, changes) }

@@ -89,7 +89,9 @@ import Testing
     #"{"access_token":"xoxp-1","access_token":"xoxp-2","token_type":"user"}"#,
     #"{"access_token":"xoxp-1","token_type":"user"},"authed_user":{"access_token":"xoxp-2"}"#,
   ])
-  func `a response that contains a member name twice is refused`(user: String) async throws {
+  func `a response with two access tokens or two authed_user members is refused`(user: String)
+    async throws
+  {
     let party = try party(#"{"ok":true,"authed_user":\#(user)}"#)
     try party.fixture.register(secret: nil, provider: .slack)
     let error = await failure(.invalidResponse) { try await party.fixture.oauth.signIn() }

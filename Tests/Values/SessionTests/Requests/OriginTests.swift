@@ -8,7 +8,7 @@ import Testing
 /// Which servers may get a token.
 @Suite("Resource origins", .timeLimit(.minutes(1))) struct OriginTests {
   @Test(
-    "a URL has an origin",
+    "an origin is the URL's scheme, host and port in lower case",
     arguments: [
       ("https://api.example", "https://api.example:443"),
       ("https://api.example/", "https://api.example:443"),
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "an unsafe URL gets no token, whatever the app allows",
+    "an insecure or malformed URL cannot be an origin and gets no token",
     arguments: [
       ("http://api.example/", SQOAuthError.Code.insecureEndpoint),
       ("http://127.0.0.1.evil.example/", .insecureEndpoint),

@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(
-    "a preset provider's own APIs get the token",
+    "a preset provider's own APIs get the token, and similar hosts do not",
     arguments: [
       (Provider.google, "https://www.googleapis.com/drive/v2", true),
       (.google, "https://gmail.googleapis.com/", true),

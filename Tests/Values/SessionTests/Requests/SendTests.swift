@@ -95,7 +95,7 @@ import Testing
       (400, #"Bearer error="invalid_request""#),
       (404, nil), (500, nil), (503, nil), (407, nil), (302, nil), (204, nil),
     ] as [(Int, String?)])
-  func `a response other than a 401 or an insufficient_scope error is returned unchanged`(
+  func `a response other than a 401 or an insufficient_scope error is returned without a refresh`(
     status: Int, challenge: String?
   ) async throws {
     let fixture = try await fixture(TokenServer.challenge(challenge, status: status))
@@ -157,22 +157,43 @@ import Testing
   }
 
   @Test func `the repeated request differs from the first one only in its token`() async throws {
-    let fixture = try await fixture(TokenServer.challenge(Self.invalid))
-    let made = Locked(0)
+    let fixture = try await SessionFixture().restored()
+    let bodies = Locked<[String]>([])
+    // Reads each body to its end, as a transport does.
+    fixture.api { request in
+      guard case .stream(let length, let makeChunks) = request.body else {
+        throw URLError(.unknown)
+      }
+      let next = makeChunks()
+      var text = "\(length ?? -1):"
+      while let chunk = try await next() { text += String(decoding: chunk, as: UTF8.self) }
+      let isRefused = bodies.withLock { [text] bodies in
+        bodies.append(text)
+        return bodies.count == 1
+      }
+      return isRefused ? TokenServer.challenge(Self.invalid) : WebResponse(status: 200)
+    }
     var request = try WebRequest.get("https://api.example/x?y=1")
     request.method = "POST"
     request.headers["X"] = "y"
     request.body = .stream(length: 3) {
-      made.withLock { $0 += 1 }
-      return { nil }
+      let rest = Locked(["a", "bc"])
+      return { rest.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) } }
     }
     #expect(try await fixture.module.send(request).status == 200)
+    #expect(bodies.withLock(\.self) == ["3:abc", "3:abc"])
     let sent = fixture.apiRequests
     #expect(
       sent.map(\.method) == ["POST", "POST"] && sent.map(\.url).first == sent.map(\.url).last)
     #expect(sent.map { $0.headers["X"] } == ["y", "y"])
     #expect(sent.map { $0.headers["Authorization"] } == ["Bearer T1", "Bearer T2"])
     #expect(sent.allSatisfy { $0.headers.values(for: "Authorization").count == 1 })
+    let others = sent.map { request in
+      var headers = request.headers
+      headers["Authorization"] = nil
+      return headers
+    }
+    #expect(others.first == others.last)
   }
 
   @Test func `the token can be refreshed while a request is running`() async throws {

@@ -58,7 +58,9 @@ import Testing
     #expect(fixture.session.requests == ["POST /v2/files T1", "refresh R1", "POST /v2/files T2"])
   }
 
-  @Test func `a second rejection ends the operation`() async throws {
+  @Test func `if the API also rejects the refreshed token, the operation ends with that rejection`()
+    async throws
+  {
     let fixture = try await PipeFixture()
     fixture.session.api { _ in TokenServer.challenge(SendTests.invalid) }
     let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }

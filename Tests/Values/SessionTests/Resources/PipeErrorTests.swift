@@ -116,7 +116,7 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
     #expect(cause.code == .connectionFailed)
   }
 
-  @Test func `cancel ends all running operations and nothing else`() async throws {
+  @Test func `cancel ends all running operations, but no later operation`() async throws {
     let fixture = try await PipeFixture()
     let hold = fixture.holding()
     let reads = (0..<5).map { id in

@@ -34,7 +34,8 @@ import Testing
     #expect(request.headers["Authorization"] == "Bearer T1")
   }
 
-  @Test func `values of any JSON type can be read`() async throws {
+  @Test func `JSON values can be read in an array, as optionals and in a dictionary`() async throws
+  {
     let fixture = try await PipeFixture().answering(#"[{"a":1.0},null,9007199254740993]"#)
     let elements = try await fixture.pipe.read([JSONValue].self)
     #expect(elements == [["a": 1], .null, 9_007_199_254_740_993])

@@ -74,7 +74,9 @@ import Testing
     #expect(fixture.asked.last == "GET https://api.example/v2/about%20me")
   }
 
-  @Test func `a pipe whose name is taken does not name its server to its module`() async throws {
+  @Test func `a pipe with a duplicate name does not allow its server to get the module's token`()
+    async throws
+  {
     let fixture = try await PipeFixture()
     let other = try await SessionFixture().restored()
     var configuration = PipeConfiguration()

@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the end waits for a call of the closure that has begun`(isComplete: Bool) async throws {
+  func `the end waits for a running call of the closure`(isComplete: Bool) async throws {
     let isBusy = OneShot<Void>()
     let isFree = DispatchSemaphore(value: 0)
     let relay = relay {

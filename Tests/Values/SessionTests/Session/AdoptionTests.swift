@@ -82,7 +82,9 @@ import Testing
     #expect(await fixture.store.content() == "T1 R1")
   }
 
-  @Test func `a sign-out during an adoption cancels it`() async throws {
+  @Test func `a sign-out during an adoption cancels the adoption and removes the token`()
+    async throws
+  {
     let fixture = try SessionFixture()
     fixture.store.saving.close()
     let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))

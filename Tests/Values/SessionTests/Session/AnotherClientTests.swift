@@ -15,7 +15,10 @@ import Testing
       provider: .endpoints(authorization: "\(server)/authorize", token: "\(server)/token"))
   }
 
-  @Test func `the next refresh uses the new configuration, and the token stays`() async throws {
+  @Test
+  func `after a new registration, the token stays and the next refresh uses the new configuration`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     #expect(fixture.module.configuration?.clientSecret == "s")
     fixture.module.register(try Self.client(secret: "rotated"))

@@ -156,7 +156,10 @@ import Testing
     #expect(counts.withLock { $0.allSatisfy { $0 == 1 } })
   }
 
-  @Test func `the shared result can be read while tokens change`() async throws {
+  @Test
+  func `while tokens change, each access token in the shared result has its own refresh token`()
+    async throws
+  {
     let fixture = try await SessionFixture(lifetime: 10).restored()
     let (module, result) = (fixture.module, fixture.oauth.result)
     let seen = Locked<Set<String>>([])

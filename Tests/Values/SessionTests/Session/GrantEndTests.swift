@@ -36,7 +36,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `the expiry of an authorization or the same refresh token stays until a response changes it`(
+  func `an authorization or unchanged refresh token keeps its end until a response changes the end`(
     first: String, refreshToken: String?, second: String, expected: String
   ) async throws {
     let fixture = try SessionFixture()
@@ -63,7 +63,8 @@ import Testing
     #expect(end(["refresh_token_timeout": "x", "refresh_expires_in": 7]) == 7)
   }
 
-  @Test func `a token that an older SDK version stored gets its end from its additional fields`()
+  @Test
+  func `a token of an older SDK version gets its refresh token's end from its additional fields`()
     throws
   {
     let json = #"""

@@ -115,7 +115,10 @@ import Testing
   }
 
   /// A service flushes its manager when the service is stopped.
-  @Test func `a manager flushes all its accounts`() async throws {
+  @Test
+  func `a manager's flush stores a running refresh's token and turns automatic refreshes off`()
+    async throws
+  {
     let manager = AccountManager(store: store, environment: fixture.oauth.environment)
     let account = try await manager.account(
       fixture.module.context.configuration.get(), id: "default")
@@ -190,7 +193,7 @@ import Testing
   }
 
   @Test
-  func `a refresh that a sign-out ends while it waits for the lease does not hold it afterwards`()
+  func `if a sign-out ends a refresh that waits for the lease, the lease is free afterwards`()
     async throws
   {
     let other = try await lease()
@@ -241,7 +244,10 @@ import Testing
     #expect(try await content() == "T2 R2")
   }
 
-  @Test func `the error and an event name the process that holds the lease`() async throws {
+  @Test
+  func `the accountInUse error and the leaseWait event identify the process that holds the lease`()
+    async throws
+  {
     let other = try await lease()
     let module = fixture.module
     let holders = Locked<[String?]>([])

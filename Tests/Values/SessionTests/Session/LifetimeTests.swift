@@ -76,7 +76,7 @@ import Testing
     try await parts.isSilent()
   }
 
-  @Test func `an SQOAuth object is released while its timer sleeps, with delegates and a token`()
+  @Test func `an SQOAuth object with a token and a delegate is released while its timer sleeps`()
     async throws
   {
     let parts = Parts()
@@ -156,7 +156,7 @@ import Testing
     try await parts.isSilent()
   }
 
-  @Test func `delegates are held weakly`() async throws {
+  @Test func `the tokenRefreshDelegate is held weakly`() async throws {
     let fixture = try await SessionFixture().updating()
     let gone: Weak<RefreshRecorder>
     do {

@@ -13,7 +13,9 @@ import Testing
       issueDate: now)
   }
 
-  @Test func `tokens for scopes or resources that differ in one byte are kept separately`() {
+  @Test
+  func `tokens for scopes or resources that differ only in spelling or order are kept separately`()
+  {
     var tokens = NarrowedTokens()
     let pairs =
       [
@@ -31,7 +33,9 @@ import Testing
     }
   }
 
-  @Test func `a token is not returned in the last tenth of its lifetime, at most 30 s`() {
+  @Test
+  func `a token is not returned in the last tenth of its life or over 60 s before its issue date`()
+  {
     var tokens = NarrowedTokens()
     let access = NarrowedAccess([], scope: "a")
     tokens.keep(token("1", seconds: 100), for: access, at: now)

@@ -86,7 +86,7 @@ struct PagedAccountQueueTests {
 
   // Some servers answer with the same access token and a later date.
   @Test(arguments: ["new", "a"])
-  func `an account that the app saved is due by its new token, however long it was postponed`(
+  func `after the app saves a postponed account, its new token decides when the account is due`(
     accessToken: String
   ) async throws {
     let queue = await queue(1)
@@ -125,7 +125,9 @@ struct PagedAccountQueueTests {
     #expect(try await take(queue).map(\.id) == ["1"])
   }
 
-  @Test func `a postponed account stays postponed while nothing saves it`() async throws {
+  @Test func `a postponed account that nothing saves is due again at the end of the postponement`()
+    async throws
+  {
     let queue = await queue(1)
     let account = try #require(try await take(queue).first)
     try await queue.postpone(account, by: .seconds(600))

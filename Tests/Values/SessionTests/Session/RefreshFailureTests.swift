@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(
-    "Retry-After lengthens the back-off",
+    "a valid Retry-After lengthens the back-off to at most an hour",
     arguments: [
       (429, "120", 120.0), (503, "120", 120), (500, "7", 7), (503, "0", 1), (503, "99999999", 3600),
       (503, "soon", 1), (429, "Sun, 15 Jun 2025 16:07:40 GMT", 60),

@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: ["own_code", "not_authorized", "request_refused", "invalid_token"])
-  func `the error for a code that no refresh can have says that a sign-in may help`(
+  func `if a refresh is rejected with an unexpected code, the error says that a sign-in may help`(
     code: String
   ) async throws {
     let fixture = try await SessionFixture().restored()

@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `if the app does not say how to send its secret, nothing is sent without metadata`()
+  @Test func `without metadata, a client whose authentication method is unknown sends no refresh`()
     async throws
   {
     let fixture = try await process(Self.client(secret: "s"))

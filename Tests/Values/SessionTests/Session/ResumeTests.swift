@@ -57,7 +57,9 @@ import Testing
     try await eventually { await fixture.store.content() == "T0 R0" }
   }
 
-  @Test func `a refresh with a stored token gets a fresh one and notifies once`() async throws {
+  @Test func `a refresh with a stored token returns a new token and notifies the delegate once`()
+    async throws
+  {
     let fixture = try SessionFixture()
     let saved = fixture.server.issue(at: fixture.clock.now)
     let token = try await fixture.completion { oauth, done in
@@ -202,7 +204,7 @@ import Testing
     #expect(await fixture.observer.words(2).last == "taken over T2")
   }
 
-  @Test func `a store that fails to save is reported`() async throws {
+  @Test func `a failed save is reported, and the token is saved later`() async throws {
     let fixture = try SessionFixture()
     fixture.store.fails(toSave: true)
     fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))
@@ -257,7 +259,10 @@ import Testing
     }
   }
 
-  @Test func `a sign-out while the token is being stored leaves nothing`() async throws {
+  @Test
+  func `a sign-out while the token is being stored leaves no token in memory or in the store`()
+    async throws
+  {
     let fixture = try SessionFixture()
     fixture.store.saving.close()
     fixture.oauth.launchTokenTimerUpdate(with: fixture.server.issue(at: fixture.clock.now))

@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [(#"["demo","more"]"#, "demo more"), ("{}", nil), ("5", nil)])
-  func `a scope that is not a string does not keep the old scope`(
+  func `a scope array is joined, and a scope that is an object or a number removes the old scope`(
     value: String, scope: String?
   ) async throws {
     let fixture = try await SessionFixture().restored()

@@ -89,7 +89,9 @@ import Testing
     #expect(state.dueAt(renews: true) == nil)
   }
 
-  @Test func `the error without a refresh token does not say that a valid token has expired`() {
+  @Test
+  func `without a refresh token, the error asks for a sign-in but does not call the token expired`()
+  {
     var state = Self.holding(Self.record(refresh: nil))
     guard case .fail(let error) = state.step(.new(since: 0), at: Self.now) else {
       Issue.record("no error")
@@ -223,7 +225,9 @@ import Testing
 
   /// The token does not expire, or is not due for 3204 s.
   @Test(arguments: [nil, 3600] as [Double?])
-  func `a waiting ID token is due at once, and after each failure's back-off`(life: Double?) {
+  func `an ID token that waits for validation is due at once, and again after a failure's back-off`(
+    life: Double?
+  ) {
     let old = Self.record(life: life)
     #expect(Self.holding(old).dueAt(renews: true) == life.map { _ in Self.now + 3204 })
     let new = Self.record("T2", refresh: "R2", life: life).token

@@ -77,7 +77,7 @@ import Testing
     // It must move down from there; in the last two cases, the removed session is itself the last:
     ([0, 1, 2, 3, 4, 5, 6], 1), ([0, 1, 2, 3, 4, 5, 6], 0), ([0, 1, 2, 3, 4, 5, 6], 6), ([0], 0),
   ])
-  func `a session that stops does not change when the remaining sessions are renewed`(
+  func `a stopped session is not renewed, and the other sessions are renewed at their own times`(
     order: [Int], gone: Int
   )
     async throws
@@ -118,7 +118,9 @@ import Testing
     withExtendedLifetime(modules) {}
   }
 
-  @Test func `all sessions that are due at once are renewed at once`() async throws {
+  @Test func `when the timer wakes up, all due sessions are renewed and the other session is not`()
+    async throws
+  {
     let modules = try await sessions([2, 0, 3, 1])
     clock.advance(by: 7200)
     try await eventually { renewed.count >= 3 }

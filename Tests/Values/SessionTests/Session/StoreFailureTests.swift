@@ -168,7 +168,7 @@ import Testing
   }
 
   /// A program that refreshes on demand has no timer, and may end at any time.
-  @Test func `an unsaved token is saved again even if the timer is off`() async throws {
+  @Test func `if the timer is off, a call to token saves an unsaved token again`() async throws {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toSave: true)
     try await fixture.module.refresh()

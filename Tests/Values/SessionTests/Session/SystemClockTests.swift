@@ -25,7 +25,7 @@ import Testing
     try await clock.sleep(until: .distantPast)
   }
 
-  @Test func `a sleep returns at its date and not before`() async throws {
+  @Test func `a sleep does not return before its date`() async throws {
     let date = clock.now + 0.05
     try await clock.sleep(until: date)
     #expect(clock.now >= date)

@@ -211,7 +211,9 @@ import Testing
     #expect(fixture.refreshes == ["R1"] && other.sleepers == 1 && fixture.clock.sleepers == 0)
   }
 
-  @Test func `a token without a refresh token or an expiration needs no timer`() async throws {
+  @Test func `a token without an expiration or without a refresh token needs no timer`()
+    async throws
+  {
     let fixture = try await SessionFixture(lifetime: nil).restored()
     fixture.module.refreshesAutomatically = true
     #expect(fixture.clock.sleepers == 0 && fixture.module.session.dueAt == nil)

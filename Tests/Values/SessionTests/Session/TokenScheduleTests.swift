@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a token without an expiration is used until a server rejects it`() {
+  @Test func `a token without an expiration is usable at any time and has no due date`() {
     let schedule = schedule(life: nil)
     #expect(schedule.dueAt == nil)
     for moment in [-1e9, 0, 1e9] { #expect(schedule.isUsable(at: Self.issued + moment)) }
@@ -64,7 +64,7 @@ import Testing
     arguments: [
       (1e300, true), (.infinity, true), (-1e300, false), (-.infinity, false), (.nan, false),
     ] as [(Double, Bool)])
-  func `a token with any expiration date has a schedule that can be waited for`(
+  func `an extreme or invalid expiration date still gives a due date that fits a Duration`(
     life: Double, isUsable: Bool
   ) throws {
     let schedule = schedule(life: life)

@@ -119,7 +119,8 @@ import Testing
   }
 
   @Test func `a jwks_uri in OpenID Connect metadata of another issuer is ignored`() async throws {
-    let foreign = Self.document(issuer: "https://evil.example")
+    let foreign = DiscoverySignInTests.document(
+      #","jwks_uri":"https://id.example/keys""#, issuer: "https://evil.example")
     let fixture = try OAuthFixture(
       answer: { request in
         request.url.absoluteString == Self.addresses[0]
@@ -127,6 +128,8 @@ import Testing
       }
     ).register(scope: "openid", provider: .issuer(Self.issuer))
     #expect(try await fixture.oauth.module.providerMetadata().jwksURI == nil)
+    let urls = fixture.http.requests.map(\.url.absoluteString)
+    #expect(urls.prefix(2) == Self.addresses.prefix(2))
   }
 
   @Test func `the error of metadata with a wrong content type names the type and the URL`()

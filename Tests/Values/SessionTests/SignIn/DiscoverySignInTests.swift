@@ -188,7 +188,10 @@ import Testing
 
   // MARK: - What the metadata changes
 
-  @Test func `iss is required in the redirect if the metadata announces it`() async throws {
+  @Test
+  func `if metadata announces iss, a redirect with a code needs iss, and a wrong iss is rejected`()
+    async throws
+  {
     let promise = Self.document(#","authorization_response_iss_parameter_supported":true"#)
     for (query, code) in [
       ("code=abc", SQOAuthError.Code.issuerMismatch),
@@ -245,7 +248,7 @@ import Testing
   }
 
   /// Many servers support PKCE and do not say so, so only a client that demands the list refuses.
-  @Test func `a server without a list of PKCE methods is rejected only by clients that require it`()
+  @Test func `only clients that require a list of PKCE methods reject a server without the list`()
     async throws
   {
     let server = Self.server(Self.document(""))
@@ -266,7 +269,9 @@ import Testing
     }
   }
 
-  @Test func `no client of the Model Context Protocol accepts a server without S256`() async throws
+  @Test
+  func `an MCP client rejects a server without S256 even if acceptsServersWithoutPKCE is true`()
+    async throws
   {
     let document = Self.document(#","code_challenge_methods_supported":["plain"]"#)
     let fixture = try fixture(Self.server(document)) {
@@ -285,7 +290,7 @@ import Testing
     ("response_types_supported", #"["token","code id_token"]"#), ("response_types_supported", "[]"),
     ("grant_types_supported", #"["client_credentials","refresh_token"]"#),
   ])
-  func `metadata that rules out a sign-in ends it before the browser opens`(
+  func `a sign-in that the metadata rules out ends before the browser opens`(
     member: String, value: String
   ) async throws {
     let document = Self.document(#","\#(member)":\#(value)"#)

@@ -65,7 +65,7 @@ import Testing
     #expect(fixture.http.forms.last?["redirect_uri"] == "com.example.app:/cb")
   }
 
-  @Test func `a parameter of the endpoint's own query can be pushed, but not sent with it`()
+  @Test func `a parameter of the endpoint's own query can be pushed, but not added to the URL`()
     async throws
   {
     var options = SignInOptions()
@@ -123,7 +123,7 @@ import Testing
       (#"{"request_uri":"urn:\u00e9"}"#, 201, .invalidResponse),
       (#"{"request_uri":"urn:\#(String(repeating: "a", count: 2048))"}"#, 201, .invalidResponse),
     ] as [(String, Int, SQOAuthError.Code)])
-  func `a push that fails ends the sign-in, and no plain request replaces it`(
+  func `if the push fails, the sign-in ends and the browser does not open`(
     body: String, status: Int, code: SQOAuthError.Code
   ) async throws {
     let fixture = try fixture(Self.server(body, status: status))

@@ -76,7 +76,10 @@ import Testing
   }
 
   /// OpenID Connect Core 1.0, section 11.
-  @Test func `offline access adds prompt=consent, unless the app sets a prompt`() throws {
+  @Test
+  func `openid offline_access adds prompt=consent, except for devices, Entra ID or a set prompt`()
+    throws
+  {
     let scope = "openid offline_access"
     #expect(names(try question(SignInOptions(), scope: scope)) == ["prompt": "consent"])
     #expect(names(try question(SignInOptions(), scope: "openid offline")).isEmpty)
@@ -96,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: ["state", "nonce", "code_challenge", "redirect_uri", "client_id", ""])
-  func `a protocol parameter cannot be added`(name: String) throws {
+  func `a protocol parameter or a parameter without a name cannot be added`(name: String) throws {
     var options = SignInOptions()
     options.parameters = [name: "x"]
     failure(.invalidConfiguration) { try question(options) }

@@ -69,7 +69,7 @@ import Testing
     (#"Bearer error="insufficient_scope""#, 403),
     (#"Bearer error="insufficient_scope", scope="""#, 403),
   ])
-  func `an insufficient_scope challenge without a scope is thrown, and no sign-in starts`(
+  func `if an insufficient_scope challenge has no scope, the error is thrown and no sign-in starts`(
     challenge: String, status: Int
   ) async throws {
     let error = try await refusal(challenge, status: status)
@@ -77,7 +77,9 @@ import Testing
     #expect(thrown?.challenge == error.challenge && world.fixture.opened.isEmpty)
   }
 
-  @Test func `the same challenge for the same request causes at most three sign-ins`() async throws
+  @Test
+  func `the same challenge for the same request causes at most three sign-ins in ten minutes`()
+    async throws
   {
     let challenge = #"Bearer error="insufficient_scope", scope="never""#
     for _ in 0..<3 {

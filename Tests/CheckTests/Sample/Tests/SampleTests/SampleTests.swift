@@ -5,13 +5,13 @@ import Testing
 @Suite struct SampleTests {
   @Test func `a test that passes`() {}
 
-  @Test func `a (strange) [name] fails, if it is told to`() {
+  @Test func `a (strange) [name] fails, if SAMPLE_FAULTS contains fails`() {
     #expect(!Fault.fails.isWanted)
   }
 
   @Test(.enabled(if: false, "it needs a thing")) func `a test that cannot run`() {}
 
-  @Test func `a test that fails in the runs that lucky names`() throws {
+  @Test func `a test that fails in the runs that the fault lucky lists`() throws {
     guard let runs = Fault.lucky.value else { return }
     let file = URL(filePath: Fault.folder + "/runs")
     let run = ((try? Data(contentsOf: file))?.count ?? 0) + 1

@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: ["access_token", "id_token", "refresh_token", "response"])
-  func `a token inside a signed response is refused, as in a query`(name: String) {
+  func `a signed response that contains a token or another response is refused`(name: String) {
     let verdict = Self.judge("response=\(Self.text(more: #","\#(name)":"x""#))")
     #expect(verdict.error?.code == .invalidAuthorizationResponse)
     #expect(verdict.error?.message.contains(name) == true)

@@ -21,13 +21,14 @@ import Testing
   }()
 
   @Test(arguments: wrongStates)
-  func `a code with another state is not an answer to this sign-in`(state: String) {
+  func `a code with a wrong, missing or repeated state does not answer this sign-in`(state: String)
+  {
     #expect(redirect.judge(query: "code=abc&iss=\(Redirect.issuer)&\(state)") == .wrongState)
     #expect(redirect.judge(query: "\(state)&code=abc&iss=\(Redirect.issuer)") == .wrongState)
   }
 
   @Test(arguments: wrongStates)
-  func `a forged error with another state does not end the sign-in`(state: String) {
+  func `an error with a wrong, missing or repeated state does not end the sign-in`(state: String) {
     #expect(
       redirect.judge(query: "error=access_denied&iss=\(Redirect.issuer)&\(state)") == .wrongState)
   }
@@ -46,7 +47,7 @@ import Testing
       redirect.judge("\(redirect.redirectURI)?code=abc#state=\(Redirect.state)") == .wrongState)
   }
 
-  @Test func `the right state is accepted in any encoding`() {
+  @Test func `the right state is accepted, percent-encoded or not`() {
     let open = Redirect()
     let escaped = Redirect.state.utf8.map { "%" + String($0, radix: 16) }.joined()
     #expect(open.judge(query: "code=abc&state=\(Redirect.state)") == .code("abc"))

@@ -21,7 +21,7 @@ import Testing
     return challenges[0]
   }
 
-  @Test func `the RFC's examples are read`() throws {
+  @Test func `the examples of RFC 6750 section 3 are read`() throws {
     let plain = try Self.only(#"Bearer realm="example""#)
     #expect(plain.realm == "example")
     #expect(plain.error == nil && plain.scope == nil && plain.errorDescription == nil)
@@ -31,7 +31,9 @@ import Testing
     #expect(expired.scheme == "Bearer")
   }
 
-  @Test func `every attribute has a property, and unknown attributes are kept`() throws {
+  @Test func `attribute names may have any letter case, and parameters contains every attribute`()
+    throws
+  {
     let challenge = try Self.only(
       #"bEARER Error=insufficient_scope, SCOPE="demo files", error_uri="https://s.example/e","#
         + #" Resource_Metadata="https://s.example/.well-known/oauth-protected-resource""#)
@@ -98,7 +100,7 @@ import Testing
 
   // MARK: Challenges of a response
 
-  @Test func `a response has the challenges of all its header fields`() {
+  @Test func `all WWW-Authenticate fields are read, and a challenge with an error is preferred`() {
     var headers: HeaderFields = ["www-authenticate": #"Basic realm="b", Bearer realm="r""#]
     headers.append(.init(name: "X-Other", value: "Bearer error=x"))
     headers.append(.init(name: "WWW-AUTHENTICATE", value: "Bearer error=invalid_token"))
@@ -151,7 +153,7 @@ import Testing
     ErrorTextTests.expectSilence(SQOAuthError(.invalidToken, "no", challenge: challenge))
   }
 
-  @Test func `a token that the server repeats is removed`() throws {
+  @Test func `a token that the server repeats in a challenge is removed, encoded or not`() throws {
     let token = "C4N4RY-a+b/c="
     let encoded = "C4N4RY-a%2Bb%2Fc%3D"
     let challenge = try Self.only(

@@ -100,7 +100,9 @@ import Testing
     #expect(requests[0].httpRequest().url.absoluteString == "https://oauth2.googleapis.com/revoke")
   }
 
-  @Test func `Facebook's permissions are deleted with the access token in the header`() throws {
+  @Test func `a revocation at Facebook is a DELETE request with the access token in the header`()
+    throws
+  {
     let requests = try Self.all(.facebook, secret: "s")
     #expect(requests.count == 1)
     let request = requests[0].httpRequest()
@@ -115,7 +117,9 @@ import Testing
     #expect(request.timeout == .seconds(7))
   }
 
-  @Test func `the request to Keycloak's logout has the client and the refresh token`() throws {
+  @Test func `a logout request to Keycloak has the client's credentials and the refresh token`()
+    throws
+  {
     let provider = Provider.keycloak(
       baseURL: "https://id.example/auth", realm: "shoot", revokesByLogout: true)
     let requests = try Self.all(provider)

@@ -21,7 +21,9 @@ import Testing
     baseURL: "https://id.example", realm: "r", revokesByLogout: true)
 
   @Test(arguments: ["", "{}", "ok", "<html>", "null", "\u{0}"], [200, 204])
-  func `a success needs no body and ignores any body`(body: String, status: Int) throws {
+  func `a standard or Keycloak revocation with status 200 or 204 succeeds with any body or none`(
+    body: String, status: Int
+  ) throws {
     try Self.check(body, status: status)
     try Self.check(body, status: status, Self.logout)
   }

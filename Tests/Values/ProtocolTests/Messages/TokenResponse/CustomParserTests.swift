@@ -43,7 +43,7 @@ import Testing
     #expect(try Answer.read("access_token=a", parser: parser).accessToken == "no members")
   }
 
-  @Test func `an error of a parser becomes the cause of an invalid response`() {
+  @Test func `a parser's error becomes the cause of an invalidResponse error and is not printed`() {
     let error = failure(.invalidResponse) {
       try Answer.read(TokenBodyTests.good, parser: Parser { _, _ in throw OwnError() })
     }
@@ -51,7 +51,7 @@ import Testing
     #expect(error.map { !everyText(of: $0).contains("C4N4RY") } == true)
   }
 
-  @Test func `an SDK error of a parser is thrown unchanged`() {
+  @Test func `an SDK error that a parser throws keeps its code`() {
     failure(.insufficientScope) {
       try Answer.read(
         TokenBodyTests.good,

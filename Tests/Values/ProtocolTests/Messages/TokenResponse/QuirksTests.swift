@@ -56,7 +56,7 @@ import Testing
     #expect(try scopes("repo,gist", []) == ["repo,gist"])
   }
 
-  @Test func `the token types of Slack are accepted only with Slack's quirk`() throws {
+  @Test func `each token type of Slack is accepted only with its own quirk`() throws {
     let types: [(String, TokenResponseQuirks)] = [
       ("user", .userTokenType), ("bot", .botTokenType),
     ]
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: [200, 400])
-  func `a form with an error is read with any status`(status: Int) {
+  func `an OAuth error in a form is read with status 200 or 400`(status: Int) {
     let body = "error=bad_verification_code&error_description=It+has+expired."
     let error = failure {
       try Answer.read(
@@ -195,7 +195,9 @@ import Testing
   @Test(arguments: [
     "access_token=a&error=", "access_token=a&x=%zz&x=%E9", "x=1&access_token=a&x=2&y=100%",
   ])
-  func `an unused field may have any encoding`(body: String) throws {
+  func `a form is accepted even if an unused field is empty, repeated or badly encoded`(
+    body: String
+  ) throws {
     let token = try Answer.read(
       body, type: "text/plain", quirks: [.formEncoded, .missingTokenType])
     #expect(token.accessToken == "a")
@@ -206,7 +208,9 @@ import Testing
     "access_token=a&scope=%zz", "access_token=a&access_token=a",
     "access_token=", "access_token=a%0D%0Ab",
   ])
-  func `a form is checked as strictly as JSON`(body: String) {
+  func `a form with an error or with a missing, repeated or invalid token or scope is rejected`(
+    body: String
+  ) {
     for type in ["application/x-www-form-urlencoded", "text/plain"] {
       failure {
         try Answer.read(body, type: type, quirks: [.formEncoded, .missingTokenType])

@@ -65,15 +65,17 @@ import Testing
     }
   }
 
-  @Test(arguments: [600, 10_000, 400_000])
-  func `deep nesting does not crash the parser`(depth: Int) {
-    let nest = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-    let body = #"{"access_token":"a","token_type":"bearer","x":\#(nest)}"#
-    do throws(SQOAuthError) {
-      #expect(try Answer.read(body).accessToken == "a")
-    } catch {
-      #expect(error.code == .invalidResponse)
-    }
+  /// Returns a response whose arrays, together with the object around them, have this depth.
+  private static func nested(_ depth: Int) -> String {
+    let nest = String(repeating: "[", count: depth - 1) + String(repeating: "]", count: depth - 1)
+    return #"{"access_token":"a","token_type":"bearer","x":\#(nest)}"#
+  }
+
+  @Test(arguments: [33, 600, 10_000, 400_000])
+  func `a body with more than 32 levels of nesting is rejected without a crash`(depth: Int) throws {
+    #expect(try Answer.read(Self.nested(32)).accessToken == "a")
+    let error = failure(.invalidResponse) { try Answer.read(Self.nested(depth)) }
+    #expect(error?.message.contains("nested too deeply") == true, "\(error?.message ?? "")")
   }
 
   @Test func `a body of a megabyte is read`() throws {

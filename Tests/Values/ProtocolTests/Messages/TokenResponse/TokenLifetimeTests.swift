@@ -53,7 +53,7 @@ import Testing
     failure(.invalidResponse) { try Self.lifetime(json) }
   }
 
-  @Test func `null counts as missing`() throws {
+  @Test func `a null lifetime counts as missing`() throws {
     #expect(try Self.lifetime("null") == nil)
   }
 }

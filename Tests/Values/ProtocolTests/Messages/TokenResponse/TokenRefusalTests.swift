@@ -97,7 +97,7 @@ import Testing
   ]
 
   @Test(arguments: forms, [200, 400, 401, 404, 500, 503])
-  func `the error contains the server's description, in any form of error`(
+  func `the error contains the server's description from each known error format`(
     body: String, status: Int
   ) {
     let error = failure { try Answer.read(body, status: status) }
@@ -111,7 +111,7 @@ import Testing
     #"{"error":{"code":400}}"#, #"{"token":"C4N4RY"}"#, #"["C4N4RY"]"#, #""C4N4RY""#,
     #"{"data":["C4N4RY"]}"#, #"{"error":{"data":{"x":"C4N4RY"}}}"#,
   ])
-  func `the error does not contain other parts of the server's answer`(body: String) {
+  func `the error contains no part of the server's answer except a description`(body: String) {
     for status in [200, 400, 404] {
       let error = failure { try Answer.read(body, status: status) }
       #expect(error?.message.contains("said") == false)
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: Self.codes)
-  func `outside a refresh, invalid_grant is the only server's code that requires a sign-in`(
+  func `outside a refresh, only invalid_grant of the server's error codes requires a sign-in`(
     code: String
   ) {
     let error = failure { try Answer.read(#"{"error":"\#(code)"}"#, status: 400) }
