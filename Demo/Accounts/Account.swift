@@ -3,7 +3,7 @@ import SequencingOAuth
 /// The account that a command uses.
 struct Account: Sendable {
   let oauth: SQOAuth
-  /// The events of the account's session, since before its first token.
+  /// The events of the account's session, including the events before its first token.
   let events: AsyncStream<SessionEvent>
   /// The address of the account's authorization server, if it is known.
   let server: String?
@@ -19,7 +19,7 @@ struct Account: Sendable {
   var hasListedResources = false
   /// The store that keeps the account.
   let store: OpenStore
-  /// The way the account's user signs in, if it is known.
+  /// The sign-in of the account's user; `nil` if the account's client is not known.
   let signIn: CommandLineSignIn?
 
   var id: String { oauth.module.accountID }
@@ -29,7 +29,8 @@ struct Account: Sendable {
     var environment = console.environment
     environment.tokenStore = store.store
     let oauth = SQOAuth(environment: environment, accountID: id)
-    // Most commands refresh a token only when they need it; 'watch' and 'tour' keep it fresh.
+    // Most commands refresh a token only when they need it. The commands `watch` and `tour` turn
+    // the automatic refresh on.
     oauth.refreshesAutomatically = false
     return oauth
   }

@@ -8,7 +8,7 @@ extension Option {
       + "\"default\" or, if there is none, the only account in the store.")
 }
 
-/// The choice of a command's account in the store.
+/// How a command chooses its account in the store.
 struct AccountChoice: Sendable {
   /// The account's name if the command line names none.
   static let defaultID = "default"
@@ -49,7 +49,7 @@ struct AccountChoice: Sendable {
     return fitting.count == 1 ? fitting.first : nil
   }
 
-  /// Returns the failure of a command that does not find the named account or, without a name, any.
+  /// Returns the failure of a command that finds no account, or not the account that it names.
   func isMissing(in store: OpenStore?) async throws(Failure) -> Failure {
     guard id != nil else { return Self.nobodyIsSignedIn }
     let failure = Failure(

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-// Sign-ins at the provider that the options or an account name, or at the built-in sandbox.
+// Sign-ins at the provider of the options or of an account, or at the built-in sandbox.
 extension AccountOptions {
   /// Signs the user in again after the session has ended, then runs `work` with the account.
   func resume(
@@ -113,7 +113,8 @@ extension AccountOptions {
   private func askingWho(
     _ oauth: SQOAuth, _ options: SignInArguments, _ configuration: ClientConfiguration
   ) async throws(Failure) -> ClientConfiguration {
-    // A store or a provider that fails here will fail again at the sign-in, with a better message.
+    // Ignore most errors of the store and the provider here: the sign-in fails with a better
+    // message.
     guard asksWho, configuration.scope == nil, await canReadStore(oauth) else {
       return configuration
     }

@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The options that select a command's account, in the store or at a sign-in.
+/// The options that select a command's account: a stored account, or a new one from a sign-in.
 struct AccountOptions: Sendable {
   static let options =
     [Option.account] + SignInArguments.options + NetworkOptions.options + StoreOptions.options
@@ -47,7 +47,7 @@ struct AccountOptions: Sendable {
   /// If the store has no account, the user signs in at the provider that the options name, or at
   /// the built-in sandbox if the options ask for it; without either, the command fails. If the
   /// account's session has ended, the command fails unless ``resumesSignedOut`` is set: signing in
-  /// again is the task of 'login'.
+  /// again is the task of the command `login`.
   func withAccount(_ console: Console, _ work: Work) async throws(Failure) {
     guard !signIn.usesSandbox else { return try await self.signIn(signIn, nil, console, work) }
     let (opened, isDone) = try await tryKept(console, for: .use, work)
@@ -181,8 +181,8 @@ extension AccountOptions {
           .naming(
             signInCommand(record), forMore: await widerSignInCommand(record, in: opened))
       }
-      // Store how the account was signed in, because another program that ended the session has
-      // removed the account.
+      // Another program has ended the session and removed the account. Store how the account was
+      // signed in, so that its user can sign in again.
       guard error.code == SQOAuthError.Code.invalidGrant.rawValue else { throw error }
       await remember(record.id, record.clientID, KeptClient(record), in: opened, console)
       throw error.naming(signInCommand(record))
@@ -190,8 +190,9 @@ extension AccountOptions {
     return (opened, true)
   }
 
-  /// Returns the options of an account's client with the client's key unlocked; for a logout, the
-  /// key may stay locked.
+  /// Returns the options for an account's client, with the client's key unlocked.
+  ///
+  /// For a logout, the key may stay locked.
   private func unlocked(
     _ record: AccountRecord, for purpose: Purpose, _ console: Console
   ) async throws(Failure) -> SignInArguments {

@@ -25,7 +25,7 @@ struct DatabaseAddress: Sendable, Equatable {
 
   /// Throws if an address, given without its scheme, contains a secret.
   ///
-  /// Its parts are found as libpq finds them: by bytes, with a user that ends at the first `@`.
+  /// The address is split as libpq splits it: by bytes, with the user name before the first `@`.
   private static func check(_ address: Substring.UTF8View) throws(Failure) {
     let (at, colon) = (UInt8(ascii: "@"), UInt8(ascii: ":"))
     let (slash, question) = (UInt8(ascii: "/"), UInt8(ascii: "?"))
@@ -34,7 +34,7 @@ struct DatabaseAddress: Sendable, Equatable {
     let hasUser = end.first == at
     let rest = hasUser ? end.dropFirst() : address
     let host = rest.prefix { $0 != slash && $0 != question }
-    // A password may contain an @ that is not encoded.
+    // A user name or a password may contain an @ that is not encoded, so check up to the last @.
     let remainder = host.lastIndex(of: at).map { host[..<$0] }
     let query = String(Substring(rest.drop { $0 != question }.dropFirst()))
     let names = FormCoding.mend(query).map { $0.name.trimmed.lowercased() }

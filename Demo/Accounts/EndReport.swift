@@ -1,6 +1,6 @@
 /// The result of `logout` or `revoke`, as JSON for a program.
 struct EndReport: Encodable {
-  /// The account's ID; `nil` if neither the command nor the store had an account.
+  /// The account's ID; `nil` if the command line named no account and the store had none.
   let account: String?
   var forgotten: Bool?
   /// The state of the logout at the provider; `nil` if none was requested.

@@ -13,7 +13,7 @@ struct KeySource: Sendable {
       }
     }
 
-    /// A message's text about the key, to append to the store's place.
+    /// The phrase about the key in a message, after the location of the store.
     var inWords: String {
       switch self {
       case .passphrase: ""
@@ -24,7 +24,7 @@ struct KeySource: Sendable {
 
   /// The path of the store; the store need not exist yet.
   let path: String
-  /// The store's name in a question; `nil` shows its path.
+  /// The name of the store in questions to the user; `nil` to show the path instead.
   var name: String?
   /// The passphrase from the options or the environment; if there is one, it is the key.
   let passphrase: Secret?

@@ -1,7 +1,7 @@
 import SequencingOAuth
 import SequencingOAuthSecretService
 
-/// An opened store of accounts, with its place in words.
+/// An opened store of accounts, with its location in words.
 struct OpenStore: Sendable {
   let store: any TokenStore
   /// The stored clients of the accounts' sign-ins; `nil` for a store in memory.
@@ -20,7 +20,9 @@ struct OpenStore: Sendable {
     findPlace = { place }
   }
 
-  /// Creates the default store; it chooses its place when the first account is saved.
+  /// Creates the default store, which uses the keyring or a file.
+  ///
+  /// The store decides this when the first account is saved.
   init(
     _ store: DesktopTokenStore, clients: any TokenStore, registrations: any RegistrationStore
   ) {
@@ -35,15 +37,15 @@ struct OpenStore: Sendable {
     OpenStore(MemoryTokenStore(), place: nil)
   }
 
-  /// The place of the store, in words that a terminal can show; `nil` for a store in memory.
+  /// The location of the store, in words that a terminal can show; `nil` for a store in memory.
   var place: String? {
     get async { await findPlace()?.onScreen }
   }
 
-  /// Returns the redirect URIs with a port that the program has registered for a client.
+  /// Returns the redirect URIs that a sign-in tries before the client's own redirect URI.
   ///
-  /// The result does not contain the client's present redirect URI. The result is empty if the
-  /// program has not registered this client, or not with the present redirect URI.
+  /// The program has registered them for the client, usually as copies of its own URI with a port.
+  /// The result is empty if the program has not registered the client with its own URI.
   func registeredURIs(of client: ClientConfiguration) async -> [String] {
     guard let uri = client.redirectURI?.string,
       let registration = await ownRegistration(client.clientID, at: client.provider.issuer),

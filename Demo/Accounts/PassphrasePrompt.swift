@@ -1,7 +1,7 @@
 import Dispatch
 import SQLibC
 
-/// A question for a passphrase on the terminal, without showing the typed characters.
+/// A question on the terminal for a passphrase; the typed characters are not shown.
 struct PassphrasePrompt: Sendable {
   private static let input: Int32 = 0
 
@@ -20,7 +20,8 @@ struct PassphrasePrompt: Sendable {
 
   /// Asks twice for the passphrase of a new store, and returns `nil` if the user gives none.
   ///
-  /// `reason` says why it is asked for, and `keyPath` is the place of the key without a passphrase.
+  /// `reason` tells the user why the program asks. Without a passphrase, the store's key is kept in
+  /// the file at `keyPath`.
   func askForNew(
     because reason: String, keyPath: String, _ console: Console
   ) async throws(Failure) -> Secret? {
@@ -50,7 +51,7 @@ struct PassphrasePrompt: Sendable {
       continuation.yield(Self.read())
     }
     guard case .line(let bytes) = await answers.first(where: { _ in true }) else {
-      // The message must start on the line below the question.
+      // The error message of the failure must start on the line below the question.
       try? console.errors.write("\n")
       throw Failure("cancelled", "no passphrase was given", status: .cancelled)
     }

@@ -23,7 +23,7 @@ struct RememberedClients: Sendable {
     try await Failure.calling(store) { try await $0.load(id) }
   }
 
-  /// Loads how every account was signed in, sorted by name.
+  /// Loads the records of all accounts, sorted by the account's name; no record has a token.
   func all() async throws(Failure) -> [AccountRecord] {
     try await Failure.calling(store) { try await $0.all() }
   }

@@ -26,7 +26,8 @@ extension SQOAuth {
     do throws(SQOAuthError) {
       try await module.flush()
     } catch {
-      // Without a token in memory, the store could not erase the account of an ended session.
+      // If there is no token in memory, the session has ended, and the store could not erase its
+      // account.
       guard module.hasAccessToken else {
         let erasure = Failure(notErased: error)
         guard let failure else { throw erasure }

@@ -13,7 +13,8 @@ struct SignedInUser: UserClaims {
 
   /// Finds the user of an account, and returns `nil` if the sign-in requested no identity.
   ///
-  /// It asks the provider only if the ID token does not contain the user's name, or if `isFresh`.
+  /// It asks the provider only if the ID token does not contain the user's name, or if `isFresh` is
+  /// `true`.
   static func find(_ oauth: SQOAuth, isFresh: Bool = false) async -> SignedInUser? {
     guard let idToken = oauth.currentToken?.idToken else { return nil }
     let kept = SignedInUser(idToken: idToken, claims: idToken.claims, problem: nil)

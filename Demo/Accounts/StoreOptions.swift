@@ -61,14 +61,14 @@ struct StoreOptions: Sendable {
       .map { ShellWords.quote($0.onScreen) }.joined(separator: " ")
   }
 
-  /// The place of a store that does not exist yet, in words.
+  /// The location, in words, of a file that does not exist yet or of a store in memory.
   var emptyPlace: String {
     option?.path.map { "\($0.onScreen), which does not exist" } ?? "memory, for this run only"
   }
 
   /// Opens the store, or returns `nil` if its file does not exist yet.
   ///
-  /// So it never asks for the passphrase of a new file, but it does for that of a new database.
+  /// The user is asked for the passphrase of a new database, but never for that of a new file.
   func openIfThere(_ console: Console) async throws(Failure) -> OpenStore? {
     if let path = option?.path, !FileReading.isThere(path) { return nil }
     return try await open(console)
@@ -115,7 +115,7 @@ extension StoreOptions {
     }
   }
 
-  /// Opens a database; its key and its clients are in the state folder.
+  /// Opens a database; its key file and the store of its accounts' clients are in the state folder.
   private func open(
     _ address: DatabaseAddress, _ console: Console
   ) async throws(Failure) -> OpenStore {
@@ -131,8 +131,8 @@ extension StoreOptions {
         }
       }
     ).find(console)
-    // The name depends on the address, because another database may have accounts of the same
-    // names.
+    // The name of the clients' file contains a hash of the database's address, because accounts of
+    // another database may have the same names.
     let name = Hexadecimal.encode(Digest.sha256(address.text).prefix(8))
     let store = PostgreSQLTokenStore(connection: connection, key: key.storeKey)
     return OpenStore(
@@ -180,7 +180,7 @@ extension StoreOptions {
     }
   }
 
-  /// Returns the path of the second store, for the clients and servers of a store's accounts.
+  /// Returns the path of the file that keeps the clients and servers of a store's accounts.
   private static func clients(of path: String) -> String { path + ".clients" }
 
   /// Returns the store of the program's own registrations at servers.

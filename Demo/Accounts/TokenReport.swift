@@ -79,7 +79,7 @@ extension SQToken {
       .compactMap(\.self).min()
   }
 
-  /// Returns a number of seconds in words, in its one or two largest units.
+  /// Returns a number of seconds in words with one or two units, such as `5 min 3 s` or `2 days`.
   static func inWords(seconds: Int) -> String {
     switch seconds {
     case ..<60: "\(seconds) s"
@@ -91,14 +91,16 @@ extension SQToken {
 }
 
 extension Date {
-  /// Returns the time from a date until this one, in words: `in 3 days`, or `now` if it is over.
+  /// Returns the time from `date` until this date, in words, such as `in 3 days`.
+  ///
+  /// Returns `now` if this date has passed.
   func inWords(from date: Date) -> String {
     let seconds = timeIntervalSince(date)
     return seconds <= 0
       ? "now" : "in \(SQToken.inWords(seconds: Int(clamping: seconds.rounded(.up))))"
   }
 
-  /// Returns the time from a date until this one, and this date itself: `in 3 days, at
+  /// Returns the time from `date` until this date, and this date itself: `in 3 days, at
   /// 2026-01-04T00:00:00Z`.
   func momentInWords(from date: Date) -> String {
     "\(inWords(from: date)), at \(formatted(.iso8601))"

@@ -51,8 +51,10 @@ struct Arguments: Sendable {
   /// Returns whether an option was given.
   func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
-  /// Takes the action and the operands from the words, by the form whose action is the first word
-  /// or, without such a form, by the form without an action.
+  /// Sets the action and the operands from the words that are not options.
+  ///
+  /// If the first word is the action of a form, this form decides which words are allowed.
+  /// Otherwise the form without an action decides.
   private mutating func fit(_ words: [String], _ forms: [Form]) throws(Failure) {
     let named = forms.first { $0.action != nil && $0.action == words.first }
     let form = named ?? forms.first { $0.action == nil } ?? Form()
@@ -104,8 +106,8 @@ struct Arguments: Sendable {
       rest.removeFirst()
       return try nonEmpty(next, option, placeholder)
     }
-    // A word that begins with two dashes is the next option; a value with two dashes must follow an
-    // "=".
+    // If the next word begins with two dashes, it is an option and not the value. A value that
+    // begins with two dashes must be attached with "=".
     return try nonEmpty(attached ?? "", option, placeholder)
   }
 

@@ -13,7 +13,7 @@ protocol Command: Sendable {
   /// The options of the command, without `--help`.
   static var options: [Option] { get }
 
-  /// Checks the arguments before the command starts, opens or asks for anything.
+  /// Checks the arguments, before the command opens a file or asks the user for anything.
   init(_ arguments: Arguments) throws(Failure)
 
   /// Runs the command, and throws if the command fails.

@@ -8,7 +8,7 @@ struct Console: Sendable {
   var reservesOutput = false
   /// The settings for requests to servers.
   var network = NetworkOptions()
-  /// The observer that prints the SDK's events or waits; `nil` to print neither.
+  /// The observer that prints the SDK's events, or why the command waits; `nil` to print neither.
   var observer: ClientObserver?
 
   /// A copy of this console that writes only the result to standard output.

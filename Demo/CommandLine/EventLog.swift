@@ -15,8 +15,8 @@ extension Console {
   var tellingEvents: Console {
     let start = Date()
     let errors = errors
-    // Clear the current line first: a command may have drawn it, such as the time left for a code,
-    // and draws it again later.
+    // Clear the current line first. It may show the progress of a command, such as the time left
+    // for a code; the command draws that line again later.
     let canDraw = Appearance.canDraw(environment: ProcessInfo.processInfo.environment)
     let newLine = errors.isTerminal && canDraw ? "\r\u{1B}[K" : ""
     var console = self

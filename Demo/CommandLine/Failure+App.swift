@@ -1,8 +1,7 @@
 import SequencingOAuth
 
 extension Failure {
-  /// Phrases of errors that advise a change of an app's source, each with the hint for this
-  /// program.
+  /// Phrases of SDK errors that advise a change of an app's source, each with advice for the user.
   static let app: [(advice: String, hint: String)] = [
     (
       "the identity has no documentAddress",

@@ -1,7 +1,7 @@
 import SequencingOAuth
 
 extension Failure {
-  /// The message and, if it advises a setting, the option for that setting, in one line.
+  /// The message, followed by the hint if the hint names an option of this program, in one line.
   var advised: String {
     guard let hint, hint.hasPrefix(Self.adviceStart) else { return message }
     return "\(message). \(hint)"

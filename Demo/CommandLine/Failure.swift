@@ -179,9 +179,10 @@ struct Failure: Error, Equatable {
       + [challenge.map { "challenge: \($0)" }, hint, explanation].compactMap(\.self)
   }
 
-  /// The line with the command that explains the code; `nil` if the SDK does not document the code.
+  /// The line that names the command `explain` with the error code of this failure.
   ///
-  /// A user who interrupted the program needs no explanation.
+  /// It is `nil` if the SDK does not document the error code, or if the user interrupted the
+  /// program.
   private var explanation: String? {
     let isExplained = code != Self.interrupted.code && Article.troubleshooting.codes.contains(code)
     return isExplained ? "'sq-demo explain \(code)' says more." : nil

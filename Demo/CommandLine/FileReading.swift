@@ -76,7 +76,7 @@ enum FileReading {
   private static func checkReaders(of file: Int32) throws(ReadError) {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw .last }
-    // Root's files are exempt: they may be secrets of a container, which all its users may read.
+    // Root's files are exempt: in a container, they may be secrets that all of its users may read.
     let isOwn = status.st_uid == geteuid() && status.st_uid != 0
     guard status.st_mode & S_IFMT != S_IFREG || !isOwn || status.st_mode & 0o077 == 0 else {
       throw ReadError(
@@ -103,7 +103,7 @@ enum FileReading {
     }
   }
 
-  /// Returns whether a path leads to a regular file; its name can serve as a title.
+  /// Returns whether a path leads to a regular file, also through a link.
   static func isFile(_ path: String) -> Bool {
     var status = stat()
     return lookUp(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

@@ -1,6 +1,6 @@
 /// A summary of an HTML page in one line: its heading.
 ///
-/// The page comes from a server and may contain anything, so each search scans it only once.
+/// The page comes from a server and may be hostile, so each search takes only linear time.
 struct HTMLSummary: Sendable {
   /// The maximum number of bytes of the page to search, and of characters of its heading to show.
   private static let (mostOfPage, mostOfHeading) = (1 << 16, 200)
@@ -25,7 +25,7 @@ struct HTMLSummary: Sendable {
     var rest = page[...]
     while let start = rest.end(of: "<\(name)") {
       rest = page[start...]
-      // The tag's name may be longer, as in <title-bar>.
+      // Skip a tag with a longer name, such as <title-bar>.
       guard let next = rest.first, !next.isOfName else { continue }
       // If this tag or element has no end, no later element has an end.
       guard let content = rest.end(of: ">"), let end = page[content...].end(of: "</\(name)>") else {

@@ -4,8 +4,9 @@ import SequencingOAuth
 /// command's task.
 ///
 /// Every command then ends in the same way: its task stops, and the program waits for the end of a
-/// refresh and exits. The status is 3, or 0 after a command that runs until it is interrupted, such
-/// as `watch`. A second signal ends the program at once, unless it comes within half a second.
+/// refresh and exits. The exit status is 3, or 0 after a command that runs until it is interrupted,
+/// such as `watch`. A second signal ends the program at once, unless it comes within half a second
+/// after the first signal.
 enum Interrupts {
   /// Runs a body in a task that a signal cancels.
   static func cancelling(

@@ -31,7 +31,7 @@ struct Secret: Sendable, Equatable {
   }
 
   private static func firstLine(of path: String) throws(FileReading.ReadError) -> String {
-    // The limit ends the read from a source without an end.
+    // The limit also ends the read of a file without an end, such as /dev/zero.
     let content = try FileReading.secret(of: path, atMost: longest + 1)
     // Compare bytes, because a carriage return and a newline are a single Character.
     let line = content.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }

@@ -10,9 +10,10 @@ enum Suggestion {
 
   /// Returns the most similar word, or `nil` if no word is similar.
   ///
-  /// A similar word differs in one letter, or in at most a third of the typed letters. A word that
-  /// begins with at least three typed letters comes first. Letter case and leading dashes are
-  /// ignored. The result is also `nil` if there are fewer than 2 or more than 40 typed letters.
+  /// A similar word differs in one letter, or in at most a third of the typed letters. If the user
+  /// typed at least three letters, a word that begins with them comes first. Letter case and
+  /// leading dashes are ignored. The result is also `nil` if there are fewer than 2 or more than 40
+  /// typed letters.
   static func nearest(to word: String, among words: [String]) -> String? {
     let typed = letters(word)
     guard (2...longest).contains(typed.count) else { return nil }
@@ -31,8 +32,9 @@ enum Suggestion {
     Array(word.lowercased().drop { $0 == "-" })
   }
 
-  /// Returns how many letters to add, remove, replace or swap with a neighbor to make one word from
-  /// the other.
+  /// Returns the number of changes that make one word from the other.
+  ///
+  /// A change adds, removes or replaces a letter, or swaps two adjacent letters.
   static func distance(_ one: [Character], _ other: [Character]) -> Int {
     var before: [Int] = []
     var last = Array(0...other.count)

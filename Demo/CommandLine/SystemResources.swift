@@ -23,7 +23,7 @@ enum SystemResources {
     while opened.count < files {
       let file = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
       guard file >= 0 else {
-        // The system reports EINVAL for a number that no file may have.
+        // fcntl reports EINVAL if the limit allows no descriptor with the number 3 or above.
         throw lacks("open files", "fcntl", errno == EINVAL ? EMFILE : errno, remedy: "ulimit -n")
       }
       opened.append(file)

@@ -64,8 +64,9 @@ struct Accounts: Command {
     return try await store?.clients?.record(id)
   }
 
-  /// Adds the accounts of a store page by page, and merges in the accounts whose sessions have
-  /// ended, in the same order.
+  /// Adds the accounts of a store and the accounts whose sessions have ended, sorted by ID.
+  ///
+  /// Reads the store page by page.
   private func addAll(
     of opened: OpenStore?, to list: inout AccountList, _ console: Console
   ) async throws(Failure) {
@@ -76,7 +77,8 @@ struct Accounts: Command {
       let last = page.last?.id
       page =
         try await opened?.attempt { try await $0.page(after: last, limit: Self.pageSize) } ?? []
-      // Name the place after the first read: if the store cannot be read, its error comes instead.
+      // Tell the user which store it is only after the first read: if the store cannot be read, the
+      // error is enough.
       if last == nil { await tellPlace(of: opened, console) }
       for record in page {
         while let other = ended.first, Self.comesFirst(other.id, record.id) {

@@ -76,8 +76,8 @@ struct Call: Command {
       switch try await access.send(http, console) {
       case .answered(let response, let token): try show(response, to: http, token, console)
       case .undescribed(let reason):
-        // The server does not describe itself, so the user must choose the account whose token it
-        // gets.
+        // The resource has no metadata (RFC 9728), so its authorization server is not known. The
+        // user must name the account whose token the resource gets.
         if let failure = access.accountIsOpen { throw failure }
         do throws(Failure) {
           try await send(body, by: access.options, console)

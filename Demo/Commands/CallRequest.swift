@@ -22,7 +22,7 @@ struct CallRequest: Sendable {
     bodyFile = arguments[.body]
     headers = HeaderFields(
       try arguments.all(.header).map { text throws(Failure) in try Self.field(text) })
-    // The server of a path is not known yet, and any server shows whether the path is valid.
+    // The server of a path is not known yet, so `localhost` stands in for it in this check.
     _ = try Self.url(isPath ? "https://localhost" + url : url)
   }
 

@@ -49,7 +49,7 @@ struct Discover: Command {
     do throws(Failure) {
       report = try await search(options, records, asked, console)
     } catch {
-      // The steps so far say where the search ended.
+      // Print the steps even after a failure, because they show where the search ended.
       let store: any TokenStore = options.opened?.store ?? MemoryTokenStore()
       let account = try await candidates(
         of: ResourceAccess(address, nil, options, records), in: store)

@@ -80,7 +80,7 @@ struct Logout: Command {
         reach = try await signIn.logOut()
       } catch {
         let failure = await explained(error, of: account)
-        // The failure of the logout matters more than one to forget the client.
+        // Even if forgetting the client fails too, report the failure of the logout.
         _ = try? await account.store.clients?.forget(account.id)
         throw failure
       }

@@ -115,7 +115,8 @@ struct Sandbox: Command {
     let grpc = try EmbeddedSandbox.startRPC(of: server, port: rpcPort)
     let report = SandboxReport(server, grpc, scopes: options.scopes, rules: rules)
     try console.result(printsJSON ? try report.json() : report.text)
-    // The server runs until a signal cancels the task. Its recorded requests are not used.
+    // The server runs until a signal cancels the task. It records all requests, which this command
+    // does not use, so they are erased regularly.
     while !Task.isCancelled {
       server.forgetRequests()
       try? await Task.sleep(for: .seconds(60))

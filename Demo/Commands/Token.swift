@@ -50,8 +50,7 @@ struct Token: Command {
 
   /// Returns the token of an account.
   ///
-  /// If the server answers a refresh slowly, this method waits as long as several calls of
-  /// `token()` would.
+  /// If the server answers a refresh slowly, this method calls `token()` again after each timeout.
   private static func token(
     of oauth: SQOAuth, _ console: Console
   ) async throws(SQOAuthError) -> SQToken {
@@ -70,6 +69,6 @@ struct Token: Command {
     }
   }
 
-  /// The maximum number of waits, each as long as one call may take; a refresh ends earlier.
+  /// The maximum number of calls of `token()`; a slow refresh ends before the last one times out.
   private static let mostAttempts = 8
 }

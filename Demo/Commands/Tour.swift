@@ -36,7 +36,7 @@ struct Tour: Command {
     """
   static let options =
     [.plain, .rpc, .drive]
-    // Leave `--verbose` out, because the screen would overwrite its lines.
+    // Leave `--verbose` out, because the screen would overwrite the lines that it prints.
     + AccountOptions.optionsOrSandbox.filter { $0 != .verbose }
 
   private let account: AccountOptions
@@ -116,7 +116,7 @@ struct Tour: Command {
       ).run(console)
     }
     guard hasScreen else {
-      // Without a terminal, there is probably no user for a browser, unless an option names one.
+      // Without a terminal, there is probably no user for a browser, unless `--browser` was given.
       let isPlayed = browser?.playedUser != nil || (browser == nil && place.server.isSandbox)
       return try await TourInLines(
         app: app, server: place.server, player: isPlayed ? .visitor : .browser,

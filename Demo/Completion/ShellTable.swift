@@ -27,7 +27,7 @@ struct ShellTable {
     return entries.flatMap(\.options).filter { $0.value != nil && names.insert($0.name).inserted }
   }
 
-  /// The options that take a different kind of value in a command than in the commands before it.
+  /// The options that a command completes differently than the first command with the option.
   var specialOptions: [(command: String, option: Option)] {
     let usual = Dictionary(uniqueKeysWithValues: optionsWithValues.map { ($0.name, $0) })
     return entries.flatMap { entry in

@@ -13,10 +13,10 @@ enum CallRoute: Sendable {
 extension AccountOptions {
   /// Returns the route to a URL: the account that fits it or, without one, the resource itself.
   ///
-  /// An account fits if it is kept for the resource, if its listed servers contain the URL's
-  /// server, or if it lists none and its own server is the URL's server. An account that
-  /// `--account` names, or a server that the options name, is used in any case. If `--account`
-  /// names no existing account, a new account for the resource gets this name.
+  /// An account fits if it is kept for the resource. It also fits if its token may go to the URL's
+  /// server: one of the servers that the user listed or, without a list, its authorization server.
+  /// An account that `--account` names, or a server that the options name, is used in any case. If
+  /// `--account` names no existing account, a new account for the resource gets this name.
   func route(to url: String?, _ console: Console) async throws(Failure) -> CallRoute {
     guard let url, !signIn.usesSandbox, signIn.server == nil else { return .account(self) }
     let target = try CallTarget(checking: url)
@@ -77,9 +77,9 @@ struct CallTarget: Sendable {
   enum Choice {
     /// An account that is kept for the resource.
     case resource(AccountRecord)
-    /// An account of `login` that fits the URL.
+    /// An account from `sq-demo login` that fits the URL.
     case login(AccountRecord)
-    /// One of several accounts; the call must name it.
+    /// Several accounts fit; the call must name one of them.
     case open([AccountRecord])
     /// A new account for the resource.
     case new
@@ -99,8 +99,8 @@ struct CallTarget: Sendable {
 
   /// Returns an account that has the name of the resource's account, but is not for the resource.
   ///
-  /// `id` is the name of the account that a call uses; if it is `nil`, the names are the resource's
-  /// identifiers.
+  /// `id` is the name of the resource's account. If `id` is `nil`, the account's name is one of the
+  /// resource's identifiers.
   func namesake(of id: String?, among records: [AccountRecord]) -> AccountRecord? {
     let names = id.map { [$0] } ?? identifiers
     return records.first { record in

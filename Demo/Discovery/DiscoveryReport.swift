@@ -36,13 +36,13 @@ struct DiscoveryReport: Encodable {
   /// choose.
   struct Account {
     let ids: [String]
-    /// Whether these accounts come from `login`, and not from a call to the resource.
+    /// Whether `sq-demo login` created these accounts, and not a call to the resource.
     let isOfLogin: Bool
   }
 
   private let address: String
   private let steps: [AskedAddresses.Step]
-  /// The resource's identifier; `nil` if it does not describe itself.
+  /// The resource's identifier; `nil` if the resource has no metadata (RFC 9728).
   private let resource: String?
   private let resourceName: String?
   private let scopesSupported: [String]?

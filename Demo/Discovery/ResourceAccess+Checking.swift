@@ -28,7 +28,7 @@ extension ResourceAccess {
   /// Throws if the account that is kept for the resource is not what the options demand.
   func checkKept() throws(Failure) {
     guard let record = records.first(where: { $0.id == accountID }) else { return }
-    // If the session has ended, there are no tokens to check: the account gets new ones.
+    // If the session has ended, the account has no tokens to check, and a sign-in gets new tokens.
     if !record.token.accessToken.isEmpty { try options.checkBinds(record) }
     guard let option = signIn.providerOption else { return }
     guard let client = try record.issuer.flatMap(clientByHand), client.clientID == record.clientID
@@ -60,11 +60,13 @@ extension ResourceAccess {
       "\(Option.resource.name) does not list \(origin), so no token may go there")
   }
 
-  /// Returns the client of an account from `login` at an issuer, changed to follow the options;
-  /// `nil` if there is no such account.
+  /// Returns the client of an account from `sq-demo login` at an issuer, changed by the options.
   ///
-  /// - Throws: The reason if that client cannot follow the options. No client can follow a profile
-  ///   here, because a profile also has rules for the search, which a call does not follow.
+  /// Returns `nil` if there is no such account.
+  ///
+  /// - Throws: A failure if the client cannot use one of the options, or if they contain
+  ///   `--profile`. A profile also has rules for the search for the server, and a call does not
+  ///   obey these rules.
   private func clientByHand(at issuer: String) throws(Failure) -> ClientConfiguration? {
     guard signIn.protections.profile == .standard else {
       throw SignInArguments.needsProvider(.profile)

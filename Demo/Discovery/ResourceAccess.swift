@@ -92,7 +92,7 @@ struct ResourceAccess: Sendable {
   /// The failure for a resource that demands a token without naming its authorization server; `nil`
   /// if there is no account to choose, or if the user names a new account.
   ///
-  /// A token that was meant for another server goes to this one only if the user says so.
+  /// A token that was meant for another server goes to this resource only if the user says so.
   var accountIsOpen: Failure? {
     let others = records.filter {
       let client = KeptClient($0)
@@ -130,7 +130,7 @@ struct ResourceAccess: Sendable {
     }
   }
 
-  /// The settings from the command line's options for requests, without those for a sign-in.
+  /// The settings for requests, from the options of the command line.
   var settings: ResourceClient.Options {
     var settings = ResourceClient.Options()
     settings.scope = signIn.scope
@@ -148,7 +148,7 @@ struct ResourceAccess: Sendable {
       documentAddress: signIn.documentAddress, clients: clients)
   }
 
-  /// The clients of accounts that were signed in at a server with their provider's options.
+  /// The clients of accounts that `sq-demo login` signed in at an issuer.
   private var clients: [ClientConfiguration] {
     records.filter { KeptClient($0).identifiers.isEmpty }.compactMap { record in
       guard case .issuer? = KeptClient(record).server else { return nil }
@@ -165,7 +165,7 @@ struct ResourceAccess: Sendable {
       try await accounts.flush()
     } catch {
       guard account?.hasAccessToken == false else { throw Failure(notKept: error) }
-      // The session has ended, and the reason follows.
+      // The session has ended. The error that says why is reported after this one.
       return console.report(Failure(notErased: error))
     }
     guard screens.hasSignedIn, let id = account?.accountID,
@@ -179,7 +179,7 @@ struct ResourceAccess: Sendable {
 }
 
 extension Failure {
-  /// Returns the failure with the reason why the command knows no server for a new account.
+  /// Returns this failure with `error` as the reason why no authorization server is known.
   ///
   /// A failure with another code than `no_account` stays unchanged.
   func missing(_ error: SQOAuthError, of address: String) -> Failure {
@@ -193,7 +193,7 @@ extension Failure {
 }
 
 extension SQOAuthError {
-  /// Whether a resource does not describe itself, so that its authorization server is not known.
+  /// Whether a resource has no metadata (RFC 9728), so its authorization server is not known.
   fileprivate var isWithoutDescription: Bool {
     cause is NoResourceMetadata
   }

@@ -139,8 +139,8 @@ final class ResourceScreens: Sendable {
     switch error.code {
     case .clientUnknown:
       return failure.withHint(
-        "Register a client there by hand, and sign it in with 'sq-demo login', its --issuer and "
-          + "--client-id; or give the address of a document about it with --client-id.")
+        "Register a client at that server by hand, then run 'sq-demo login' with --issuer and "
+          + "--client-id. Or use --client-id with the URL of a client metadata document.")
     case .insufficientScope:
       return failure.withHint(Failure.signInForMore).naming(signIn)
     case .insufficientUserAuthentication:

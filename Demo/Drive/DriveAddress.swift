@@ -35,7 +35,7 @@ enum DriveAddress: Sendable, Equatable {
   static func check(_ option: String?) throws(Failure) {
     guard let option else { return }
     do throws(SQOAuthError) {
-      // The server of a path is not known yet, and any server shows whether the path is valid.
+      // The server of a path is not known yet, so `localhost` stands in for it in this check.
       _ = try ResourceOrigin(isPath(option) ? "https://localhost" + option : option)
     } catch {
       throw .refused(error, of: .drive)

@@ -72,8 +72,8 @@ struct DriveCookbook: Sendable {
     }
     try tell("upload", "\"\(file.title)\" is \(file.id)")
 
-    // Rename: save a record with an `id`, which replaces the record; a record without one would be
-    // added.
+    // Rename: save a record with an `id`, which replaces the stored record. A record without an
+    // `id` would be added as a new one.
     file.title = "Groceries.txt"
     file = try await files.save(file, returning: File.self)
     try tell("rename", "\(file.id) is \"\(file.title)\"")

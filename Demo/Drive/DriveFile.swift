@@ -104,7 +104,7 @@ extension DriveFile {
 
   /// Shortens a name that is too long for a file system, and keeps its extension.
   private static func shortened(_ name: String) -> String {
-    // File systems allow 255 bytes, and a download appends its own endings.
+    // File systems allow 255 bytes, and a download adds suffixes such as `.partial.info`.
     let limit = 200
     guard name.utf8.count > limit else { return name }
     let end = name.lastIndex(of: ".").map { name[$0...] } ?? ""

@@ -26,7 +26,7 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Makes all checks that need no server, and returns the content of a new file.
+  /// Makes all checks that need no server, and returns the content of the file to upload, if any.
   func prepare() throws(Failure) -> WebRequestBody {
     switch self {
     case .put(let path, let title):
@@ -47,7 +47,7 @@ enum FilesWork: Sendable, Equatable {
     }
   }
 
-  /// Does the task and prints its result; `content` is the content of a new file.
+  /// Does the task and prints its result; `content` is the content of the file to upload.
   func run(_ drive: Drive, _ content: WebRequestBody, _ report: FilesReport) async throws(Failure) {
     switch self {
     case .list:

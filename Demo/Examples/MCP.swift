@@ -95,7 +95,8 @@ func call(
       withJSONObject: ["jsonrpc": "2.0", "id": 1, "method": method, "params": parameters]))
   let answer = MCPAnswer()
   request.destination = .stream { try await answer.receive($0, $1) }
-  // A tool may take long; meanwhile the server sends a comment every few seconds.
+  // A tool may take long, so the request as a whole has no time limit. The limit for silence stays,
+  // because the server sends a comment every few seconds.
   request.timeout = nil
   let response = try await client.send(request)
   guard response.status == 200 else {

@@ -1,5 +1,5 @@
 // A service that registers itself with its own key, checks the access tokens of its callers, and
-// exchanges each for a token of the next service for the same user.
+// exchanges each of them for a token of the same user that the next service accepts.
 //
 //   Scripts/demo sandbox --port 8989 --jwt                in another terminal: a server for the tokens
 //   Scripts/demo login --issuer http://127.0.0.1:8989     in another terminal: the caller
@@ -7,7 +7,8 @@
 //
 // Each line of standard input is a caller's token, which a real service would get in a request. The
 // environment variable ISSUER names another server, which must let clients register themselves.
-// AUDIENCE is that server's name for this service. The sandbox's own tokens are for the sandbox.
+// AUDIENCE is the audience of the callers' tokens. By default it is ISSUER, because the sandbox
+// issues the callers' tokens for itself.
 
 import Foundation
 import SequencingOAuth
@@ -42,7 +43,7 @@ do {
 
   let service = AuthorizationModule(configuration: client)
   let callers = TokenIntrospector(client, audience: audience)
-  // The next service is a separate program. Its check is here to show the token that it gets.
+  // The next service would be another program. Its check is here only to show its token.
   let next = try AccessTokenValidator(provider: .issuer(issuer), audience: nextService)
   while let token = readLine() {
     guard let user = try await subject(of: token, callers) else {

@@ -1,6 +1,6 @@
 /// The error codes of the program itself, which the SDK's article does not explain.
 enum ProgramCodes {
-  /// The code of the answers whose status is not 2xx.
+  /// The entry that explains the codes of all answers whose status is not 2xx, such as `http_404`.
   private static let status = "http_4xx"
 
   /// The codes in alphabetical order.

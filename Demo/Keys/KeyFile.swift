@@ -109,7 +109,7 @@ extension KeyFile {
 }
 
 extension SQOAuthError {
-  /// The failure that this program's own key has thrown; `nil` for any other error, also of a key.
+  /// The failure to use the client's key file, if it caused this error; otherwise `nil`.
   var failureOfKey: Failure? {
     guard code == .clientKeyFailed else { return nil }
     return (cause as? SQOAuthError)?.cause as? Failure

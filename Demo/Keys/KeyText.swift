@@ -2,7 +2,7 @@ import SQCrypto
 import SQFoundation
 import SequencingOAuth
 
-/// Functions that tell the forms of a key's text apart: PEM or a JSON Web Key, private or public.
+/// Functions that recognize the form of a key's text: PEM or a JSON Web Key, private or public.
 enum KeyText {
   /// The maximum length of a key's text in bytes.
   private static let longest = 64 * 1024
@@ -45,7 +45,7 @@ enum KeyText {
     text.contains("-----BEGIN PUBLIC KEY-----") && !text.contains("PRIVATE KEY-----")
   }
 
-  /// Returns the members of a public key in PEM as a JSON Web Key, or `nil` if the text has none.
+  /// Converts a public key in PEM to the members of a JSON Web Key; `nil` if there is no such key.
   static func membersOfPEM(_ text: String) -> [String: String]? {
     PublicKey(pem: Data(text.utf8))?.members
   }

@@ -35,7 +35,7 @@ struct NetworkOptions: Sendable {
     words = Self.options.flatMap { option in arguments[option].map { [option.name, $0] } ?? [] }
   }
 
-  /// The settings without options; servers see the names of this program and of the SDK.
+  /// The settings without options; the field `User-Agent` names this program and the SDK.
   private static var standard: HTTPTransportConfiguration {
     var configuration = HTTPTransportConfiguration()
     configuration.userAgent =

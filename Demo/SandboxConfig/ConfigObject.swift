@@ -3,7 +3,7 @@ import SequencingOAuth
 
 /// A JSON object of a configuration file; its errors name the wrong member by a path.
 struct ConfigObject: Sendable, Redacted {
-  /// The place of the object, such as `clients[0]`; empty for the whole file.
+  /// The path of the object in the file, such as `clients[0]`; empty for the file's own object.
   let path: String
   let members: [String: JSONValue]
 

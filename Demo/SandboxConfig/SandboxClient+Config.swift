@@ -51,7 +51,7 @@ extension SandboxClient {
   ) throws(Failure) -> [String]? {
     let addresses = try object.texts(name)
     for (index, address) in (addresses ?? []).enumerated() {
-      // RFC 6749, section 3.1.2.
+      // RFC 6749, section 3.1.2, requires an absolute URI without a fragment.
       let scheme = URL(string: address)?.scheme?.lowercased()
       guard let scheme, !address.contains("#") else {
         throw object.wrong(

@@ -97,7 +97,7 @@ struct SandboxConfig: Sendable {
   private static func resources(_ file: ConfigObject) throws(Failure) -> Set<String>? {
     guard let resources = try file.texts("resources") else { return nil }
     for (index, resource) in resources.enumerated() {
-      // RFC 8707, section 2.
+      // RFC 8707, section 2, requires an absolute URI without a fragment.
       guard URL(string: resource)?.scheme != nil, !resource.contains("#") else {
         throw file.wrong(
           "resources[\(index)]",

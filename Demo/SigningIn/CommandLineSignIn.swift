@@ -10,8 +10,7 @@ struct CommandLineSignIn: Sendable {
   /// The server's name or address, to show to the user.
   private let place: String
   private let console: Console
-  /// The redirect URIs to try before the client's own: those that the program has registered with a
-  /// port.
+  /// The registered redirect URIs that the sign-in tries before the client's own redirect URI.
   var registeredURIs: [String] = []
 
   init(_ oauth: SQOAuth, _ options: SignInArguments, at place: String, _ console: Console) {
@@ -24,7 +23,7 @@ struct CommandLineSignIn: Sendable {
   /// Whether the program gets the redirect without reading standard input.
   var readsNoInput: Bool { options.readsNoInput }
 
-  /// The time limit for the user.
+  /// The maximum time that the user has for a sign-in in the browser.
   var timeout: Duration { options.timeout }
 
   /// Signs in at once, in a browser or on another device.
@@ -50,7 +49,9 @@ struct CommandLineSignIn: Sendable {
     }
   }
 
-  /// Signs in with the first registered port that is free, because many servers compare the port.
+  /// Signs in with the first registered redirect URI whose port is free.
+  ///
+  /// Many servers accept only the registered ports.
   private func signInWithFreePort() async throws(SQOAuthError) {
     if let configuration = oauth.module.configuration {
       for uri in registeredURIs {

@@ -8,7 +8,7 @@ struct DeviceCodeScreen: Sendable {
   private let console: Console
   /// The sandbox user for whom the program enters the code; `nil` if a person enters the code.
   private let visitor: SandboxUser?
-  /// The time limit for the user; `nil` for the lifetime of the code.
+  /// The maximum time that the user has for the sign-in; `nil` for the lifetime of the code.
   private let timeout: Duration?
 
   init(_ options: SignInArguments, _ console: Console) {

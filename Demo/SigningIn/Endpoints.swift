@@ -25,7 +25,7 @@ struct Endpoints: Sendable, Equatable {
   }
 }
 
-// The extension keeps the struct's memberwise initializer.
+// The initializer is in an extension, so that the struct keeps its memberwise initializer.
 extension Endpoints {
   /// Creates the endpoints in the options, and returns `nil` if a required endpoint is missing.
   init?(_ arguments: Arguments) {

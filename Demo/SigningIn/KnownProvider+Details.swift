@@ -122,7 +122,7 @@ extension KnownProvider {
   private static func realm(_ issuer: String?) -> KnownProvider? {
     guard let issuer, let marker = issuer.firstRange(of: "/realms/") else { return nil }
     let realm = issuer[marker.upperBound...].prefix { $0 != "/" }
-    // A realm whose name needs escapes works with `--issuer` and without `--provider`.
+    // Refuse a realm whose name needs escapes; it works with `--issuer`, without `--provider`.
     guard isPlain(realm), isEnd(issuer[marker.upperBound...].dropFirst(realm.count)) else {
       return nil
     }

@@ -92,7 +92,8 @@ enum KnownProvider: Sendable, Equatable {
 
   /// The scopes that ask who the user is.
   var identityScopes: [String] {
-    // Apple has no scope `profile`, and posts the redirect if the sign-in requests `email`.
+    // Apple has no scope `profile`. If a sign-in requests `email`, Apple sends the redirect by
+    // POST.
     if case .apple = self { ["openid"] } else { ["openid", "profile", "email"] }
   }
 }

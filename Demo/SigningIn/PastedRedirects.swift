@@ -103,7 +103,7 @@ final class PastedRedirects: Sendable {
   private func readLines() -> End {
     var lines = InputLines()
     var refusals = 0
-    // A window may break an address into lines, and so may a mail program.
+    // The first line of an address that a window or a mail program may have broken into two lines.
     var part = ""
     while let line = lines.next(while: { !isOver.load(ordering: .acquiring) }) {
       let redirect = Self.redirect(in: line)

@@ -35,7 +35,7 @@ struct SandboxReport: Encodable {
   }
 
   private let issuer: String
-  /// The identifier of the API as a resource; `nil` if the API does not describe itself.
+  /// The identifier of the API as a resource; `nil` if the API has no metadata (RFC 9728).
   private let resource: String?
   private let authorizationEndpoint: String
   private let tokenEndpoint: String
@@ -126,8 +126,9 @@ struct SandboxReport: Encodable {
     return "\(Option.browser.name) \(ShellWords.quote(value.onScreen))"
   }
 
-  /// The commands that need only the API's address; empty if the API does not describe itself or
-  /// the sandbox has a profile.
+  /// The commands that need only the API's address.
+  ///
+  /// The text is empty if the API has no metadata (RFC 9728) or the sandbox has a profile.
   private var fromAddress: String {
     guard rules.describesAPI, rules.profileName == nil else { return "" }
     return """

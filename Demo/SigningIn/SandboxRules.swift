@@ -43,7 +43,7 @@ struct SandboxRules: Sendable {
   private let profile: SandboxSecurityProfile?
   private let acceptsProofs: Bool
   private let key: SandboxKey?
-  /// Whether the API describes itself, so that its address is enough for a client.
+  /// Whether the API has metadata (RFC 9728), so that its address is enough for a client.
   let describesAPI: Bool
   private let stepsUp: Bool
   private let readsDocuments: Bool

@@ -19,7 +19,7 @@ struct ServerExceptions: Sendable, Equatable {
   /// that the provider uses by default.
   private(set) var assertionAudience: AssertionAudience?
 
-  /// The violations by their names in the option and in the SDK.
+  /// The violations that `--quirk` accepts, with their names in the option and in the SDK.
   static let quirkNames: [(option: String, sdk: String, quirk: TokenResponseQuirks)] = [
     ("missing-token-type", "missingTokenType", .missingTokenType),
     ("any-content-type", "anyContentType", .anyContentType),
@@ -66,7 +66,7 @@ struct ServerExceptions: Sendable, Equatable {
     return found.quirk
   }
 
-  /// Returns these exceptions, completed with earlier exceptions.
+  /// Returns these exceptions; where the user named none, the account's earlier exceptions apply.
   func completed(by earlier: ServerExceptions) -> ServerExceptions {
     var all = self
     if quirks.isEmpty { all.quirks = earlier.quirks }
@@ -120,7 +120,7 @@ extension ServerExceptions {
 }
 
 extension AssertionAudience {
-  /// Reads the value of `--assertion-audience`; a text that is no known word is a name.
+  /// Reads the value of `--assertion-audience`: one of three known words, or the audience itself.
   init(option text: String) {
     self =
       switch text {

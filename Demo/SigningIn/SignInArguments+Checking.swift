@@ -44,7 +44,7 @@ extension SignInArguments {
         + "the key into a file, or use --store memory for this run only")
   }
 
-  /// The scopes that ask the server of the options who the user is.
+  /// The scopes that request the user's identity from the server that the options name.
   var identityScopes: [String] {
     guard case .known(let known)? = server else { return ["openid", "profile", "email"] }
     return known.identityScopes

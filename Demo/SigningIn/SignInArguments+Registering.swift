@@ -78,7 +78,7 @@ extension SignInArguments {
     }
   }
 
-  /// The options for a registration; calls that find their server use the same registration.
+  /// The options for a registration; a command that finds the server by itself uses the same ones.
   private var options: RegistrationOptions {
     var options = RegistrationOptions()
     (options.fixesPorts, options.verifies) = (true, true)

@@ -120,7 +120,7 @@ struct SignInArguments: Sendable {
       guard case .issuer = server else {
         throw .usage("--client-id is missing: this provider needs it")
       }
-      // Reject options that are wrong for any client before asking the server to register one.
+      // Reject options that no client can use before the server registers a client.
       var later = self
       later.authentication = nil
       _ = try later.client("registered later", of: server)
@@ -134,8 +134,8 @@ struct SignInArguments: Sendable {
   ///
   /// If the options name a client or server that is not the record's, nothing is taken: each client
   /// and server may get only its own stored values. With `signInCommand`, the account's key is not
-  /// needed at once: if its file cannot be used, only a request that needs the key fails, and names
-  /// this command.
+  /// needed at once: if its file cannot be used, only a request that needs the key fails, with an
+  /// error that names this command.
   func completed(
     by record: AccountRecord, signInCommand: String? = nil
   ) throws(Failure) -> SignInArguments {
@@ -169,7 +169,8 @@ struct SignInArguments: Sendable {
     guard let server else { return self }
     var options = self
     options.secret = registration.clientSecret.map { Secret(.clientSecret, $0) }
-    // A server registers unescaped Basic under the name of Basic.
+    // A registration has the same name for Basic with and without escapes, so keep the user's
+    // choice.
     if authentication != .basicUnescaped || registration.clientAuthentication != .basic {
       options.authentication = registration.clientAuthentication
     }
@@ -178,7 +179,9 @@ struct SignInArguments: Sendable {
     return options
   }
 
-  /// Returns these options for an account's resource, if the account is kept for a resource.
+  /// Returns these options with the identifiers and servers of an account's resource.
+  ///
+  /// If the options name servers, these servers stay.
   func forResource(of kept: KeptClient) throws(Failure) -> SignInArguments {
     guard !kept.identifiers.isEmpty else { return self }
     var options = self
@@ -275,8 +278,8 @@ struct SignInArguments: Sendable {
       client.resources = identifiers
       client.requiredScopes = requiredScopes
       client.expectedSubject = subject
-      // If only a user's name or a resource's address led to the server, anyone may have chosen it,
-      // so it must not be on this computer.
+      // If only a user's name or a resource's address led to the server, anyone may have chosen the
+      // server, so it must not be on this computer.
       client.acceptsServersOnThisComputer =
         subject == nil && identifiers.allSatisfy(EmbeddedSandbox.canBeVisited)
       return client

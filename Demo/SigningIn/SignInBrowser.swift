@@ -44,8 +44,9 @@ struct SignInBrowser: UserAgent {
       pass: { signIn.handleRedirect($0) })
     options.browser.announcement(wait, at: url).forEach(console.progress)
     let takesTerminal = options.browser.browser?.takesTerminal == true
-    // A browser's command may run until the browser is closed, so start reading before it. But
-    // `print` shows the address first, and nothing typed in a text browser must be read.
+    // The command of a browser may run until the user closes the browser, so read standard input
+    // before it starts. There are two exceptions: `print` must show the address first, and a text
+    // browser itself needs what the user types.
     let readsFirst = options.browser != .print && !takesTerminal
     let needsPaste = !isLoopback && options.browser.playedUser == nil
     if needsPaste, readsFirst { pasted.read() }

@@ -35,7 +35,7 @@ struct SignInProtections: Sendable, Equatable {
     profile = client.profile
   }
 
-  /// Returns these protections, completed with earlier protections.
+  /// Returns these protections, together with the account's earlier protections.
   func completed(by earlier: SignInProtections) -> SignInProtections {
     var all = self
     all.pushesRequest = pushesRequest || earlier.pushesRequest

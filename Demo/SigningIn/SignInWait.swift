@@ -1,6 +1,6 @@
-/// The time limit for the user of a command, with advice for users without a browser.
+/// The time limit of a sign-in, with advice for users without a browser.
 struct SignInWait: Sendable, Equatable {
-  /// The time limit for the user.
+  /// The maximum time that the user has for the sign-in.
   let timeout: Duration
   /// The option that changes the limit; `nil` if the command has none.
   var option: Option? = .timeout
@@ -24,7 +24,7 @@ struct SignInWait: Sendable, Equatable {
     guard let server else {
       return "Without a browser: --browser sandbox plays the sandbox's user."
     }
-    // A server on this machine may be a sandbox, but only its pages would show that.
+    // Any server on this machine may be a sandbox: its address does not show whether it is one.
     guard EmbeddedSandbox.canBeVisited(server) else { return nil }
     return "Without a browser: if the server is a sandbox, --browser sandbox plays its user."
   }

@@ -4,7 +4,7 @@ struct Appearance: Sendable, Equatable {
     case none
     /// The sixteen colors that the terminal's theme defines.
     case basic
-    /// The palette of 256 colors; these look the same on every terminal.
+    /// The palette of 256 colors, which look the same on every terminal.
     case palette
   }
 

@@ -51,7 +51,7 @@ struct Canvas: Sendable, Equatable {
     Line(Span(String(repeating: glyphs.rule, count: width), .faint)).weighing(.rule)
   }
 
-  /// Returns the keys that the user can press, on as many lines as they need.
+  /// Returns a list of keys that the user can press, on as many lines as it needs.
   func keys(_ keys: [KeyHint]) -> [Line] {
     let separator = Span("  \(glyphs.dot)  ", .faint)
     return keys.reduce(into: [Line]()) { lines, hint in

@@ -12,8 +12,7 @@ struct HiddenInput {
     tcgetattr(terminal, &settings)
     before = settings
     settings.c_lflag &= ~tcflag_t(ECHO)
-    // The end of the line is still shown, so that the next text starts on the line below the
-    // question.
+    // Only the newline is still shown, so that the next text starts on the line below the question.
     settings.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
     // If the user could stop the program, the shell would show the characters that are typed later.
     stopHandler = signal(SIGTSTP, SIG_IGN)

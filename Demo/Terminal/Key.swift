@@ -1,4 +1,4 @@
-/// A key that the user pressed.
+/// A key on the keyboard that the user pressed.
 enum Key: Sendable, Equatable {
   case character(Character)
   case enter

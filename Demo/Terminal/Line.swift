@@ -47,7 +47,7 @@ enum Style: Sendable {
   }
 }
 
-/// The importance of a line: on a screen with too few rows, the first cases are dropped first.
+/// The importance of a line; a screen with too few rows drops the lines of the first cases first.
 enum Weight: Int, Sendable, CaseIterable {
   case detail
   case context
@@ -67,7 +67,7 @@ enum Weight: Int, Sendable, CaseIterable {
 /// One line of a screen.
 struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
   var spans: [Span]
-  /// Whether the terminal itself wraps the line from the first column, so that it can be copied.
+  /// Whether the line is an address, which the terminal itself wraps so that the user can copy it.
   var isAddress = false
   var weight = Weight.essential
 
@@ -131,7 +131,7 @@ struct Line: Sendable, Equatable, ExpressibleByStringLiteral {
       let indent = spans.isEmpty ? "" : String(repeating: " ", count: Page.margin)
       return indent + encoded(colours) + clearRest
     }
-    // In a full row, the cursor is still on the last character, and clearing would remove that.
+    // In a full row, the cursor is still on the last character, which clearing would remove.
     let isFull = TextLayout.columns(text).isMultiple(of: max(1, columns))
     return encoded(colours) + (isFull ? "" : clearRest)
   }

@@ -1,6 +1,6 @@
 import SQLibC
 
-/// The waits for the readers of standard output and standard error; a signal can end the waits.
+/// Functions that wait until standard output or standard error accepts bytes.
 ///
 /// A reader might never read again, and the program must not wait for it after a signal has asked
 /// the program to end.
@@ -13,17 +13,17 @@ enum OutputWaits {
     return (ends[0], ends[1])
   }()
 
-  /// The time that a reader still has after the waits have ended, in milliseconds.
+  /// How long the program still waits for a reader after ``end()``, in milliseconds.
   private static let grace: Int32 = 1000
 
-  /// Ends all waits, including later waits.
+  /// Limits every wait to ``grace``: the waits in progress and all future waits.
   static func end() {
     if let bell { write(bell.writing, "!", 1) }
   }
 
   /// Waits until a descriptor accepts bytes.
   ///
-  /// Returns `false` if the waits have ended and the descriptor accepts none within ``grace``.
+  /// Returns `false` if ``end()`` was called and the descriptor accepts no bytes within ``grace``.
   static func wait(for descriptor: Int32) -> Bool {
     let output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     var polled = [output, pollfd(fd: bell?.reading ?? -1, events: Int16(POLLIN), revents: 0)]

@@ -1,4 +1,4 @@
-/// A whole screen that fits into the terminal: a head, a body and the keys.
+/// A whole screen that fits into the terminal: a head, a body, and the keys to press.
 struct Page: Sendable, Equatable {
   /// The free columns on each side.
   static let margin = 2

@@ -61,7 +61,7 @@ extension Console {
     return try outcome.get()
   }
 
-  /// Draws each report over the previous one, at most ten per second, and keeps the last one.
+  /// Draws each report over the previous one, at most ten per second, and always draws the last.
   private func draw(
     _ bar: ProgressBar, _ reports: AsyncStream<TransferProgress>, _ appearance: Appearance
   ) async {
@@ -79,7 +79,7 @@ extension Console {
       drawn = .now
       waiting = nil
     }
-    // Before the first bytes move, a sign-in may use the terminal.
+    // Draw nothing before the first bytes move, because a sign-in may still use the terminal.
     for await progress in reports where progress.completed > 0 || progress.total == 0 {
       first = first ?? progress
       if let drawn, ContinuousClock.now - drawn < .milliseconds(100) {

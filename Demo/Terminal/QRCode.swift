@@ -40,7 +40,7 @@ enum QRCode {
       close(inputEnds[1])
       return nil
     }
-    // The other ends belong to this process, so the program must not keep them open.
+    // This process uses these two ends itself, so the program that it starts must not inherit them.
     for descriptor in [inputEnds[1], outputEnds[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     defer { close(outputEnds[0]) }
     let process = spawn(words, reading: inputEnds[0], writing: outputEnds[1])

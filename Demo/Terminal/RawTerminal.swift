@@ -48,7 +48,7 @@ final class RawTerminal {
   /// The current number of columns and rows.
   var size: (columns: Int, rows: Int) { Self.output.size }
 
-  /// Saves the terminal's settings and switches to the screen.
+  /// Saves the terminal's settings and switches to the alternate screen.
   func enter() {
     guard !isEntered else { return }
     isEntered = true
@@ -72,7 +72,7 @@ final class RawTerminal {
     CrashGuard.remove()
   }
 
-  /// Stops the program like Ctrl-Z and, when it continues, switches to the screen again.
+  /// Stops the program like Ctrl-Z and, when it continues, switches to the alternate screen again.
   func suspend() {
     leave()
     // Send the signal to the process, because the threads of the cooperative pool block signals.

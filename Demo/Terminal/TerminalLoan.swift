@@ -14,7 +14,7 @@ enum TerminalLoan {
   private static let reading = Mutex(())
   private static let screen = Mutex<Screen?>(nil)
 
-  /// Sets the screen to leave before the terminal is lent and to enter again afterwards.
+  /// Sets the screen that the program leaves before each loan and enters again after it.
   static func use(_ screen: Screen?) {
     self.screen.withLock { $0 = screen }
   }

@@ -75,14 +75,14 @@ enum StandardStreams {
   /// Opens each standard stream that is closed, and makes writing to a closed pipe fail instead of
   /// ending the program.
   static func prepare() {
-    // A file that is opened later could get the number of a closed stream, and then the output that
-    // is meant for the stream.
+    // A file that is opened later could get the number of a closed stream. The output that is meant
+    // for the stream would then go to that file.
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
       // Open the stream for reading only, so that printing to it still fails.
       _ = open("/dev/null", O_RDONLY)
       if descriptor == 0 { isInputMissing.store(true, ordering: .relaxed) }
     }
-    // Use a handler, because the browser's process would inherit SIG_IGN.
+    // Use an empty handler instead of SIG_IGN, which the browser's process would inherit.
     signal(SIGPIPE, ignore)
   }
 

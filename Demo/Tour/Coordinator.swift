@@ -3,7 +3,7 @@ import SequencingOAuth
 
 /// The current screen of the demo, and the rules for the next screen.
 ///
-/// It is a value without a terminal or a server.
+/// It is a plain value, which uses neither a terminal nor a server.
 ///
 /// A successful sign-in leads from the login screen to the main screen with the token. A failed
 /// sign-in stays on the login screen. Signing out leads back to the login screen. So does the end
@@ -163,7 +163,7 @@ extension Coordinator.Waiting {
       problem = "No browser was opened: \(reason.prefix { $0 != ";" })."
       showsAddress = true
     case .visitorDidFail(let reason):
-      // The sign-in waits on: the user can still open the page in a browser.
+      // The sign-in still waits: the user can open the page in a browser.
       player = .browser
       problem = "The simulated user did not sign in: \(reason.prefix { $0 != ";" })."
       showsAddress = true
@@ -176,12 +176,12 @@ extension Coordinator.Waiting {
     case .playUser:
       guard let address, player == .browser else { return nil }
       player = .visitor
-      // The visitor needs neither a browser nor the address.
+      // The simulated user needs neither a browser nor the address.
       problem = nil
       showsAddress = false
       return .playUser(address: address)
     case .cancelSignIn:
-      // The screen changes when the SDK reports the end of the sign-in; it may be a success.
+      // The screen changes when the SDK reports the result, because the sign-in may still succeed.
       return .cancelSignIn
     default:
       break

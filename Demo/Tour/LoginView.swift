@@ -38,7 +38,7 @@ struct LoginView {
       + canvas.paragraph(words).weighing(.detail) + [.blank] + credentials(canvas)
   }
 
-  /// Returns the server, and the account or the name and password to sign in there.
+  /// Returns the server with the account or, at the sandbox, with the user's name and password.
   private func credentials(_ canvas: Canvas) -> [Line] {
     guard let user = server.user else { return Self.account(server, canvas).weighing(.context) }
     return [

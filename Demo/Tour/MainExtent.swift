@@ -16,9 +16,9 @@ struct MainExtent: Sendable, Equatable {
   /// The complete content.
   static let whole = MainExtent()
 
-  /// Increasingly smaller contents.
+  /// The contents for terminals with fewer rows, each smaller than the one before.
   ///
-  /// The last notification is kept longest, because it matters more than the files.
+  /// The newest notification is kept longest, because it matters more than the files.
   static let shorter: [MainExtent] = {
     let steps: [(inout MainExtent) -> Void] = [
       { $0.hasBar = false }, { $0.news = 2 }, { $0.hasOutlook = false }, { $0.files = 3 },

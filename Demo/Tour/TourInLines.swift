@@ -1,7 +1,7 @@
 import SQFoundation
 import SequencingOAuth
 
-/// The tour without a terminal: prints lines and needs no keys.
+/// The tour without a terminal: prints lines and reads no input.
 ///
 /// It signs in, shows the files, and makes the gRPC call if it has a server. At the sandbox, it
 /// then refreshes the token and signs out. An account from a store stays signed in.
@@ -104,7 +104,9 @@ struct TourInLines {
     return try isDone(console, &replaced)
   }
 
-  /// Ends the tour of an account from a store or, at the sandbox, refreshes the token next.
+  /// Returns `true` for an account from a store; at the sandbox, refreshes the token instead.
+  ///
+  /// `true` ends the tour.
   private func isDone(_ console: Console, _ replaced: inout SQToken?) throws(Failure) -> Bool {
     guard server.isSandbox else {
       try console.result("The account stays signed in.")

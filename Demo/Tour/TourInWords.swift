@@ -3,7 +3,7 @@ import SQBasics
 import SQFoundation
 import SequencingOAuth
 
-/// The tour for a screen reader or a braille display: prints lines and reads keys with Enter.
+/// The tour for a screen reader or a braille display: prints lines, and reads a line for each key.
 ///
 /// It prints only changes, except that an unknown key repeats the whole screen. It shows no running
 /// time and no bar.
@@ -103,7 +103,7 @@ struct TourInWords {
     }
   }
 
-  /// A very wide canvas without line breaks, because the terminal or the reader breaks lines.
+  /// A very wide canvas, because the terminal or the screen reader breaks the lines.
   private static let canvas = Canvas(width: 10_000, glyphs: .ascii)
 
   private func prompt(_ screen: Coordinator.Screen) -> String {

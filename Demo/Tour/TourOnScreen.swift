@@ -90,7 +90,7 @@ struct TourOnScreen {
     terminal.draw(page.lines(canvas, columns: columns, rows: rows), appearance.colours)
   }
 
-  /// Returns the event of a key on a screen.
+  /// Returns the event that a pressed key causes on a screen.
   ///
   /// Only the sandbox has keys for a simulated user, for the end of the session at the server, and
   /// for a call with a bad token.

@@ -3,7 +3,7 @@ import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// The server where the tour's user signs in, with its texts for the screens.
+/// The server where the tour's user signs in, with the data that the screens show.
 struct TourServer: Sendable, Equatable {
   /// A user of the sandbox; the program can simulate this user.
   struct User: Sendable, Equatable, Redacted {
@@ -39,7 +39,7 @@ struct TourPlace: Sendable {
   static let noFiles = Failure(
     "no_drive", "no API for files is known; name one with --drive", status: .notAuthorized)
 
-  /// Creates the place for the built-in sandbox.
+  /// Prepares the tour of an account at the built-in sandbox.
   static func sandbox(
     _ sandbox: EmbeddedSandbox, _ options: SignInArguments, _ network: NetworkOptions,
     oauth: SQOAuth = .shared
@@ -57,7 +57,9 @@ struct TourPlace: Sendable {
       sandbox: sandbox, files: try? Pipeline(sandbox.drive, module: oauth.module).add("files"))
   }
 
-  /// Creates the place for an account; the account need not be signed in yet.
+  /// Prepares the tour of an account at another server than the built-in sandbox.
+  ///
+  /// The account need not be signed in yet.
   static func account(
     _ account: Account, drive: String?
   ) throws(Failure) -> TourPlace {
@@ -77,7 +79,7 @@ struct TourPlace: Sendable {
     of account: Account, _ drive: String?
   ) throws(Failure) -> Pipeline.Pipe? {
     guard let address = try? DriveAddress(drive, at: account.server) else {
-      // An unusable address is an error only if the user named it.
+      // An unusable address is an error only if the user gave it with `--drive`.
       if drive != nil { _ = try DriveAddress(drive, at: account.server) }
       return nil
     }

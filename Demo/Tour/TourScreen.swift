@@ -1,4 +1,4 @@
-/// The tour's use of the terminal: its screen and its keys.
+/// The terminal during the tour: a screen to draw on, and the keys that the user presses.
 @MainActor
 final class TourScreen {
   let terminal = RawTerminal()
@@ -9,7 +9,7 @@ final class TourScreen {
     self.tell = tell
   }
 
-  /// Switches to the screen and starts reading keys.
+  /// Switches to the alternate screen and starts reading keys.
   func enter() {
     guard keyboard == nil else { return }
     terminal.enter()

@@ -13,7 +13,7 @@ struct TourStart: Sendable {
   ///
   /// If the refresh fails but the session continues, the main screen tries again.
   static func resuming(_ oauth: SQOAuth, _ console: Console) async -> TourStart {
-    // From the first screen on, the SDK also refreshes the token of a later sign-in.
+    // From the first screen on, the SDK refreshes each token automatically, even after a sign-in.
     defer { oauth.refreshesAutomatically = true }
     guard oauth.result.token != nil else { return .login }
     if oauth.validToken == nil { console.progress("The token has expired; refreshing it.") }

@@ -64,7 +64,7 @@ static inline EVP_PKEY *sq_public_key(const char *type, OSSL_PARAM *parameters) 
   return key;
 }
 
-// The numbers are big-endian.
+// Creates a public RSA key from its modulus and exponent, which are big-endian numbers.
 static inline EVP_PKEY *sq_rsa_public_key(
     const unsigned char *modulus, size_t modulus_size, const unsigned char *exponent,
     size_t exponent_size) {
@@ -85,7 +85,7 @@ static inline EVP_PKEY *sq_rsa_public_key(
   return key;
 }
 
-// The point consists of 0x04 and both coordinates.
+// Creates a public key on an elliptic curve from a point: 0x04, followed by both coordinates.
 static inline EVP_PKEY *sq_ec_public_key(
     const char *curve, const unsigned char *point, size_t point_size) {
   OSSL_PARAM parameters[] = {
@@ -113,7 +113,7 @@ typedef struct {
   size_t size;
 } sq_number;
 
-// The numbers are n, e and d, optionally followed by p, q, dp, dq and qi.
+// Creates an RSA key pair from n, e and d, optionally followed by p, q, dp, dq and qi.
 static inline EVP_PKEY *sq_rsa_key_pair(const sq_number *numbers, size_t count) {
   static const char *const names[] = {
       OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
@@ -139,7 +139,8 @@ static inline EVP_PKEY *sq_rsa_key_pair(const sq_number *numbers, size_t count) 
   return key;
 }
 
-// The point consists of 0x04 and both coordinates; the number is the private key.
+// Creates a key pair on an elliptic curve. The point, 0x04 followed by both coordinates, is the
+// public key; the number is the private key.
 static inline EVP_PKEY *sq_ec_key_pair(
     const char *curve, const unsigned char *point, size_t point_size, sq_number number) {
   BIGNUM *value = BN_secure_new();
@@ -190,7 +191,7 @@ static inline int sq_no_passphrase(char *buffer, int size, int is_writing, void 
 
 // Finds out whether a PEM text has a certificate and the private key for it, as libcurl takes them:
 // the first of each. Returns 0 if it has; 1 without a certificate; 2 for an encrypted key; 3
-// without a key; 4 if the key is of another certificate.
+// without a key; 4 if the key belongs to another certificate.
 static inline int sq_pair_flaw(const void *text, int size) {
   int is_encrypted = 0;
   BIO *source = BIO_new_mem_buf(text, size);
@@ -215,8 +216,8 @@ static inline int sq_pair_flaw(const void *text, int size) {
   return flaw;
 }
 
-// Returns the number of certificates in a PEM text that can be read, up to the end or the first
-// that cannot be read; `is_whole` says whether it is the end.
+// Counts the certificates in a PEM text, up to its end or to the first certificate that cannot be
+// read. `is_whole` becomes 1 if the end was reached.
 static inline int sq_count_certificates(const void *text, int size, int *is_whole) {
   BIO *source = BIO_new_mem_buf(text, size);
   int count = 0;

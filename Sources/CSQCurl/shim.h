@@ -93,14 +93,15 @@ static inline CURLcode sq_set_close_socket(CURL *easy, curl_closesocket_callback
   return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 
-// libcurl copies the bytes.
+// Sets an option whose value is a sequence of bytes, which libcurl copies.
 static inline CURLcode sq_set_blob(
     CURL *easy, CURLoption option, const void *bytes, size_t count) {
   struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
   return curl_easy_setopt(easy, option, &blob);
 }
 
-// CURLINFO_USED_PROXY, which headers before 8.7 lack; such a libcurl does not know it either.
+// The value of CURLINFO_USED_PROXY: headers before libcurl 8.7 lack this name. A libcurl before 8.7
+// rejects the value.
 static const CURLINFO sq_info_used_proxy = (CURLINFO)(CURLINFO_LONG + 66);
 
 static inline long sq_get_long(CURL *easy, CURLINFO info) {

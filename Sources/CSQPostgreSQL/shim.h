@@ -7,7 +7,7 @@
 #include <postgresql/libpq-fe.h>
 #endif
 
-// The protocol's error fields, whose names are characters in C, which Swift does not import as
-// integers.
+// The protocol's error fields. In C, their names are character constants, which Swift does not
+// import as integers.
 static const int sq_error_state = PG_DIAG_SQLSTATE;
 static const int sq_error_text = PG_DIAG_MESSAGE_PRIMARY;

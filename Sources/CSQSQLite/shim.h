@@ -7,7 +7,7 @@
 
 static inline int sq_bind_text(
     sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 length) {
-  // A null pointer would bind NULL.
+  // With a null pointer, SQLite would bind NULL instead of an empty text.
   const char *bytes = text ? (const char *)text : "";
   return sqlite3_bind_text64(statement, index, bytes, length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }

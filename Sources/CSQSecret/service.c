@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 // A SecretService that differs from libsecret's in three ways, which need a subclass: its D-Bus
-// connection is passed in, a prompt ends with its keyring, and no prompt is dismissed. Its calls do
-// not have D-Bus's time limit of 25 s. The caller ends them with the cancellable, which does not end
-// a prompt.
+// connection is passed in, a prompt ends if the keyring's program ends, and no prompt is dismissed.
+// D-Bus's time limit of 25 s does not apply to its calls. The caller ends them with the
+// cancellable, which does not end a prompt.
 //
 // libsecret dismisses a prompt that is cancelled. GNOME Keyring 42 to 50 then aborts with a failed
 // assertion, and the keyrings of all programs are locked again when it restarts.
@@ -29,7 +29,7 @@ static GObject *construct(GType type, guint count, GObjectConstructParam *parame
   return service;
 }
 
-/// Adds an error if a prompt ended without an answer because the keyring ended.
+/// Adds an error if a prompt ended without an answer because the keyring's program ended.
 ///
 /// Without an answer and an error, libsecret 0.20 would wait forever.
 static GVariant *prompt_answer(GVariant *answer, GError **error) {
@@ -58,7 +58,7 @@ static void prompt_done(GObject *prompt, GAsyncResult *result, gpointer task) {
 static void prompt_async(SecretService *self, SecretPrompt *prompt, const GVariantType *type,
                          GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data) {
   GTask *task = secret->g_task_new(self, cancellable, callback, data);
-  // The task ends with the prompt and not with the cancellation.
+  // The task ends when the prompt ends, not when the call is cancelled.
   secret->g_task_set_check_cancellable(task, 0);
   secret->secret_prompt_perform(prompt, NULL, type, NULL, prompt_done, task);
 }
@@ -89,8 +89,8 @@ void sq_secret_service_register(const SQSecretFunctions *functions) {
   if (secret != NULL) return;
   secret = functions;
   prepare_sockets();
-  // The name contains an address, because another copy of the SDK may be in the process, for
-  // example in a plugin.
+  // The name contains a memory address, because the process may contain another copy of the SDK,
+  // for example in a plugin.
   char name[sizeof "SQSecretService" + 20];
   snprintf(name, sizeof name, "SQSecretService%p", (void *)&class);
   class = secret->g_type_register_static_simple(
@@ -100,8 +100,8 @@ void sq_secret_service_register(const SQSecretFunctions *functions) {
 
 SecretService *sq_secret_service_open(GDBusConnection *connection, GCancellable *cancellable,
                                       GError **error) {
-  // The service may exist as long as the process, and its signals would collect in memory between
-  // calls.
+  // Do not connect the service to its D-Bus signals. The service may exist as long as the process,
+  // and the signals would collect in memory between calls.
   return (SecretService *)secret->g_initable_new(
       class, cancellable, error, "g-connection", connection, "g-default-timeout", G_MAXINT,
       "g-flags", G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS, "flags", SECRET_SERVICE_OPEN_SESSION,

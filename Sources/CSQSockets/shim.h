@@ -19,13 +19,13 @@
 /// for programs that define _GNU_SOURCE, which Swift's own module map does not do.
 int accept4(int, struct sockaddr *, socklen_t *, int);
 
-/// Adds an action of the program to start: it closes all descriptors from a number on. Swift's
-/// module map does not declare this function either.
+/// Makes a program that is started close all descriptors from a number on. Swift's module map does
+/// not declare this function either.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
 #endif
 
-/// A program to start: what it does with files, and how it begins. Apple's systems declare the two
-/// types as pointers.
+/// The settings of a program to start: its file actions and its attributes. Apple's systems declare
+/// the two types as pointers.
 struct sq_spawning {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -93,7 +93,7 @@ static inline ssize_t sq_write(int file, const void *bytes, size_t count) {
   int was_pending = sigismember(&pending, SIGPIPE);
   ssize_t written = write(file, bytes, count);
   sigpending(&pending);
-  // Take the signal of this call, so that unblocking it has no effect.
+  // Remove the pending SIGPIPE of this call, so that it is not delivered when SIGPIPE is unblocked.
   if (!was_pending && sigismember(&pending, SIGPIPE)) sigwait(&broken, &number);
   pthread_sigmask(SIG_SETMASK, &mask, 0);
   return written;

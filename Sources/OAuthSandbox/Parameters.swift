@@ -36,7 +36,8 @@ enum FormCoding {
     else { return nil }
     var parameters: [SandboxParameter] = []
     for (item, source) in zip(items, query) {
-      // URLComponents takes a name that is not UTF-8 for an empty one, and such a value for none.
+      // URLComponents turns a name that is not UTF-8 into an empty name, and a value that is not
+      // UTF-8 into `nil`. Reject both.
       guard item.value != nil || !source.contains("="),
         !item.name.isEmpty || source.hasPrefix("=")
       else { return nil }

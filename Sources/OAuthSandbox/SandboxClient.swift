@@ -6,13 +6,13 @@ public struct SandboxClient: Sendable, Hashable {
   public enum Authentication: String, Sendable, Hashable, CaseIterable {
     /// The identifier and the secret in an `Authorization: Basic` field, each form-encoded first.
     case basic = "client_secret_basic"
-    /// The identifier and the secret in the form.
+    /// The identifier and the secret as form parameters in the body of the request.
     case post = "client_secret_post"
     /// A JWT that the client signs with one of its ``SandboxClient/keys`` (RFC 7523, section 2.2).
     case privateKeyJWT = "private_key_jwt"
     /// A JWT that the client signs with its secret, of at least 32 bytes, by HMAC with SHA-256.
     case clientSecretJWT = "client_secret_jwt"
-    /// No proof: a public client sends only its identifier in the form.
+    /// No credentials: a public client sends only its identifier, as a form parameter.
     case none
 
     /// Whether the client and the sandbox share a secret.

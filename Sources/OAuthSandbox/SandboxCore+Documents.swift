@@ -34,7 +34,7 @@ extension SandboxCore {
     case .pushedAuthorization, .deviceAuthorization:
       return (id, source)
     case .authorization:
-      // The document of a pushed request was read when it was pushed.
+      // For a pushed request, the document was read when the client pushed the parameters.
       return request.parameters.value("request_uri") == nil ? (id, source) : nil
     case .token, .revocation, .introspection:
       return sandbox.documents.client(id) == nil ? (id, source) : nil

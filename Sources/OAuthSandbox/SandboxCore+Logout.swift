@@ -1,6 +1,6 @@
 import SQFoundation
 
-/// Back-channel logout: the sandbox tells clients with a server that a session has ended.
+/// Back-channel logout: the sandbox tells the servers of its clients that a session has ended.
 extension SandboxCore {
   /// Posts the queued logout tokens one after the other, and waits for the answers.
   ///

@@ -3,8 +3,8 @@ public enum SandboxEndpoint: String, Sendable, Hashable, CaseIterable {
   /// The server's metadata: `/.well-known/oauth-authorization-server` or
   /// `/.well-known/openid-configuration`.
   case metadata
-  /// The API's description of itself: `/.well-known/oauth-protected-resource`, which a path of the
-  /// API may follow.
+  /// The API's metadata: `/.well-known/oauth-protected-resource`, with or without a path of the API
+  /// after it.
   case resourceMetadata
   /// The start of a sign-in: `/authorize`.
   case authorization

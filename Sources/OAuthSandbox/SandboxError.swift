@@ -3,7 +3,7 @@ public import SQFoundation
 import SQLibC
 package import SQLoopback
 
-/// The reason why a sandbox did not start, or why a visitor did not get back to the app.
+/// The reason why a sandbox did not start, or why a ``SandboxVisitor`` did not get to the app.
 ///
 /// Neither the error nor its text contains an authorization code or a `state`.
 public enum SandboxError: Error, Sendable, Hashable {

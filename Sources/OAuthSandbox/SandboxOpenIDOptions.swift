@@ -42,10 +42,13 @@ public struct SandboxOpenIDOptions: Sendable {
   public enum DecoyKeys: Sendable, Hashable, CaseIterable {
     /// The key set contains only signing keys.
     case none
-    /// Keys of other types, uses and algorithms come first; all but one have IDs of their own.
+    /// Each decoy key has its own ID, except one decoy key without an ID.
+    ///
+    /// The decoy keys come before the signing keys.
     case ownIDs
-    /// Keys of other types, uses and algorithms come first; all but one have the ID of a signing
-    /// key.
+    /// Each decoy key has the ID of a signing key, except one decoy key without an ID.
+    ///
+    /// The decoy keys come before the signing keys.
     case repeatedIDs
   }
 

@@ -36,7 +36,7 @@ public struct SandboxOptions: Sendable {
   public var audiences: Set<String>?
   /// The settings of the API as a protected resource, which clients discover by its address.
   public var resources = SandboxResourceOptions()
-  /// How to get the documents about clients whose identifiers are addresses; `nil` to accept no
+  /// The source of the metadata documents of clients whose identifiers are URLs; `nil` to accept no
   /// such clients.
   public var clientDocuments: SandboxClientDocuments?
   /// The types of authorization details that apps can request; if empty, the sandbox ignores
@@ -82,8 +82,8 @@ public struct SandboxOptions: Sendable {
   public var requiresPushedAuthorizationRequests = false
   /// The lifetime of the reference to pushed parameters, which is valid for one sign-in.
   public var pushedRequestLifetime: Duration = .seconds(60)
-  /// The lifetime of device codes: the time in which the user must enter the code and allow the
-  /// access.
+  /// The lifetime of device codes: the time in which the user must enter the user code and allow
+  /// the access.
   public var deviceCodeLifetime: Duration = .seconds(600)
   /// The minimum time between two token requests of a device.
   ///
@@ -144,7 +144,7 @@ public struct SandboxOptions: Sendable {
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.2.1
   public var requiresIssuerAsAudience = false
-  /// The other parties whose assertions authenticate clients, or are exchanged for tokens.
+  /// The issuers whose assertions authenticate clients, or are exchanged for tokens.
   public var trustedIssuers: [SandboxTrustedIssuer] = []
   /// Whether the identifier and the secret in Basic credentials are form-decoded.
   ///

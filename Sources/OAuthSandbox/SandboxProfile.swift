@@ -26,7 +26,7 @@ public struct SandboxProfile: Sendable, Hashable {
   public var website: String?
   /// The gender, `gender`.
   public var gender: String?
-  /// The birthday as `YYYY-MM-DD`, `birthdate`; the year `0000` omits the year.
+  /// The birthday as `YYYY-MM-DD`, `birthdate`; the year `0000` means that no year is given.
   public var birthdate: String?
   /// The time zone, `zoneinfo`.
   public var timeZone: String?
@@ -132,7 +132,7 @@ extension SandboxProfile {
     claims.compactMap { name, value in value.map { Claim(scope: scope, name: name, value: $0) } }
   }
 
-  /// The names of the claims with a property of their own, for the discovery document.
+  /// The names of the claims that have their own property; the discovery document lists them.
   static let standardNames = [
     "name", "given_name", "family_name", "nickname", "preferred_username", "profile", "picture",
     "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at", "email",

@@ -16,7 +16,7 @@ public struct SandboxRequest: Sendable {
   public private(set) var query: [SandboxParameter]
   /// The decoded form in the body, in order; empty if there is none or it is malformed.
   ///
-  /// It is also empty for an upload to the drive, where a form is content.
+  /// It is also empty for an upload to the drive, where a form is the content of a file.
   public let form: [SandboxParameter]
   /// The header fields in order, with their names in lower case.
   public private(set) var headers: [SandboxParameter]
@@ -40,7 +40,7 @@ public struct SandboxRequest: Sendable {
   let isQueryWellFormed: Bool
   /// The thumbprint of the key in the request's proof; `nil` until the proof is verified.
   private(set) var provenKey: String?
-  /// The fault that the token in the answer to this request will have.
+  /// The fault that a test has planned for the token in the answer to this request.
   private(set) var proofFault: SandboxDPoPFault?
   /// The file's ID: the decoded rest of the path after the endpoint's path.
   let fileID: String?
@@ -59,7 +59,7 @@ public struct SandboxRequest: Sendable {
     self.endpoint = endpoint
     fileID = Self.fileID(request.path, endpoint)
     let type = request.header("content-type")?.mediaType
-    // For the drive, a form is content like any other.
+    // A form that is uploaded to the drive is the content of a file, so it is not decoded.
     let isForm = type == "application/x-www-form-urlencoded" && endpoint != .driveUpload
     let form = isForm ? FormCoding.decode(String(decoding: request.body, as: UTF8.self)) : []
     self.query = query ?? []
@@ -95,7 +95,7 @@ public struct SandboxRequest: Sendable {
     return request
   }
 
-  /// Returns this request with the fault that the token in the answer will have.
+  /// Returns this request with the fault that a test has planned for the token in the answer.
   func with(proofFault: SandboxDPoPFault) -> SandboxRequest {
     var request = self
     request.proofFault = proofFault

@@ -8,8 +8,8 @@ public enum SandboxSecurityProfile: Sendable, Hashable, CaseIterable {
   /// The FAPI 2.0 Security Profile, with tokens that are bound to keys.
   ///
   /// Every sign-in is pushed and uses PKCE. Clients authenticate with `private_key_jwt`, whose
-  /// `aud` is the issuer, and prove their key at the token endpoint and at the API. Refresh tokens
-  /// are not rotated.
+  /// `aud` is the issuer, and prove possession of their key at the token endpoint and at the API.
+  /// Refresh tokens are not rotated.
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.3.2
   case fapi2

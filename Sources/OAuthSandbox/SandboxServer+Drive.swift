@@ -7,12 +7,12 @@ extension SandboxServer {
   /// The base address for uploads, `/upload/drive/v2`, for the path `files`.
   public var driveUploadURL: URL { issuer.appending(path: "/upload/drive/v2") }
 
-  /// Returns the files in a user's drive, in the order of lists.
+  /// Returns the files in a user's drive, in the order in which they were added.
   public func files(of user: String = SandboxUser.alice.name) -> [SandboxFile] {
     core.withState { $0.openedFiles(of: .user(user)) }
   }
 
-  /// Returns the files in a client's own drive, in the order of lists.
+  /// Returns the files in a client's own drive, in the order in which they were added.
   ///
   /// A client without a user, as in the client credentials grant, has such a drive.
   public func files(ofClient id: String) -> [SandboxFile] {

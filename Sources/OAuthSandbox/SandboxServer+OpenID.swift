@@ -42,8 +42,8 @@ extension SandboxServer {
 
   /// Ends all browser sessions of a user, as an administrator would.
   ///
-  /// Before this returns, the sandbox sends a logout token to each client of these sessions with a
-  /// ``SandboxClient/backchannelLogoutURI``. The apps' tokens stay valid.
+  /// Before this returns, the sandbox sends a logout token to each client of these sessions that
+  /// has a ``SandboxClient/backchannelLogoutURI``. The apps' tokens stay valid.
   public func signOut(_ user: String = SandboxUser.alice.name) async {
     core.withState { state in
       for (id, session) in state.browsers.sessions {

@@ -24,8 +24,8 @@ extension SandboxServer {
 
   /// Returns the maximum number of requests that an endpoint handled at the same time.
   ///
-  /// A request counts from its arrival until its answer is ready, so requests that a client sends
-  /// one after the other count separately.
+  /// A request counts from its arrival until its answer is ready. So two requests never count at
+  /// the same time if the client sends the second after the answer to the first.
   public func maximumRequestsInFlight(at endpoint: SandboxEndpoint) -> Int {
     core.log.maximumInFlight(at: endpoint)
   }
@@ -36,7 +36,7 @@ extension SandboxServer {
     return Dictionary(tokens.map { ($0, 1) }, uniquingKeysWith: +)
   }
 
-  /// Removes all requests so far, and resets the counts.
+  /// Removes all requests so far, and resets ``maximumRequestsInFlight(at:)``.
   public func forgetRequests() {
     core.log.clear()
   }

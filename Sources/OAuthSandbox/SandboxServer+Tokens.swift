@@ -69,7 +69,7 @@ extension SandboxServer {
 
   /// Returns the newest refresh token in the family of an access token or a refresh token.
   ///
-  /// A family begins when a user or a client gets a grant, and grows with each refresh.
+  /// A family is all tokens of one grant: the first tokens and those from each refresh.
   public func latestRefreshToken(inFamilyOf token: String) -> String? {
     core.withState { $0.ledger.latestRefreshToken(inFamilyOf: token) }
   }
@@ -85,7 +85,7 @@ extension SandboxServer {
     core.withState { $0.ledger.expireAccessTokens(now: $0.now) }
   }
 
-  /// Revokes all codes and tokens, while users stay signed in in their browsers.
+  /// Revokes all codes and tokens; users stay signed in at the sandbox.
   public func revokeEverything() {
     core.withState { $0.ledger.revokeEverything() }
   }

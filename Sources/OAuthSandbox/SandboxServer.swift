@@ -31,7 +31,8 @@ public final class SandboxServer: Sendable {
   }
 
   private init(_ options: SandboxOptions) throws(SandboxError) {
-    // Fail now: later, the sandbox could only stop the program or issue unverifiable tokens.
+    // Fail now if OpenSSL lacks an algorithm. Later, the sandbox could only stop the program or
+    // issue tokens that no client can verify.
     if let lack = Crypto.lack() { throw .cryptographyUnavailable(lack) }
     var limits = LoopbackLimits()
     limits.connections = 1024

@@ -1,6 +1,6 @@
-// Byte classes that all text formats share. The characters that a protocol allows in one of its
-// parts are defined next to the code that reads that part, so that the SDK and the sandbox cannot
-// share a mistake.
+// Byte classes that all text formats share. The characters of a single protocol are defined next to
+// the code that reads that protocol: once in the SDK and once in the sandbox, so that the two
+// cannot share a mistake.
 extension UInt8 {
   /// Whether the byte is one of `0` to `9`.
   @inlinable package var isDigit: Bool { self &- 0x30 < 10 }

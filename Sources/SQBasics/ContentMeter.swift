@@ -8,15 +8,15 @@ package struct ContentMeter: Sendable {
   package static let allowance: Int64 = 1 << 20
   /// The maximum number of bytes that may arrive for each byte of content or of a head.
   ///
-  /// A server that sends one byte of content in each chunk needs six bytes for it. In each TLS
-  /// record and frame, it needs about thirty; in each compressed block, about twenty.
+  /// A server may send each byte of content on its own. In a chunk, this takes six bytes; in a
+  /// compressed block, about twenty; in a frame inside a TLS record, about thirty.
   package static let bytesEach: Int64 = 64
   /// The time after which one more byte without content is allowed, in nanoseconds.
   ///
   /// This allows 4096 bytes per second, for example for pings.
   private static let nanosecondsEach: UInt64 = 1_000_000_000 / 4096
 
-  /// The number of bytes that arrived without content; negative while more are expected.
+  /// The number of bytes that arrived without content; negative while ``expect(_:)`` allows more.
   package private(set) var excess: Int64 = 0
   /// The time up to which the allowance per second has been counted, in nanoseconds.
   private var earnedUntil: UInt64 = 0

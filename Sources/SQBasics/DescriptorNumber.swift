@@ -5,10 +5,10 @@ package enum DescriptorNumber {
   /// Moves a new descriptor to a number above those of the standard streams; returns that number.
   ///
   /// If the process has closed a standard stream, the system gives its number to the next file.
-  /// Text that the app, a library or a thread of the host prints would then get into that file. The
-  /// result is closed on `exec`. If `number` is negative, because the file could not be opened, it
-  /// is returned as it is. If no other number is free, the descriptor is closed, and the result is
-  /// -1 with the reason in `errno`.
+  /// Text that the app, a library or a thread of the host prints would then get into that file. A
+  /// moved descriptor is closed on `exec`. If `number` is negative, because the file could not be
+  /// opened, it is returned as it is. If no other number is free, the descriptor is closed, and the
+  /// result is -1 with the reason in `errno`.
   ///
   /// - SeeAlso: fcntl(2), `F_DUPFD_CLOEXEC`
   package static func aboveStandard(_ number: Int32) -> Int32 {

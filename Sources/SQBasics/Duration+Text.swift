@@ -1,7 +1,7 @@
 extension Duration {
   /// The duration as rounded text for a message, such as `60.0 seconds`.
   ///
-  /// Without rounding, the rest of a limit that several requests share would have many decimals.
+  /// Without rounding, a duration such as the time left before a deadline would have many decimals.
   package var text: String {
     let step: Duration =
       self < .seconds(1)

@@ -2,7 +2,7 @@ import SQLibC
 
 /// Functions that read the process's environment variables as text or as bytes.
 package enum EnvironmentVariable {
-  /// An error: a variable's value is not valid UTF-8.
+  /// The error for a variable whose value is not valid UTF-8.
   ///
   /// Swift's own list of variables replaces invalid bytes with another character. A path would then
   /// name a different file, and a passphrase would be wrong.

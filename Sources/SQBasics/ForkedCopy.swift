@@ -9,20 +9,21 @@ import Synchronization
 /// - SeeAlso: pthread_atfork(3)
 package enum ForkedCopy {
   private static let mark = Atomic(false)
-  /// Its first use registers the function that sets the mark in a copy.
+  /// Whether the function that sets `mark` in a copy is registered; the first use registers it.
   private static let isWatching: Bool = {
-    // Makes the mark before the function can be called, which must not wait for a lock.
+    // Create `mark` before fork(2) can call the registered function. The first use of `mark` could
+    // wait for a lock, and in the copy, that lock might never be released.
     mark.store(false, ordering: .relaxed)
     return pthread_atfork(nil, nil, { ForkedCopy.mark.store(true, ordering: .relaxed) }) == 0
   }()
 
-  /// Notices later calls of fork(2); they are also noticed in copies of copies.
+  /// Makes ``isHere`` `true` in each copy that a later fork(2) makes, also in a copy of a copy.
   static func watch() { _ = isWatching }
 
-  /// Whether this process is such a copy.
+  /// Whether this process is a forked copy.
   package static var isHere: Bool { mark.load(ordering: .relaxed) }
 
-  /// What is wrong in such a copy, and what to do, for the message of an error.
+  /// A text for error messages: what is wrong in a forked copy, and what to do.
   package static let advice =
     "this process was forked after the SDK's first call, and the SDK's threads exist only in the "
     + "process that forked; fork before the first call, or start a program with exec after the "

@@ -54,8 +54,8 @@ package final class Interruption: Sendable {
   /// Runs an operation in a new task, and returns its result, or `failure` as soon as the
   /// interruption is raised.
   ///
-  /// The interruption also cancels the task, without waiting for it, because the app's code may
-  /// ignore that.
+  /// The interruption also cancels the task, but does not wait for its end, because the app's code
+  /// may ignore the cancellation.
   package func result<Value: Sendable, Failure>(
     of operation: @escaping @Sendable () async throws(Failure) -> Value,
     orIfRaised failure: Failure

@@ -1,4 +1,4 @@
-/// Work that runs once for all callers that ask for it with one key at the same time.
+/// Work that runs once for all callers that ask for it with the same key at the same time.
 ///
 /// A cancelled caller still waits for the end, because work that can be done only once must not be
 /// abandoned. The key is forgotten when the work has ended.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A place for an object that is made at its first use; many owners never use it.
+/// An object that is made only at its first use, because many of its owners never use it.
 ///
 /// If two threads use it first at the same time, both make an object, and both get the same one.
 package struct LazyObject<Object: AnyObject & Sendable>: ~Copyable, Sendable {

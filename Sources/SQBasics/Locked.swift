@@ -6,8 +6,8 @@ public import SQLibC
 /// no delegate, no store and no network.
 ///
 /// The lock is a pthread mutex, because ThreadSanitizer understands it in every build. On Linux,
-/// ThreadSanitizer does not see the futex inside `Synchronization.Mutex`, and would report races
-/// that do not exist in every app built with it.
+/// ThreadSanitizer does not see the futex inside `Synchronization.Mutex`. In every app built with
+/// ThreadSanitizer, it would report races that do not exist.
 public struct Locked<Value>: ~Copyable, @unchecked Sendable {
   @usableFromInline struct Storage {
     @usableFromInline var mutex = pthread_mutex_t()

@@ -7,7 +7,7 @@
 /// many times as long.
 public struct RecentValues<Key: Hashable, Value> {
   @usableFromInline var entries: [Key: (value: Value, use: UInt64)] = [:]
-  /// The number of times that any value was used or set.
+  /// How often values were used or set, in total.
   @usableFromInline var uses: UInt64 = 0
   @usableFromInline let limit: Int
 
@@ -50,7 +50,9 @@ public struct RecentValues<Key: Hashable, Value> {
     body(&entries.values[index].value)
   }
 
-  /// Removes about a sixteenth of the values, so that not every new value needs a search.
+  /// Removes the least recently used values, about a sixteenth of all.
+  ///
+  /// If it removed only one value, each new value would need a sort.
   @usableFromInline
   mutating func makeRoom() {
     let order = entries.values.map(\.use).sorted()

@@ -1,9 +1,9 @@
 /// A type that shows its `description` wherever Swift prints a value, and never what it stores.
 ///
 /// By default, `print`, string interpolation, `dump`, `Mirror` and a debugger's `po` show every
-/// stored property. For a type that conforms to this protocol, `print` and string interpolation
-/// show only its `description`, and the others also the ``shownParts``. The default description is
-/// the type's name.
+/// stored property. For a type that conforms to this protocol, all of them show its `description`.
+/// `dump`, `Mirror` and `po` also show its ``shownParts``. The default description is the type's
+/// name.
 ///
 /// A public type can conform although this protocol is not public. The type's conformances to the
 /// three inherited protocols are then public, so the default implementations are public too.

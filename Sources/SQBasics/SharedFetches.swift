@@ -1,8 +1,8 @@
 /// A cache that fetches the value of a key once for all callers that need it at the same time.
 ///
-/// A cancelled caller stops waiting, and the fetch continues to its own time limit. So strangers who
-/// hang up cannot make each of their requests cause another fetch, and callers who are less patient
-/// than a slow server still get its value from a later call.
+/// A cancelled caller stops waiting, but the fetch continues to its own time limit. So an attacker
+/// who sends many requests and hangs up does not cause many fetches. A caller with a short time
+/// limit gets a slow server's value from a later call.
 ///
 /// It is public for the same reason as ``RecentValues``.
 public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Failure: Error>:
@@ -19,9 +19,10 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
   @usableFromInline
   struct State: Sendable {
     @usableFromInline var found: RecentValues<Key, Value>
-    /// The fetches that further callers join.
+    /// The running fetches that new callers join, by key.
     var underWay: [Key: Work] = [:]
-    /// The number of callers that wait for each fetch, including detached fetches.
+    /// The number of callers that wait for each fetch, including fetches that new callers do not
+    /// join.
     var waiters: [ObjectIdentifier: Int] = [:]
     /// The number of fetches for which no caller waits.
     var abandoned = 0
@@ -40,7 +41,7 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
       return .start(work)
     }
 
-    /// Removes a fetch; returns `false` if it was detached.
+    /// Removes a fetch; returns `false` if ``SharedFetches/detach(_:)`` was called for it before.
     fileprivate mutating func remove(_ work: Work, of key: Key) -> Bool {
       if waiters.removeValue(forKey: ObjectIdentifier(work)) == 0 { abandoned -= 1 }
       guard underWay[key] === work else { return false }
@@ -137,7 +138,7 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
   private func leave(_ key: Key, _ work: Work) {
     let isCancelled = state.withLock { state in
       let id = ObjectIdentifier(work)
-      // A fetch without a count has ended.
+      // A fetch without an entry in `waiters` has ended.
       guard let waiters = state.waiters[id] else { return false }
       if waiters == 1, state.abandoned >= abandonedLimit {
         _ = state.remove(work, of: key)

@@ -67,7 +67,7 @@ package final class CipherContext {
   /// Ends the encryption or decryption; returns `false` if OpenSSL fails, or if a decrypted text
   /// does not match its tag.
   package func finish() -> Bool {
-    // GCM has no last block, but the call needs space for a block.
+    // GCM has no last block, but `EVP_CipherFinal_ex` needs space for a block.
     var block: [UInt8] = Array(repeating: 0, count: 16)
     var count: Int32 = 0
     return EVP_CipherFinal_ex(context, &block, &count) == 1

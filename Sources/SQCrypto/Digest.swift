@@ -29,8 +29,8 @@ package enum Digest {
     let digest =
       Self.digest(input, function.digestSize, function.implementation)
       ?? Self.digest(input, function.digestSize, function.ownImplementation)
-    // Both fail only if memory runs out. Stop then, because a wrong code challenge must not be
-    // sent.
+    // OpenSSL's own implementation fails only if memory runs out. Stop then, because a wrong code
+    // challenge must not be sent.
     guard let digest else { preconditionFailure("there is no memory for a digest") }
     return digest
   }

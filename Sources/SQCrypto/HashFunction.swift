@@ -29,7 +29,8 @@ package enum HashFunction: Sendable, Hashable, CaseIterable {
   /// take away.
   ///
   /// Hash functions are used where no error can be reported: for the names of files, and to tell a
-  /// whole store from a damaged one. A hash function uses no key, so this breaks no rule for keys.
+  /// whole store from a damaged one. This implementation breaks no rule of the machine about keys,
+  /// because a hash function uses no key.
   var ownImplementation: OpaquePointer? { Self.ownImplementations[self] }
 
   private var name: String {

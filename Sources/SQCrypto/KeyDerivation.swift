@@ -93,7 +93,8 @@ extension KeyDerivation {
             passphrase.baseAddress, passphrase.count,
             salt.bindMemory(to: UInt8.self).baseAddress, salt.count, UInt64(cost),
             UInt64(blockSize), UInt64(parallelism),
-            // OpenSSL's default limit is 32 MB, including its overhead.
+            // OpenSSL's default limit of 32 MB includes its overhead, so it is too low for the
+            // parameters of new stores.
             UInt64(Self.largestMemory * 2),
             output.bindMemory(to: UInt8.self).baseAddress, output.count)
         }

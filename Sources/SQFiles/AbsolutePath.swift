@@ -4,9 +4,9 @@ import SQLibC
 package enum AbsolutePath {
   /// Returns the absolute path of a file; symbolic links stay in it.
   ///
-  /// Call it once for each path from an app that is used again after the call, such as the path of
-  /// a store, and derive all other paths from the result. Otherwise, a chdir(2) would separate the
-  /// store's files from its lock files.
+  /// Call it once for each path that an app passes and that is used more than once, such as the
+  /// path of a store. Derive all other paths from the result. Otherwise, a chdir(2) would separate
+  /// the store's files from its lock files.
   ///
   /// An empty path is returned as it is. So is a relative path if the working directory has no path
   /// that this process can use: the directory was removed, its path is not UTF-8, or this user may

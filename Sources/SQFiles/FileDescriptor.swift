@@ -41,7 +41,8 @@ package struct FileDescriptor: Sendable {
     }
     let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     do throws(FileFailure) {
-      // Otherwise the process's umask might give it a mode that keeps the next run from opening it.
+      // Without this call, the process's umask might give the file a mode with which the next run
+      // cannot open it.
       try FileTrust.closeToOthers(file)
       return file
     } catch {
@@ -59,8 +60,8 @@ package struct FileDescriptor: Sendable {
     do throws(FileFailure) {
       return try FileDescriptor(path, flags)
     } catch {
-      // A process with a strict umask may have created the file without setting its mode: it will
-      // do so in a moment, or it was killed.
+      // A process with a strict umask may have created the file and not set its mode yet, or it may
+      // have been killed before it could.
       guard mending, error.code == EACCES, let status = try FileStatus(at: path), status.isOwn,
         chmod(path, 0o600) == 0
       else { throw error }
@@ -82,8 +83,8 @@ package struct FileDescriptor: Sendable {
       _ = fcntl(file.number, F_SETFL, 0)
       guard status.isRegular else { return file }
       try file.truncate(to: 0)
-      // If the owner could not open the file again, the file is new, and the umask has removed
-      // permissions.
+      // If the mode has fewer permissions than 0600, the file is new, and the umask has removed
+      // permissions that the owner needs to open it again.
       if status.mode & 0o777 != 0o600, status.mode & 0o777 | 0o600 == 0o600 {
         try? file.setOwnersMode()
       }

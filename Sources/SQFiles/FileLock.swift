@@ -54,7 +54,8 @@ package struct FileLock: Sendable {
         return nil
       }
       do throws(FileFailure) {
-        // Otherwise the process's umask might give it a mode that keeps other runs from opening it.
+        // Without this call, the process's umask might give the file a mode with which other runs
+        // cannot open it.
         if mending, try file.status().isOwn { try? file.setOwnersMode() }
         guard try file.lock() else {
           file.close()

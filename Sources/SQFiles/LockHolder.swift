@@ -34,7 +34,7 @@ package enum LockHolder {
     var sharing: Int32?
     for line in locks.split(separator: "\n") {
       let fields = line.split(separator: " ")
-      // After the number, `->` marks a lock that a process still waits for.
+      // A line with `->` in its second field is skipped: its process still waits for the lock.
       guard fields.count >= 6, ["FLOCK", "POSIX", "OFDLCK"].contains(fields[1]),
         fields[5] == file, let process = Int32(fields[4]), process > 0
       else { continue }

@@ -18,7 +18,7 @@ enum LockRemoval {
   private static let stepsAtOnce = 100
   /// How long to keep the lock before the first check on another thread, in milliseconds.
   private static let moment = 100
-  /// The number of later checks, one each second, while a program has the file open.
+  /// The maximum number of checks that follow the first check, at intervals of one second.
   private static let looksLater = 60
   /// The largest number of locks that are kept at the same time, each with a descriptor.
   ///
@@ -46,8 +46,8 @@ enum LockRemoval {
     DispatchQueue.global(qos: .utility).asyncAfter(
       deadline: .now() + .milliseconds(milliseconds)
     ) {
-      // If the file system does not say, the lock is kept one second longer, as if the file had
-      // been open at the first check.
+      // If the file system cannot tell whether the file is open, the lock is kept one second
+      // longer, as if the file had been open at the first check.
       let isOpen = isOpenElsewhere(file) ?? (looks == looksLater)
       guard looks > 0, isOpen else {
         kept.withLock { $0 -= 1 }

@@ -20,8 +20,8 @@ package struct PrivateFile: Sendable {
 
   /// Reads the content; returns `nil` if the file does not exist.
   ///
-  /// The file is closed to other users only if its content is recognized. So a file of another
-  /// program, whose path was given by mistake, keeps its mode.
+  /// A file that other users can read gets the mode 0600, but only if `isOwn` recognizes its
+  /// content. So a file of another program, whose path was given by mistake, keeps its mode.
   package func read(
     recognizing isOwn: (Data) -> Bool = { _ in true }
   ) throws(FileFailure) -> Data? {

@@ -64,7 +64,8 @@ private func http2ReceivedFrame(
   case NGHTTP2_DATA:
     if isEnd(frame) { session.owner.contentEnds(of: head.stream_id) }
   case NGHTTP2_RST_STREAM:
-    // The frame may also arrive for a closed stream, for which nghttp2 reports no second close.
+    // The frame may also arrive for a closed stream. nghttp2 reports no second close, so the
+    // stream's number would stay in `resetRemotely`.
     if nghttp2_session_get_stream_remote_close(handle, head.stream_id) >= 0 {
       session.resetRemotely.insert(head.stream_id)
     }
@@ -110,9 +111,9 @@ private func http2SentFrame(
   if session.isServer, isEndOfAnswer(frame) { session.endRequest(of: frame.pointee.hd.stream_id) }
   switch nghttp2_frame_type(rawValue: UInt32(frame.pointee.hd.type)) {
   case NGHTTP2_GOAWAY: session.noteBrokenRule(frame.pointee.goaway)
-  // Content of the stream that is in flight still arrives, and is dropped.
+  // After this side resets a stream, content in flight still arrives, and is dropped.
   case NGHTTP2_RST_STREAM: session.meter.expect(session.streamWindow)
-  // The other side responds to content with WINDOW_UPDATE frames.
+  // The other side answers content with WINDOW_UPDATE frames, so the meter counts sent content.
   case NGHTTP2_DATA: session.meter.carried(Int64(frame.pointee.hd.length))
   default: break
   }

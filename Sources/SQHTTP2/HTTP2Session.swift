@@ -140,16 +140,17 @@ package final class HTTP2Session {
   /// Whether new streams can be opened, as far as this side knows.
   package var acceptsStreams: Bool { nghttp2_session_check_request_allowed(session) != 0 }
 
-  /// Whether this client ended the connection, usually because the server broke a protocol rule.
+  /// Whether a client's session ended the connection, usually because the server broke a rule.
   ///
   /// The session then receives nothing more. Once the output is taken, ``brokenRule`` names the
-  /// rule.
+  /// rule. Do not use this property for a server's session, because its value has no meaning there.
   package var isTerminated: Bool {
     !acceptsStreams && !hasReceivedGoAway
       && nghttp2_session_get_next_stream_id(session) <= UInt32(Int32.max)
   }
 
-  /// Stores the reason in a GOAWAY frame of this side, unless the frame reports no error.
+  /// Sets ``brokenRule`` to the reason in a GOAWAY frame of this side, unless the frame reports no
+  /// error.
   func noteBrokenRule(_ frame: nghttp2_goaway) {
     let code = HTTP2ErrorCode(rawValue: frame.error_code)
     guard code != .noError else { return }

@@ -5,11 +5,11 @@ package protocol HTTP2SessionOwner: AnyObject {
   /// The header section or the trailer section of a stream begins.
   func sectionBegins(of stream: Int32)
 
-  /// A field of the section arrived; return `false` to reset the stream.
+  /// A field of a header or trailer section arrived; return `false` to reset the stream.
   func received(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, of stream: Int32)
     -> Bool
 
-  /// The section is complete; if `isEnd` is `true`, nothing follows it on the stream.
+  /// A header or trailer section is complete; if `isEnd` is `true`, nothing follows on the stream.
   func sectionEnds(of stream: Int32, isEnd: Bool)
 
   /// A piece of content arrived.

@@ -46,7 +46,7 @@ extension Connection {
     case .wait(let duration): expect(duration, from: now)
     case .reset: reset()
     case .sendForever(let data):
-      // Sends nothing yet: the loop comes back when the socket takes more bytes.
+      // The bytes are only queued; the loop sends them when the socket takes more bytes.
       deadline = Monotonic.never
       if !data.isEmpty { expect(context.limits.idleTime, from: now) }
       output.append(Self.repeated(data))

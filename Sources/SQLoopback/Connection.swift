@@ -26,7 +26,7 @@ final class Connection {
     case closed
   }
 
-  /// The minimum limit on the bytes that a client may send ahead while its request is handled.
+  /// The number of bytes that every client may send ahead while its request is handled.
   private static let leastBacklog = 64 * 1024
 
   let id: ID
@@ -93,7 +93,7 @@ final class Connection {
   /// number of them.
   private var takesBytes: Bool {
     if case .lingering = phase { return true }
-    // One line may be as long as a whole head.
+    // The buffer must hold a whole line, and a line may be as long as a whole head.
     return parser.bufferedBytes < max(Self.leastBacklog, context.limits.headerBytes + 1)
   }
 

@@ -4,7 +4,7 @@ import SQBasics
 enum LoopMessage: Sendable {
   /// A handler's answer to one exchange of one connection.
   case reply(Connection.ID, exchange: UInt64, LoopbackReply)
-  /// Close the connections in order, then call the closure.
+  /// Close the listener and the connections, then call the closure.
   ///
   /// Handlers may still answer within `handlerGrace`.
   case stop(handlerGrace: Duration, @Sendable () -> Void)

@@ -19,7 +19,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
   /// The time at which to accept connections again after a pause.
   private var acceptsAgain = Monotonic.never
   private var stopping: (cancelHandlers: UInt64, closeAll: UInt64)?
-  /// The time at which the event loop will call.
+  /// The time at which the event loop will call ``timeIsDue()``.
   private var alarm = Monotonic.never
   private var completions: [@Sendable () -> Void] = []
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
@@ -76,7 +76,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
     end()
   }
 
-  /// Sets the time of the next call, or ends the loop if the server has stopped.
+  /// Sets the time of the next ``timeIsDue()``, or ends the loop if the server has stopped.
   private func prepareNext() {
     if stopping != nil && all.isEmpty { return end() }
     let stop = stopping.map {
@@ -184,10 +184,11 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
     acceptsAgain = Monotonic.after(Self.acceptPause, from: now)
   }
 
-  /// Closes connections if too many are open; returns `false` if there is still no room.
+  /// Closes connections until a new one is allowed; returns `false` if that is not possible.
   ///
-  /// It closes only connections that linger or have sent no complete request. Any program on the
-  /// machine can open connections without sending a request, and these must not block a browser.
+  /// It closes only connections whose response is sent, and connections that have sent no complete
+  /// request. Any program on the machine can open connections without sending a request, and these
+  /// must not block a browser.
   private func makeRoom(now: UInt64) -> Bool {
     while all.values.count(where: \.isLingering) >= context.limits.connections {
       guard let connection = oldest(where: \.isLingering) else { break }

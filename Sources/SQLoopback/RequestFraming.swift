@@ -10,7 +10,7 @@ enum RequestFraming: Hashable {
     let encodings = head.values(of: "transfer-encoding")
     let lengths = head.values(of: "content-length")
     if !encodings.isEmpty {
-      // RFC 9112, section 6.1: both fields together, or a transfer coding in HTTP/1.0, may be an
+      // RFC 9112, section 6.1: `Transfer-Encoding` with `Content-Length` or in HTTP/1.0 may be an
       // attempt to smuggle a request.
       guard lengths.isEmpty, head.minorVersion >= 1, encodings.count == 1 else {
         throw .badRequest

@@ -21,7 +21,7 @@ struct RequestHead: Redacted {
   private(set) var minorVersion = 1
   private(set) var fields: [(name: String, value: String)] = []
 
-  /// The maximum number of fields, more than any client sends; each field needs two strings.
+  /// The maximum number of fields, which limits the memory; no client sends so many.
   private static let maximumFields = 128
   private static let maximumMethodBytes = 32
 

@@ -13,7 +13,8 @@ package enum Sockets {
     private static let streamType = Int32(SOCK_STREAM.rawValue)
   #endif
 
-  /// Opens a non-blocking socket that listens on a loopback address; returns it and its port.
+  /// Opens a non-blocking socket that listens on a loopback address; returns the socket and its
+  /// port.
   package static func listen(
     _ address: LoopbackAddress, port: UInt16
   ) throws(LoopbackError) -> (socket: Int32, port: UInt16) {
@@ -51,7 +52,7 @@ package enum Sockets {
     set(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
   }
 
-  /// Accepts the next connection as non-blocking; returns `nil` if there is none or if it failed.
+  /// Accepts the next connection as non-blocking; returns `nil` if it cannot accept one.
   package static func accept(_ listener: Int32) -> (socket: Int32, peerPort: UInt16)? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

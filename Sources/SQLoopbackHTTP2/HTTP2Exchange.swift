@@ -18,7 +18,8 @@ package final class HTTP2Exchange: Sendable {
   package let fields: [Field]
   /// The content of the request, set when it is complete or can no longer become complete.
   package let content = OneShot<Content>()
-  /// Raised when the exchange ends, either with the answer or because the client cancelled it.
+  /// An interruption that is raised when the exchange ends, either with the answer or because the
+  /// client cancelled it.
   package let whenClosed = Interruption()
   private let server: HTTP2Server
   let place: HTTP2ServerConnection.Place
@@ -36,7 +37,7 @@ package final class HTTP2Exchange: Sendable {
   /// The port of the server that received the request.
   package var port: UInt16 { server.port }
 
-  /// The value of the first field with a name, which must be in lower case.
+  /// The value of the first field with this name, or `nil`; the name must be in lower case.
   package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
   /// Sends the head of the answer; if `hasContent` is `false`, the answer is complete.

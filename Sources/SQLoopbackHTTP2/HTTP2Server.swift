@@ -13,11 +13,12 @@ package final class HTTP2Server: EventHandler {
     var listener: Int32
     var connections: [Int32: HTTP2ServerConnection] = [:]
     var lastNumber: UInt64 = 0
-    /// A lower bound of the connections' deadlines.
+    /// A time that is not later than the deadline of any connection.
     var nextDeadline = UInt64.max
-    /// The time to accept connections again after a pause; `.max` without a pause.
+    /// The time at which the server accepts connections again after a pause; `.max` without a
+    /// pause.
     var acceptsAgain = UInt64.max
-    /// Resolved when the last connection is closed; `nil` until the server stops.
+    /// A value that is resolved when the last connection is closed; `nil` until the server stops.
     var isEmptied: OneShot<Void>?
   }
 
@@ -170,7 +171,8 @@ package final class HTTP2Server: EventHandler {
 
   // MARK: Acting on a connection
 
-  /// Runs a body on a connection under the lock, sends its output, then reports what happened.
+  /// Runs a closure on a connection under the lock, sends the connection's output, then reports
+  /// what happened.
   ///
   /// Returns `false` if the connection is already closed.
   @discardableResult

@@ -36,7 +36,7 @@ extension HTTP2ServerConnection {
   }
 }
 
-// Requests, as the session reads them.
+// What the HTTP/2 session calls: it passes on requests, and asks for the content of answers.
 extension HTTP2ServerConnection: HTTP2SessionOwner {
   func sectionBegins(of stream: Int32) {
     if streams[stream] == nil { streams[stream] = Stream() }
@@ -68,7 +68,8 @@ extension HTTP2ServerConnection: HTTP2SessionOwner {
   func received(_ content: UnsafeRawBufferPointer, of stream: Int32) {
     session?.consumeOfConnection(content.count)
     session?.consume(content.count, of: stream)
-    // No copy of the stream is made here: with a copy, each piece would copy all content before it.
+    // The stream is changed in place. If this method used a copy of it, each call would copy all
+    // earlier content.
     guard let count = streams[stream]?.content.count, streams[stream]?.isContentSettled == false
     else { return }
     guard count + content.count <= limits.contentBytes,

@@ -145,7 +145,8 @@ final class HTTP2ServerConnection {
 
   /// Tells the client that no more bytes will come, and waits for it to close the connection.
   ///
-  /// If the server closed it with unread bytes, the client could lose the last bytes of the answer.
+  /// If the server closed a connection that has unread bytes, the client could lose the last bytes
+  /// of the answer.
   private func linger() {
     guard !isLingering else { return }
     isLingering = true
@@ -155,7 +156,7 @@ final class HTTP2ServerConnection {
 
   /// Ends a connection whose deadline has passed.
   func timeOut() {
-    // A client that takes no bytes would not get the announcement either.
+    // After the last byte, or to a client that takes no bytes, no GOAWAY frame can be sent.
     if isLingering || isBlocked { isClosed = true } else { session?.terminate() }
   }
 

@@ -4,9 +4,9 @@ package import SQLoopback
 
 /// An HTML page that shows one card: a mark, a heading, an explanation and what to do next.
 ///
-/// The redirect's landing page and the sandbox's pages use it. It loads nothing, and it has no
-/// script unless ``script`` is set. It follows the browser's light or dark scheme and fits any
-/// width from 320 pixels.
+/// The page that the browser shows after the redirect and the sandbox's pages are of this type. A
+/// page loads nothing, and has no script unless ``script`` is set. It follows the browser's light
+/// or dark scheme and fits any width from 320 pixels.
 package struct LoopbackPage: Sendable {
   /// The sign above the heading.
   package enum Mark: Sendable, Hashable {
@@ -136,8 +136,7 @@ package struct LoopbackPage: Sendable {
     footnote.map { "<footer>\($0)</footer>" } ?? .empty
   }
 
-  /// Returns 128 random bits as text, for a policy that permits only the page's own style and
-  /// script.
+  /// Returns 128 random bits as text, for a CSP that permits only the page's own style and script.
   private static func nonce() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<2).map { _ in

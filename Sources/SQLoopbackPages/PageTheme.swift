@@ -51,7 +51,7 @@ package struct PageTheme: Sendable, Hashable {
       + "--tile:#\(accent.digits);--on-tile:#\(accent.ink.digits);"
   }
 
-  /// Returns the rules for a background without a gradient, so that text has one contrast
+  /// Returns the rules for a background without a gradient, so that text has the same contrast
   /// everywhere.
   private func groundRules(_ ground: PageTint?) -> String {
     guard let ground else { return "" }

@@ -53,10 +53,11 @@ package struct PageTint: Sendable, Hashable {
     return PageTint(mix(red, other.red), mix(green, other.green), mix(blue, other.blue))
   }
 
-  /// Returns the nearest shade of this colour that is readable as text on all the grounds.
+  /// Returns the nearest shade of this colour that is readable as text on all `grounds`, the
+  /// colours behind the text.
   ///
-  /// The shades go from this colour to `end`, black or white, which must be readable on all
-  /// grounds.
+  /// The shades go from this colour to `end`, black or white, which must itself be readable on all
+  /// `grounds`.
   func readable(on grounds: [PageTint], towards end: PageTint) -> PageTint {
     let shades = stride(from: 0, through: 1, by: 1.0 / 32).lazy.map { self.mixed(with: end, $0) }
     return shades.first { shade in

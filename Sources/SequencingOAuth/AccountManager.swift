@@ -20,7 +20,8 @@ public final class AccountManager: Sendable {
   package let environment: ClientEnvironment
   package var clock: any WallClock { environment.clock }
   private let modules = Locked(TextDictionary<Entry>())
-  /// The web sign-ins that are being finished; equal calls share one operation.
+  /// The web sign-ins that are being finished; calls for the same sign-in and redirect share one
+  /// operation.
   package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
 
   /// Creates a manager for the accounts in a store.
@@ -90,8 +91,8 @@ public final class AccountManager: Sendable {
 
   /// Reads the records of all accounts in the store, in the order of their ids.
   ///
-  /// With every kind of store, a record's token has the user's identity (``SQToken/idToken``) if
-  /// the sign-in brought one.
+  /// If the sign-in brought the user's identity, the record's token has it (``SQToken/idToken``).
+  /// This does not depend on the kind of store.
   public func accounts() async throws(SQOAuthError) -> [AccountRecord] {
     try await store.all()
   }
@@ -110,7 +111,8 @@ public final class AccountManager: Sendable {
   /// first. Removing an account that does not exist is not an error.
   public func remove(id: String) async throws(SQOAuthError) {
     let known = modules.withLock { $0.removeValue(forKey: id)?.module }
-    // Another process may be using an account that has no module here, so this waits for its lease.
+    // Another process may be using an account that has no module here, so `signOut()` waits for the
+    // account's lease.
     let module =
       known
       ?? AuthorizationModule(
@@ -138,7 +140,7 @@ public final class AccountManager: Sendable {
   /// Finishes the work of all accounts, and passes each error to `onFailure`.
   func flush(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
     await all.flush(onFailure)
-    // An account without a module may have been changed too.
+    // An account whose module was released may still have changes that the store must write.
     await uncancelled { [store] in await store.shared.flush() }
   }
 

@@ -2,7 +2,7 @@
 ///
 /// In a sign-in on another device, the SDK also calls ``userMustEnterCode(_:)``, before the result.
 ///
-/// Write them as ordinary methods, in any class:
+/// Implement these methods as ordinary methods of any class:
 ///
 /// ```swift
 /// final class LoginScreen: AuthorizationDelegate {

@@ -22,7 +22,8 @@ public final class AuthorizationModule: Sendable {
   package let session: TokenSession
   let refusals = Locked(ResourceRefusals())
 
-  // Made at their first use: a web application holds many accounts, and most never need these.
+  // These objects are made at their first use, because a web application holds many accounts, and
+  // most never need them.
   private let lazySignIns = LazyObject<SignIns>()
   private let lazyCallbacks = LazyObject<Callbacks>()
 
@@ -55,8 +56,8 @@ public final class AuthorizationModule: Sendable {
 
   /// The current token while it is valid.
   ///
-  /// Stores refer to the session weakly, which makes the session slow to retain. In a method of the
-  /// module, the compiler need not retain it.
+  /// It must not be inlined. In a method of this class, the compiler need not retain the session;
+  /// in other code, it would. A retain is slow, because stores refer to the session weakly.
   @inline(never) var heldToken: SQToken? { session.validToken }
 
   package var requestAuthenticator: any ResourceRequestAuthenticator {

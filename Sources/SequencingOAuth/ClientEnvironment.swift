@@ -20,7 +20,8 @@ public struct ClientEnvironment: Sendable {
     var metadata = MetadataCache()
     var signingKeys = SigningKeys()
     var proofServers = ProofServers()
-    /// A registration continues to its end in any case, so every later caller must join it.
+    /// A registration continues even if its caller is cancelled, so every equal later call must
+    /// join it.
     var registrations = SharedFetches<
       ClientRegistrar.SharedCall, ClientRegistration, SQOAuthError
     >(keepsValues: false, abandonedLimit: .max)
@@ -138,9 +139,10 @@ public struct ClientEnvironment: Sendable {
   var metadata: MetadataCache { parts.value.metadata }
   /// The cache of the issuers' public keys.
   var signingKeys: SigningKeys { parts.value.signingKeys }
-  /// The nonces and the clocks of servers, for the proofs that they accept.
+  /// The servers' nonces and clock differences, which are needed for DPoP proofs.
   var proofServers: ProofServers { parts.value.proofServers }
-  /// The registrations that are under way; an equal call joins the one under way.
+  /// The registrations that are under way; a call with equal parameters joins the same
+  /// registration.
   var registrations: SharedFetches<ClientRegistrar.SharedCall, ClientRegistration, SQOAuthError> {
     parts.value.registrations
   }

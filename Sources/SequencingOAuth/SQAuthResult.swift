@@ -1,9 +1,9 @@
-/// A thread-safe holder of the current token.
+/// An object from which any thread can read the current token.
 ///
-/// ``shared`` belongs to ``SQOAuth/shared``. Any other ``SQOAuth`` has its own holder in
+/// ``shared`` belongs to ``SQOAuth/shared``. Any other ``SQOAuth`` has its own object in
 /// ``SQOAuth/result``.
 public final class SQAuthResult: Sendable {
-  /// The holder of the current token of ``SQOAuth/shared``.
+  /// The object with the current token of ``SQOAuth/shared``.
   public static var shared: SQAuthResult { SQOAuth.shared.result }
 
   private let module: AuthorizationModule

@@ -29,7 +29,7 @@ public final class SQOAuth: AccountOperations {
   /// The instance for apps with one account.
   public static let shared = SQOAuth()
 
-  /// The thread-safe holder of this instance's current token.
+  /// The object from which any thread can read this instance's current token.
   public let result: SQAuthResult
   /// The module with the account's client and token; it sends the requests.
   public let module: AuthorizationModule
@@ -142,7 +142,7 @@ public final class SQOAuth: AccountOperations {
         if await !OptionalMethod.call({ await delegate.sessionIsReplaced(token) }) {
           await delegate.tokenIsRefreshed(token)
         }
-      // The refresh has succeeded; only the stream of events reports this detail.
+      // The refresh has succeeded; only the stream of events reports the ignored ID token.
       case .idTokenIgnored: break
       case .endsSoon(let date): await delegate.sessionEndsSoon(date)
       case .refreshFailed(let error): await delegate.tokenRefreshDidFail(error)

@@ -34,8 +34,8 @@ extension SQOAuthError.Code {
   /// The server does not know the `request_uri` of the sign-in, or the `request_uri` has expired
   /// (RFC 9101, section 7; RFC 9126, section 4).
   ///
-  /// A sign-in with pushed parameters pushes them again once, and opens the new page. The app must
-  /// start a web sign-in again.
+  /// If the SDK had pushed the parameters, it pushes them again once, and opens the new page. A web
+  /// sign-in must be started again by the app.
   public static let invalidRequestURI = Self(rawValue: "invalid_request_uri")
   /// The server demands a DPoP proof with its nonce, and rejected even the proof that had the nonce
   /// (RFC 9449, section 8).

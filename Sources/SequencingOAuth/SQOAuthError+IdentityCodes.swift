@@ -74,7 +74,7 @@ extension SQOAuthError.Code {
   /// audience.
   public static let accessTokenInvalid = Self(rawValue: "access_token_invalid")
   /// A request that a resource server received has no access token with an authentication scheme
-  /// that the check accepts.
+  /// that the server accepts.
   public static let accessTokenMissing = Self(rawValue: "access_token_missing")
   /// A request that a resource server received has several `Authorization` fields, or a malformed
   /// field (RFC 6750, section 3.1).

@@ -1,6 +1,8 @@
-// Apps decide by these properties what to do next, so an error from a server never gets one of the
-// SDK's own codes. A server's code may mean one thing in the response to a refresh and another in
-// the response to other requests; `occasion` tells them apart.
+// The properties by which an app decides what to do after an error.
+//
+// They depend on the error's code, so an error from a server never gets one of the SDK's own codes.
+// A server's code may mean one thing in the response to a refresh and another in the response to
+// other requests; `occasion` tells the requests apart.
 extension SQOAuthError {
   /// Whether the sign-in ended without a failure: the user or the app ended it, or its time ran
   /// out.
@@ -56,8 +58,9 @@ extension SQOAuthError {
     }
   }
 
-  /// Returns this error with the code `invalid_grant` if `codes`, the provider's own codes for an
-  /// invalid refresh token, contain its code.
+  /// Returns this error, with the code `invalid_grant` if its code is in `codes`.
+  ///
+  /// `codes` are the provider's own codes for an invalid refresh token.
   ///
   /// - SeeAlso: RFC 6749, section 5.2
   func ended(by codes: Set<Code>) -> SQOAuthError {
@@ -67,7 +70,7 @@ extension SQOAuthError {
       challenge: challenge, retryAfter: retryAfter)
   }
 
-  /// Returns this error as the response to a refresh, with a message that says whether to sign in
+  /// Returns this error as the error of a refresh, with a message that says whether to sign in
   /// again.
   ///
   /// The error is unchanged if it has no error response from the server.

@@ -1,5 +1,5 @@
 // A server in trouble may send any error code, even one that has another meaning with another
-// status. So these properties check the status first.
+// status. So the properties below depend on the status too.
 extension SQOAuthError {
   /// Whether the server could not be reached, or could not answer any request.
   ///

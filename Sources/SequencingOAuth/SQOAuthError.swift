@@ -22,7 +22,8 @@ public struct SQOAuthError: Error, Sendable {
 
   /// The error's values on the heap.
   ///
-  /// Each account and each waiting task has room for an error and seldom has one.
+  /// Each account and each waiting task has a variable for an error, which is usually `nil`. A
+  /// single reference keeps that variable small.
   private var values: Boxed<Values>
 
   /// The kind of failure.

@@ -2,9 +2,10 @@ public import SQFoundation
 
 /// Methods that the SDK calls when the token changes or a refresh fails, after the sign-in.
 ///
-/// The SDK calls the methods in the order of the events, once for each event. Write them as
-/// ordinary methods. A delegate that belongs to an actor is called on that actor, any other
-/// delegate on ``AccountOperations/callbackQueue``. The SDK holds the delegate weakly.
+/// The SDK calls the methods in the order of the events, once for each event. Your methods need
+/// neither `async` nor `nonisolated(nonsending)`. A delegate that belongs to an actor is called on
+/// that actor, any other delegate on ``AccountOperations/callbackQueue``. The SDK holds the
+/// delegate weakly.
 public protocol TokenRefreshDelegate: AnyObject {
   /// Tells the delegate that the SDK got a newer token, with the newest refresh token.
   ///

@@ -34,7 +34,7 @@ package struct AccessPlan: Sendable {
   package let servers: [Server]
   /// The scopes that the sign-in would ask for; `nil` for the server's default.
   package let scope: String?
-  /// How the tokens would be bound.
+  /// How the tokens would be bound; `nil` if they would not be bound.
   package let binding: TokenBinding?
 
   /// The server that would be used; `nil` if no server can be used.
@@ -42,7 +42,7 @@ package struct AccessPlan: Sendable {
 }
 
 extension ResourceClient {
-  /// Finds out what a sign-in would do; the only requests it sends are for documents.
+  /// Finds out what a sign-in would do; sends only requests for metadata.
   package func plan(after response: WebResponse?) async throws(SQOAuthError) -> AccessPlan {
     let found = try await discover(after: response)
     let challenges = response?.headers.tokenChallenges ?? []

@@ -101,10 +101,9 @@ struct ClientIdentification: Sendable {
     }
   }
 
-  /// Returns which of its identities the program would use at an issuer, and the client; sends no
-  /// request.
+  /// Returns the identity that the program would use at an issuer, and the client.
   ///
-  /// The client is `nil` if the program would register it.
+  /// The client is `nil` if the program would register it. The method sends no request.
   func planned(
     at issuer: String, _ server: ProviderMetadata
   ) async throws(SQOAuthError) -> (AccessPlan.Identity, client: IdentifiedClient?) {
@@ -117,7 +116,8 @@ struct ClientIdentification: Sendable {
       guard let kept = try await identity.registrations.kept(issuer) else {
         return (.willRegister(endpoint.absoluteString), nil)
       }
-      // A sign-in would change a registration that does not fit the program, for example its key.
+      // An error does not matter: if the registration does not fit the program, for example because
+      // the program has a new key, a sign-in would change the registration.
       return (.registered(kept.clientID), try? registered(kept))
     }
   }

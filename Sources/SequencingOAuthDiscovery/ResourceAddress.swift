@@ -76,7 +76,7 @@ struct ResourceAddress: Sendable, Hashable {
       url: try ProtectedResourceMetadata.address(of: root),
       identifiers: isRoot ? identifiers : whole)
     guard !isRoot else { return [last] }
-    // A query may belong to the identifier, or only to the app's request.
+    // A query may belong to the identifier, or only to the app's request, so both forms are tried.
     let specific = try [text, root + path].withoutRepeats().map {
       identifier throws(SQOAuthError) in
       Candidate(url: try ProtectedResourceMetadata.address(of: identifier), identifiers: own)

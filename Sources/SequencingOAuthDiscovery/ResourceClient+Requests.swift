@@ -80,8 +80,8 @@ extension ResourceClient {
           signIns += 1
           access = try await gainAccess(Demand(after: error, of: access.module, sent: token))
         case _ where error.needsSignIn && !hasSignedIn:
-          // If this request already led to a sign-in, its token is valid, and the token of another
-          // sign-in would be refused too.
+          // After a sign-in for this request, the token is new. The token of another sign-in would
+          // be refused too, unless the resource asks for a token that is bound to a key.
           guard signIns == 0 || error.asksForProof(after: token) else { throw error }
           hasSignedIn = true
           signIns += 1
@@ -95,7 +95,7 @@ extension ResourceClient {
     }
   }
 
-  /// Returns the demand if the user may be asked to sign in; throws otherwise.
+  /// Returns the resource's demand if the user may be asked to sign in; otherwise throws.
   private func allowed(
     _ demand: Demand, after error: SQOAuthError?
   ) throws(SQOAuthError) -> Demand {
@@ -148,7 +148,7 @@ extension ResourceClient {
     guard
       var signIn = try access.module.stepUpOptions(answering: error, with: SignInOptions())
     else { return false }
-    // Some servers grant the offline scope without naming it in the response.
+    // Some servers grant `offline_access` without naming it in the response, so ask for it again.
     let server = try? await access.module.providerMetadata()
     signIn.scope = signIn.scope.map { addingOffline(to: $0.words, server, access.client) }
       .map { $0.joined(separator: " ") }

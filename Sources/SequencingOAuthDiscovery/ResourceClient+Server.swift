@@ -10,7 +10,7 @@ extension ResourceClient {
     let client: IdentifiedClient
   }
 
-  /// Returns the authorization server that the app chooses, or by default the first usable one.
+  /// Returns the authorization server that the app chooses, or by default the first usable server.
   func server(
     of resource: ProtectedResourceMetadata, _ challenges: [TokenChallenge]
   ) async throws(SQOAuthError) -> Server {
@@ -19,7 +19,7 @@ extension ResourceClient {
     var firstError: SQOAuthError?
     let end = ContinuousClock.now + options.timeout.bounded
     // All servers share one time limit, so that a long list of silent servers does not take the sum
-    // of their limits. Each server leaves time for the next ones.
+    // of their limits. Each server gets only a part of the time that is left.
     for (index, issuer) in candidates.enumerated() where firstError == nil || .now < end {
       let left = candidates.count - index
       do throws(SQOAuthError) {
@@ -122,8 +122,8 @@ extension ResourceClient {
     return addingOffline(to: scopes, server, client).joined(separator: " ")
   }
 
-  /// Returns the scopes of a user's sign-in, plus `offline_access` if the server lists it and has
-  /// not registered the client without it.
+  /// Returns the scopes of a user's sign-in, plus `offline_access` if the server lists it and the
+  /// client's registration allows it.
   func addingOffline(
     to scopes: [String], _ server: ProviderMetadata?, _ client: IdentifiedClient?
   ) -> [String] {

@@ -51,7 +51,7 @@ extension ResourceClient {
     }
   }
 
-  /// Finds the server and signs in; calls in the meantime get the same result.
+  /// Finds the server and signs in; simultaneous calls share one sign-in and its result.
   func gainAccess(_ demand: Demand) async throws(SQOAuthError) -> Access {
     let access = try await gaining.value(of: true) { () throws(SQOAuthError) in
       if let access = try await self.access(), demand.accepts(access.module.currentToken) {
@@ -102,8 +102,8 @@ extension ResourceClient {
   private func signIn(
     _ signIn: SignInOptions, _ access: Access, _ account: Account, _ demand: Demand
   ) async throws(SQOAuthError) {
-    // Do not hold an account that has a token: other processes may use it, and must be able to
-    // refresh it.
+    // Do not lock an account that has a token: other processes may use the token, and must be able
+    // to refresh it.
     guard account.isKept, account.token == nil else { return try await self.signIn(signIn, access) }
     // A token from a different server may still be in memory.
     let before = account.module.currentToken
@@ -113,7 +113,7 @@ extension ResourceClient {
       _ = try? await account.module.restore()
       let found = account.module.currentToken
       guard found == before || !demand.accepts(found) else { return }
-      // A user who has refused one program does not want to be asked by the next one.
+      // A user who has refused one program does not want to be asked by the next program.
       guard !hasWaited else {
         throw SQOAuthError(
           .notAuthorized,
@@ -128,7 +128,7 @@ extension ResourceClient {
   /// the first attempt.
   ///
   /// The client's registration is erased in this case, so that the next sign-in registers a new
-  /// one.
+  /// client.
   ///
   /// - Throws: The error of a sign-in that timed out, with the reason that the client is unknown.
   private func forgotten(

@@ -61,7 +61,7 @@ public final class ResourceClient: Sendable {
     public var accountID: String?
     /// How long the user may take to sign in with a browser; `nil` for the client's own limit.
     package var signInTimeout: Duration?
-    /// How long a sign-in waits for a free port, if all registered ones are in use.
+    /// How long a sign-in waits for a free port, if all registered ports are in use.
     package var portTimeout = Duration.seconds(30)
     /// The closure that decides, for a given authorization server, whether ``showsCode`` is used.
     ///
@@ -161,7 +161,7 @@ public final class ResourceClient: Sendable {
     return use(access)
   }
 
-  /// Returns the access to use from now on: the access in use if it is the same, or else `access`.
+  /// Returns the access to use from now on: `access`, or the current access if both are the same.
   @discardableResult
   func use(_ access: Access) -> Access {
     known.withLock { known in

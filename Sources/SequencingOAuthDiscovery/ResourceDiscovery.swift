@@ -74,11 +74,12 @@ struct ResourceDiscovery: Sendable {
       cause: NoResourceMetadata(), status: statuses.count == 1 ? statuses.first : nil)
   }
 
-  /// Returns why there is no metadata at an address; `nil` if the response must be metadata.
+  /// Returns why a response contains no metadata; `nil` if it should contain metadata.
   private func absence(
     _ response: WebResponse, at candidate: ResourceAddress.Candidate, isNamed: Bool
   ) throws(SQOAuthError) -> String? {
-    // While a server is in trouble, its next address could describe another resource by mistake.
+    // The search must not continue while a server is in trouble: the document at the next address
+    // could describe a different resource.
     guard !WebResponse.isOfServerInTrouble(response.status) else {
       throw SQOAuthError(
         .serverError,
@@ -120,7 +121,7 @@ struct ResourceDiscovery: Sendable {
     } catch {
       throw invalid(candidate, "cannot be read: \(error.message)")
     }
-    // Any other identifier could be that of a resource whose tokens this server must not get
+    // Any other identifier could belong to a resource whose tokens this server must not get
     // (RFC 9728, section 3.3).
     guard candidate.identifiers.contains(metadata.resource) else {
       let name = "\"\(metadata.resource.printable)\""

@@ -21,7 +21,7 @@ public final class RPCChannel: Sendable {
     let name: String
     /// The header fields of a call.
     let block: HeaderBlock
-    /// The URL, for the proof of a token.
+    /// The URL of the method, which the proof of a token must contain.
     let url: URL
   }
 
@@ -49,7 +49,8 @@ public final class RPCChannel: Sendable {
   /// account's client lists its servers and does not list this server.
   ///
   /// The channel speaks only HTTP/2 and ignores the version in the configuration. Its calls send
-  /// the configuration's `userAgent`, unless it is the default, and then the name of this library.
+  /// the name of this library as `user-agent`. If the configuration has a `userAgent` that is not
+  /// the default, that text comes first.
   ///
   /// - Throws: ``RPCStatus/invalidArgument`` unless the URL consists of `https` or `http`, a host
   ///   and an optional port.

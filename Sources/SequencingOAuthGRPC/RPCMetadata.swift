@@ -134,7 +134,7 @@ public struct RPCMetadata: Sendable, Hashable {
     entries.insert(entry, at: index ?? entries.endIndex)
   }
 
-  /// Returns the entries of both; if a name is in both, only the values in `others` are kept.
+  /// Returns these entries and `others`; if both have a name, only its values in `others` are kept.
   func merged(with others: RPCMetadata) -> RPCMetadata {
     let names = Set(others.entries.map(\.name))
     return RPCMetadata(received: entries.filter { !names.contains($0.name) } + others.entries)

@@ -60,7 +60,7 @@ private struct LinkReader {
       guard take(UInt8(ascii: "=")) else { continue }
       skip(Self.isSpace)
       guard let value = value() else { return nil }
-      // A second `rel` is ignored (section 3.3).
+      // A second `rel` of a link is ignored (RFC 8288, section 3.3).
       if name == "rel", !hasRelation {
         hasRelation = true
         link.relations = value.asciiLowercased().words

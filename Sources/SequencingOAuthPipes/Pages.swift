@@ -61,7 +61,7 @@ extension Pipeline {
         isolation actor: isolated (any Actor)?
       ) async throws(PipeError) -> Page<Value>? {
         guard !isOver else { return nil }
-        // After an error, the iteration is over.
+        // An error ends the iteration, so it counts as over until the page has been read.
         isOver = true
         guard let page else {
           self.page = try await pages.first()

@@ -124,13 +124,14 @@ extension Pipeline.Pipe {
   }
 
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
-    // The API's reason for refusing the token; the download returns the rest of the refusal.
+    // The challenge in the API's refusal; the response of `download` has the other parts.
     let challenge = Locked<TokenChallenge?>(nil)
     let response: WebResponse
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
         do throws(PipeError) {
-          // `cancel()` ends the whole download, and with it the request.
+          // `cancel()` ends the whole download and its request, so this interruption is never
+          // raised.
           return try await self.answer(to: request, from: self.address.origin, Interruption())
         } catch {
           if case .refused(let refusal) = error {

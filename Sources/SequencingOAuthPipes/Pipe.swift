@@ -196,7 +196,8 @@ extension Pipeline.Pipe {
   private func authorization(
     of use: AddressedToken, for request: WebRequest, _ interruption: Interruption
   ) async throws(ResourceFailure) -> RequestAuthorization {
-    // Without the app's code, there is nothing to wait for, and a task would take time.
+    // If the authorization needs no code of the app, there is nothing to wait for, and a separate
+    // task would only take time.
     guard use.needsCodeOfApp else {
       return try await module.authorization(of: use, for: request)
     }

@@ -14,7 +14,7 @@ final class RunningOperations: Sendable {
 
   private let state = Locked(State())
 
-  /// Runs an operation; it must end when ``cancelAll()`` raises its interruption.
+  /// Runs an operation, which must end when ``cancelAll()`` raises its interruption.
   func run<Value, Failure>(
     _ operation: (Interruption) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

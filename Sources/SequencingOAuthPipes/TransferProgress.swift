@@ -7,8 +7,8 @@ import SequencingOAuth
 public struct TransferProgress: Sendable, Hashable {
   /// The number of bytes transferred so far.
   ///
-  /// For an upload, this includes the framing of a form. For a download, it includes the bytes that
-  /// an earlier call received.
+  /// For an upload, this includes the framing of a form. For a download that continues an
+  /// interrupted one, it includes the bytes that were already received.
   public let completed: Int64
   /// The total number of bytes; `nil` if unknown.
   public let total: Int64?

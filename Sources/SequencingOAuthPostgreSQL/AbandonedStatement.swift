@@ -2,14 +2,14 @@ import CSQPostgreSQL
 import CSQSockets
 import SQBasics
 
-/// The end of a connection whose statement still runs on the server.
+/// The way to close a connection whose statement still runs on the server.
 ///
 /// While a statement waits, for example for a lock, the server does not notice that its client has
 /// gone: the session stays, counts among `max_connections`, and executes the statement later. So
 /// the statement is cancelled before the connection is closed. PgBouncer finds the statement of a
 /// cancel request only while the connection is open.
 enum AbandonedStatement {
-  /// The most cancel requests at a time; further connections are closed without one.
+  /// The most cancel requests at a time; further connections are closed without a cancel request.
   private static let limit = 16
   /// The time after which a connection is closed even if its cancel request has not ended.
   private static let patience = Duration.seconds(5)
@@ -32,10 +32,10 @@ enum AbandonedStatement {
     }
   }
 
-  /// Starts a cancel request, which resolves `end`; returns `false` if that is not possible.
+  /// Starts a cancel request that resolves `end` when it ends; returns `false` if it cannot start.
   ///
   /// The request has its own thread, because libpq blocks it until the server has answered. Without
-  /// an answer, the thread ends when the system gives the connection up.
+  /// an answer, the thread ends when the system ends the request's connection.
   private static func start(_ connection: OpaquePointer, _ end: OneShot<Void>) -> Bool {
     let mayStart = count.withLock { count in
       guard count < limit else { return false }
@@ -59,7 +59,7 @@ enum AbandonedStatement {
   }
 
   private static func send(_ request: OpaquePointer) {
-    // In this function, libpq does not keep a server that is gone from raising SIGPIPE.
+    // If the server is gone, writing to the socket raises SIGPIPE: `PQcancel` does not prevent it.
     sq_block_signals()
     var message = [CChar](repeating: 0, count: messageSize)
     PQcancel(request, &message, Int32(messageSize))

@@ -8,7 +8,7 @@ final class AccountDatabase: Sendable {
   enum RetryTime: Sendable {
     /// 5 s, for a call that the caller can repeat.
     case short
-    /// The call's whole time limit, for a token that exists only in memory.
+    /// The time limit of the call (`limit`), for a change that must not be lost.
     case long
 
     fileprivate func duration(within limit: Duration) -> Duration {
@@ -76,7 +76,7 @@ final class AccountDatabase: Sendable {
     try? parts.get().pool.close()
   }
 
-  /// The settings and statements for the listener; `nil` if a setting of the store is wrong.
+  /// The settings and statements for a ``NoticeListener``; `nil` if a store's setting is wrong.
   var listening: (settings: ConnectionSettings, statements: AccountStatements)? {
     (try? parts.get()).map { ($0.settings, $0.statements) }
   }

@@ -63,7 +63,8 @@ final class AccountKeys: Sendable {
         note(number, sealer)
         return sealer
       } catch {
-        // The file of a key that is open may be gone. Then this process only lacks the other key.
+        // The file of a key that was opened earlier may be gone. The error must then only say that
+        // this process lacks the key for this header.
         let isLacking = hasOpened && (try? key.secret(makingFile: false)) == nil
         let code: SQOAuthError.Code = isLacking ? .wrongPassphrase : error.code
         // The first key's error is the most useful one.
@@ -79,13 +80,13 @@ final class AccountKeys: Sendable {
 
   /// Checks the tables on the first connection, and creates what is missing; blocks the thread.
   ///
-  /// The time of changes of the tables is added to the deadline.
+  /// If the tables must be changed, the time for that is added to the deadline.
   func open(
     _ schema: DatabaseSchema, _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
     try isOpen.withLock { isOpen throws(SQOAuthError) in
       if isOpen { return }
-      // An upgrade of the tables by another call may have taken long.
+      // The wait for the lock may have been long, because another call upgraded the tables.
       var deadline = deadline
       guard ContinuousClock.now < deadline else { throw PostgreSQLError.late.reported }
       try schema.open(connection, until: &deadline)
@@ -113,7 +114,7 @@ final class AccountKeys: Sendable {
     guard let (number, header) = try header(connection, until: deadline) else {
       throw SQOAuthError(
         .storeDamaged,
-        "the token database: the row that belongs to its key could not be read again; try again")
+        "the token database's row for its encryption key could not be read again; try again")
     }
     if header == new.header { note(number, new) } else { try open(number, header) }
   }

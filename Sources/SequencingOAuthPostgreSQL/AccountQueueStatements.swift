@@ -10,14 +10,14 @@ struct AccountQueueStatements: Sendable {
   init(schema: String, newestKey: String) {
     let (accounts, pauses) = ("\(schema).accounts", "\(schema).pauses")
     let now = "pg_catalog.clock_timestamp()"
-    // The time for comparisons that use an index. A time that changes during a statement would be
+    // Comparisons with this time can use an index. A time that changes during a statement would be
     // compared with every row of the index.
     let start = "pg_catalog.statement_timestamp()"
     func after(_ seconds: String, _ time: String) -> String {
       "\(time) + \(seconds)::double precision * interval '1 s'"
     }
     func after(_ seconds: String) -> String { after(seconds, now) }
-    // The end of a claim. Its microseconds are the claim's mark.
+    // The time when a claim ends. The microseconds of this time are the claim's mark.
     let claimed =
       "pg_catalog.date_trunc('second', \(after("$2")) + interval '1 s') "
       + "+ $4::double precision * interval '1 us'"
@@ -38,8 +38,8 @@ struct AccountQueueStatements: Sendable {
       """
     // After a pause, a server first gets only one request. Until that request is answered or its
     // claim ends, no process gets another account of the server. A process without the newest key
-    // gets nothing, because it could not renew the accounts. Claims whose answers were lost come
-    // first.
+    // gets nothing, because it could not renew the accounts. The accounts of claims whose answers
+    // were lost come first.
     take = SQLStatement(
       name: "take_due",
       text: """

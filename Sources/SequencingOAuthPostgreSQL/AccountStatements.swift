@@ -1,16 +1,17 @@
 /// The statements about accounts, leases and one-time values, for the tables of one schema.
 ///
-/// Each statement may be repeated after its answer was lost. Its caller then comes to the same
-/// result. A repeated `put` or `erase` with the same ticket changes nothing, so it undoes no change
-/// that another host has made meanwhile.
+/// If the answer to a statement is lost, the caller may repeat the statement, with the same result.
+/// A repeated `put` or `erase` with the same ticket changes nothing, so it undoes no change that
+/// another host has made meanwhile.
 struct AccountStatements: Sendable {
   /// The `NOTIFY` channel for notices about these tables.
   let channel: String
   /// A script that lets a session receive notices.
   ///
-  /// PostgreSQL keeps a notice until every session has read it. If a process is suspended, its
-  /// session reads nothing, so over TCP the server ends the session 60 s after the socket is full;
-  /// another value of the administrator stays. The setting has no effect on a local socket.
+  /// PostgreSQL keeps a notice until every session has read it, and the session of a suspended
+  /// process reads nothing. So the script sets `tcp_user_timeout`, unless the administrator has set
+  /// it: over TCP, the server then ends such a session 60 s after the socket is full. The setting
+  /// has no effect on a local socket.
   let listen: String
   let header: SQLStatement
   let addHeader: SQLStatement
@@ -44,7 +45,9 @@ struct AccountStatements: Sendable {
   ///
   /// A refresh takes at most 100 s; the rest of the time is for saving the answer.
   static let sentSeconds = 160
-  /// The seconds that a holder has to extend a marked lease after another host has doubted it.
+  /// The seconds that a holder has to extend its lease after another host has doubted it.
+  ///
+  /// A host doubts an expired lease whose holder may still wait for a new token.
   static let doubtSeconds = 10
 
   init(schema: String) {
@@ -63,8 +66,8 @@ struct AccountStatements: Sendable {
     let (accounts, leases, keys, used) = (
       "\(schema).accounts", "\(schema).leases", "\(schema).keys", "\(schema).used"
     )
-    // After a failover, the stored times come from the clock of the earlier primary. This
-    // expression changes with each failover.
+    // After a failover, the stored times come from the clock of the earlier primary. The value of
+    // this expression changes with each failover, so a stored value shows that there was one.
     let timeline =
       "pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8)"
     // Times are sent as durations from now, because the clock of a host may be wrong.
@@ -73,9 +76,9 @@ struct AccountStatements: Sendable {
     }
     let unsent = "pg_catalog.clock_timestamp() + interval '\(Self.unsentSeconds) s'"
     let sent = "pg_catalog.clock_timestamp() + interval '\(Self.sentSeconds) s'"
-    // If the server's clock jumped, a marked lease may have expired although its holder still
-    // waits for the answer. So another host first doubts the lease by writing this value. If the
-    // holder still runs, it removes the value.
+    // If the server's clock jumped, a lease may have expired although its holder still waits for a
+    // new token. So another host first doubts the lease by writing this value. If the holder still
+    // runs, it removes the value.
     let doubted = "\(timeline) || '?'"
 
     header = SQLStatement(
@@ -250,8 +253,8 @@ struct AccountStatements: Sendable {
   /// Returns parts of a `WITH` clause that let a call's statement take effect only once.
   ///
   /// Another host may change a row after an attempt whose answer was lost, and the next attempt
-  /// must not undo that change. The part `once` has a row only in the first attempt with a random
-  /// ID (`ticket`) for which the condition holds.
+  /// must not undo that change. The part `once` has a row only if the condition holds, and if no
+  /// earlier attempt with the same random ID (`ticket`) had the row.
   static func once(_ ticket: String, schema: String, if condition: String = "true") -> String {
     """
     \(forgotten(except: ticket, schema: schema)),
@@ -266,8 +269,8 @@ struct AccountStatements: Sendable {
 
   /// Returns a part of a `WITH` clause that deletes a few expired values.
   ///
-  /// Each call that stores a value does this, so that the number of stored values depends on the
-  /// calls per hour.
+  /// Each call that stores a value also deletes up to four expired values, so that they do not
+  /// accumulate.
   private static func forgotten(except value: String, schema: String) -> String {
     """
     forgotten AS (

@@ -89,13 +89,13 @@ extension AccountTable {
 
   private static let lacksKey = SQOAuthError(
     .storeDamaged,
-    "the token database: the row that belongs to its key is missing; restore it from a backup")
+    "the token database has no row for its encryption key; restore the database from a backup")
 
   /// Returns whether a key matches a header; if so, adds the key to ``keys``.
   private func opens(
     _ key: StoreKey, _ header: (number: Int64, header: Data)
   ) async throws(SQOAuthError) -> Bool {
-    // If the key cannot be read at all, making it the newest key will fail too.
+    // If the key itself cannot be read, `RecordSealer.make` fails too and throws the reason.
     guard
       let sealer = try? await AccountDatabase.onThread({ () throws(SQOAuthError) in
         try RecordSealer(key, header: header.header)
@@ -127,7 +127,7 @@ extension AccountTable {
     var (users, sessions): ([Data], [Data]) = ([], [])
     for row in rows {
       guard let bytes = row.bytes(0), let version = row.integer(1) else { throw Self.damaged }
-      // The smallest ID after this one.
+      // The smallest ID after the ID of this record.
       resealed.next = bytes + [0]
       do throws(SQOAuthError) {
         let record = try await decode(row.bytes(3), key: row.integer(2), id: id(row))

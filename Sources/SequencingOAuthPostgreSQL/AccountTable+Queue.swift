@@ -37,7 +37,8 @@ extension AccountTable {
       let record = try await result(row)
       var wasPaused = row.boolean(3)
       if wasPaused, id == nil || (try? record.get()) == nil {
-        // No request can be sent for this account, so another account is the server's first.
+        // No request can be sent for this account, so the server's first request after the pause is
+        // left to another account.
         try await run(statements.queue.giveBack, .bytes(row.bytes(5) ?? Data()))
         wasPaused = false
       }
@@ -49,7 +50,7 @@ extension AccountTable {
     return accounts
   }
 
-  /// Makes an account due after a time, unless it was saved after the claim.
+  /// Makes a claimed account due after a time, unless it was saved since it was claimed.
   func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError) {
     try await run(
       statements.queue.postpone, .bytes(Data(account.id.utf8)), .seconds(time / .seconds(1)),

@@ -150,17 +150,18 @@ struct AccountTable {
     try await run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
   }
 
-  /// Gives the holder of an expired, marked lease 10 s more to extend it.
+  /// Gives the holder of an expired lease 10 s more if it may still wait for a new token.
   ///
-  /// During this time, the lease is in doubt. A lease is marked while its holder waits for a new
-  /// token. If the server's clock jumped forward, the lease expires while the holder is still
-  /// waiting.
+  /// During this time, the lease is in doubt, and the holder can extend it. If the server's clock
+  /// jumped forward, a lease expires while its holder is still waiting.
   func doubtLease(_ id: String) async throws(SQOAuthError) {
     try await run(statements.doubtLease, .bytes(Data(id.utf8)))
   }
 
-  /// Extends a marked lease to its full time if it has expired, if another host doubts it, or if
-  /// there was a failover.
+  /// Extends the lease of a caller that waits for a new token or has not saved it yet.
+  ///
+  /// This method changes nothing unless the lease has expired, another host doubts it, or there was
+  /// a failover.
   func keepLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
     try await run(statements.keepLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }

@@ -62,10 +62,10 @@ final class Connection: @unchecked Sendable {
   ///
   /// A pooler sends its client an invented number when the client connects.
   ///
-  /// If there is no pooler, the same statement makes the server look every 10 s whether the client
-  /// of a running statement is still there: a process that was killed cancels nothing. PostgreSQL
-  /// has this setting from version 14 on, for servers on systems that can report a closed socket;
-  /// another value of the administrator stays.
+  /// If there is no pooler, the same statement sets `client_connection_check_interval`, unless the
+  /// administrator has set it. The server then checks every 10 s whether the client of a running
+  /// statement still exists, because a process that was killed cannot cancel its statement.
+  /// PostgreSQL has this setting from version 14 on, on systems that can report a closed socket.
   private static func isPooled(_ handle: OpaquePointer) throws(PostgreSQLError) -> Bool {
     let own = PQbackendPID(handle)
     let (number, setting) = ("pg_catalog.pg_backend_pid()", "'client_connection_check_interval'")

@@ -13,7 +13,7 @@ final class ConnectionPool: Sendable {
   /// A place in the pool: an open connection, or `nil` for a connection that is still to be opened.
   private typealias Place = Connection?
 
-  /// A call that waits because all places are taken.
+  /// A call that waits because all places in the pool are taken.
   private struct Waiter {
     /// Resolved with the place, or with `nil` at the call's deadline.
     let turn = OneShot<Place?>()
@@ -23,11 +23,11 @@ final class ConnectionPool: Sendable {
   private struct State {
     /// The idle connections, and when each became idle; the last connection gets the next call.
     var idle: [(connection: Connection, since: ContinuousClock.Instant)] = []
-    /// The calls that wait for a place, in order of arrival.
+    /// The calls that wait for a place in the pool, in order of arrival.
     var waiting: [Waiter] = []
     /// Whether a task is running to end waits at their deadlines.
     var isWatched = false
-    /// The number of places that are taken or idle.
+    /// The number of places in the pool that are taken or idle.
     var count = 0
     /// Whether a connection was ever opened; before that, calls fail at once without retries.
     var hasConnected = false
@@ -88,8 +88,8 @@ final class ConnectionPool: Sendable {
         guard failure?.isPassing ?? false, !isLate, state.withLock(\.hasConnected),
           let loop = EventLoop.shared
         else { throw error }
-        // The first new attempt follows at once: an idle connection may have broken long ago.
-        // Random, so that hosts do not all connect at the same time.
+        // The first new attempt follows at once: an idle connection may have broken long ago. Later
+        // pauses are random, so that hosts do not all connect at the same time.
         let wait = pause * Double.random(in: 0.5...1)
         if wait > .zero { _ = await SocketWait(until: Monotonic.after(wait), on: loop).result() }
         pause = min(max(pause * 2, Self.pauses.first), Self.pauses.longest)
@@ -108,7 +108,7 @@ final class ConnectionPool: Sendable {
 
   // MARK: Places
 
-  /// Waits for a place; returns `nil` if none was free by the deadline.
+  /// Waits for a place in the pool; returns `nil` if none was free by the deadline.
   private func takePlace(until deadline: ContinuousClock.Instant) async -> Place? {
     let (place, waiter, watches) = state.withLock { state -> (Place?, Waiter?, Bool) in
       if let idle = state.idle.popLast() { return (.some(idle.connection), nil, false) }
@@ -140,7 +140,7 @@ final class ConnectionPool: Sendable {
     return next
   }
 
-  /// Gives a place to the next waiting call, or keeps its connection for a later call.
+  /// Gives a place in the pool to the next waiting call, or keeps its connection for a later call.
   ///
   /// A connection that still runs a statement is closed; otherwise, another call would get the
   /// statement's answer.

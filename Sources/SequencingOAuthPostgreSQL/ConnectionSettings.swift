@@ -22,7 +22,7 @@ struct ConnectionSettings: Redacted {
     for keyword in Self.files {
       values[keyword] = values[keyword].map { Self.lastingPath($0, keyword) }
     }
-    // An empty variable names no server, no mode and no authority.
+    // An empty environment variable sets no server, no `sslmode` and no trusted authority.
     let environment = environment.filter { !$0.value.isEmpty }
     let service = Self.service(values, environment)
     let isLocal = Self.isLocal(values, environment)
@@ -65,8 +65,9 @@ struct ConnectionSettings: Redacted {
     "sslrootcert",
   ]
 
-  /// Returns the value of a parameter that still names the same file after a chdir(2).
+  /// Returns a parameter's value as an absolute path, unless the value does not name a file.
   ///
+  /// An absolute path still names the same file after a chdir(2). Two values do not name a file:
   /// libpq takes the word `system` for the system's authorities, and a key with a colon for the
   /// name of a key in an engine of OpenSSL.
   private static func lastingPath(_ value: String, _ keyword: String) -> String {
@@ -132,8 +133,8 @@ struct ConnectionSettings: Redacted {
 
   /// Returns the user's home folder from the system's list of users, as libpq does without `HOME`.
   ///
-  /// getpwuid(3) would change the entry that another thread reads. `size` is the number of bytes
-  /// for the texts of the user's entry.
+  /// This method calls getpwuid_r(3), because getpwuid(3) would change the entry that another
+  /// thread reads. `size` is the number of bytes for the texts of the user's entry.
   private static func listedHome(size: Int = 1024) -> String? {
     var entry = passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -151,7 +152,7 @@ struct ConnectionSettings: Redacted {
     "the connection string of the token database is malformed; write it as "
       + "postgresql://user@host:port/database?parameter=value, with special characters as %XX")
 
-  /// Returns whether libpq read no part of an unescaped password as a server, port or database.
+  /// Returns `false` if libpq took a part of an unescaped password for a server, port or database.
   ///
   /// libpq ends the password of a URI at the first `@`, and finds no password if a `/` comes before
   /// that `@`. It would then look up a part of the password as a host name, and errors would show
@@ -195,8 +196,8 @@ struct ConnectionSettings: Redacted {
     }
     let names = list(values["host"] ?? environment["PGHOST"])
     guard let addresses = values["hostaddr"] ?? environment["PGHOSTADDR"] else { return names }
-    // A server without an address is reached by its name. If there are names, libpq demands as
-    // many as addresses.
+    // libpq reaches a server without an address by its name. If there are names, it demands as
+    // many names as addresses.
     return list(addresses).enumerated().map { index, address in
       address.isEmpty && index < names.count ? names[index] : address
     }

@@ -9,8 +9,8 @@ import SequencingOAuth
 /// - `keys`: for each key, its number and the header that verifies it. A record contains the number
 ///   of its key.
 /// - `accounts`: the encrypted records. The `version` begins with the time in microseconds and
-///   grows by one with each save. The digests of the user and the session belong to the version
-///   `digests_of`.
+///   grows by one with each save. The digests of the user and the session were computed for the
+///   record with the version `digests_of`.
 /// - `leases`: which process may change an account now. The `ticket` is a random ID of the lease.
 /// - `registrations`: the encrypted client registrations, by digests of their servers.
 /// - `used`: one-time values, each with a random ID (`ticket`) of the call that used it. A save or
@@ -151,9 +151,9 @@ struct DatabaseSchema: Sendable {
   ///
   /// Any number of hosts may upgrade the tables at the same time, and hosts with an earlier program
   /// can continue until they are restarted. If a database has no due dates, its accounts become due
-  /// within an hour, because the dates are in encrypted records. The new columns keep their
-  /// defaults for the first program, which adds accounts without them. The next search for a user
-  /// or a session adds the missing digests.
+  /// within an hour, because the dates are in encrypted records. The new columns keep their default
+  /// values, because a host with an earlier program adds accounts without these columns. The next
+  /// search for a user or a session adds the missing digests.
   private func upgrade(
     _ connection: Connection, until deadline: inout ContinuousClock.Instant
   ) throws(SQOAuthError) {
@@ -185,10 +185,10 @@ struct DatabaseSchema: Sendable {
   /// Runs a script that changes the tables, in one transaction; blocks the thread.
   ///
   /// While a change waits for the lock of a table, for example behind a backup, all later
-  /// statements of all hosts wait behind the change. So it waits at most 2 s for each lock. If it
-  /// did not get one, this method pauses and returns without a change; the caller may try again.
-  /// After the deadline, it throws instead. The change itself ends within `time`, which is added to
-  /// the deadline as far as it was needed.
+  /// statements of all hosts wait behind the change. So the change waits at most 2 s for each lock.
+  /// If it does not get a lock, this method pauses and returns without a change; the caller may try
+  /// again. After the deadline, this method throws instead. The change itself takes at most `time`,
+  /// and the time that it takes is added to the deadline.
   private func change(
     _ connection: Connection, _ script: String, within time: Duration,
     until deadline: inout ContinuousClock.Instant
@@ -203,7 +203,7 @@ struct DatabaseSchema: Sendable {
           """, until: start + time)
       deadline += ContinuousClock.now - start
     } catch {
-      // In the pauses, the statements of other hosts run.
+      // During this pause, the statements of other hosts that wait for the lock can run.
       let pause = Duration.seconds(2) * Double.random(in: 0.5...1.5)
       guard error.state == PostgreSQLError.lockNotFree, ContinuousClock.now + pause < deadline
       else { throw error }

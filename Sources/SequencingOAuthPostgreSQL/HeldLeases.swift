@@ -4,10 +4,11 @@ import SequencingOAuth
 
 /// The leases that this process holds, with their accounts' known rows.
 ///
-/// If a token could not be saved, its lease stays even after its release. Otherwise another host
-/// would send a refresh token that the server has already replaced. The next holder in this process
-/// takes the lease again by its random ID (`ticket`). If no session tries to save the token any
-/// more, the lease ends after the time of a marked lease.
+/// If a new token could not be saved, the account's lease stays in the database even after the
+/// holder has released it. Otherwise another host would send a refresh token that the server has
+/// already replaced. The next holder in this process takes the lease again by its random ID
+/// (`ticket`). If no session tries to save the token any more, this process no longer extends the
+/// lease, and it expires.
 final class HeldLeases: Sendable {
   /// An account's row at the last load or save by a lease's holder.
   struct Row: Sendable {

@@ -115,7 +115,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     switch kind {
     case .disconnected:
       "; check that the server runs and can be reached, the role and its password"
-    // Earlier statements of the same call may have changed something.
+    // Do not say that nothing was changed: an earlier statement of the call may have changed rows.
     case .notSent: "; try again"
     case .timedOut: "; the server may still execute the statement"
     case .refused(let state):

@@ -48,7 +48,8 @@ extension PostgreSQLTokenStore {
 
   /// Returns whether a database already has the key of a store; changes nothing.
   ///
-  /// A program can so ask its user for a new passphrase, or for the present one.
+  /// If there is a key, a program asks its user for the existing passphrase, otherwise for a new
+  /// passphrase.
   package static func hasKey(connection: String) async throws(SQOAuthError) -> Bool {
     let settings = try ConnectionSettings(
       connection, environment: ProcessInfo.processInfo.environment)

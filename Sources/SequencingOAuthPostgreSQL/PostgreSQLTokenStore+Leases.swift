@@ -74,7 +74,7 @@ extension PostgreSQLTokenStore {
         held.end(id, ticket)
         notices?.announce(id)
       } catch {
-        // If the statement was not carried out, the lease expires by itself.
+        // If the lease is still in the database, it expires by itself.
         held.end(id, ticket, isGone: false)
       }
     }
@@ -101,7 +101,7 @@ extension PostgreSQLTokenStore {
           isSent.resolve(false)
         }
       }
-      // A failure that may be temporary was tried again already, and any other would come again.
+      // After a failure, give up: `use` has already retried the calls for which that can help.
       guard await isSent.wait(until: deadline) == true else { break }
     }
     await notices.sent(until: deadline)
@@ -172,7 +172,7 @@ extension PostgreSQLTokenStore {
     }
   }
 
-  /// Marks a lease; if the lease is gone, takes it again first.
+  /// Marks a lease before a refresh token is sent; if the lease is gone, first takes it again.
   ///
   /// A database server that crashes can lose a lease that was just taken. Returns `false` if
   /// another host has the lease now or if the record has a different version.
@@ -188,7 +188,7 @@ extension PostgreSQLTokenStore {
     }
   }
 
-  /// Extends a marked lease repeatedly until the new token is saved or can no longer arrive.
+  /// Extends a lease repeatedly until the new token is saved or can no longer arrive.
   ///
   /// The extension also protects a lease that seems expired because the server's clock jumped.
   private func keep(_ id: String, _ ticket: Data) {

@@ -89,12 +89,13 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// record that its token was refreshed from, or the record that the caller last loaded or saved.
   ///
   /// - Throws: `SQOAuthError.Code.accountChanged` if another host has changed the account since
-  ///   then; `invalidConfiguration` if the account's ID is longer than 2048 bytes.
+  ///   that refresh, load or save; `invalidConfiguration` if the account's ID is longer than 2048
+  ///   bytes.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try Self.check(record.id)
     let lease = held.lease(record.id)
     if let lease, let before = lease.row(before: record) {
-      // The reservation already saved this record when the answer arrived.
+      // `reserve(_:replacing:)` has already saved this record when the server's answer arrived.
       if before.record == record { return }
       if lease.isUnsaved { held.received(record.id, lease.ticket) }
       return try await replace(before.version, record, lease.ticket)
@@ -106,7 +107,8 @@ public final class PostgreSQLTokenStore: TokenStore {
     if let version {
       changed(record.id, to: version)
     } else {
-      // Another host has changed the account since it was saved, so the session must look at it.
+      // Another host has changed the account since this save, so the next comparison of versions
+      // must report a change to the session.
       notices?.forget(record.id)
     }
     guard let lease else { return }
@@ -207,7 +209,7 @@ extension PostgreSQLTokenStore: SessionIndex {
 }
 
 extension PostgreSQLTokenStore: PagedTokenStore {
-  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  /// Reads the next accounts after `key`, at most `limit`, in the order of `AccountEntry.key`.
   public func entries(
     after key: Data?, limit: Int
   ) async throws(SQOAuthError) -> [AccountEntry] {

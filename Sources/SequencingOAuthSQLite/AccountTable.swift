@@ -229,7 +229,7 @@ final class AccountTable {
       return accounts
     }
     coding = new
-    // The key is changed now, and an error would deny it.
+    // The key has been changed, so a failure of these last steps must not make the call throw.
     for id in ids { try? writeAheadCopies.remove(id, old.sealer) }
     try? emptyLog()
   }

@@ -21,16 +21,16 @@ final class Connection {
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_FULLMUTEX
       | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
     var handle: OpaquePointer?
-    // The app may have made another file system the default, even one without locks.
+    // The app may have made another VFS SQLite's default, even a VFS without locks.
     let result = sqlite3_open_v2(file, &handle, flags, "unix")
     guard result == SQLITE_OK, let handle else {
       let error = SQLiteError(handle)
       sqlite3_close_v2(handle)
       throw Self.failure(error, nil)
     }
-    // The flags ask for a lock of the connection. If there is none, all of SQLite has no locks,
-    // after `sqlite3_config(SQLITE_CONFIG_SINGLETHREAD)` or because it was built so.
-    // `sqlite3_threadsafe` tells only the second.
+    // The flags ask for a lock for the connection. If there is none, SQLite has no locks at all: it
+    // was built without locks, or the app called `sqlite3_config(SQLITE_CONFIG_SINGLETHREAD)`.
+    // `sqlite3_threadsafe` shows only how SQLite was built.
     guard sqlite3_db_mutex(handle) != nil else {
       sqlite3_close_v2(handle)
       throw SQOAuthError(

@@ -55,7 +55,7 @@ struct DatabaseFile {
   ) throws(SQOAuthError) {
     // SQLite would apply an old log or journal to the new database.
     for rest in ["-wal", "-journal"] where try (status(place + rest)?.size ?? 0) > 0 {
-      // Another process may have created a database meanwhile, and this file belongs to it.
+      // The file may belong to a database that another process has created in the meantime.
       if try isThere(place) { return }
       throw SQOAuthError(
         .storeDamaged,

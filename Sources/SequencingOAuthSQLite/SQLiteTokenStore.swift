@@ -22,8 +22,8 @@ public import SequencingOAuth
 /// person can also remove accounts or restore older files without being noticed.
 ///
 /// A replaced record may stay in the log until the database is closed. An erased record stays in
-/// the log only if another process uses the database for longer than a tenth of a second at that
-/// moment, and only until this process next saves or erases.
+/// the log only if another process uses the database for longer than a tenth of a second during
+/// the erasure, and only until this process next saves or erases.
 ///
 /// The store is also a `RegistrationStore`: it can keep the registration of a client that
 /// registered itself, encrypted with the same key.
@@ -54,7 +54,7 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
     self.init(path: try StateFolder.path(service: service) + "/tokens.sqlite", key: key)
   }
 
-  /// Creates a store with the longest time to wait while another process writes.
+  /// Creates a store; `busyTimeout` is the longest time to wait while another process writes.
   package init(path: String, key: StoreKey?, busyTimeout: Duration) {
     let path = AbsolutePath.of(path)
     self.path = path
@@ -93,8 +93,8 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 
   /// Erases the record of an account from all of the store's files.
   ///
-  /// If another process uses the database for longer than a tenth of a second at that moment, a copy
-  /// stays in the database's log until this process next saves or erases.
+  /// If another process uses the database for longer than a tenth of a second during the erasure,
+  /// a copy stays in the database's log until this process next saves or erases.
   public func erase(_ id: String) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.erase(id) }
   }
@@ -167,7 +167,7 @@ extension SQLiteTokenStore: SessionIndex {
 }
 
 extension SQLiteTokenStore: PagedTokenStore {
-  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  /// Reads the next accounts after `key`, at most `limit`, in the order of `AccountEntry.key`.
   public func entries(
     after key: Data?, limit: Int
   ) async throws(SQOAuthError) -> [AccountEntry] {

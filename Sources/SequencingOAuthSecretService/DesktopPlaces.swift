@@ -3,7 +3,7 @@ import SQFiles
 import SQFoundation
 import SequencingOAuth
 
-/// The choice of the place for a desktop user's accounts: the keyring or an encrypted file.
+/// The choice of where to keep a desktop user's accounts: in the keyring or in an encrypted file.
 ///
 /// The choice is written to a file before the first account is saved. So if the keyring does not
 /// answer later, calls fail instead of finding no accounts. Every call blocks its thread.
@@ -24,7 +24,7 @@ struct DesktopPlaces: Sendable {
     self.hasDisplay = hasDisplay
   }
 
-  /// Returns the place of the accounts; `nil` if none was chosen and no keyring can be used.
+  /// Returns where the accounts are kept; `nil` if nothing was chosen and no keyring can be used.
   func current() throws(SQOAuthError) -> DesktopTokenStore.Place? {
     if let place = try remembered() { return place }
     switch try answer() {
@@ -36,7 +36,7 @@ struct DesktopPlaces: Sendable {
     }
   }
 
-  /// Returns the place of the accounts; before the first save, the place that it would choose now.
+  /// Returns where the accounts are kept; before the first save, where a save would put them now.
   func next() throws(SQOAuthError) -> DesktopTokenStore.Place {
     if let place = try remembered() { return place }
     switch try answer() {
@@ -48,7 +48,7 @@ struct DesktopPlaces: Sendable {
     }
   }
 
-  /// Asks the keyring for its state, except in the minute after a question that got no answer.
+  /// Asks the keyring for its state; if it does not answer, asks it again only after a minute.
   private func answer() throws(SQOAuthError) -> KeyringAnswer {
     if silence.isRecent { return .silence }
     let answer = try keyring.state()
@@ -56,7 +56,7 @@ struct DesktopPlaces: Sendable {
     return answer
   }
 
-  /// Makes sure that the choice of a place can be stored.
+  /// Checks that the choice between the keyring and the file can be stored.
   func checkRemembering() throws(SQOAuthError) {
     guard try reported("read", { () throws(FileFailure) in try marker.read() }) == nil else {
       return
@@ -66,12 +66,13 @@ struct DesktopPlaces: Sendable {
     try reported("written") { () throws(FileFailure) in try marker.checkReplacing() }
   }
 
-  /// Chooses the place if needed, saves a record if the place is the keyring, and returns the
-  /// place.
+  /// Returns where the accounts are kept; if that is the keyring, first saves the record there.
+  ///
+  /// If nothing was chosen before, this method chooses between the keyring and the file.
   func save(_ record: AccountRecord) throws(SQOAuthError) -> DesktopTokenStore.Place {
     if let place = try saveWhereRemembered(record) { return place }
     return try locked { () throws(SQOAuthError) in
-      // Another process may have chosen a place in the meantime.
+      // Another process may have chosen the keyring or the file in the meantime.
       if let place = try saveWhereRemembered(record) { return place }
       let place = try next()
       try remember(place)
@@ -88,8 +89,9 @@ struct DesktopPlaces: Sendable {
     return place
   }
 
-  /// Saves the first record in the keyring; if that fails and the keyring has no accounts, removes
-  /// the choice of the place.
+  /// Saves the first record in the keyring; after a failure, removes the choice of the keyring.
+  ///
+  /// The choice stays if the keyring has accounts, or if its state is not known.
   private func saveFirst(_ record: AccountRecord) throws(SQOAuthError) {
     do throws(SQOAuthError) {
       try keyring.save(record)
@@ -103,7 +105,7 @@ struct DesktopPlaces: Sendable {
 
   private var file: DesktopTokenStore.Place { .encryptedFile(path: sealedPath) }
 
-  /// Returns the chosen place; `nil` if no place was chosen yet.
+  /// Returns the chosen place, the keyring or the file; `nil` if nothing was chosen yet.
   func remembered() throws(SQOAuthError) -> DesktopTokenStore.Place? {
     let content = try reported("read") { () throws(FileFailure) in try marker.read() }
     switch content.map({ String(decoding: $0, as: UTF8.self) }) {

@@ -124,7 +124,7 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
   /// Lists the IDs of all accounts that have a record.
   public func list() async throws -> [String] { try await store()?.list() ?? [] }
 
-  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  /// Reads the next accounts after `key`, at most `limit`, in the order of `AccountEntry.key`.
   public func entries(after key: Data?, limit: Int) async throws -> [AccountEntry] {
     try await store()?.entries(after: key, limit: limit) ?? []
   }
@@ -137,7 +137,8 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
     case .keyring: return try await keyring.lease(id)
     case .encryptedFile: return try await file.lease(id)
     case nil:
-      // Take the leases of both places, because another process may choose a place meanwhile.
+      // Take the lease for the keyring and for the file, because another process may choose one of
+      // them meanwhile.
       guard let first = try await keyring.lease(id) else { return nil }
       do {
         if let second = try await file.lease(id) {

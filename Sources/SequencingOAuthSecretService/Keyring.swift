@@ -132,7 +132,7 @@ struct Keyring: Sendable {
     guard !session.isVerified else { return }
     for item in try session.openItems(attributes(id)) {
       guard item.secret == secret else {
-        // Otherwise the next attempt would find a damaged item and refuse to overwrite it.
+        // If the item stayed, the next attempt would find it damaged and refuse to overwrite it.
         try session.delete(item)
         throw .garbled
       }
@@ -217,7 +217,7 @@ extension Keyring {
     }
   }
 
-  /// Finds the items with these attributes and unlocks them; the newest item comes first.
+  /// Finds the items with the given attributes and unlocks them; the newest item comes first.
   private func items(
     _ session: KeyringSession, _ attributes: [String: String], asks: Bool = true
   ) throws(KeyringFailure) -> [KeyringItem] {
@@ -232,7 +232,7 @@ extension Keyring {
     try session.open()
   }
 
-  /// Finds the newest record of each account with these attributes.
+  /// Finds the newest record of each account whose items have the given attributes.
   private func records(
     _ session: KeyringSession, _ attributes: [String: String]
   ) throws(KeyringFailure) -> [AccountRecord] {
@@ -251,7 +251,8 @@ extension Keyring {
     if let format = item.attribute("oauth-format").flatMap(Int.init), format > Self.format {
       throw .tooNew(service: service, format: format)
     }
-    // libsecret also gives no secret if it cannot decrypt it; a new session may help.
+    // libsecret gives no secret if the item was erased, or if it cannot decrypt the secret. In a
+    // new session, it may be able to decrypt the secret.
     guard let secret = item.secret else { throw .vanished }
     let record: AccountRecord?
     do throws(SQOAuthError) {

@@ -84,8 +84,9 @@ final class KeyringConnection: @unchecked Sendable {
 
   /// Returns an address if the environment names neither the bus nor its folder; otherwise `nil`.
   ///
-  /// With `nil`, GLib finds the bus. Without these variables, GLib would create a folder `.cache`
-  /// in the home folder to look for the bus there. Throws if there is no display either.
+  /// With `nil`, GLib finds the bus by `DBUS_SESSION_BUS_ADDRESS` or `XDG_RUNTIME_DIR`. Without
+  /// both variables, GLib would create a folder `.cache` in the home folder to look for the bus
+  /// there. Throws if there is no display either.
   private static func environmentsBus() throws(KeyringFailure) -> String? {
     let isSet = { (name: String) in getenv(name).map { $0.pointee != 0 } ?? false }
     guard !isSet("DBUS_SESSION_BUS_ADDRESS"), !isSet("XDG_RUNTIME_DIR") else { return nil }

@@ -5,8 +5,9 @@ import SQBasics
 /// A time limit that ends slow or cancelled calls to the keyring.
 ///
 /// First, it cancels the calls. If the keyring does not react, the limit closes the connection,
-/// because libsecret would otherwise wait forever. A call that may show a prompt, or that connects to the
-/// bus, is ended by an alarm at once. An unlocking is not ended: it outlives its call.
+/// because libsecret would otherwise wait forever. A call that may show a prompt, or that connects
+/// to the bus, does not react to a cancellation, so a closure, the alarm, ends it at once. A
+/// request to unlock is not ended: it outlives its call.
 final class KeyringLimit {
   /// The time that a cancelled call has to end before the connection is closed.
   private static let grace = Duration.seconds(2)
@@ -90,7 +91,7 @@ final class KeyringLimit {
   /// Closes a connection if its calls do not end within 2 s after their cancellation.
   func govern(_ connection: KeyringConnection) { end.govern { connection.close() } }
 
-  /// Runs a body, and calls a closure on any thread as soon as the time limit has passed.
+  /// Runs a body, and calls a closure on any thread if the time limit or an interruption ends it.
   func waiting<Value, Failure>(
     _ alarm: @escaping @Sendable () -> Void, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -152,7 +153,7 @@ private final class KeyringEnd: @unchecked Sendable {
   /// Sets the action that ends calls that ignore their cancellation; `nil` when they have ended.
   func govern(_ cut: (@Sendable () -> Void)?) { state.withLock { $0.cut = cut } }
 
-  /// Sets the closure for the cancellation, and calls it at once if that has already happened.
+  /// Sets the closure to call when the calls are cancelled; calls it at once if they already were.
   func setAlarm(_ alarm: (@Sendable () -> Void)?) {
     let isOver = state.withLock { state in
       state.alarm = alarm

@@ -20,8 +20,8 @@ final class KeyringLink: @unchecked Sendable {
   /// Whether a secret was read in this session, so that both sides have the same session key.
   ///
   /// KWallet before 6.25 (2026) computes another key than libsecret in some sessions, about 1 of
-  /// 170. One of 256 secrets that one side encrypts there is decrypted without an error to other
-  /// bytes, and such bytes would be saved.
+  /// 170. In such a session, one of 256 secrets is decrypted to other bytes without an error, and
+  /// the keyring would save these bytes.
   var isVerified = false
   /// The unlocking that may still wait for the user's answer.
   var unlock: KeyringUnlock?
@@ -90,7 +90,7 @@ final class KeyringLink: @unchecked Sendable {
     return unlock.count ?? 0
   }
 
-  /// Runs a call that may show a prompt; at the time limit only closing the connection ends it.
+  /// Runs a call that may show a prompt; at the time limit, closes the connection to end the call.
   func prompting<Value>(_ limit: KeyringLimit, _ body: () -> Value) -> Value {
     limit.waiting({ [connection] in connection.close() }, body)
   }
@@ -98,7 +98,7 @@ final class KeyringLink: @unchecked Sendable {
   /// Whether the connection is closed or another keyring has replaced this one.
   var isGone: Bool {
     context.deliverSignals()
-    // No call waited for this answer, so the next one may ask again.
+    // The user has answered while no call was waiting, so the next call may ask again.
     if unlock?.count != nil { unlock = nil }
     if library.c.g_dbus_connection_is_closed(connection.pointer) != 0 { return true }
     return owner != nil && Self.owner(of: service, library) != owner

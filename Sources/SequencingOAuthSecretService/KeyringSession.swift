@@ -31,7 +31,7 @@ extension KeyringSession {
     return adopt(list) { KeyringItem(adopting: $0, of: library) }
   }
 
-  /// Finds the items with these attributes, unlocks them, and loads their secrets.
+  /// Finds the items with the given attributes, unlocks them, and loads their secrets.
   ///
   /// The keyring may ask the user, unless `asks` is `false`.
   func openItems(
@@ -42,7 +42,7 @@ extension KeyringSession {
     if !locked.isEmpty {
       guard asks else { throw .locked }
       try unlock(locked)
-      // The content of locked items could not be read before.
+      // Search again, because the content of the items could not be read while they were locked.
       items = try self.items(attributes)
       guard !items.contains(where: \.isLocked) else { throw refusal }
     }
@@ -70,7 +70,7 @@ extension KeyringSession {
   private func unlock(
     _ list: UnsafeMutablePointer<GList>?, count: Int
   ) throws(KeyringFailure) {
-    // The user may still see the prompt of a call that was given up.
+    // The prompt of an earlier call may still be on the screen; wait for the answer to that prompt.
     if let earlier = link.unlock, try link.count(earlier, limit) == 0 { throw refusal }
     let unlock = KeyringUnlock(list, service, library)
     link.unlock = unlock
@@ -78,10 +78,10 @@ extension KeyringSession {
     guard try link.count(unlock, limit) == count else { throw refusal }
   }
 
-  /// The failure if libsecret, without an error, leaves something locked or stores no secret.
+  /// The failure to throw if libsecret reports no error but does not unlock or does not save.
   private var refusal: KeyringFailure { limit.failure ?? .locked }
 
-  /// Adds an item to the default collection, or replaces the item with these attributes there.
+  /// Adds an item to the default collection, or replaces its item with the same attributes.
   func store(
     _ secret: Data, label: String, attributes: [String: String]
   ) throws(KeyringFailure) {

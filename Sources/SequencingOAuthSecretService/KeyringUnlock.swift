@@ -6,7 +6,8 @@ import CSQSecret
 /// GNOME Keyring would abort if the prompt were dismissed. So the request can outlive its call, and
 /// later calls wait for its end instead of showing another prompt.
 ///
-/// It ends while its thread-default GLib context runs. Only one thread at a time may use it.
+/// The request can end only while its thread-default GLib context runs. Only one thread at a time
+/// may use this object.
 final class KeyringUnlock {
   /// The number of objects that were unlocked; `nil` until the request has ended.
   private(set) var count: Int?

@@ -26,8 +26,8 @@ public import SequencingOAuth
 /// only one.
 ///
 /// The keyring's question stays on the user's screen after a call has been cancelled or has reached
-/// its time limit, because GNOME Keyring would crash if the question were taken back. An answer still
-/// unlocks the keyring for later calls.
+/// its time limit, because GNOME Keyring would crash if the question were taken back. An answer
+/// still unlocks the keyring for later calls.
 ///
 /// All stores of a process share one connection to the keyring and make their calls one after the
 /// other. The connection opens again after the keyring or the bus has ended. KeePassXC asks the
@@ -142,7 +142,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
     try await run { keyring throws(SQOAuthError) in try keyring.list() }
   }
 
-  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  /// Reads the next accounts after `key`, at most `limit`, in the order of `AccountEntry.key`.
   ///
   /// The keyring returns all records at once, so each page costs as much as all accounts. The ID of
   /// an unreadable item is not known; its key is a digest of the ID.

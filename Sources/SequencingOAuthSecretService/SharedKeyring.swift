@@ -40,9 +40,9 @@ final class SharedKeyring: Sendable {
 
   /// Runs a body with the session, and opens a session first if there is none.
   ///
-  /// If the body fails in a session that was already open, perhaps because the keyring or the bus
-  /// has ended, it runs once more in a new session; the same if it finds a damaged item in a session
-  /// that is not verified. So running the body again must be harmless.
+  /// The body runs once more in a new session in two cases: it fails in a session that was already
+  /// open, perhaps because the keyring or the bus has ended, or it finds a damaged item in a
+  /// session that is not verified. So running the body again must be harmless.
   func use<Value: Sendable>(
     limit duration: Duration, whenWaiting: (@Sendable () -> Void)?, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
@@ -57,7 +57,7 @@ final class SharedKeyring: Sendable {
         let wasOpen = link != nil
         let open = if let link { link } else { try KeyringLink(bus: address.bus, limit: limit) }
         link = open
-        // What two sessions find damaged is damaged.
+        // If this second session finds the item damaged too, the item is damaged: do not try again.
         if isDoubted { open.isVerified = true }
         do throws(KeyringFailure) {
           return try open.run(limit, body)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import SequencingOAuth
 import SequencingOAuthPipes
 
-/// Benchmarks of reads with a token, compared with Go's client and bare libcurl at one server.
+/// Benchmarks of reads with a token, compared with Go's client and bare libcurl on the same server.
 enum AuthorizedReads {
   static func all(_ server: ByteServer, _ go: GoPeer?) throws -> [Benchmark] {
     let url = try server.url
@@ -22,7 +22,7 @@ enum AuthorizedReads {
     ]
   }
 
-  /// Returns a pipe that has a valid token and whose endpoint adds nothing to the URL `base`.
+  /// Returns a pipe with a valid token; the pipe's endpoint adds no path to the URL `base`.
   static func pipe(_ base: String) async throws -> Pipeline.Pipe {
     try pipe(base, try await module())
   }

@@ -1,7 +1,7 @@
 import CSQPostgreSQL
 import FoundationEssentials
 
-/// PostgreSQL with libpq's functions: prepared statements on one connection.
+/// Saves and loads in PostgreSQL with libpq alone: prepared statements on one connection.
 final class BarePostgreSQL: @unchecked Sendable {
   // Only one sample at a time uses the connection and the value.
   private let connection: OpaquePointer

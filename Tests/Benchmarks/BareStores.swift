@@ -29,7 +29,7 @@ struct BareFile: Sendable {
   }
 }
 
-/// SQLite with its C functions: one statement, prepared once.
+/// Saves in SQLite with its C functions alone: one statement, prepared once.
 final class BareDatabase: @unchecked Sendable {
   // Only one sample at a time uses the connection and the value.
   private var connection: OpaquePointer?

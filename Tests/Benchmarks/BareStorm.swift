@@ -1,6 +1,6 @@
 import SQBasics
 
-/// Tasks that wait for one bare request: the least work with which Swift's runtime can do it.
+/// Tasks that all wait for one request by libcurl, with as little work in Swift as possible.
 final class BareStorm: Sendable {
   private struct State {
     var isOver = false

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A row of the table: an operation of this package, and the peer that it is compared with.
+/// A row of the printed table: an operation of the SDK (`subject`), compared with a ``Peer``.
 struct Benchmark {
   /// The number of operations that a run did, and how long they took.
   struct Sample {
@@ -18,7 +18,7 @@ struct Benchmark {
   /// The program or library that an operation is compared with.
   struct Peer {
     var name: String
-    /// The work of the peer, or `nil` if this machine does not have the peer.
+    /// A function that runs the program or library; `nil` if this machine does not have it.
     var run: Run?
 
     static func rawCurl(_ run: @escaping Run) -> Peer { Peer(name: "raw libcurl", run: run) }
@@ -103,11 +103,11 @@ private func processorTime() -> Duration {
   return time
 }
 
-/// Returns the seconds per operation of each run: the median of nine rounds, or of as many as fit
-/// the limit, but of at least three.
+/// Returns the median seconds per operation of each run.
 ///
-/// The runs take turns, so that disturbances of the machine affect all of them. An additional first
-/// round fills the caches.
+/// In each round, every run is measured once, so that disturbances of the machine affect all of
+/// them. There are nine rounds; after the limit, no round starts, except the first three. An
+/// additional first round fills the caches.
 func secondsInTurns(
   _ runs: [Benchmark.Run], within limit: Duration = .seconds(60)
 ) async throws -> [Double] {

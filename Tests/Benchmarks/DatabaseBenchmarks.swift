@@ -12,7 +12,7 @@ struct DatabaseBenchmarks {
   private let bare: BarePostgreSQL
   private let record: AccountRecord
 
-  /// Returns `nil` without a server, or if no row's name contains the word.
+  /// Returns `nil` if `DATABASE` is not set, or if no benchmark has `word` in its name.
   init?(word: String) throws {
     guard Self.names.contains(where: { word.isEmpty || $0.contains(word) }),
       let address = ProcessInfo.processInfo.environment["DATABASE"]

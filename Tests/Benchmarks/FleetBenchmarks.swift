@@ -10,7 +10,7 @@ import SequencingOAuthPostgreSQL
 ///
 /// The workers are compared with one bare loop of a POST and an upsert. The rows for more workers
 /// show how the rate grows. All processes, the database and the token server share this machine's
-/// cores, so with a near server one worker uses all cores.
+/// cores, so one worker uses all cores if the token server answers without delay.
 struct FleetBenchmarks {
   /// How far away the token server is.
   enum Distance: String, CaseIterable {
@@ -40,7 +40,7 @@ struct FleetBenchmarks {
   private let server: ByteServer
   private let distance: Distance
 
-  /// Returns `nil` without a database server, or if no row's name contains the word.
+  /// Returns `nil` if `DATABASE` is not set, or if no benchmark has `word` in its name.
   init?(_ server: ByteServer, _ distance: Distance, word: String) async throws {
     let names = Self.counts.map { Self.name($0, distance) } + [Self.memoryName]
     guard names.contains(where: { $0.contains(word) }),
@@ -83,9 +83,9 @@ struct FleetBenchmarks {
       subject: { try await refreshes(by: count) })
   }
 
-  /// Runs the bare loop; with `marking`, it writes a row before each POST too.
+  /// Runs the bare loop; with `marking`, also saves a row before each POST, as the store does.
   ///
-  /// Without that mark on the disk, another host could send the same refresh token after a crash.
+  /// Without that row on the disk, another host could send the same refresh token after a crash.
   private func loop(marking: Bool = false) async throws -> Benchmark.Sample {
     let easy = try RawCurl.handle(try Self.endpoint(server, distance))
     defer { curl_easy_cleanup(easy) }

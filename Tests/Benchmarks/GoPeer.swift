@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A process that runs Go's `golang.org/x/oauth2` as the peer.
+/// A process that runs Go's `golang.org/x/oauth2`, with which the SDK is compared.
 struct GoPeer: Sendable {
   static let name = "Go x/oauth2"
 

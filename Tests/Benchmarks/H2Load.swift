@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// nghttp2's benchmark program, which shows the cost of HTTP/2 without a gRPC call around it.
 ///
-/// Its rate is the limit for a client that uses nghttp2 on one thread: this program is written in
-/// C++.
+/// The program is written in C++ and adds almost no work of its own, so its rate is the limit for
+/// a client that uses nghttp2 on one thread.
 struct H2Load: Sendable {
   let program: String
   let url: String

@@ -11,7 +11,7 @@ struct JSONBenchmarks: Sendable {
   /// The process of Go's encoding/json, or `nil` if this machine does not have Go.
   private let go: WorkProcess?
 
-  /// Starts the peer that the environment names.
+  /// Starts Go's encoding/json if `GO_JSON_PEER` names its program.
   init() throws {
     let records = (0..<1000).map { number in
       "{\"id\":\(number),\"name\":\"Record \(number)\",\"size\":\(number * 1024),"

@@ -4,7 +4,7 @@ import SequencingOAuth
 
 /// The memory of a process that uses the SDK.
 ///
-/// A separate process is measured, so nothing of the compared programs counts.
+/// A separate process is measured, so the memory of the compared programs does not count.
 enum Memory {
   /// Starts this program again with an argument, and waits until it has printed its figures.
   static func report(_ argument: String) throws {
@@ -25,7 +25,7 @@ enum Memory {
 
   /// Sends requests as a busy app does, and prints the peak of the process's memory.
   ///
-  /// It also prints the process's own part, without library code that all processes share.
+  /// It also prints the process's own memory, without the library code that all processes share.
   static func work(_ server: ByteServer) async throws {
     let before = try megabytes("VmHWM:")
     _ = try await HTTPBenchmarks.concurrent(server.url, 12000, width: 64)

@@ -1,6 +1,6 @@
 import CSQCurl
 
-/// The work of a C program with libcurl: the peer of the SDK's HTTP client.
+/// The work of a C program with libcurl, with which the SDK's HTTP client is compared.
 ///
 /// Like the SDK's client, the program asks for compression, and keeps the head and the body of a
 /// response until the next one arrives.
@@ -64,7 +64,7 @@ enum RawCurl {
     sq_set_long(easy, CURLOPT_NOSIGNAL, 1)
     sq_set_text(easy, CURLOPT_PROXY, "")
     sq_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
-    // These objects are never released, because there are only two for each handle.
+    // The two `Kept` objects of a handle are never released, because they are small.
     sq_set_data_callback(easy, CURLOPT_HEADERFUNCTION, keep)
     sq_set_pointer(easy, CURLOPT_HEADERDATA, Unmanaged.passRetained(Kept()).toOpaque())
     sq_set_data_callback(easy, CURLOPT_WRITEFUNCTION, keep)

@@ -1,7 +1,7 @@
 import CSQCrypto
 import OAuthSandbox
 
-/// The work of a C program with OpenSSL: the peer of the SDK's signing and verifying.
+/// The work of a C program with OpenSSL, with which the SDK's signatures are compared.
 final class RawSignature: @unchecked Sendable {
   /// The two signature algorithms that most providers use.
   enum Algorithm: String, CaseIterable {

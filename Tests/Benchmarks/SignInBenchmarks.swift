@@ -21,7 +21,9 @@ enum SignInBenchmarks {
     ]
   }
 
-  /// Measures sign-ins to a web application; in both runs, a ``SandboxVisitor`` acts as the user.
+  /// Measures sign-ins to a web application, with and without the SDK.
+  ///
+  /// In both cases, a ``SandboxVisitor`` acts as the user.
   private static func webSignIn(
     _ sandbox: SandboxServer, _ signature: RawSignature
   ) throws -> Benchmark {

@@ -2,8 +2,7 @@ import FoundationEssentials
 import Glibc
 import SequencingOAuth
 
-/// The time of `sq-demo token` from the start of its process to its end, with a stored and valid
-/// token.
+/// The time of `sq-demo token` from process start to end, with a stored and valid token.
 ///
 /// It is compared with programs that do the same, and with a program that only loads the demo's
 /// libraries.
@@ -15,18 +14,18 @@ import SequencingOAuth
 /// - a `main` with tasks, and the arguments: 0.7 and 0.8
 /// - `token` itself: the file, JSON, the session, five threads: 4.0 and 2.5
 ///
-/// The last part does nothing that `token` does not need: the first request starts libcurl, the
-/// first encrypted store OpenSSL, and the first use of a keyring loads libsecret, which takes 1.7
-/// and 2.3 if it is loaded at the start, by LD_PRELOAD. The token file is read twice, but decoded
-/// once. A third of the part is page faults; most of the rest is Swift's runtime, which makes each
-/// generic type and looks for each conformance at its first use. A smaller buffer for the file, no
-/// timer at the end and no stream for signals saved 40 page faults and no time that could be
-/// measured. Another linker saves nothing, packed relocations save 1 %, and a fixed address saves 4
-/// % but gives up a protection.
+/// `token` itself does only what it needs. libcurl starts at the first request, and OpenSSL with
+/// the first encrypted store. libsecret is loaded when a keyring is first used; loading it at the
+/// start, with LD_PRELOAD, takes 1.7 and 2.3. The token file is read twice, but decoded once. A
+/// third of the time of `token` itself is page faults; most of the rest is Swift's runtime, which
+/// makes each generic type and looks for each conformance at its first use. A smaller buffer for
+/// the file, no timer at the end and no stream for signals saved 40 page faults and no time that
+/// could be measured. Another linker saves nothing, packed relocations save 1 %, and a fixed
+/// address saves 4 % but gives up a protection.
 ///
-/// To start faster, the SDK would have to load libcurl at its first use too. But libcurl's
-/// functions have variable parameters, and nearly every program calls them. A program that needs
-/// its token often keeps running instead, as `sq-demo watch` does.
+/// To start faster, the SDK would have to load libcurl only at its first use, too. But libcurl's
+/// functions are variadic, and nearly every program calls them. A program that needs its token
+/// often keeps running instead, as `sq-demo watch` does.
 struct StartUp {
   /// Each start is a separate sample, because disturbances of the machine are few but long.
   static let rounds = 201
@@ -62,7 +61,7 @@ struct StartUp {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// Returns a row for each peer of each of our programs that exists.
+  /// Returns a row for each existing program of the SDK and each program to compare it with.
   func all() -> [Benchmark] {
     Self.programs.flatMap { program -> [Benchmark] in
       guard let subject = run(program.path, ["token", "--store", "file:\(file)"]) else { return [] }

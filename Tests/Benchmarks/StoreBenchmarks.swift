@@ -60,8 +60,8 @@ struct StoreBenchmarks {
 
   /// Compares a store's saves with the bare work on this thread, and on a thread that may wait.
   ///
-  /// The bare work on the other thread must also wake a task. It is the limit for a store that
-  /// blocks no thread of Swift's pool.
+  /// The second comparison includes the time to wake the task that waits for the other thread. Its
+  /// rate is the limit for a store that blocks no thread of Swift's pool.
   private static func saves(
     _ count: Int, in store: any TokenStore, _ name: String, bare: String,
     _ save: @escaping @Sendable () throws -> Void

@@ -13,8 +13,9 @@ extension TokenStore {
   }
 
   func saves(_ operations: Int, of count: Int) async throws -> Benchmark.Sample {
-    // The records are created before the measurement: a thousand characters take as long as a
-    // system call. Each record has a new token, because a store may skip an unchanged one.
+    // The records are created before the measurement, because creating a token of a thousand
+    // characters takes as long as a system call. Each record has a new token, because a store may
+    // skip an unchanged record.
     let first = Int.random(in: 0..<1_000_000)
     let records = (0..<operations).map { StoreBenchmarks.record(place($0, of: count), first + $0) }
     return try await sample(operations) {
@@ -22,14 +23,14 @@ extension TokenStore {
     }
   }
 
-  /// Loads pages, beginning with the first, and throws an error if one is not full.
+  /// Loads pages, beginning with the first, and throws an error if a page is not full.
   func pages(_ operations: Int, of limit: Int) async throws -> Benchmark.Sample {
     try await sample(operations) {
       var last: String?
       for number in 0..<operations {
         let records = try await page(after: last, limit: limit)
         guard records.count == limit else { throw BenchmarkError("a page is short") }
-        // Restarts after ten pages, so that a store of 1,000 accounts has enough.
+        // Restarts after ten pages, so that 1,000 accounts are enough.
         last = number % 10 == 9 ? nil : records.last?.id
       }
     }

@@ -25,9 +25,7 @@ package struct Chart: Sendable {
     }
   }
 
-  /// A measured value at a size.
-  ///
-  /// Both are above 0.
+  /// A measured value at a size; the value and the size are above 0.
   package struct Point: Sendable {
     package let size: Double
     package let value: Double

@@ -3,8 +3,8 @@ package enum LabelColumn {
   /// Labels that touch each other, and so move together.
   private struct Group {
     var labels: [Int]
-    /// The sum of the heights for the group's first label at which each label would have its wanted
-    /// height.
+    /// The sum of the labels' wanted heights, each minus the label's distance from the group's
+    /// first label.
     var sum: Double
     var start: Double { sum / Double(labels.count) }
   }

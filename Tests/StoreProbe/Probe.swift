@@ -75,8 +75,8 @@ struct Probe {
 
   /// Calls the store as a refresh does.
   ///
-  /// The new record is the first line of standard input. With `filler`, this file fills the disk at
-  /// the point where the request would be in progress.
+  /// The new record is the first line of standard input. `filler` names a file that fills the disk
+  /// at the point where the request would be in progress.
   private func next(fillingDiskWith filler: String?) async throws {
     let record = try JSONDecoder().decode(AccountRecord.self, from: Data((readLine() ?? "").utf8))
     let reservation = try await store.reservation(
@@ -90,9 +90,9 @@ struct Probe {
     reservation.release()
   }
 
-  /// Writes a record's write-ahead copy without an open standard output, as the process is killed.
+  /// Writes a write-ahead copy without an open standard output, and then kills the process.
   ///
-  /// Another part of the program still prints. The record is the first line of standard input.
+  /// Meanwhile, another part of the program prints. The record is the first line of standard input.
   private func landWithoutOutput() async throws {
     let record = try JSONDecoder().decode(AccountRecord.self, from: Data((readLine() ?? "").utf8))
     for number in [STDOUT_FILENO, STDERR_FILENO] { close(number) }
@@ -104,7 +104,7 @@ struct Probe {
     kill(getpid(), SIGKILL)
   }
 
-  /// Writes a line to the numbers of standard output and standard error, whatever they now are.
+  /// Writes a line to the descriptors 1 and 2, whichever files have these numbers now.
   private func printAnywhere() {
     let line = Array("a line of the program\n".utf8)
     for number in [STDOUT_FILENO, STDERR_FILENO] { _ = write(number, line, line.count) }

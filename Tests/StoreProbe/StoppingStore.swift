@@ -4,12 +4,12 @@ import SequencingOAuth
 
 /// A store that kills the process at a named step of a refresh.
 ///
-/// `save 1` is just before the first save, and `saved 1` just after it.
+/// For example, the step `save 1` is just before the first save, and `saved 1` is just after it.
 struct StoppingStore: SharedTokenStore, ReservingTokenStore {
   let store: any TokenStore
   let steps: Steps
 
-  /// A counter of the steps that kills the process at one of them.
+  /// The counts of the steps so far; the process is killed at the named step.
   final class Steps: @unchecked Sendable {
     private let last: String
     private let lock = NSLock()

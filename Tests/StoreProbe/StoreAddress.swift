@@ -8,8 +8,9 @@ import SequencingOAuthSecretService
 ///
 /// The addresses are `file:PATH`, `encrypted:PATH`, `sqlite:PATH`, `encrypted-sqlite:PATH`,
 /// `keyring:FOLDER@BUS`, `desktop:FOLDER@BUS`, `keyless-desktop:FOLDER/tokens.sealed`,
-/// `keyring-of:SERVICE` and `desktop-of:SERVICE`, which use the environment's bus and folders, and
-/// `postgresql://…`, a database with the key of the tests' databases.
+/// `keyring-of:SERVICE`, `desktop-of:SERVICE` and `postgresql://…`. The two addresses that end with
+/// `-of` use the bus and the folders of the environment. A PostgreSQL store has the key that all
+/// tests use.
 ///
 /// The key of an encrypted store is the passphrase in `SQ_STORE_PASSPHRASE`, or else the key file
 /// `PATH.key`.
@@ -28,15 +29,16 @@ enum StoreAddress {
     case "keyless-desktop": keyless(place)
     case "desktop-of": try DesktopTokenStore(service: place)
     case "postgresql":
-      // All databases of the tests have this key.
+      // All tests encrypt the tokens in their PostgreSQL databases with this key.
       PostgreSQLTokenStore(connection: address, key: .raw(Data(repeating: 7, count: 32)))
     case "encrypted": EncryptedFileTokenStore(path: place, key: key(beside: place))
     default: throw Misuse(message: "no kind of store is named \(parts[0])")
     }
   }
 
-  /// Waits for the keyring on the bus, and returns the folder, which is also the service's name,
-  /// and the bus.
+  /// Splits `FOLDER@BUS`, waits for the keyring on the bus, and returns the two parts.
+  ///
+  /// The folder's path is also the `service` of the store.
   private static func session(_ place: String) async throws -> (folder: String, bus: String) {
     let parts = place.split(separator: "@", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw Misuse(message: "no bus is named in \(place)") }

@@ -7,7 +7,8 @@ var arguments = CommandLine.arguments.dropFirst()
 do {
   if arguments.first == "--user", let user = arguments.dropFirst().first.flatMap({ uid_t($0) }) {
     arguments = arguments.dropFirst(2)
-    // Root may do anything, so the probe of a test that runs as root becomes another user.
+    // Root may open every file. A test that runs as root and needs a user without that right passes
+    // `--user`, and this process becomes that user.
     guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
       throw Misuse(message: "this user cannot become another one")
     }

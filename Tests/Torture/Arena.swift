@@ -48,7 +48,8 @@ final class Arena: Sendable {
     }
     for store in stores {
       try files.createDirectory(atPath: store.folder, withIntermediateDirectories: false)
-      // The keyring belongs to the user who runs the torture.
+      // The keyring's folder keeps its owner: the keyring belongs to the user who runs the torture
+      // test.
       guard hasRights, !store.isKeyring else { continue }
       try await Run.succeeds([
         "mount", "-t", "tmpfs", "-o", "size=2m,mode=0700,uid=\(Self.user)", "tmpfs", store.folder,

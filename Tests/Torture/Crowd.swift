@@ -49,7 +49,8 @@ final class Crowd: Sendable {
   ) async throws -> Bool {
     if outcome.isKilled {
       tally.ended("killed")
-      // The cause may also be a second signal, which ends a program at once.
+      // The signal may be SIGKILL, or a second SIGINT, SIGTERM or SIGHUP, which ends a program at
+      // once.
       tally.suspects("its program was killed in the middle of a refresh", of: account)
       return false
     }

@@ -28,7 +28,7 @@ final class Run: Sendable, CustomStringConvertible {
 
   private let number: pid_t
   private let end = OneShot<Outcome>()
-  /// Whether the process has been waited for, so that its number may belong to another program.
+  /// Whether the process has been reaped; its process ID may then belong to another program.
   private let isOver = Locked(false)
 
   /// Starts a command, which is given by its path or found in `PATH`.

@@ -14,7 +14,7 @@ struct Saboteur: Sendable {
   /// Causes faults until `end`.
   ///
   /// Programs and stores are repaired when this returns. A fault of the server may still wait for
-  /// its request.
+  /// the request that it breaks.
   func work(until end: ContinuousClock.Instant) async {
     let deeds =
       all.filter { arena.hasRights || !$0.needsRights }
@@ -154,8 +154,8 @@ struct Saboteur: Sendable {
 
   private func cutAfter() {
     let place: SandboxMisbehaviour.Cut = Bool.random() ? .afterProcessing : .duringAnswer
-    // The suspicion is noted when the cut request arrives: earlier requests are answered first, and
-    // with several requests at a time their accounts are unknown.
+    // It is unknown whose request will be cut. When that request arrives, every account with a
+    // running program becomes suspect.
     arena.sandbox.misbehave(
       at: .token,
       .hold(until: { suspectBusy(Self.cut) }, then: .cut(place, reset: .random())))

@@ -15,11 +15,11 @@ struct Account: Hashable, Sendable, CustomStringConvertible {
   var lock: String { "\(store.locks)/\(AccountLocks.name(of: id))" }
 }
 
-/// A kind of store: in a folder of its own, or in the keyring of the torture's session.
+/// A store of one kind: in its own folder, or in the keyring on the torture test's session bus.
 ///
-/// If root runs the torture, each folder is a small file system.
+/// If root runs the torture test, each folder is a small file system, except the keyring's folder.
 struct StoreUnderTest: Hashable, Sendable {
-  /// The kind's name in `--store` and in the probe's addresses.
+  /// The kind's name in the demo's option `--store` and in the addresses for `store-probe`.
   let name: String
   let folder: String
 
@@ -28,7 +28,7 @@ struct StoreUnderTest: Hashable, Sendable {
   var isKeyring: Bool { name == Self.keyring }
   var isDatabase: Bool { name.contains("sqlite") }
   var path: String { folder + "/tokens" }
-  /// The value for `--store`.
+  /// The value of the demo's option `--store`.
   var option: String { isKeyring ? name : "\(name):\(path)" }
   var locks: String { isKeyring ? "\(folder)/sq-demo/locks" : path + ".locks" }
 

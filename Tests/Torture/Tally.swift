@@ -17,7 +17,7 @@ final class Tally: Sendable {
     var history: [Account: [String]] = [:]
   }
 
-  /// When a program was started, and how often its account had changed before.
+  /// When a program was started, and how often its account had been lost or signed in again.
   struct Start: Sendable {
     fileprivate let instant = ContinuousClock.now
     fileprivate let changes: Int

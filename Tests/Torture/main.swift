@@ -1,5 +1,5 @@
 // `torture MINUTES`: many programs share accounts while a saboteur breaks what they depend on. At
-// the end, every account must work, and no sign-in may be lost without a cause that no client can
+// the end, every account must work, and a sign-in may be lost only for a cause that no client can
 // prevent. `torture kills COUNT` kills programs around a server's answer instead, and counts the
 // lost sign-ins.
 import Foundation
@@ -12,14 +12,14 @@ guard let minutes else {
   FileHandle.standardError.write(Data("usage: torture MINUTES, or torture kills COUNT\n".utf8))
   exit(2)
 }
-// The programs find only the accounts of the torture.
+// With these folders, no program finds the accounts of the user who runs the test.
 setenv("HOME", "/nonexistent", 1)
 setenv("XDG_STATE_HOME", "/nonexistent", 1)
 let folder = NSTemporaryDirectory() + "sq-torture-\(UUID().uuidString)"
 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
 // Another user must be able to reach the stores.
 chmod(folder, 0o755)
-// For `kills` every program must refresh.
+// For `kills`, the tokens expire at once, so that every program refreshes them.
 let tokenLifetime: Duration = kills == nil ? .seconds(1) : .zero
 let arena = try await Arena(folder: folder, tokenLifetime: tokenLifetime)
 if let kills {

@@ -51,8 +51,8 @@ func download(_ url: URL, _ file: URL, stopsAfter limit: Int64?) async throws ->
 
 /// Sends two requests and returns the status of the second.
 ///
-/// libcurl polls its sockets for a while after it has opened a connection, but not for a kept
-/// connection.
+/// The second request uses the connection of the first one. After opening a connection, libcurl
+/// polls its sockets for a while; with a kept connection it does not.
 func sendTwice(_ url: URL, within limit: Duration) async throws -> Int {
   var request = WebRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
   request.timeout = limit

@@ -48,7 +48,7 @@ struct WebApp: Sendable {
 
   /// Sends the browser to the provider, and stores the unfinished sign-in in a cookie.
   ///
-  /// Each sign-in has its own cookie, because each tab of the browser may have begun one.
+  /// Each sign-in has its own cookie, because several tabs of the browser may have begun sign-ins.
   private func login(_ request: Request) async throws -> Response {
     let (url, signIn) = try await accounts.beginSignIn(client)
     var response = Response.redirect(to: url.absoluteString)

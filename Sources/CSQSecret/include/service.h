@@ -7,8 +7,10 @@
 /// one thread at a time may call this.
 void sq_secret_service_register(const SQSecretFunctions *functions);
 
-/// Opens a session on the caller's connection; unlike with `secret_service_open_sync`, every prompt
-/// ends.
+/// Opens a session on the caller's connection.
+///
+/// Unlike with `secret_service_open_sync`, a call also ends if the keyring's program ends during a
+/// prompt.
 ///
 /// The class must have been registered.
 SecretService *sq_secret_service_open(GDBusConnection *connection, GCancellable *cancellable,

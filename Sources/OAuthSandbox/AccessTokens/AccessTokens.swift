@@ -54,7 +54,7 @@ enum AccessTokens {
     }
     grant.signIn?.describe(in: &claims)
     if !occasion.details.isEmpty {
-      // RFC 9396, section 9.1
+      // The token itself contains the granted details (RFC 9396, section 9.1).
       claims["authorization_details"] = .array(occasion.details)
     }
     claims["act"] = grant.actor

@@ -27,7 +27,7 @@ package struct TokenRefusal: Error {
   private let scheme: Scheme
   /// The parameters of the challenge after `realm`, in order.
   var parameters: [(name: String, value: String)]
-  /// The field with the nonce for the next proof; `nil` if a nonce is not the reason.
+  /// The field with the nonce for the next proof; `nil` unless the proof lacks a valid nonce.
   var nonceField: SandboxParameter?
 
   init(
@@ -79,7 +79,7 @@ package struct TokenRefusal: Error {
     return refusal
   }
 
-  /// The HTTP answer, with the challenge's error as JSON in its body; bare challenges have no body.
+  /// The HTTP answer; the error is in its body as JSON, unless the options ask for no body.
   var answer: Answer {
     let headers = fields.map { (name: $0.name, value: $0.value) }
     if scheme.options?.challengesAreBare == true {
@@ -90,7 +90,7 @@ package struct TokenRefusal: Error {
 }
 
 extension SandboxDPoPOptions {
-  /// Returns a challenge with these parameters and, unless challenges are bare, the algorithms.
+  /// Returns a challenge with these parameters and, unless the options forbid it, the algorithms.
   fileprivate func challenge(_ parameters: [String] = []) -> String {
     let algorithms = "algs=\"\(algorithmNames.joined(separator: " "))\""
     let all = parameters + (challengesAreBare ? [] : [algorithms])

@@ -8,7 +8,7 @@
 enum JWTBearerGrant {
   static let type = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-  /// Returns whether token requests of a type are for this grant and not for an extension.
+  /// Returns whether this grant, and not an extension, handles token requests of a grant type.
   static func handles(_ grantType: String, _ sandbox: SandboxState) -> Bool {
     grantType == type && sandbox.options.extensionGrants[type] == nil
   }

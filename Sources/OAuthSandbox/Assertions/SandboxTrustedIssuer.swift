@@ -1,5 +1,4 @@
-/// Another party whose assertions the sandbox accepts: a platform of workloads, or an identity
-/// provider.
+/// A platform of workloads or an identity provider whose assertions the sandbox accepts.
 ///
 /// - SeeAlso: RFC 7523, section 3
 public struct SandboxTrustedIssuer: Sendable, Hashable {

@@ -76,8 +76,9 @@ enum AuthorizationDetails {
 }
 
 extension SandboxState {
-  /// Reads the authorization details of a device's or a token request that is not based on an
-  /// earlier grant.
+  /// Reads the authorization details of a request that is not based on an earlier grant.
+  ///
+  /// This is a device authorization request, or a token request such as one for client credentials.
   func details(
     of request: SandboxRequest, for client: SandboxClient
   ) throws(OAuthFault) -> [SandboxJSON] {

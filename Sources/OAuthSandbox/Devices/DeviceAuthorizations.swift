@@ -36,7 +36,7 @@ struct DeviceAuthorizations: Redacted {
 
   /// Adds an authorization and returns its device code.
   ///
-  /// Removes all authorizations that expired more than a day before the new one expires.
+  /// Removes each authorization whose expiry is more than a day before the new one's expiry.
   mutating func add(_ authorization: Authorization) -> String {
     let code = Crypto.secret("device-")
     let start = authorization.expiry.addingTimeInterval(-86_400)

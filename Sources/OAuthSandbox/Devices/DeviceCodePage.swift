@@ -54,7 +54,8 @@ struct DeviceCodePage: Redacted {
     }
     let invalid: HTML = hasFailed ? " aria-invalid=\"true\"" : ""
     let described: HTML = hasFailed ? "problem example" : "example"
-    // An example inside the field would disappear as soon as the user types.
+    // Show an example of a code beside the field, because inside the field it would disappear when
+    // the user types.
     return SandboxPage.field(
       "Code", for: "user_code",
       note: "<div class=\"note\" id=\"example\">Eight letters, such as WDJB-MJHT</div>",

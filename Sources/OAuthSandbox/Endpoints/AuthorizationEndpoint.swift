@@ -6,7 +6,7 @@ enum AuthorizationEndpoint {
     var request = request.with(query: request.parameters)
     let reference = request.query("request_uri").flatMap { $0.hasPrefix("urn:") ? $0 : nil }
     if let reference {
-      // Other parameters would be ignored (RFC 9126, section 4), so a client that sends them errs.
+      // Other parameters would be ignored (RFC 9126, section 4), so a client must not send them.
       guard Set(request.query.map(\.name)) == ["client_id", "request_uri"],
         let id = request.query("client_id"),
         let pushed = sandbox.pushed.take(reference, of: id, at: sandbox.now)

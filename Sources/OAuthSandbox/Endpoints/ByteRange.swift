@@ -14,8 +14,8 @@ struct ByteRange: Equatable {
 
   /// Reads `bytes=a-b`, `bytes=a-` or `bytes=-n` for a content of `count` bytes.
   ///
-  /// Returns `whole` for a malformed field and for a field with several ranges (sections 14.2 and
-  /// 15.5.17).
+  /// Returns `whole` for a malformed field and for a field with several ranges (RFC 9110, sections
+  /// 14.2 and 15.5.17).
   static func read(_ field: String, of count: Int) -> Outcome {
     let halves = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard halves.count == 2, halves[0].lowercased() == "bytes" else { return .whole }

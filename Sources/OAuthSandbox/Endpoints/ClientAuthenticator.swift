@@ -112,8 +112,8 @@ enum ClientAuthenticator {
     return (id, secret, secret == nil ? .none : .post)
   }
 
-  /// Reads Basic credentials, whose halves are form-encoded before they are joined (RFC 6749,
-  /// section 2.3.1).
+  /// Reads Basic credentials: the client's ID and secret, each form-encoded (RFC 6749, section
+  /// 2.3.1).
   private static func basic(
     _ field: String, decodes: Bool
   ) throws(OAuthFault) -> (String, String) {
@@ -129,7 +129,7 @@ enum ClientAuthenticator {
 
   private static func half(_ half: Substring, _ isEncoded: Bool) -> String? {
     guard isEncoded else { return String(half) }
-    // Decode the half as a form value. A bare & or = means that it was not encoded.
+    // Decode the ID or the secret as a form value. A bare & or = means that it was not encoded.
     guard !half.contains("&"), !half.contains("=") else { return nil }
     return FormCoding.decode("v=" + half)?.first?.value
   }

@@ -11,7 +11,7 @@ enum ConsentEndpoint {
       let (id, pending, session) = sandbox.browsers.find(
         request.form("request"), cookie: cookie, at: sandbox.now)
     else { return ErrorPage.overSignIn(sandbox) }
-    // This fails if the user signed in or out in this browser after the page was shown.
+    // The check fails if the user signed in or out in this browser after the page was shown.
     guard request.form("form_token") == session.formToken, let signIn = session.signIn,
       !pending.mustSignIn
     else { return again(id) }

@@ -2,8 +2,8 @@ import SQFoundation
 
 /// One page of a list of files, with the positions of the next, the previous and the last page.
 ///
-/// A position is the number of a file, not a count, so that changes elsewhere in the list do not
-/// move the page.
+/// A position is the permanent number of a file, not an index in the list. Therefore, changes
+/// elsewhere in the list do not move the page.
 struct DrivePage {
   /// The lifetime of a page token, in seconds of the sandbox's clock.
   private static let lifetime: TimeInterval = 3600

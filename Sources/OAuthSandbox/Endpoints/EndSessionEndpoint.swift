@@ -55,7 +55,7 @@ enum EndSessionEndpoint {
     let isOwnForm = parameters.value("form_token") == session.formToken
     if isOwnForm && parameters.value("decision") == "stay" { return SignOutPage.stayed }
     let isWanted = isOwnForm && parameters.value("decision") == "sign-out"
-    // Without this check, another site could log the user out (section 6).
+    // Without this check, another site could log the user out (RP-Initiated Logout 1.0, section 6).
     let isProven = logout.hint?.grant.identity?.signIn.sessionID == signIn.sessionID
     guard isWanted || isProven else {
       return SignOutPage(

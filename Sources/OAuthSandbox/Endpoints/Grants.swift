@@ -29,8 +29,8 @@ enum Grants {
       throw .invalidGrant("There is no such code for this client.")
     }
     guard !code.isUsed else {
-      // Another party also has the code, so the tokens issued for it are revoked (RFC 6749, section
-      // 4.1.2).
+      // The code is used a second time, so it may be stolen: revoke the tokens that were issued for
+      // the code (RFC 6749, section 4.1.2).
       if let grant = code.grant { sandbox.ledger.revoke(grant: grant) }
       throw .invalidGrant("The code was used before.")
     }
@@ -83,8 +83,8 @@ enum Grants {
       sandbox.ledger.grants[found.grant].clientID == client.id
     else { throw .invalidGrant("There is no such refresh token for this client.") }
     guard !found.isUsed else {
-      // The token was rotated, so either this client or a thief holds an old one (RFC 9700, section
-      // 4.14).
+      // The refresh token was already replaced by a new one, so either this client or a thief has
+      // kept the old one (RFC 9700, section 4.14).
       sandbox.ledger.noteReuse(of: found)
       throw .invalidGrant(
         "The refresh token was used before, so all tokens of its grant are revoked.")
@@ -163,7 +163,8 @@ enum Grants {
     let grant = sandbox.open(
       clientID: client.id, user: user, scopes: scopes, audiences: request.audiences,
       details: details)
-    // A client without a user can request a new token at any time (RFC 6749, section 4.4.3).
+    // Without a user, there is no refresh token: the client can request a new token at any time
+    // (RFC 6749, section 4.4.3).
     let response = sandbox.tokenResponse(
       grant: grant, scopes: scopes, details: details, hasRefreshToken: user != nil,
       key: request.tokenKey)

@@ -31,7 +31,7 @@ enum KeySetEndpoint {
     if TokenEndpoint.supportedGrantTypes(sandbox).contains(exchange),
       clients.contains(where: { $0.isConfidential && $0.accepts(grantType: exchange) })
     {
-      // It issues JWTs for other services.
+      // A token exchange can issue ID-JAGs and other JWTs, which are signed with RS256.
       algorithms.append(.rs256)
     }
     if case .jwt(let algorithm) = sandbox.options.accessTokenFormat { algorithms.append(algorithm) }
@@ -39,7 +39,8 @@ enum KeySetEndpoint {
       let own = [
         client.idTokenAlgorithm, client.userInfoAlgorithm, sandbox.responseAlgorithm(for: client),
       ]
-      // RS256 replaces an HMAC in a signed introspection, and in a response without a secret.
+      // If a client's algorithm is an HMAC, RS256 still signs its introspection responses and, if
+      // it has no secret, its authorization responses.
       algorithms += own.compactMap(\.self).map { $0.usesSecret ? .rs256 : $0 }
     }
     return algorithms

@@ -4,7 +4,7 @@
 struct OAuthFault: Error, Hashable {
   let code: String
   let description: String
-  /// The field with the nonce for the next proof; `nil` if a nonce is not the reason.
+  /// The field with the nonce for the next proof; `nil` unless the proof lacks a valid nonce.
   var nonceField: SandboxParameter?
 
   static func invalidRequest(_ description: String) -> Self {

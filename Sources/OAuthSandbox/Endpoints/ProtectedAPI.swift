@@ -61,7 +61,8 @@ enum ProtectedAPI {
     bearer token: String?, anyOf scopes: [String]?, _ sandbox: SandboxState
   ) throws(TokenRefusal) -> Access {
     guard let token else {
-      // Without a token in the request, the challenge only says how to send one (section 3.1).
+      // If the request has no token, the challenge only says how to send one (RFC 6750, section
+      // 3.1).
       throw TokenRefusal(401, scheme: sandbox.schemes)
     }
     let needsProof = sandbox.options.dpop.policy == .required

@@ -7,7 +7,8 @@ enum RevocationEndpoint {
       try TokenEndpoint.checkForm(request)
       let client = try ClientAuthenticator.client(of: request, &sandbox)
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
-      // `token_type_hint` only says where to look first, and the sandbox looks in both places.
+      // `token_type_hint` only says where to look first, and the sandbox looks for both types
+      // anyway.
       if let found = sandbox.ledger.refreshTokens[token] {
         try check(client, owns: found.grant, sandbox)
         sandbox.ledger.revoke(grant: found.grant)

@@ -70,7 +70,7 @@ enum TokenExchangeGrant {
     }
   }
 
-  /// Returns the party of the token in a parameter, or `nil` if the parameter is missing.
+  /// Returns the grant and scopes of the token in a parameter; `nil` without the parameter.
   private static func party(
     _ name: String, _ request: SandboxRequest, _ sandbox: SandboxState
   ) throws(OAuthFault) -> Party? {
@@ -96,7 +96,7 @@ enum TokenExchangeGrant {
     return party
   }
 
-  /// Returns the new token's scopes: a subset of the subject token's.
+  /// Returns the new token's scopes, which are a subset of the subject token's scopes.
   private static func scopes(
     _ request: SandboxRequest, _ subject: Party
   ) throws(OAuthFault) -> [String] {

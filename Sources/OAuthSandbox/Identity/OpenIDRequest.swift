@@ -93,7 +93,7 @@ struct OpenIDRequest: Sendable, Redacted {
   func accepts(_ signIn: UserSignIn, _ sandbox: SandboxState) -> Bool {
     guard accepts(signIn.user, sandbox), !prompts.contains("login") else { return false }
     guard let maximumAge else { return true }
-    // `max_age=0` has the meaning of `prompt=login`.
+    // `max_age=0` has the same meaning as `prompt=login`.
     return maximumAge > 0 && sandbox.now.timeIntervalSince(signIn.date) <= Double(maximumAge)
   }
 

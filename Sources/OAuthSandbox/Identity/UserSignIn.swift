@@ -35,7 +35,7 @@ struct Identity: Sendable, Redacted {
     wantsAuthenticationTime = request.wantsAuthenticationTime
   }
 
-  /// Creates the identity of a user who signed in without a page.
+  /// Creates the identity of a user who signed in without the sandbox's pages.
   init(_ signIn: UserSignIn) {
     self.signIn = signIn
     nonce = nil

@@ -5,8 +5,8 @@ import SQLoopback
 enum Misbehaving {
   /// Returns the reply to a request.
   ///
-  /// `work` processes the request; its second argument is a misbehaviour of a part of the answer,
-  /// such as an ID token, that is now due.
+  /// `work` processes the request. Its second argument is the misbehaviour that is due for a part
+  /// of the answer, such as the ID token.
   static func reply(
     _ kind: SandboxMisbehaviour.Kind?, to request: SandboxRequest,
     process work: @Sendable (SandboxRequest, _ due: SandboxMisbehaviour.Kind?) -> Answer

@@ -9,7 +9,7 @@ public enum SandboxDPoPFault: String, Sendable, Hashable, CaseIterable, CustomSt
 
   /// The answer is `use_dpop_nonce` with a new nonce, whatever the proof's nonce is.
   ///
-  /// With `times: nil` it never ends.
+  /// If the misbehaviour applies to all requests (`times: nil`), the loop never ends.
   case nonceLoop = "use_dpop_nonce is the answer to every nonce"
   /// The right answer has a nonce, although no error has asked for one.
   case nonceInSuccess = "a nonce comes with the right answer"
@@ -42,6 +42,7 @@ extension SandboxMisbehaviour {
   ///
   /// These are the token endpoint, the endpoint for pushed requests, UserInfo, the API and the
   /// drive. ``SandboxDPoPFault/otherKey`` and ``SandboxDPoPFault/bearerToken`` have an effect at
-  /// the token endpoint only. `times` counts requests.
+  /// the token endpoint only. The argument `times` of ``SandboxServer/misbehave(at:_:times:)``
+  /// counts requests.
   public static func dpop(_ fault: SandboxDPoPFault) -> Self { Self(kind: .dpop(fault)) }
 }

@@ -93,7 +93,7 @@ extension SandboxIDTokenFault {
 }
 
 extension SandboxJSON {
-  /// Adds another value for a member's name before all other members.
+  /// Adds a second member of this name, with another value, before all other members.
   fileprivate mutating func repeatMember(_ name: String, first value: SandboxJSON?) {
     guard case .object(let members) = self, let value else { return }
     self = .object([Member(name, value)] + members)

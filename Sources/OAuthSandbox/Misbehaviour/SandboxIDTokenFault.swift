@@ -1,12 +1,12 @@
 /// A fault of an ID token, for tests of clients that must reject it.
 ///
 /// Pass it to ``SandboxMisbehaviour/idToken(_:)``. Each fault changes one thing, so a client that
-/// rejects the token has checked that thing. A fault's raw value is a phrase for the name of a
-/// test.
+/// rejects the token has checked that thing. The raw value of a fault is a phrase that a test can
+/// use in its name.
 ///
-/// A client should accept tokens with the four ``legal`` faults. A client must reject a fault of
-/// `nonce`, `acr` or `auth_time` only if it requested that claim, and ``authenticatedLater`` only
-/// in a token from a refresh.
+/// A client should accept tokens with the four ``legal`` faults. A client must reject a token with
+/// a fault of `nonce`, `acr` or `auth_time` only if the client requested that claim. It must reject
+/// a token with ``authenticatedLater`` only if a refresh returned the token.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, sections 3.1.3.7 and 12.2
 public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
@@ -37,20 +37,21 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case noSignature = "the signature is empty"
   /// The signature is wrong.
   case wrongSignature = "the signature is wrong"
-  /// The token is signed by another key of the set, with an algorithm that the client did not
-  /// register.
-  case otherAlgorithm = "another key of the set signed with another algorithm"
+  /// The token is signed by another key of the server's key set, with an algorithm that the client
+  /// did not register.
+  case otherAlgorithm = "another key of the set signed the token with another algorithm"
   /// The signature is an HMAC whose secret is the public key's PEM text.
   case hmacWithPublicKey = "the signature is an HMAC with the public key as its secret"
-  /// `kid` names no key of the set, although a key of the set signed the token.
+  /// `kid` names no key of the server's key set, although a key of that set signed the token.
   case unknownKeyID = "kid names no key of the set"
   /// `kid` is missing, which is legal: the client must try all suitable keys.
   case keyIDMissing = "kid is missing"
-  /// The token is signed by a key that is not in the set.
+  /// The token is signed by a key that is not in the server's key set.
   case unpublishedKey = "the signing key is not in the set"
-  /// The token is signed by an RSA key of 1024 bits, which the set contains.
+  /// The token is signed by an RSA key of 1024 bits, which the server's key set contains.
   ///
-  /// The algorithm is RS256 if the client's algorithm is not RSA. For PS512, the key has 1040 bits.
+  /// The algorithm is RS256 if the client's algorithm is not RSA. PS512 needs a longer key: 1040
+  /// bits.
   case weakKey = "an RSA key of 1024 bits signed the token"
   /// `crit` names an extension that no client knows.
   case critical = "crit names an unknown extension"
@@ -70,7 +71,7 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case issuerWithSlash = "iss has an additional slash at its end"
   /// `iss` is missing.
   case issuerMissing = "iss is missing"
-  /// `sub` names another user; after a refresh, it therefore differs from the first token's.
+  /// `sub` names another user; after a refresh, it therefore differs from the first token's `sub`.
   case otherSubject = "sub names another user"
   /// `sub` is missing.
   case subjectMissing = "sub is missing"
@@ -90,8 +91,8 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case audienceArray = "aud is an array that contains only the client"
   /// `azp` names another client.
   case authorizedPartyWrong = "azp names another client"
-  /// `azp` names the client, which is legal in a first token, but a change in a token from a
-  /// refresh.
+  /// `azp` names the client, which is legal in a first ID token, but wrong after a refresh if the
+  /// first ID token had no `azp`.
   case authorizedPartyAdded = "azp names the client"
   /// `aud` has several members, and `azp` is missing.
   case authorizedPartyMissing = "azp is missing although aud has several members"
@@ -116,13 +117,13 @@ public enum SandboxIDTokenFault: String, Sendable, Hashable, CaseIterable, Custo
   case authenticationDateMissing = "auth_time is missing"
   /// `auth_time` is a day before the sign-in.
   case authenticatedTooLongAgo = "auth_time is a day before the sign-in"
-  /// `auth_time` is ten seconds after the sign-in; after a refresh, it is later than the first
-  /// token's.
+  /// `auth_time` is ten seconds after the sign-in; after a refresh, it is later than in the first
+  /// token.
   case authenticatedLater = "auth_time is ten seconds after the sign-in"
 
   // MARK: What binds the token to the request
 
-  /// `nonce` differs from the request's, also in a token from a refresh.
+  /// `nonce` differs from the `nonce` of the request, also in a token from a refresh.
   case nonceWrong = "nonce differs from the request's"
   /// `nonce` is missing.
   case nonceMissing = "nonce is missing"

@@ -2,12 +2,12 @@ import SQFoundation
 
 /// The changes with which a misbehaviour makes a token wrong.
 extension SandboxJWT {
-  /// Returns the signed token, made wrong if a misbehaviour of the endpoint's signed tokens is due.
+  /// Returns the signed token, or a wrong one if a test has planned that for the endpoint.
   func signed(at endpoint: SandboxEndpoint, _ sandbox: inout SandboxState) -> String {
     signed(spoiledBy: sandbox.plan.take(endpoint, where: \.concernsJWT), &sandbox)
   }
 
-  /// Returns the signed token, made wrong if `kind` is a misbehaviour of signed tokens.
+  /// Returns the signed token, or a wrong one if `kind` is a misbehaviour that concerns tokens.
   func signed(
     spoiledBy kind: SandboxMisbehaviour.Kind?, _ sandbox: inout SandboxState
   ) -> String {

@@ -1,6 +1,6 @@
 /// A fault of a key set, for tests of clients that must handle it.
 ///
-/// A fault's raw value is a phrase for the name of a test.
+/// The raw value of a fault is a phrase that a test can use in its name.
 public enum SandboxKeySetFault: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
   /// The connection ends without an answer.
   case unreachable = "the connection ends without an answer"
@@ -20,7 +20,7 @@ public enum SandboxKeySetFault: String, Sendable, Hashable, CaseIterable, Custom
   case empty = "the set contains no key"
   /// The member `keys` occurs twice: first with the right keys, then empty.
   case doubled = "the member keys occurs twice"
-  /// The set contains only decoys, and the signing keys are missing.
+  /// The signing keys are missing: the set contains only keys that sign nothing.
   case withoutSigningKeys = "the signing key is missing"
   /// The points of the elliptic-curve keys are not on their curves.
   case pointsOffCurve = "the points of the elliptic-curve keys are not on their curves"

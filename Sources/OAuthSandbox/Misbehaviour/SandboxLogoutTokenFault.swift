@@ -1,6 +1,6 @@
 /// A fault of a logout token, for tests of clients that must reject it.
 ///
-/// A fault's raw value is a phrase for the name of a test.
+/// The raw value of a fault is a phrase that a test can use in its name.
 ///
 /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.6
 public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,
@@ -32,9 +32,9 @@ public enum SandboxLogoutTokenFault: String, Sendable, Hashable, CaseIterable,
   case idMissing = "jti is missing"
   /// `events` is missing.
   case eventsMissing = "events is missing"
-  /// `events` contains only another event.
+  /// `events` contains only an event that is not a logout.
   case otherEvent = "events contains only another event"
-  /// The event's value is not an object.
+  /// `events` contains the logout event, but the event's value is not an object.
   case eventNotAnObject = "the event's value is not an object"
   /// Both `sub` and `sid` are missing.
   case subjectAndSessionMissing = "both sub and sid are missing"

@@ -10,7 +10,7 @@ extension SandboxMisbehaviour {
     Self(kind: .field(name, value))
   }
 
-  /// The right answer as if the request did not have these header fields.
+  /// The answer that would be right if the request did not have these header fields.
   ///
   /// For example, without `If-Range` the sandbox sends a part of a file although the file has
   /// changed.
@@ -35,9 +35,10 @@ extension SandboxMisbehaviour {
 
   /// Another misbehaviour, applied when a request's head has arrived, without reading the body.
   ///
-  /// With `.cut(.beforeProcessing, reset: true)` an upload breaks off while it is sent, with
-  /// `.delay(.seconds(3600))` it stops, and with `.bearerError("invalid_token")` it is rejected
-  /// before it is sent. It works only while it is the first misbehaviour in its endpoint's queue.
+  /// For example, `.cut(.beforeProcessing, reset: true)` breaks an upload off while it is sent,
+  /// `.delay(.seconds(3600))` makes the upload wait, and `.bearerError("invalid_token")` rejects it
+  /// before it is sent. `unread` works only while it is the first misbehaviour in the queue of its
+  /// endpoint.
   public static func unread(_ other: SandboxMisbehaviour) -> Self {
     Self(kind: .unread(then: other.kind))
   }

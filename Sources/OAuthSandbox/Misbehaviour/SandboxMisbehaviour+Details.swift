@@ -4,7 +4,8 @@ extension SandboxMisbehaviour {
   /// A token whose authorization details differ from the request's, for the token endpoint.
   ///
   /// The closure gets the right objects. Its result is granted: the token response, introspection
-  /// and a JWT contain it. `times` counts tokens with authorization details.
+  /// and a JWT contain it. The argument `times` of ``SandboxServer/misbehave(at:_:times:)`` counts
+  /// tokens with authorization details.
   public static func authorizationDetails(
     _ change: @escaping @Sendable (_ objects: [SandboxJSON]) -> [SandboxJSON]
   ) -> Self {

@@ -3,7 +3,8 @@
 extension SandboxMisbehaviour {
   /// A token response whose ID token has a fault, for the token endpoint.
   ///
-  /// `times` counts ID tokens, from all grants and from refreshes, not requests.
+  /// The argument `times` of ``SandboxServer/misbehave(at:_:times:)`` counts ID tokens from all
+  /// grants and from refreshes, not requests.
   public static func idToken(_ fault: SandboxIDTokenFault) -> Self {
     Self(kind: .idToken(fault))
   }

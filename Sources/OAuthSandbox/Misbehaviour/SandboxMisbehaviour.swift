@@ -15,7 +15,7 @@ public struct SandboxMisbehaviour: Sendable {
     case duringAnswer
   }
 
-  /// The state of the connection after the last byte.
+  /// What happens to the connection after the last byte of an incomplete answer.
   enum End: Sendable {
     case close
     case reset
@@ -64,7 +64,9 @@ public struct SandboxMisbehaviour: Sendable {
     case endlessStepUp
     case details(@Sendable ([SandboxJSON]) -> [SandboxJSON])
 
-    /// Whether it changes or replaces a whole answer, so that `times` counts requests.
+    /// Whether the misbehaviour changes or replaces a whole answer.
+    ///
+    /// The argument `times` of ``SandboxServer/misbehave(at:_:times:)`` then counts requests.
     var concernsWholeAnswer: Bool {
       !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
         && !concernsUserInfo && !concernsJWT && !concernsProof
@@ -85,7 +87,7 @@ public struct SandboxMisbehaviour: Sendable {
       }
     }
 
-    /// Whether it changes a signed authorization response.
+    /// Whether the misbehaviour changes a signed authorization response.
     var concernsSignedResponse: Bool {
       if case .signedResponse = self { true } else { concernsJWT }
     }
@@ -98,7 +100,7 @@ public struct SandboxMisbehaviour: Sendable {
 
     var concernsDetails: Bool { if case .details = self { true } else { false } }
 
-    /// Whether it changes the redirect back to the app.
+    /// Whether the misbehaviour changes the redirect back to the app.
     var concernsRedirect: Bool {
       switch self {
       case .alter, .addToRedirect: true
@@ -106,7 +108,7 @@ public struct SandboxMisbehaviour: Sendable {
       }
     }
 
-    /// Whether it sends the user back to the app before any page is shown.
+    /// Whether the misbehaviour sends the user back to the app before any page is shown.
     var isErrorRedirect: Bool {
       if case .errorRedirect = self { return true }
       return false
@@ -119,7 +121,7 @@ public struct SandboxMisbehaviour: Sendable {
 // MARK: At any endpoint
 
 extension SandboxMisbehaviour {
-  /// Any status from 200 on with header fields and a body, instead of the right answer.
+  /// An answer with any status from 200 on, header fields and a body, instead of the right answer.
   ///
   /// The server itself sets `Content-Length`, `Transfer-Encoding` and `Connection`.
   public static func status(
@@ -152,7 +154,7 @@ extension SandboxMisbehaviour {
         Answer(status: status, json: .error(code, description)), afterProcessing: false))
   }
 
-  /// A redirect with this status, which is wrong at every endpoint that apps call directly.
+  /// A redirect, which is wrong at every endpoint that apps call directly.
   public static func redirect(_ status: Int, to location: String) -> Self {
     .status(status, headers: ["Location": location])
   }
@@ -166,12 +168,14 @@ extension SandboxMisbehaviour {
   public static let notJSON = status(
     200, headers: ["Content-Type": "application/json"], body: "This is not JSON.")
 
-  /// The right answer without the second half of its JSON, and with the shorter `Content-Length`.
+  /// The right answer with only the first half of its JSON and with the `Content-Length` of that
+  /// half.
   public static let truncatedJSON = Self(kind: .truncated)
 
   /// The right answer, or another misbehaviour, after `duration` in real time.
   ///
-  /// If the other one alters a redirect or a token, it applies to the next one after that time.
+  /// If `other` alters a redirect or a token, it alters the next redirect or token that the sandbox
+  /// sends after that time.
   public static func delay(_ duration: Duration, then other: SandboxMisbehaviour? = nil) -> Self {
     Self(kind: .delay(duration, then: other?.kind))
   }
@@ -180,8 +184,8 @@ extension SandboxMisbehaviour {
   ///
   /// The request takes effect only after the closure has returned, and never if the client
   /// disconnects before that. When the sandbox stops, it cancels the closure's task, and the
-  /// closure must then return. If the other misbehaviour alters a redirect or a token, it applies
-  /// to the next one after the closure's return.
+  /// closure must then return. If `other` alters a redirect or a token, it alters the next redirect
+  /// or token that the sandbox sends after the closure's return.
   public static func hold(
     until isReleased: @escaping @Sendable () async -> Void, then other: SandboxMisbehaviour? = nil
   ) -> Self {

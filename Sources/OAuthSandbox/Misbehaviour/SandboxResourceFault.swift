@@ -1,4 +1,4 @@
-/// A fault in the API's description of itself, which clients must reject.
+/// A fault in the API's protected resource metadata, which clients must reject.
 ///
 /// Pass it to ``SandboxMisbehaviour/resourceMetadata(_:)``.
 ///
@@ -27,7 +27,7 @@ public enum SandboxResourceFault: Sendable, Hashable, CaseIterable {
 }
 
 extension SandboxMisbehaviour {
-  /// A fault in the API's description, for the endpoint of the description.
+  /// API metadata with a fault, for the endpoint ``SandboxEndpoint/resourceMetadata``.
   public static func resourceMetadata(_ fault: SandboxResourceFault) -> Self {
     switch fault {
     case .otherResource: .member("resource", "https://other.example.com/api")
@@ -47,8 +47,8 @@ extension SandboxMisbehaviour {
     SandboxJSON.string("https://id-\($0).example.com")
   }
 
-  /// The status 401 with a challenge that names this address of the API's description, even if the
-  /// token is valid.
+  /// The status 401, even if the token is valid, with a challenge that gives `address` as the
+  /// address of the API's metadata.
   ///
   /// A client must not believe an address at another origin.
   public static func challenge(naming address: String) -> Self {

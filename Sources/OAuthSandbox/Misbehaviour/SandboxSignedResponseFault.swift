@@ -1,7 +1,7 @@
 /// A fault of a signed authorization response, for tests of clients that must reject it.
 ///
-/// Pass it to ``SandboxMisbehaviour/signedResponse(_:)``. A fault's raw value is a phrase for the
-/// name of a test.
+/// Pass it to ``SandboxMisbehaviour/signedResponse(_:)``. The raw value of a fault is a phrase that
+/// a test can use in its name.
 ///
 /// - SeeAlso: JARM, section 2.4
 public enum SandboxSignedResponseFault: String, Sendable, Hashable, CaseIterable,
@@ -32,7 +32,7 @@ public enum SandboxSignedResponseFault: String, Sendable, Hashable, CaseIterable
   case wrongSignature = "the signature is wrong"
   /// The algorithm is `none`, and there is no signature.
   case unsigned = "the algorithm is none, and there is no signature"
-  /// The response is signed by a key that is not in the set.
+  /// The response is signed by a key that is not in the server's key set.
   case unpublishedKey = "the signing key is not in the set"
   /// The response is no JWT.
   case notJWT = "the response is no JWT"
@@ -45,7 +45,7 @@ public enum SandboxSignedResponseFault: String, Sendable, Hashable, CaseIterable
   case plainToo = "plain parameters come with the JWT"
   /// The parameter `response` occurs twice.
   case doubled = "the parameter response occurs twice"
-  /// There is no parameter.
+  /// The redirect has no parameters, so the parameter `response` is missing.
   case missing = "the parameter response is missing"
 
   /// The fault as a phrase, such as `aud is missing`.
@@ -85,9 +85,10 @@ public enum SandboxSignedResponseFault: String, Sendable, Hashable, CaseIterable
 extension SandboxMisbehaviour {
   /// A signed authorization response with a fault, for the authorization endpoint.
   ///
-  /// It stays pending until a request has a signed response mode, and `times` counts the answers to
-  /// such requests. ``jwt(_:)`` and ``jwt(altered:)`` also change such a response, and
-  /// ``state(_:)``, ``issuer(_:)`` and ``code(_:)`` change its claims.
+  /// The misbehaviour stays pending until a request has a signed response mode. The argument
+  /// `times` of ``SandboxServer/misbehave(at:_:times:)`` counts the answers to such requests.
+  /// ``jwt(_:)`` and ``jwt(altered:)`` also change a signed response, and ``state(_:)``,
+  /// ``issuer(_:)`` and ``code(_:)`` change its claims.
   public static func signedResponse(_ fault: SandboxSignedResponseFault) -> Self {
     Self(kind: .signedResponse(fault))
   }

@@ -1,6 +1,6 @@
 /// A fault of a UserInfo response, for tests of clients that must handle it.
 ///
-/// A fault's raw value is a phrase for the name of a test.
+/// The raw value of a fault is a phrase that a test can use in its name.
 public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
   CustomStringConvertible
 {
@@ -16,9 +16,9 @@ public enum SandboxUserInfoFault: String, Sendable, Hashable, CaseIterable,
   case wrongSignature = "the JWT's signature is wrong"
   /// The JWT has the algorithm `none` and no signature; a plain JSON answer becomes such a JWT.
   case unsigned = "the JWT has the algorithm none and no signature"
-  /// The member `iss` names another server; a plain JSON answer also gets it.
+  /// The member `iss` names another server; a plain JSON answer gets this member too.
   case otherIssuer = "iss names another server"
-  /// The member `aud` names another client; a plain JSON answer also gets it.
+  /// The member `aud` names another client; a plain JSON answer gets this member too.
   case otherAudience = "aud names another client"
   /// The token is rejected with the status 401 and `invalid_token`.
   case unauthorized = "the token is rejected with the status 401"

@@ -21,7 +21,7 @@ enum ErrorPage {
       ], [("client_id", id)])
   }
 
-  /// Returns the page for a client whose document about itself is rejected.
+  /// Returns the page for a client whose metadata document is rejected.
   private static func wrongDocument(_ id: String, _ reason: String, _ outcome: HTML) -> Answer {
     page(
       "This app is not known here",
@@ -53,7 +53,7 @@ enum ErrorPage {
       ])
   }
 
-  /// Returns the page for a signed request that is wrong and names no registered address.
+  /// Returns the page for a signed request that is wrong and names no registered redirect URI.
   static func wrongRequestObject(_ reason: String, _ client: SandboxClient) -> Answer {
     page(
       "This link is not valid",
@@ -97,7 +97,7 @@ enum ErrorPage {
       ])
   }
 
-  /// Returns the page for a logout whose ID token the sandbox did not issue to the app.
+  /// Returns the page for a logout request whose `id_token_hint` was not issued to the app.
   static func unknownHint() -> Answer {
     page(
       "This link is not valid",

@@ -6,8 +6,8 @@ import SQLoopbackPages
 enum SandboxPage {
   /// Creates a page with a warning not to use a real password.
   ///
-  /// `news` comes before the heading in the title, which a screen reader reads first. Without it, a
-  /// page that is shown again with an error would have the title that it had before.
+  /// `news` is the start of the page's title, such as "Wrong password". A screen reader reads the
+  /// title first, so the user learns at once why a form is shown again.
   static func page(
     _ mark: LoopbackPage.Mark, _ heading: String, _ paragraphs: [HTML], _ content: HTML = .empty,
     news: String? = nil, hint: HTML = .empty
@@ -22,7 +22,7 @@ enum SandboxPage {
         """)
   }
 
-  /// Returns a sentence that says how long the user may take.
+  /// Returns a sentence that says how many minutes the user has left for the sign-in.
   ///
   /// - SeeAlso: WCAG 2.2, success criterion 2.2.1
   static func time(_ pending: BrowserSessions.Pending, _ sandbox: SandboxState) -> HTML {
@@ -54,7 +54,7 @@ enum SandboxPage {
     """
   }
 
-  /// Returns a form's label with the field below it, even if the style sheet is missing.
+  /// Returns a form's label with its field, on lines of their own even without the style sheet.
   static func field(_ label: String, for id: HTML, note: HTML = .empty, _ input: HTML) -> HTML {
     """
     <div class="field">
@@ -65,7 +65,8 @@ enum SandboxPage {
     """
   }
 
-  /// Returns the CSP sources that a sign-in's forms may lead to, also by redirects.
+  /// Returns the CSP `form-action` sources for a sign-in's forms, including the targets of
+  /// redirects; `nil` if CSP cannot express a target.
   static func formTargets(_ pending: BrowserSessions.Pending) -> [String]? {
     pending.end.formTargets
   }

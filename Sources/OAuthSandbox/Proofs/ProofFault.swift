@@ -21,7 +21,7 @@ enum ProofFault: Error, Equatable {
     }
   }
 
-  /// Returns the field with the nonce for the next proof; `nil` if a nonce is not the reason.
+  /// Returns the field with the nonce for the next proof; `nil` unless the proof needs a new nonce.
   func nonceField(
     of party: SandboxDPoPOptions.Party, _ sandbox: SandboxState
   ) -> SandboxParameter? {

@@ -13,7 +13,7 @@ struct ProofKey {
   /// The minimum size of an RSA modulus in bytes (RFC 7518, section 3.3).
   private static let leastModulusBytes = 256
 
-  /// Reads a JSON Web Key, which must be public, complete and of the algorithm's kind.
+  /// Reads a JSON Web Key, which must be public, complete and suitable for the algorithm.
   init(_ jwk: SandboxJSON?, _ algorithm: SandboxSigningAlgorithm) throws(ProofFault) {
     guard let jwk, let thumbprint = Self.thumbprint(of: jwk) else {
       throw .invalid("The header has no public key in jwk.")
@@ -27,7 +27,8 @@ struct ProofKey {
     guard has(algorithm.family.keyType), let key = OpenSSLKey(publicJWK: jwk) else {
       throw .invalid("jwk is not a key for the algorithm in alg.")
     }
-    // Reject other spellings of the key's numbers, because they would give other thumbprints.
+    // RFC 7518 allows one text for each number of the key. Reject any other text, such as one with
+    // leading zeros, because it would change the thumbprint.
     guard has(key.parameters(algorithm.family)) else {
       throw .invalid("jwk does not have the form of RFC 7518, such as coordinates at full length.")
     }

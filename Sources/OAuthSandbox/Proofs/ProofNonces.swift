@@ -9,7 +9,7 @@ import SQFoundation
 /// - SeeAlso: RFC 9449, section 8
 struct ProofNonces: Redacted {
   private let secret = Crypto.secret("")
-  /// How often each owner's nonce was renewed before the end of a period.
+  /// How often a nonce was renewed before the end of a period, by its owner: `sandbox` or `api`.
   private var renewals: [String: Int] = [:]
 
   /// The punctuation that a nonce may have: everything but quotation marks and backslashes.
@@ -51,7 +51,8 @@ struct ProofNonces: Redacted {
     switch options.nonceForm {
     case .plain: return hash
     case .punctuated:
-      // Punctuation in the middle: a client that splits or trims the field sends something else.
+      // The punctuation is in the middle, so a client that splits or trims the field sends back a
+      // wrong nonce.
       let more = Crypto.digest(of: hash)
       return "\(hash.prefix(30))\(Self.punctuation)\(more.prefix(30))"
     }

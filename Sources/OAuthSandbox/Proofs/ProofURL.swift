@@ -42,7 +42,7 @@ struct ProofURL: Equatable {
     return "/" + segments.joined(separator: "/")
   }
 
-  /// Decodes the escapes of unreserved characters, and writes the others in upper case.
+  /// Decodes the escapes of unreserved characters, and writes all other escapes in upper case.
   private static func unescapingUnreserved(_ path: String) -> String {
     let parts = path.split(separator: "%", omittingEmptySubsequences: false)
     return parts.dropFirst().reduce(into: String(parts.first ?? "")) { result, part in

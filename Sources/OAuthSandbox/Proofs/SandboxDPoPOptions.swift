@@ -29,9 +29,9 @@ public struct SandboxDPoPOptions: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 9449, section 8.1
   public enum NonceForm: Sendable, Hashable, CaseIterable {
-    /// 43 letters, digits, hyphens and underscores.
+    /// A text of 43 letters, digits, hyphens and underscores.
     case plain
-    /// 90 characters, among them all punctuation that a nonce may have, such as commas.
+    /// A text of 90 characters with all punctuation that a nonce may have, such as commas.
     case punctuated
   }
 

@@ -25,7 +25,8 @@ extension SandboxState {
     }
   }
 
-  /// Checks that a token request proves the key that a code or a refresh token is bound to.
+  /// Checks that a token request proves possession of the key that a code or a refresh token is
+  /// bound to.
   ///
   /// `key` is `nil` if the code or the refresh token is bound to no key.
   func checkKey(

@@ -33,7 +33,7 @@ enum ClientDocument {
     }
   }
 
-  /// Returns the client that an answer describes.
+  /// Returns the client that the document in an answer describes; throws if the document is wrong.
   static func client(
     _ id: String, in answer: SandboxClientDocuments.Answer?, _ sandbox: SandboxState
   ) throws(ClientDocumentFault) -> SandboxClient {
@@ -71,7 +71,8 @@ enum ClientDocument {
     } catch {
       throw ClientDocumentFault(error.description)
     }
-    // Without the member, the method is client_secret_basic (RFC 7591, section 2).
+    // Without `token_endpoint_auth_method`, the method is client_secret_basic (RFC 7591, section
+    // 2).
     guard !description.method.usesSecret else {
       throw ClientDocumentFault("The client's token_endpoint_auth_method needs a secret.")
     }

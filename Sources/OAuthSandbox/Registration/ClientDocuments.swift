@@ -8,7 +8,7 @@ struct ClientDocuments {
   /// The clients whose newest documents are accepted.
   var clients: [SandboxClient] { outcomes.values.compactMap { try? $0.get() } }
 
-  /// Returns the client that its newest document describes; `nil` if the document is rejected.
+  /// Returns a client as its newest document describes it; `nil` if the document is rejected.
   func client(_ id: String) -> SandboxClient? { try? outcomes[id]?.get() }
 
   /// Returns why the newest document of a client is rejected.

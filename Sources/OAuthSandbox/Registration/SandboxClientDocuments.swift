@@ -1,10 +1,9 @@
 public import SQFoundation
 
-/// The source of documents about clients whose identifiers are the documents' addresses.
+/// The source of client metadata documents, whose addresses are the clients' identifiers.
 ///
 /// With these settings, a client needs no registration: the sandbox reads its document at each
-/// sign-in. A document that is wrong makes the client unknown, and the page of the sign-in says
-/// why.
+/// sign-in. If the document is wrong, the client is unknown, and the page of the sign-in says why.
 ///
 /// ```swift
 /// options.clientDocuments = SandboxClientDocuments { address in

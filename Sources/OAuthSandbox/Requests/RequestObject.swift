@@ -23,8 +23,9 @@ struct RequestObject: Redacted {
 
   /// The claims that are about the token and not about the sign-in (RFC 7519, section 4.1).
   private static let ofToken: Set = ["iss", "sub", "aud", "exp", "nbf", "iat", "jti"]
-  /// The maximum lifetime in seconds, and the maximum age of `nbf` (FAPI 2.0 Message Signing,
-  /// section 5.3.1).
+  /// The maximum lifetime of a signed request and the maximum age of its `nbf`, in seconds.
+  ///
+  /// - SeeAlso: FAPI 2.0 Message Signing, section 5.3.1
   private static let longestLifetime = 3600
   /// The allowed difference between clocks, in seconds.
   private static let tolerance = 10
@@ -37,7 +38,9 @@ struct RequestObject: Redacted {
     }
   }
 
-  /// Returns the values of a claim: several resources are an array (RFC 8707, section 2.1).
+  /// Returns the value of a claim or, if the claim `resource` is an array, each value in the array.
+  ///
+  /// - SeeAlso: RFC 8707, section 2.1
   private static func values(of claim: SandboxJSON.Member) -> [SandboxJSON] {
     if claim.name == "resource", case .array(let values) = claim.value { return values }
     return [claim.value]

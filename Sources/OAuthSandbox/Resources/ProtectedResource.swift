@@ -22,13 +22,14 @@ extension SandboxState {
   private static let apiPaths = SandboxEndpoint.allCases.filter(\.isOfResource).map(\.path)
     .reduce(into: [String]()) { paths, path in if !paths.contains(path) { paths.append(path) } }
 
-  /// Returns a request's path without the ID of a file: the files of a drive are one resource.
+  /// Returns a request's path without the ID of a file, because all files of a drive are one
+  /// resource.
   private static func apiPath(of path: String) -> String {
     apiPaths.first { path.hasPrefix($0 + "/") } ?? path
   }
 
-  /// Returns the address of the document about the resource that a request's path belongs to;
-  /// `nil` without a document.
+  /// Returns the address of the metadata of the resource that a request's path belongs to; `nil` if
+  /// the API publishes no metadata.
   ///
   /// - SeeAlso: RFC 9728, section 3.1
   func resourceMetadata(at path: String) -> String? {

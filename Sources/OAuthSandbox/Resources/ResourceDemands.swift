@@ -1,8 +1,8 @@
 import SQFoundation
 
-/// What the sandbox's API demands of an accepted token: its resource, more scopes, or a login.
+/// What the sandbox's API demands of a valid token: the right resource, scopes and login.
 extension SandboxState {
-  /// Throws unless an accepted token suffices for a path.
+  /// Throws unless a valid token suffices for a path.
   func check(_ access: ProtectedAPI.Access, at path: String) throws(TokenRefusal) {
     guard accepts(audiences: access.token.audiences, at: path) else {
       throw TokenRefusal(

@@ -37,6 +37,8 @@ extension SandboxState {
     return asked
   }
 
+  /// Returns whether a text is an absolute URI without a fragment.
+  ///
   /// - SeeAlso: RFC 8707, section 2
   private static func isIndicator(_ text: String) -> Bool {
     guard !text.contains("#"), let url = URL(string: text) else { return false }

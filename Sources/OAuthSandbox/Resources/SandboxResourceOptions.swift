@@ -2,7 +2,7 @@
 ///
 /// - SeeAlso: RFC 9728; RFC 8707
 public struct SandboxResourceOptions: Sendable {
-  /// The part of the sandbox that is one resource.
+  /// How much of the sandbox counts as one protected resource: the whole origin or one path.
   public enum Extent: Sendable, Hashable, CaseIterable {
     /// The whole origin, whose document is at `/.well-known/oauth-protected-resource`.
     case origin
@@ -17,23 +17,23 @@ public struct SandboxResourceOptions: Sendable {
   public enum AudienceRule: Sendable, Hashable, CaseIterable {
     /// A token for any resource.
     case any
-    /// A token for this resource, or a token that was issued for no resource.
+    /// A token for the requested resource, or a token that was issued for no resource.
     case notForOthers
-    /// Only a token for this resource.
+    /// Only a token for the requested resource.
     case named
   }
 
-  /// Whether the API describes itself in a document, which its challenges name.
+  /// Whether the API publishes its metadata in a document, whose address its challenges contain.
   public var describesItself = true
-  /// The part of the sandbox that one document describes.
+  /// How much of the sandbox one metadata document describes: the whole origin or one path.
   public var extent = Extent.origin
-  /// The issuers in the document, `authorization_servers`; the sandbox itself if it is empty.
+  /// The issuers in the metadata, `authorization_servers`; the sandbox itself if the list is empty.
   public var authorizationServers: [String] = []
-  /// The scopes in the document, `scopes_supported`; `nil` for those that the API knows.
+  /// The scopes in the metadata, `scopes_supported`; `nil` for the scopes that the API knows.
   public var scopes: [String]?
-  /// The tokens that the API accepts, by the resources for which they were issued.
+  /// The rule that decides, by the resources in a token, whether the API accepts it.
   public var audienceRule = AudienceRule.notForOthers
-  /// What the API demands in addition at some of its paths.
+  /// The demands of the API at some of its paths, beyond a valid token.
   public var stepUps: [SandboxStepUp] = []
 
   /// Creates the default settings.

@@ -27,7 +27,7 @@ struct RedirectBack: Redacted {
 
   /// Returns the redirect after an authorization request, with `iss` (RFC 9207).
   ///
-  /// A due misbehaviour alters its parameters.
+  /// If a test has planned a misbehaviour of redirects, it alters the parameters.
   func answer(
     _ parameters: [SandboxParameter], _ sandbox: inout SandboxState
   ) -> Answer {

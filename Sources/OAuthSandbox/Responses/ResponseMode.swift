@@ -7,7 +7,7 @@ enum ResponseMode: String, CaseIterable {
   case formPost = "form_post"
   case queryJWT = "query.jwt"
   case formPostJWT = "form_post.jwt"
-  /// The signed form of the default mode, which is the query for a code.
+  /// The signed form of the default mode; the default mode for a code is the query.
   case jwt
 
   var isSigned: Bool { [.queryJWT, .formPostJWT, .jwt].contains(self) }

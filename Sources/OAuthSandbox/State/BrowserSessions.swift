@@ -78,10 +78,11 @@ struct BrowserSessions {
   /// The maximum number of authorization requests that wait for their users.
   static let mostPending = 1000
 
-  /// Removes all sessions without a user or a sign-in, then the oldest ones until a tenth of the
-  /// limit is free.
+  /// Removes all sessions that have neither a user nor an unfinished sign-in, then the oldest ones
+  /// until a tenth of the limit is free.
   ///
-  /// A client without cookies creates a new session with each request.
+  /// The limit is necessary, because a client without cookies creates a new session with each
+  /// request.
   private mutating func forgetSessions() {
     let used = Set(pending.values.map(\.session))
     sessions = sessions.filter { $0.value.signIn != nil || used.contains($0.key) }

@@ -18,7 +18,7 @@ struct DriveState: Sendable, Redacted {
   /// The secret that page tokens depend on, so that clients cannot forge them.
   let pageSecret = Crypto.secret("")
 
-  /// Creates a drive, with a few sample documents if they are wanted.
+  /// Creates a drive, with a few sample documents if `withDocuments` is `true`.
   ///
   /// Does nothing if the drive exists.
   mutating func open(_ owner: Owner, withDocuments: Bool, at now: Date) {

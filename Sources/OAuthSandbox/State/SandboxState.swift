@@ -12,9 +12,9 @@ struct SandboxState {
   var registered = RegisteredClients()
   var documents = ClientDocuments()
   var keys = SigningKeys()
-  /// The assertions that clients have used, because each is accepted only once.
+  /// The identifiers of used assertions; each assertion is accepted only once.
   var usedAssertions = UsedIdentifiers()
-  /// The proofs that clients have used, because each is accepted only once.
+  /// The identifiers of used proofs; each proof is accepted only once.
   var usedProofs = UsedIdentifiers()
   var proofNonces = ProofNonces()
   /// The logout tokens that are queued for clients.

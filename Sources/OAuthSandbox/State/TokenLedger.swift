@@ -10,7 +10,7 @@ import SQFoundation
 /// access tokens, and exchanged refresh tokens. At least the last 5000 ID tokens are kept. Grants
 /// are never removed.
 struct TokenLedger: Redacted {
-  /// A permission on which tokens are issued.
+  /// A permission of a user, or of a client itself, for which tokens are issued.
   struct Grant: Sendable {
     let clientID: String
     /// The user who gave the permission; `nil` if the client has no user.
@@ -24,7 +24,7 @@ struct TokenLedger: Redacted {
     var audiences: [String] = []
     /// The objects of `authorization_details` that were granted.
     var details: [SandboxJSON] = []
-    /// The party that acts for the user, in the form of a delegation's claim `act`.
+    /// The party that acts for the user, in the form of the claim `act` (RFC 8693, section 4.1).
     var actor: SandboxJSON?
     /// When the permission ends; `nil` for never.
     var end: Date?
@@ -46,7 +46,7 @@ struct TokenLedger: Redacted {
     /// The resources that the authorization request named.
     let resources: [String]
     let expiry: Date
-    /// The grant that the code was redeemed for.
+    /// The grant that began when the code was redeemed; `nil` before that.
     var grant: Int?
     var isUsed = false
   }
@@ -232,6 +232,6 @@ struct TokenLedger: Redacted {
 }
 
 extension Date? {
-  /// Returns whether it is later than a date; `nil` is later than every date.
+  /// Returns whether this date is later than another; `nil` is later than every date.
   func isLater(than date: Date) -> Bool { map { $0 > date } ?? true }
 }

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The identifiers of accepted proofs or assertions, because each is accepted once.
+/// The identifiers of accepted proofs or assertions, each of which is accepted only once.
 ///
 /// If there are more than ``most``, the oldest identifiers are forgotten early.
 ///
@@ -9,7 +9,7 @@ struct UsedIdentifiers {
   /// The maximum number of identifiers.
   static let most = 20_000
 
-  /// The last second, since 1970, in which each identifier counts as used.
+  /// The time until which each identifier counts as used, in seconds since 1970.
   private var ends = RecentValues<String, Int>(limit: most)
 
   /// The number of remembered identifiers.

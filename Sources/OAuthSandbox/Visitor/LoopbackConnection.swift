@@ -86,7 +86,7 @@ package final class LoopbackConnection: Sendable {
     let end = Monotonic.after(limit)
     var all = Data()
     while all.count <= maximumBytes {
-      // The server may send a byte now and then, without end.
+      // While the server keeps sending, `receiveSome` alone would never time out.
       guard Monotonic.now() < end else { throw .system(errno: ETIMEDOUT) }
       let bytes = try await Self.onThread { self.receiveSome(until: end) }
       guard !bytes.isEmpty else { return all }

@@ -8,8 +8,10 @@ package struct LoopbackURL: Sendable, Hashable {
   /// The path and the query, in the form of a request line.
   package let target: String
 
-  /// Parses a URL, and fails for any other scheme or host, for a URL with user information, and for
-  /// a character that would change the request line.
+  /// Parses a URL; fails unless its scheme is `http` and its host is a loopback host.
+  ///
+  /// It also fails for a URL with user information, and for a character that would change the
+  /// request line.
   package init?(_ string: String) {
     guard string.prefix(7).lowercased() == "http://",
       string.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

@@ -1,6 +1,6 @@
 /// The visible text of a page: its heading, and an alert or a paragraph.
 struct PageText {
-  /// The maximum number of characters, enough for a sentence, because a page may have any length.
+  /// The maximum length of a text in characters, because a page may have any length.
   private static let maximumLength = 200
 
   /// The text of the first heading, or else the page's title.

@@ -30,7 +30,8 @@ enum RedirectTarget {
   ///
   /// Its scheme must be the app's own, or it must be the `https` redirect URI of the authorization
   /// request, which may be a claim of a signed request (RFC 9101). Only the server knows the
-  /// redirect URI of a pushed request (RFC 9126).
+  /// redirect URI of a pushed request (RFC 9126), so for such a request every `https` address
+  /// counts.
   private static func isApp(_ target: String, for request: [SandboxParameter]) -> Bool {
     switch scheme(of: target) {
     case "", "http": return false
@@ -52,7 +53,7 @@ enum RedirectTarget {
   }
 
   /// Returns the scheme and host of an address, without the rest, which may contain a code or a
-  /// state.
+  /// `state`.
   static func origin(of address: String) -> String {
     let scheme = scheme(of: address)
     guard let start = address.firstRange(of: "://") else { return scheme + ":" }

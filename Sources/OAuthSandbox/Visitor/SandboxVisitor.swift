@@ -44,10 +44,10 @@ public final class SandboxVisitor: Sendable {
     /// open a redirect with `https` or an app's own scheme: the caller passes it to the app, as the
     /// system would. A user agent passes every redirect to `PendingSignIn.handleRedirect(_:)`.
     public let redirect: String
-    /// The parameters that the visitor posted to that address, or would have posted, with
+    /// The parameters that the visitor posted, or would have posted, to ``redirect``, with
     /// `response_mode=form_post`.
     ///
-    /// It is empty after a redirect, because a redirect's parameters are in the address.
+    /// It is empty after an HTTP redirect, because the redirect's parameters are in the address.
     public var form: [SandboxParameter] = []
 
     /// Whether a page asked the user for a password.
@@ -110,7 +110,7 @@ public final class SandboxVisitor: Sendable {
 
   // MARK: Steps
 
-  /// The end of a walk from page to page.
+  /// The point at which a walk from page to page ended: at the app or on a page.
   private enum WalkEnd {
     case app(Visit)
     case page(Page, [Page])
@@ -168,7 +168,7 @@ public final class SandboxVisitor: Sendable {
     case end(Visit)
   }
 
-  /// Takes a step and, if the answer is a redirect, finds its target.
+  /// Sends the request of a step and, if the answer is a redirect, finds the target.
   private func take(
     _ step: Step, from start: LoopbackURL, _ pages: inout [Page]
   ) async throws(SandboxError) -> Outcome {
@@ -219,7 +219,7 @@ public final class SandboxVisitor: Sendable {
       + [("user_code", userCode), ("decision", "connect")]
   }
 
-  /// Returns the button that the user presses on a page without a password.
+  /// Returns the button that the user presses on a page without a password field.
   private func choice(_ form: Form) -> String {
     if form.decisions.contains("continue") {
       return form.hidden("account") == user.name ? "continue" : "switch"

@@ -40,7 +40,7 @@ final class CallAnswer: Sendable {
 
   /// Ends the call with a status.
   ///
-  /// A failure before the first message is sent as a single header section.
+  /// If the call fails before its first message, the answer is a single header section.
   func end(_ status: CallStatus) {
     guard status.code == .ok || hasHead.withLock(\.self) else {
       var head = head

@@ -29,7 +29,7 @@
       // The values of `SocketEvents`, including that of `once`, are those of epoll.
       var event = Self.event(socket, events.rawValue)
       // The kernel forgets a socket when it is closed, and its number may now belong to a new
-      // socket.
+      // socket. So if EPOLL_CTL_MOD fails, try EPOLL_CTL_ADD, and the other way round.
       let (first, second) =
         isKnown ? (EPOLL_CTL_MOD, EPOLL_CTL_ADD) : (EPOLL_CTL_ADD, EPOLL_CTL_MOD)
       return epoll_ctl(epoll, first, socket, &event) == 0
@@ -43,7 +43,7 @@
     func wait(until deadline: UInt64, _ ready: inout [ReadySocket]) -> Bool? {
       withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.mostReported) {
         reported -> Bool? in
-        // Since 2.41, glibc declares that the address is never null.
+        // Since version 2.41, glibc declares the parameter as non-null, so unwrap the address.
         guard let first = reported.baseAddress else { return false }
         let count = epoll_wait(
           epoll, first, Int32(Self.mostReported), Monotonic.timeout(until: deadline))

@@ -53,7 +53,7 @@ extension EventLoop {
     let now = Monotonic.now()
     if deadline <= now, deadline > 0 {
       // The process may have been suspended. Data that arrived in the meantime is handled before
-      // the times that have passed.
+      // the timers that are overdue.
       ready.removeAll(keepingCapacity: true)
       if poller.wait(until: 0, &ready) == true { isWoken = true }
       guard handle(ready) else { return false }

@@ -20,8 +20,8 @@ package final class EventLoop: Sendable {
     var sleepsUntil: UInt64 = 0
     /// The time at which the thread wakes next, no later than the first timer.
     ///
-    /// Most timers are removed before they are due. The thread still wakes at such a timer's time,
-    /// so setting the next timer, which is due later, need not wake it.
+    /// Most timers are removed before they are due. The thread still wakes at the time of a removed
+    /// timer, so a new timer that is due later does not have to wake the thread.
     var alarm = Monotonic.never
     var isEnding = false
     /// Whether the loop has ended because the system could no longer wait; see ``fail()``.
@@ -30,7 +30,9 @@ package final class EventLoop: Sendable {
 
   let poller: any SocketPoller
   let state = Locked(State())
-  /// Whether the process is exiting, so that no handler may be called; locked during each call.
+  /// Whether the process is exiting, so that no handler may be called.
+  ///
+  /// It is locked while a handler is called.
   let gate = Locked(false)
   let thread = Locked<LoopThread?>(nil)
 
@@ -126,9 +128,9 @@ package final class EventLoop: Sendable {
 
   /// Changes the state, and wakes the thread if the closure returns `true`.
   ///
-  /// If the loop has failed, it tells the handler so instead.
+  /// If the loop has failed, another thread calls ``EventHandler/loopHasFailed()`` instead.
   private func wake(for handler: (any EventHandler)?, _ change: (inout State) -> Bool) {
-    // The parent's thread would wake in place of a thread of this process.
+    // In a forked copy, writing to the shared descriptor would wake the parent's thread.
     if ForkedCopy.isHere { return }
     let (mustWake, hasFailed) = state.withLock { state -> (Bool, Bool) in
       if state.hasFailed { return (false, true) }
@@ -146,15 +148,15 @@ package final class EventLoop: Sendable {
 
   // MARK: The end by a closed descriptor
 
-  /// What is wrong if a loop has failed, and what to do, for the message of an error.
+  /// A text for error messages: why a loop has failed, and what to do.
   package static let closedAdvice =
     "the program has closed file descriptors of the SDK, for example with closefrom; close only "
     + "the program's own descriptors, and start the program again"
 
   /// Ends the loop, and tells its handlers, because the system no longer knows its descriptors.
   ///
-  /// There is no new start: the sockets are closed too, and a handler that closes its socket again,
-  /// by the old number, could close a descriptor of a new poller.
+  /// The loop is not started again, because the app has closed the handlers' sockets too. A handler
+  /// that later closes its socket by the old number could then close a descriptor of a new poller.
   func fail() {
     let found = state.withLock { state -> (handlers: [any EventHandler], wasEnding: Bool)? in
       if state.hasFailed { return nil }
@@ -166,7 +168,8 @@ package final class EventLoop: Sendable {
       return (handlers, wasEnding)
     }
     guard let found else { return }
-    // The numbers may belong to the app by now, so the poller must never close them.
+    // The app may already use the numbers of the poller's descriptors again, so the poller must
+    // never close them.
     _ = Unmanaged.passRetained(poller as AnyObject)
     // Releasing the last handler may also release the loop, so it happens outside the lock.
     withExtendedLifetime(found) { if !found.wasEnding { tell(found.handlers) } }

@@ -42,7 +42,7 @@ package final class SocketWait: EventHandler {
     }
     if wasOver { return }
     loop.call(self, at: Monotonic.never)
-    // The next wait for the socket may begin as soon as this one has a result.
+    // Forget the socket first: its next wait may begin as soon as this wait has a result.
     if !result, let socket { loop.forget(socket) }
     isReady.resolve(result)
   }

@@ -21,8 +21,8 @@ package struct TimerQueue<ID: Hashable, Value> {
   /// The values, in no particular order.
   var values: [Value] { heap.map(\.value) }
 
-  /// Schedules a value for a time, which replaces the id's earlier time; ``Monotonic/never``
-  /// removes the value.
+  /// Schedules a value for a time, in place of the id's earlier time; ``Monotonic/never`` removes
+  /// the value.
   package mutating func set(_ value: Value, id: ID, at time: UInt64) {
     if let index = indexes[id] {
       if time == Monotonic.never { return remove(at: index) }

@@ -91,7 +91,7 @@ package final class Callbacks: Sendable {
     if isWanted: @escaping @Sendable () -> Bool = { true }
   ) async {
     if completion.hasActor {
-      // A queue may be blocked, so a closure that belongs to an actor is called without one.
+      // A queue may be blocked, so a closure that belongs to an actor is called without a queue.
       await completion.call(with: value, if: isWanted)
     } else {
       await call { await completion.call(with: value, if: isWanted) }

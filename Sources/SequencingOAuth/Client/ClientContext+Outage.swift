@@ -1,11 +1,12 @@
 import SQFoundation
 
-// Refreshes while the server's metadata cannot be fetched.
+// How an account's token is refreshed while the server's metadata cannot be fetched.
 extension ClientContext {
   /// Returns the client for the refresh of a record's token.
   ///
   /// If the server's metadata is not known and cannot be fetched because of an outage, the client
-  /// has only the token endpoint in the record, provided that this is enough for a refresh.
+  /// knows only the token endpoint in the record. If that is not enough for a refresh, the error of
+  /// the request for the metadata is thrown.
   func renewingClient(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
     do throws(SQOAuthError) {
       return try await client(of: record)
@@ -18,10 +19,10 @@ extension ClientContext {
   /// Returns the client with the token endpoint of a record; `nil` if a refresh needs more
   /// metadata.
   ///
-  /// The record's issuer must be the configured one, because its metadata named the endpoint. The
-  /// client must accept an endpoint at that address, and its authentication must not depend on the
-  /// metadata. The result is `nil` for an account with an ID token, because a new ID token could not
-  /// be validated without the issuer's keys.
+  /// The record's issuer must be the configured one, because that issuer's metadata named the
+  /// endpoint. The client must accept an endpoint at that address, and its authentication must not
+  /// depend on the metadata. The result is `nil` for an account with an ID token, because a new ID
+  /// token could not be validated without the issuer's keys.
   private func clientWithoutMetadata(
     of record: AccountRecord
   ) throws(SQOAuthError) -> RegisteredClient? {
@@ -55,11 +56,11 @@ extension ProviderMetadata {
 }
 
 extension RegisteredClient {
-  /// Returns the new token endpoint for a record of the given issuer, if that is this client's
+  /// Returns the token endpoint to store in a record of the given issuer, if it is this client's
   /// issuer.
   ///
-  /// For any other record the result is `nil`: its token endpoint identifies its server, so the
-  /// record keeps it.
+  /// For any other record the result is `nil`. Such a record keeps its token endpoint, which
+  /// identifies the record's server.
   func tokenEndpoint(ofIssuer issuer: String?) -> String? {
     guard let issuer, issuer == metadata.issuer else { return nil }
     return metadata.tokenEndpoint.absoluteString

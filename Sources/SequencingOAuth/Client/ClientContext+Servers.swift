@@ -2,8 +2,8 @@
 extension ClientContext {
   /// Throws if a server must not get the tokens.
   ///
-  /// `namedByApp` says whether the URL came from the app. If it did, this may record the server as
-  /// the server of the app's first request.
+  /// `namedByApp` says whether the URL came from the app. If it did, this method may record the
+  /// server as the server of the app's first request.
   func check(_ origin: ResourceOrigin, namedByApp: Bool) throws(SQOAuthError) {
     let refusal = withServers { servers, configuration -> Result<SQOAuthError?, SQOAuthError> in
       configuration.map { client in
@@ -21,7 +21,7 @@ extension ClientContext {
     withServers { servers, _ in servers.allow(origins) }
   }
 
-  /// Records a server that the app names by a pipe or a channel.
+  /// Records a server for which the app has created a pipe or an RPC channel.
   func addNamed(_ origin: ResourceOrigin) {
     withServers { servers, _ in servers.addNamed(origin) }
   }

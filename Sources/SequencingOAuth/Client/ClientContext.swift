@@ -13,9 +13,12 @@ package final class ClientContext: Sendable {
   }
 
   private let state: Locked<State>
-  // Made at its first use: a web application holds many accounts, and most never need it.
+  // This object is made at its first use, because a web application holds many accounts, and most
+  // never need it.
   private let lazyAbandoned = LazyObject<AbandonedTokens>()
-  /// A lock for the app's in-place changes; each change reads a value and writes it back.
+  /// A lock for changes that the app makes in place to the environment or the attributes.
+  ///
+  /// Each such change reads the value and writes it back.
   let changes = RecursiveLock()
 
   package init(
@@ -139,7 +142,7 @@ package final class ClientContext: Sendable {
     for askers: MetadataCache.Askers
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
-    // A provider without endpoints from the app has an issuer.
+    // If the app gave the provider no endpoints, `identifier` is the issuer.
     let discovery = Discovery(
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
       isForIdentity: RegisteredClient.asksWho(configuration.scope),
@@ -150,7 +153,8 @@ package final class ClientContext: Sendable {
       by: discovery, environment.transport, isFresh: isFresh, for: askers)
   }
 
-  /// Gets the next token of a session from its server, bound to the key of `client` if it has one.
+  /// Gets the next token of a session from its server; if `client` has a key, the token is bound to
+  /// that key.
   ///
   /// `client` is the result of ``renewingClient(of:)``. With `access`, the server is asked for a
   /// token with these rights only, and the session's access token stays.
@@ -217,8 +221,8 @@ package final class ClientContext: Sendable {
     let client = try await client()
     try check(record, at: client)
     client.resume(serverNonce: record.serverNonce)
-    // A grant that needs neither a user nor a refresh token can begin with the key of the
-    // configuration, as a new sign-in does.
+    // A grant without a user and without a refresh token gets each token anew. So it can use the
+    // key that the configuration names now, as a new sign-in does.
     if record.grant != nil, record.token.refreshToken == nil, !client.fits(record.proofKey) {
       return try client.provingAnew()
     }

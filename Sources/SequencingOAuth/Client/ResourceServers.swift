@@ -3,12 +3,12 @@
 /// If the client lists its servers (``ClientConfiguration/resourceOrigins``), only those and the
 /// servers of ``AccountOperations/allowTokens(at:)-(String...)`` get the tokens. Without a list,
 /// the provider's own servers and the servers that the app named get them. If no API is named, the
-/// app's first request names its server. A server whose URL came only from a response gets no
-/// token.
+/// server of the app's first request gets them too. A server whose URL came only from a response
+/// gets no token.
 struct ResourceServers {
   /// The servers that the app named by ``AccountOperations/allowTokens(at:)-(String...)``.
   private var allowed: Set<ResourceOrigin> = []
-  /// The servers that the app named by a pipe or an RPC channel.
+  /// The servers for which the app has created a pipe or an RPC channel.
   private var named: Set<ResourceOrigin> = []
   /// The server of the app's first request, if neither the app nor the provider named an API.
   ///
@@ -21,7 +21,7 @@ struct ResourceServers {
     allowed.formUnion(origins)
   }
 
-  /// Records a server that the app names by a pipe or a channel.
+  /// Records a server for which the app has created a pipe or an RPC channel.
   mutating func addNamed(_ origin: ResourceOrigin) {
     named.insert(origin)
   }
@@ -59,8 +59,8 @@ struct ResourceServers {
           + "server may see the token, add it: "
           + "configuration.resourceOrigins.insert(try ResourceOrigin(\"\(origin)\"))")
     }
-    // After the app has named a server, its first request allows no server. So the message also
-    // names the server of the first request.
+    // If the app calls `allowTokens` before its first request, that request no longer allows its
+    // server. So the message also names the server of the app's first request.
     let servers = [first.flatMap { client.isProviders($0) ? nil : $0 }, origin]
       .compactMap { $0.map { "\"\($0)\"" } }.joined(separator: ", ")
     return SQOAuthError(
@@ -71,7 +71,8 @@ struct ResourceServers {
 }
 
 extension ClientConfiguration {
-  /// Returns whether a server is the provider's: its issuer's, a given endpoint's or a known API's.
+  /// Returns whether a server belongs to the provider: as its issuer, a configured endpoint or an
+  /// API.
   fileprivate func isProviders(_ origin: ResourceOrigin) -> Bool {
     providerOrigins.contains(origin) || provider.hasAPI(at: origin)
   }

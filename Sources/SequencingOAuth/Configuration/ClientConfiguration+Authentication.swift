@@ -7,8 +7,10 @@ extension ClientConfiguration {
       || newBinding == .certificate
   }
 
-  /// Returns the client's authentication method at an endpoint that supports these methods;
-  /// `supported` is `nil` if the server's metadata has no list of them.
+  /// Returns the client's authentication method for an endpoint.
+  ///
+  /// `supported` has the methods that the endpoint supports, or is `nil` if the server's metadata
+  /// has no list of them.
   func authentication(
     supported: [String]?
   ) throws(SQOAuthError) -> ClientAuthentication {

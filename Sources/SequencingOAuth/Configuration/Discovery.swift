@@ -83,7 +83,7 @@ struct Discovery: Sendable {
         whole.lifetime = min(whole.lifetime, other.lifetime)
         return whole
       } catch {
-        // An issuer without OpenID Connect has no other document.
+        // Other errors are expected: an issuer without OpenID Connect has no second document.
         guard error.error.isOutage else { continue }
         whole.lifetime = min(whole.lifetime, Self.incompleteLifetime)
         // A server that does not respond at one address does not respond at the next.

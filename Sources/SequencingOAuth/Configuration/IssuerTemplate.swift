@@ -14,7 +14,7 @@ struct IssuerTemplate: Sendable, Hashable {
   /// The placeholder for the tenant's identifier in ``text``.
   static let placeholder = "{tenantid}"
 
-  /// The issuers with the placeholder, as in the provider's metadata.
+  /// The issuer with the placeholder, as the provider's metadata writes it.
   let text: String
   /// The claim with the tenant's identifier.
   let claim: String
@@ -23,7 +23,7 @@ struct IssuerTemplate: Sendable, Hashable {
   /// Returns the issuer that an ID token with these claims must name; `nil` if the claims name no
   /// tenant, or a tenant whose users must not sign in.
   ///
-  /// A tenant's identifier is a UUID, so it cannot add a part to the issuer.
+  /// A tenant's identifier must be a UUID, so it cannot add another path segment to the issuer.
   func issuer(of claims: [String: JSONValue]) -> String? {
     guard let tenant = claims[claim].string, Self.isUUID(tenant) else { return nil }
     switch tenants {

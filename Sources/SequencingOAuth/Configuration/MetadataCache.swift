@@ -98,7 +98,7 @@ package final class MetadataCache: Sendable {
     return found.metadata
   }
 
-  /// Returns the usable metadata of an issuer, or waits for a request for it.
+  /// Returns the known metadata of an issuer if it is usable, or else waits for a request for it.
   private func fetched(
     _ issuer: ExactText, _ discovery: Discovery, _ client: any HTTPTransport,
     if isUsable: (Known) -> Bool

@@ -10,11 +10,11 @@ extension Provider {
   /// - `organizations`: any user with a work or school account.
   /// - `consumers`: any user with a personal account.
   ///
-  /// The SDK accepts an ID token, and a resource server an access token, only if it names one of
-  /// these tenants (`tid`), has that tenant's issuer, and is signed with a key for that issuer. An
-  /// app that serves only some tenants must check the claim `tid` itself. Microsoft accepts a
-  /// refresh token again after a refresh, and has no endpoint for revocations. Microsoft Graph may
-  /// get the tokens.
+  /// The SDK accepts an ID token only if the token names one of these tenants (`tid`), has that
+  /// tenant's issuer, and is signed with a key for that issuer. A resource server accepts an access
+  /// token under the same conditions. An app that serves only some tenants must check the claim
+  /// `tid` itself. Microsoft accepts a refresh token again after a refresh, and has no endpoint for
+  /// revocations. Microsoft Graph may get the tokens.
   ///
   /// - SeeAlso: "OpenID Connect on the Microsoft identity platform"
   public static func microsoft(tenant: String = "common") -> Provider {
@@ -34,7 +34,8 @@ extension Provider {
     provider.asksConsentForOfflineAccess = false
     provider.apiHosts = ["graph.microsoft.com"]
     provider.idTokenIssuer = tenants(of: issuer)
-    // Microsoft does not know the issuer of many tenants as an audience.
+    // In assertions, Microsoft does not accept an issuer that stands for many tenants as the
+    // audience.
     if ["common", "organizations"].contains(tenant) { provider.assertionAudience = .tokenEndpoint }
     if !isTenant {
       provider.fault =
@@ -49,7 +50,7 @@ extension Provider {
   /// The tenant of all personal accounts.
   private static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-  /// Returns the issuers of the tenants that an issuer of Microsoft stands for; `nil` for any other
+  /// Returns the template of the tenants' issuers for an issuer of Microsoft; `nil` for any other
   /// issuer.
   static func tenants(of issuer: String) -> IssuerTemplate? {
     let parts = (start: "\(microsoftHost)/", end: "/v2.0")

@@ -15,7 +15,8 @@ enum ProviderHost {
     return EndpointURL.split(address).root.asciiLowercased()
   }
 
-  /// Returns an address without the slashes at its end, and the reason why it cannot be used.
+  /// Returns an address without the slashes at its end, and the reason why it cannot be used, if
+  /// there is one.
   ///
   /// The address may have a path.
   static func base(url: String) -> (text: String, fault: String?) {
@@ -26,7 +27,7 @@ enum ProviderHost {
     return (base, nil)
   }
 
-  /// Returns the host as a part of the provider's name.
+  /// Returns the host in a text, as the provider's name shows it.
   static func name(_ text: String) -> String {
     let host = base(text).map { $0.drop { $0 != ":" }.dropFirst("://".count) }
     return String(host ?? text[...]).printable

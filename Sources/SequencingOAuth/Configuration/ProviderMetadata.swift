@@ -234,7 +234,7 @@ extension ProviderMetadata {
 }
 
 extension Provider.Endpoints {
-  /// The endpoint as the app wrote it.
+  /// The address that the app gave for an endpoint; `nil` if it gave none.
   fileprivate subscript(endpoint: OptionalEndpoint) -> String? {
     switch endpoint {
     case .revocation: revocation

@@ -74,8 +74,8 @@ public struct RedirectURI: Sendable, Hashable {
     of redirect: LoopbackRedirect, _ receiver: RedirectReceiver?
   ) throws(SQOAuthError) -> Kind {
     guard receiver == .app else { return .loopback(redirect) }
-    // Without a port the browser would use port 80, and few apps listen there. An app that listens
-    // there writes ":80".
+    // Without a port the browser uses port 80, where few apps listen. So the port must be written,
+    // even if it is ":80".
     guard redirect.port != nil else {
       throw SQOAuthError(
         .invalidConfiguration,
@@ -128,7 +128,9 @@ struct LoopbackRedirect: Sendable, Hashable {
 }
 
 extension ClientConfiguration {
-  /// Returns the configuration with another redirect URI; the SDK receives a loopback redirect.
+  /// Returns the configuration with another redirect URI.
+  ///
+  /// If the URI is http on a loopback address, the SDK receives the redirect.
   package func redirecting(to uri: String) throws(SQOAuthError) -> ClientConfiguration {
     var configuration = self
     configuration.values.value.redirectURI = try RedirectURI(uri)

@@ -8,7 +8,8 @@ import SQBasics
 package final class AbandonedTokens: Sendable {
   private typealias Answer = Result<IssuedToken, SQOAuthError>
 
-  /// The end of each request: its token is revoked, or its caller has the token after all.
+  /// A value for each request, resolved when nothing is left to do: the token is revoked, or the
+  /// caller got it after all.
   private let ends = Locked<[ObjectIdentifier: OneShot<Void>]>([:])
 
   package init() {}

@@ -4,7 +4,8 @@ import SQBasics
 extension AuthorizationCodeGrant {
   /// Returns a closure that reports each redirect for the current sign-in to the observer.
   ///
-  /// The closure keeps the observation of the sign-in, because redirects arrive outside its task.
+  /// The closure keeps the current `Observation`, because redirects arrive outside the sign-in's
+  /// task.
   func telling(
     _ environment: ClientEnvironment
   ) -> @Sendable (PendingAuthorization.OfferResult) -> Void {

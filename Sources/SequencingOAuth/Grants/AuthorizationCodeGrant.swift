@@ -99,7 +99,7 @@ struct AuthorizationCodeGrant: Sendable {
 
   /// Opens the browser.
   ///
-  /// An error ends the sign-in, unless it has already ended.
+  /// An error ends the sign-in, unless the sign-in has already ended.
   private func open(_ url: URL, _ pending: PendingAuthorization) async {
     do {
       // The sign-in may have ended before this task began.

@@ -16,8 +16,8 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package let redirectURI: String
   /// The issuer that an `iss` in the redirect must name; `nil` if the issuer is not known.
   let issuer: String?
-  /// Whether the response must have `iss`: it is signed, or the server's metadata says that the
-  /// server sends `iss`.
+  /// Whether the response must have `iss`, because it is signed or because the server's metadata
+  /// says that the server sends `iss`.
   let requiresIssuer: Bool
   /// Whether the response may be a posted form, because this request asked for one.
   package let acceptsForm: Bool

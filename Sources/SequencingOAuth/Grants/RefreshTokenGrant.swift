@@ -24,7 +24,7 @@ struct RefreshTokenGrant: Sendable {
     let validator = try validator(of: token)
     do throws(SQOAuthError) {
       // A response without a scope means that the scope did not change. The server may already have
-      // replaced the refresh token, so its response gets more time than others.
+      // replaced the refresh token, so the SDK waits longer for this response than for others.
       let (answer, reader) = try await client.answer(
         to: parameters, at: client.metadata.refreshEndpoint, scope: access?.scope ?? token.scope,
         leastTimeout: ClientConfiguration.longestTimeout)
@@ -61,7 +61,7 @@ struct RefreshTokenGrant: Sendable {
 
   /// Returns the validator for an ID token in the response; `nil` to ignore such a token.
   ///
-  /// If the token has no validated identity, a failure to create the validator is ignored: the
+  /// If `token` has no validated identity, a failure to create the validator is ignored: the
   /// refresh then continues without an identity, as the sign-in did.
   private func validator(of token: SQToken) throws(SQOAuthError) -> IDTokenValidator? {
     if token.idToken != nil {
@@ -71,7 +71,8 @@ struct RefreshTokenGrant: Sendable {
   }
 }
 
-/// The result of a refresh, with the validation that must succeed before its access token is used.
+/// The result of a refresh, with the validation that must succeed before the new access token is
+/// used.
 struct RefreshedToken: Sendable {
   let token: SQToken
   /// The validation of the new ID token; `nil` if the response has none.

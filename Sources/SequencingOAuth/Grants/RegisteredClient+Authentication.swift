@@ -64,7 +64,8 @@ extension RegisteredClient {
     }
   }
 
-  /// Returns the credentials for one request, with a new assertion if their method needs it.
+  /// Returns the credentials for one request, with a new assertion if the authentication method
+  /// needs one.
   package func proving(
     _ credentials: ClientCredentials, at endpoint: URL
   ) async throws(SQOAuthError) -> ClientCredentials {

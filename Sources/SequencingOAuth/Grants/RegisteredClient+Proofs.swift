@@ -31,7 +31,8 @@ extension RegisteredClient {
   }
 
   private func checkBindsToCertificates() throws(SQOAuthError) {
-    // If the app configured the endpoints, there is no metadata that could say so.
+    // If the app configured the endpoints, there is no metadata that could say whether the server
+    // binds tokens.
     guard configuration.metadata != nil || metadata.bindsTokensToCertificates else {
       throw SQOAuthError(
         .signInUnsupported,
@@ -40,8 +41,10 @@ extension RegisteredClient {
     }
   }
 
-  /// Returns whether an account's key is of the kind that a new sign-in would have; `true` if a new
-  /// sign-in would have no key.
+  /// Returns whether an account's key fits the binding that the configuration sets for new tokens.
+  ///
+  /// ``TokenBinding/dpop(algorithm:)`` needs a key that the SDK created, and
+  /// ``TokenBinding/dpopKey(_:)`` needs the app's key. Any key fits a configuration without either.
   func fits(_ key: ProofKey?) -> Bool {
     switch configuration.newBinding {
     case .dpop?: key?.pair != nil
@@ -50,7 +53,7 @@ extension RegisteredClient {
     }
   }
 
-  /// The authorization server's newest nonce for proofs; an account's record keeps it.
+  /// The authorization server's newest nonce for proofs, to be stored in an account's record.
   var serverNonce: String? {
     guard proofKey != nil, let server = Self.server(of: metadata.tokenEndpoint) else { return nil }
     return environment.proofServers.known(server).nonce
@@ -78,7 +81,8 @@ extension RegisteredClient {
     /// Each attempt has a proof, if the client has a key.
     case always
     /// Each attempt has a proof, if the client has a key. If the server rejects the proof and a new
-    /// proof would not help, a last attempt has none. The message itself must name the key.
+    /// proof would not help, a last attempt is made without a proof. So the message itself must
+    /// name the key.
     case ifAccepted
     /// The first attempt has no proof; if the server asks for a proof, each later attempt has one.
     case ifAsked
@@ -115,8 +119,8 @@ extension RegisteredClient {
       guard improves || omits else { return (answer, sent) }
       sent = try await message()
       proof = improves ? try await prover?.proof(of: "POST", endpoint, to: .authorization) : nil
-      // All attempts share the time limit of one request, because other processes wait only that
-      // long.
+      // All attempts share the time limit of one request, because another process that needs the
+      // account waits only for one request.
       attempt += 1
       answer = try await exchange(sent, at: endpoint, proof, attempt: attempt, since: start)
       guard improves else { return (answer, sent) }

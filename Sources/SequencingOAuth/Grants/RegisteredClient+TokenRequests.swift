@@ -58,7 +58,8 @@ extension RegisteredClient {
     return (answer, reader)
   }
 
-  /// The configuration's parameters of a token request, except the `omitted` ones.
+  /// Returns the parameters that the configuration adds to a token request, except the `omitted`
+  /// ones.
   private func furtherParameters(omitting omitted: Set<String>) -> [FormCoding.Pair] {
     let resources = configuration.resourceParameters
     let replaced: Set<String> = resources.isEmpty ? [] : ["resource"]

@@ -26,8 +26,8 @@ struct TokenExchangeGrant: Sendable {
     pairs += exchange.audiences.map { .init("audience", $0) }
     pairs += exchange.resources.map { .init("resource", $0) }
     if let scope = exchange.scope { pairs.append(.init("scope", scope)) }
-    // Leave out the configuration's audience and resource; otherwise the token would be valid for
-    // them too.
+    // If the exchange names services, the configuration's audience and resource are left out.
+    // Otherwise the token would be valid for the configured services too.
     let isForNamed = !(exchange.audiences + exchange.resources).isEmpty
     let parameters = pairs
     let token = try await abandoned.token(of: client, orIfCancelled: .waitCancelled) {

@@ -34,8 +34,8 @@ struct UserInfoRequest: Sendable {
   /// Validates the response, and returns its claims about the user of the ID token.
   ///
   /// If the response is signed, the issuer's keys are fetched if they are not in memory. An error
-  /// about an error status does not contain the request's `secrets`, even if the server repeats
-  /// them.
+  /// for a response with a status other than 200 does not contain the request's `secrets`, even if
+  /// the server repeats them.
   func read(
     _ response: WebResponse, of idToken: IDToken, removing secrets: SentSecrets
   ) async throws(SQOAuthError) -> UserInfo {
@@ -75,8 +75,8 @@ struct UserInfoRequest: Sendable {
     let reader = ClaimReader(
       claims: claims, subject: SignedText.userInfo.name, missing: .userInfoInvalid,
       malformed: .userInfoInvalid)
-    // OpenID Connect Core 1.0, section 5.3.2, requires both claims, but many providers leave them
-    // out.
+    // OpenID Connect Core 1.0, section 5.3.2, requires `iss` and `aud`, but many providers leave
+    // them out.
     let issuer = try reader.possibleText("iss")
     let audience = try reader.possibleAudience("aud") ?? []
     guard issuer == nil || issuer == signatures.issuer,

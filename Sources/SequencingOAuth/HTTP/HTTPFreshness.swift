@@ -5,7 +5,7 @@ enum HTTPFreshness {
   /// The shortest and the longest lifetime, in seconds.
   ///
   /// The lower bound keeps a server's mistake from making the SDK fetch a document each time. The
-  /// upper bound keeps it from hiding a withdrawn key for days.
+  /// upper bound keeps such a mistake from hiding a withdrawn key for days.
   private static let bounds = 300.0...86_400
   private static let usual = 3600.0
 

@@ -7,7 +7,7 @@ extension HTTPTransport {
   /// Sends a request through any client, checks the response's status and size, and throws only
   /// typed errors.
   ///
-  /// Both the interruption and the cancellation of the task end the request with
+  /// If `interruption` is raised or the task is cancelled, the request ends with
   /// ``SQOAuthError/Code/cancelled``.
   package func exchange(
     _ request: WebRequest, _ interruption: Interruption? = nil
@@ -25,7 +25,8 @@ extension HTTPTransport {
       throw SQOAuthError(
         .connectionFailed, "the HTTP client failed with \(type(of: error))", cause: error)
     }
-    // Checked here too, because an app's own client might ignore the limit or invent a status.
+    // The status and the size are checked here too, because an app's own client might return an
+    // invalid status or ignore the size limit.
     guard (200...599).contains(response.status) else {
       throw SQOAuthError(
         .invalidResponse, "the HTTP client returned a status that is not from 200 to 599")

@@ -6,7 +6,8 @@ import SQBasics
 /// method ``send(_:)``. A client follows no redirects, keeps no cookies and no cache, and returns
 /// every response, with any status. Several tasks may call it at the same time.
 ///
-/// `brokenDuties()` of the library `SequencingOAuthTesting` checks a client. Its duties:
+/// A client has these duties, which `brokenDuties()` of the library `SequencingOAuthTesting`
+/// checks:
 ///
 /// - It sends the method, the URL, the fields and the content unchanged, for each of the four kinds
 ///   of ``WebRequestBody``. It calls the closure of a stream once.

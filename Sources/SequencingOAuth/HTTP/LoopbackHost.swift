@@ -30,7 +30,7 @@ enum LoopbackHost {
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     // RFC 6761, section 6.3: the names under `localhost.` are loopback too.
     if name == "localhost" || name.hasSuffix(".localhost") { return true }
-    // libcurl and the resolver read 127.1, 0x7f.1 and 2130706433 too.
+    // libcurl and the resolver also read 127.1, 0x7f.1 and 2130706433 as 127.0.0.1.
     guard let bytes = CLibrary.ipv4(name) else { return false }
     // Linux treats 0.0.0.0 as this machine.
     return bytes[0] == 127 || bytes.allSatisfy { $0 == 0 }

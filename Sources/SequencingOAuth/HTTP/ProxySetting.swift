@@ -29,7 +29,7 @@ struct ProxySetting {
   ///
   /// If libcurl cannot decode the user name or the password of a proxy, it connects to the server
   /// directly. So this method then returns a URL that libcurl refuses, and a request through the
-  /// proxy fails. Only libcurl knows which requests go through it, because of `no_proxy`.
+  /// proxy fails. Only libcurl knows which requests go through the proxy, because of `no_proxy`.
   static func option(
     _ proxy: HTTPTransportConfiguration.Proxy, isSecure: Bool
   ) -> String? {
@@ -95,8 +95,8 @@ struct ProxySetting {
     return faultOfUser(in: proxy)
   }
 
-  /// Returns what is wrong with the user name or the password in a proxy's URL; `nil` if nothing
-  /// is.
+  /// Returns what is wrong with the user name or the password in a proxy's URL; `nil` if libcurl
+  /// can decode both.
   ///
   /// If libcurl cannot decode one of them, it connects without a proxy.
   private static func faultOfUser(in proxy: String) -> String? {

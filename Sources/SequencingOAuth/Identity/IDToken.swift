@@ -39,7 +39,8 @@ public struct IDToken: UserClaims, Hashable {
   public var subject: String { values.value.subject }
   /// The audiences of the token (`aud`); the app's client is one of them.
   public var audience: [String] { values.value.audience }
-  /// The client that the token was issued to (`azp`); the app's client, or `nil`.
+  /// The client that the token was issued to (`azp`): the app's client, or `nil` if the claim is
+  /// missing.
   public var authorizedParty: String? { values.value.authorizedParty }
   /// The moment when the token stops being valid (`exp`).
   ///

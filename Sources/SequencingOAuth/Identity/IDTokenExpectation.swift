@@ -15,7 +15,7 @@ package struct IDTokenExpectation: Sendable {
   /// The access token in the same response as the ID token.
   let accessToken: String
   let nonce: Nonce
-  /// The authorization code; `nil` for other grants.
+  /// The authorization code; `nil` for a grant without such a code.
   var code: String?
   /// The longest time since the user logged in at the provider; `nil` if the request set none.
   var maximumAge: Duration?

@@ -39,8 +39,7 @@ struct IDTokenRules {
     try checkNonce(claims, expectation.nonce)
   }
 
-  /// Checks the remaining rules: those for the other audiences, the times and the user's
-  /// authentication.
+  /// Checks the audiences besides the client, the times and the user's authentication.
   func checkStatements(
     _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {

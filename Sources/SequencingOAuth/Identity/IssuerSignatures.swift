@@ -243,8 +243,8 @@ extension ClientConfiguration {
     if let userInfoAlgorithm { return [userInfoAlgorithm] }
     let listed = JWSAlgorithm.publicKeyAlgorithms(in: metadata.userInfoAlgorithms)
     guard !listed.isEmpty else { return try idTokenAlgorithms(metadata) }
-    // A provider may sign both kinds of text with the algorithm that is registered for the client's
-    // ID tokens.
+    // A provider may also sign UserInfo responses with the algorithm that is registered for the
+    // client's ID tokens.
     return idTokenAlgorithm.map { listed.union([$0]) } ?? listed
   }
 

@@ -24,7 +24,8 @@ package enum SignedText: Sendable {
     SQOAuthError(code(failure), "the \(name) \(reason(failure))")
   }
 
-  /// Runs work on a text, and throws its failure as an error for this kind.
+  /// Runs a closure that reads or verifies a text, and throws its failure as the error for this
+  /// kind of text.
   func explaining<Value>(
     _ work: () throws(JWSFailure) -> Value
   ) throws(SQOAuthError) -> Value {
@@ -73,7 +74,7 @@ package enum SignedText: Sendable {
       type = String(found.dropFirst("application/".count))
     }
     return switch self {
-    // Issuers name these types in many ways.
+    // Issuers give these texts many types, so only the known types of other texts are refused.
     case .idToken, .userInfo: type.map { !Self.otherTypes.contains($0) } ?? true
     case .logoutToken: [nil, "", "jwt", "logout+jwt", "secevent+jwt"].contains(type)
     case .accessToken(let isTyped): type == "at+jwt" || !isTyped && [nil, "jwt"].contains(type)
@@ -126,7 +127,8 @@ package enum SignedText: Sendable {
     }
   }
 
-  /// How to get the text without encryption: an access token's form is not the client's choice.
+  /// Advice on how to get the text without encryption; a client cannot choose the form of an access
+  /// token.
   private var encryptionAdvice: String {
     if case .accessToken = self { return "let its issuer send access tokens without encryption" }
     return "register the client without encryption"

@@ -4,9 +4,9 @@ import SQFoundation
 /// A cache of the issuers' public keys, shared by all clients of an environment.
 ///
 /// While an issuer cannot be reached, its known keys stay in use for a day. If a JWT names an
-/// unknown key, the SDK fetches the keys again. If that brings no new keys, it waits a minute
-/// before the next request or, if the issuer asks for it, up to five minutes. Otherwise each forged
-/// JWT could cause a request.
+/// unknown key, the SDK fetches the keys again. If that brings no new keys, the SDK waits a minute
+/// before the next request, or up to five minutes if the issuer asks for a pause. Otherwise each
+/// forged JWT could cause a request.
 ///
 /// - SeeAlso: OpenID Connect Core 1.0, section 10.1.1
 final class SigningKeys: Sendable {
@@ -78,10 +78,10 @@ final class SigningKeys: Sendable {
   /// Returns the issuer's newer keys after the `known` keys did not match a signature; `nil` if
   /// there are none.
   ///
-  /// They are fetched at once, unless the pause after a request without new keys has not ended yet.
-  /// If anyone could have sent the text, a failed request counts as a request without new keys. If
-  /// the issuer itself sent the text, its key is probably new, so this throws the error, and the
-  /// next request may follow a second later.
+  /// They are fetched at once, except during the pause after a request that brought no new keys. If
+  /// anyone could have sent the text, a failed request counts as a request without new keys. If the
+  /// issuer itself sent the text, its key is probably new. Then the error of a failed request is
+  /// thrown, and the next request may follow a second later.
   func keys(
     of source: Source, _ environment: ClientEnvironment, otherThan known: JSONWebKeySet,
     isFromIssuer: Bool

@@ -19,7 +19,7 @@ package struct JSONWebKey: Sendable {
   /// The member that limits the key to one issuer; RFC 7517 does not define it.
   private static let issuer = "issuer"
 
-  // Private members are not in this list, so they are dropped.
+  // The private members of a key are not in this list, so they are dropped.
   private static let names = Set(identifyingNames.values.joined())
     .union(["use", "key_ops", "alg", "kid", issuer])
 
@@ -87,7 +87,8 @@ package struct JSONWebKey: Sendable {
 }
 
 extension JSONWebKey {
-  /// Returns the members that determine a public key of its type, and no others.
+  /// Returns only the members that determine the public key; the key's type decides which these
+  /// are.
   ///
   /// - SeeAlso: RFC 7638, section 3.2; RFC 8037, section 2
   static func identifyingMembers(of members: [String: JSONValue]) -> [String: String] {

@@ -9,7 +9,7 @@ struct JSONMembers {
   private let bytes: UnsafeRawBufferPointer
   private var index = 0
 
-  /// Calls a closure for each member with two byte ranges: of the quoted name and of the value.
+  /// Calls a closure for each member with the byte ranges of the quoted name and of the value.
   ///
   /// Returns `false` if the text is not a whole object, or as soon as the closure returns `false`.
   static func scan(
@@ -99,7 +99,7 @@ struct JSONMembers {
     return index > start ? start..<index : nil
   }
 
-  /// Skips a string, a word, a number or a structural character.
+  /// Skips a string, a number, a word such as `null`, or a structural character.
   private mutating func passesPart(_ closers: inout [UInt8]) -> Bool {
     skipBlanks()
     guard index < bytes.count else { return false }

@@ -23,7 +23,8 @@ extension JSONReader {
       let digits = Self.digits(in: bytes, from: end)
       guard !digits.isEmpty else { throw .malformed(at: index) }
       end = digits.upperBound
-      // With more digits, an `Int` may overflow, and no text has enough digits to matter.
+      // More than 18 digits may overflow an `Int`. An exponent of 18 digits already exceeds the
+      // length of any text, so further digits change nothing.
       exponent = bytes[digits].drop { $0 == UInt8(ascii: "0") }.prefix(18)
         .reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       if sign == UInt8(ascii: "-") { exponent = -exponent }

@@ -74,7 +74,7 @@ extension JSONReader {
     place += 2
   }
 
-  /// Parses an escape sequence `\uXXXX`, or a surrogate pair of two.
+  /// Parses an escape sequence `\uXXXX`, or two of them that form a surrogate pair.
   private func takeScalar(
     in bytes: UnsafeRawBufferPointer, at place: inout Int
   ) throws(JSONFailure) -> String {

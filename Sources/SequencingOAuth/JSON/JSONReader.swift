@@ -1,10 +1,10 @@
 import SQBasics
 package import SQFoundation
 
-/// A parser for one JSON text, in a single pass, with pauses within a long text.
+/// A parser for one JSON text; it works in a single pass, and can pause within a long text.
 ///
-/// The work depends only on the number of bytes, not on their content, so a server cannot keep a
-/// thread busy for longer than it sends.
+/// The work depends only on the number of bytes, not on their content, so no text from a server
+/// takes unusually long to parse.
 ///
 /// - SeeAlso: RFC 8259
 package struct JSONReader {
@@ -22,7 +22,8 @@ package struct JSONReader {
     case next
   }
 
-  /// An open array or object, with the positions of its first value and name in the stacks.
+  /// An open array or object, with the positions of its first value in `values` and of its first
+  /// name in `names`.
   private struct Container {
     let firstValue: Int
     let firstName: Int
@@ -34,9 +35,9 @@ package struct JSONReader {
   private let text: Data
   private var expected = Expected.value
   private var containers: [Container] = []
-  /// The values of all open containers; at the end, only the value of the text.
+  /// The values read so far in all open containers; at the end, only the value of the whole text.
   private var values: [JSONValue] = []
-  /// The names of all open objects.
+  /// The names of the members read so far in all open objects.
   private var names: [String] = []
   private var valueCount = 0
   private var weight = 0

@@ -13,7 +13,7 @@ package struct JSONRules {
   ///
   /// Such a text has two members of the same name in an object, or characters that must be
   /// repaired. A value that one program has checked could then differ from the value that another
-  /// program uses. A text that goes from its server only to this program may have such faults.
+  /// program uses. If only this program reads the text, such faults do no harm.
   ///
   /// - SeeAlso: RFC 7515, section 4; RFC 7519, section 4
   var isStrict = false
@@ -40,14 +40,15 @@ package struct JSONRules {
   /// The rules for a file of settings that a person has written.
   package static let settings = JSONRules(isStrict: true, mayHaveMark: true)
 
-  /// The rules for the header of a signed text; anyone can send such a header.
+  /// The rules for the header of a signed text; the limits are low, because anyone can send a
+  /// header.
   static let header = JSONRules(
     maximumBytes: 16 << 10, maximumDepth: 8, maximumValues: 100, isStrict: true)
 
   /// The rules for an API's response; they allow far more values than an API lists at once.
   package static let answer = JSONRules(maximumValues: 500_000, maximumWeight: 2_000_000)
 
-  /// The rules for a value in a store; it may be damaged.
+  /// The rules for a value in a store; they are strict, because the value may be damaged.
   static let stored = JSONRules(maximumDepth: 512, maximumValues: .max, isStrict: true)
 
   /// The rules for a text that this program has written.
@@ -55,8 +56,8 @@ package struct JSONRules {
 
   /// The members that identify users and clients, limit tokens, or set the targets of secrets.
   ///
-  /// This parser uses the first of two members, but most programs use the last one. So a proxy
-  /// could check a different value than this program uses.
+  /// This parser uses the first of two members with the same name, but most programs use the last
+  /// one. So a proxy could check a different value than this program uses.
   private static let decisiveMembers: Set = [
     // Token responses and refusals.
     "access_token", "token_type", "refresh_token", "id_token", "issued_token_type", "scope",

@@ -10,9 +10,9 @@ extension AssertionSource {
   ///
   /// The platform replaces the file before its token expires. The file must contain one signed JSON
   /// Web Token, with or without white space after it, and have at most 128 KiB. The path may be a
-  /// symbolic link. A relative path begins at the process's working directory at this moment. A
-  /// file that cannot be read makes the request fail with ``SQOAuthError/Code/clientKeyFailed``,
-  /// and the cause is a ``FileError``.
+  /// symbolic link. A relative path begins at the process's working directory at the time of this
+  /// call. A file that cannot be read makes the request fail with
+  /// ``SQOAuthError/Code/clientKeyFailed``, and the cause is a ``FileError``.
   public static func file(_ path: String) -> AssertionSource {
     let path = AbsolutePath.of(path)
     return AssertionSource("the file \"\(path.printable)\"") { _ in

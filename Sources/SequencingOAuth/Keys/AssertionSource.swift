@@ -9,8 +9,8 @@ public import SQBasics
 /// - as ``ClientConfiguration/grantAssertionSource`` it is exchanged for an access token.
 ///
 /// The SDK asks for an assertion each time that it needs one, and keeps none. An assertion is sent
-/// only if its audience includes the server; otherwise, the server could use the assertion at that
-/// other audience.
+/// only if its audience includes the server. With an assertion for another audience, the server
+/// could act as the client at that audience.
 ///
 /// - SeeAlso: RFC 7523, sections 2.1, 2.2 and 3
 public struct AssertionSource: Sendable {

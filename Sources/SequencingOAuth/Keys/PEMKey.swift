@@ -13,7 +13,7 @@ enum PEMKey {
     guard text.utf8.count <= maximumSize else {
       throw .unusableClientKey("the text is longer than any key in PEM")
     }
-    // PKCS#8 has the word in its label; the older formats have it in a header line.
+    // PKCS#8 has the word "ENCRYPTED" in its label; the older formats have it in a header line.
     let isSealed = text.contains("ENCRYPTED")
     guard isSealed == (passphrase != nil) else {
       throw SQOAuthError(

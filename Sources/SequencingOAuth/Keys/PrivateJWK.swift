@@ -21,7 +21,7 @@ struct PrivateJWK: Redacted {
     self.key = key
     self.algorithm = if let algorithm { algorithm } else { try Self.algorithm(members) }
     keyID = members["kid"].string
-    // RFC 7517, sections 4.2 and 4.3. A private key may be marked for verification only.
+    // RFC 7517, sections 4.2 and 4.3. A private key may be marked for a use other than signing.
     let operations = members["key_ops"].map { $0.array ?? [] }
     guard members["use"] ?? "sig" == "sig", operations?.contains("sign") ?? true else {
       throw .unusableClientKey("the key is not for signatures (\"use\", \"key_ops\")")

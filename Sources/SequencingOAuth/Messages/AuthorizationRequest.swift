@@ -25,9 +25,10 @@ struct AuthorizationRequest: Sendable, Redacted {
     "code_challenge_method", "request", "request_uri",
   ]
 
-  /// Throws if an endpoint's own query has a parameter of the protocol, or one of these parameters.
+  /// Throws if an endpoint's own query has a parameter that the SDK sets.
   ///
-  /// Otherwise the server might read the value in the endpoint's query instead of the SDK's value.
+  /// The SDK sets `parameters` and the protocol's own parameters, such as `state`. The server
+  /// might use the value in the endpoint's query instead of the SDK's value.
   ///
   /// - SeeAlso: RFC 6749, section 3.1: a parameter must not be included more than once
   static func check(

@@ -1,7 +1,7 @@
 import SQBasics
 
-/// The authorization code in a redirect, or the error in a signed one, after every check except
-/// that of a signature.
+/// The authorization code in a redirect, or the error in a signed redirect; every check is done,
+/// except the verification of a signature.
 ///
 /// - SeeAlso: RFC 6749, section 4.1.2; RFC 9207, section 2.4; RFC 9700, section 4
 package struct AuthorizationResponse: Sendable, Redacted {
@@ -10,7 +10,8 @@ package struct AuthorizationResponse: Sendable, Redacted {
     let redirectURI: String
     let state: String
     let issuer: String?
-    /// Whether the server's metadata says that it sends `iss`.
+    /// Whether the redirect must have `iss`, because the server's metadata says that the server
+    /// sends it, or because the response must be signed.
     let requiresIssuer: Bool
     /// Whether the server may show its pages to the user before it responds.
     var allowsPages = true
@@ -42,7 +43,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     /// belongs to this sign-in.
     ///
     /// The sign-in continues to wait, because anyone may have sent this redirect. If the sign-in
-    /// then times out, its error gives this error as the reason.
+    /// then times out, its error gives the associated error as the reason.
     case unreadable(SQOAuthError)
     /// The redirect is the response to the request, with a code or with an error.
     case answer(Result<AuthorizationResponse, SQOAuthError>)
@@ -72,7 +73,8 @@ package struct AuthorizationResponse: Sendable, Redacted {
   /// The error in a signed response; it counts only after the signature is verified.
   var refusal: SQOAuthError?
 
-  /// The limits for other parameters: their number, and their total size in bytes.
+  /// The limits for parameters that the protocol does not define: their number, and their total
+  /// size in bytes.
   private static let limits = (count: 32, bytes: 16 * 1024)
 
   /// Checks a redirect: first its address, then `state`, `iss`, `error` and `code`, in this order.
@@ -179,7 +181,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     guard let issuer = pairs.value("iss") else { return expected.requiresIssuer }
     // Without a configured issuer, there is no value to compare with (RFC 9207, section 2.4).
     guard let wanted = expected.issuer else { return false }
-    // Compared as bytes: Swift's own comparison treats some different characters as equal.
+    // This module's `==` compares bytes. Swift's own `==` treats some different texts as equal.
     guard issuer == wanted else {
       throw SQOAuthError(
         .issuerMismatch,
@@ -216,7 +218,8 @@ package struct AuthorizationResponse: Sendable, Redacted {
     return refusal
   }
 
-  /// Returns the other parameters for the app, if they occur once and can be decoded.
+  /// Returns the parameters that the protocol does not define, if they occur once and can be
+  /// decoded.
   ///
   /// If there are too many of them, the result is empty, because the SDK cannot know which ones
   /// matter.

@@ -24,7 +24,7 @@ extension SQOAuthError {
       : "refused the request"
   }
 
-  /// Creates the error for a failed request without an OAuth error, from its status and its body.
+  /// Creates the error for a failed response without an OAuth error, from its status and body.
   package static func failure(
     of endpoint: String, _ response: WebResponse, now: Date, removing secrets: SentSecrets
   ) -> SQOAuthError {
@@ -61,7 +61,7 @@ extension SQOAuthError {
         ? RetryAfter.delay(in: response.headers, now: now) : nil)
   }
 
-  /// Returns a server's own words as the end of a sentence; `nil` if the body has none.
+  /// Returns the server's explanation in the body as the end of a sentence; `nil` if there is none.
   static func words(of response: WebResponse, removing secrets: SentSecrets) -> String? {
     RefusalText.text(in: response.body, removing: secrets).map { " and said: \($0)" }
   }
@@ -86,7 +86,7 @@ extension SQOAuthError {
     guard let authority = place.firstRange(of: "//")?.upperBound else {
       return place.isEmpty ? nil : String(place)
     }
-    // A user and a password stand before the host.
+    // A user name and a password may stand before the host; leave them out.
     let host = place[authority...].prefix { $0 != "/" }
     let start = host.lastIndex(of: "@").map(place.index(after:)) ?? authority
     return String(place[..<authority] + place[start...])

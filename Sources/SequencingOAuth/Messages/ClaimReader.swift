@@ -42,7 +42,8 @@ package struct ClaimReader {
     return text
   }
 
-  /// Reads a text; an empty text counts as missing, because some servers write it for no value.
+  /// Reads a text; an empty text counts as missing, because some servers send it for a missing
+  /// value.
   package func possibleText(_ name: String) throws(SQOAuthError) -> String? {
     claim(name) == "" ? nil : try text(name)
   }
@@ -75,7 +76,7 @@ package struct ClaimReader {
     return audience
   }
 
-  /// Reads an audience; an empty list or text stands for no audience, as some servers write it.
+  /// Reads an audience; returns an empty list for an empty text or list, which some servers send.
   package func possibleAudience(_ name: String) throws(SQOAuthError) -> [String]? {
     guard claim(name) != "" else { return [] }
     if claim(name)?.string != nil { return try text(name).map { [$0] } }

@@ -32,22 +32,22 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   public static let post = Self(rawValue: "client_secret_post")
   /// The method of a public client: the identifier in the body, and no secret.
   public static let publicClient = Self(rawValue: "none")
-  /// A new token for each request: signed with the ``ClientConfiguration/clientKey``, or from the
+  /// A new JWT for each request: signed with the ``ClientConfiguration/clientKey``, or from the
   /// ``ClientConfiguration/clientAssertionSource``.
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let privateKeyJWT = Self(rawValue: "private_key_jwt")
-  /// A new token for each request, signed with the client secret by HMAC with SHA-256.
+  /// A new JWT for each request, signed with the client secret by HMAC with SHA-256.
   ///
   /// The secret itself is never sent. It must have at least 32 bytes (RFC 7518, section 3.2).
   ///
   /// - SeeAlso: RFC 7523, section 2.2; OpenID Connect Core 1.0, section 9
   public static let clientSecretJWT = Self(rawValue: "client_secret_jwt")
-  /// A new token for each request, signed with the ``ClientConfiguration/clientKey`` and sent in
-  /// the body in the place of a client secret.
+  /// A new JWT for each request, signed with the ``ClientConfiguration/clientKey`` and sent in the
+  /// body in the place of a client secret.
   ///
-  /// Apple calls this token the client secret. The client has no other secret. Each token is valid
-  /// for minutes only, and the SDK makes a new token for each request.
+  /// Apple calls this JWT the client secret. The client has no other secret. Each JWT is valid for
+  /// minutes only.
   public static let signedSecret = Self(rawValue: "client_secret_signed")
 
   /// The certificate of the TLS connection, issued by an authority that the server trusts.
@@ -81,10 +81,10 @@ extension ClientAuthentication {
   /// secret. A client with a key, or with a source of assertions, sends an assertion. Any other
   /// client with a secret uses the provider's choice, or else Basic, because every server must
   /// support Basic (RFC 6749, section 2.3.1). There are exceptions. The secret goes in the body if
-  /// the server lists that method but not Basic, or if it lists both and `basicEncodes` a part of
-  /// the credentials, because many servers do not decode it. The client signs with the secret if
-  /// the server lists `client_secret_jwt` but neither Basic nor the body. The SDK never tries a
-  /// second method, because that would send the code twice.
+  /// the server lists that method but not Basic, or if it lists both and Basic would encode a part
+  /// of the credentials (`basicEncodes`), because many servers do not decode it. The client signs
+  /// with the secret if the server lists `client_secret_jwt` but neither Basic nor the body. The
+  /// SDK never tries a second method, because that would send an authorization code twice.
   static func chosen(
     _ explicit: ClientAuthentication?, providers: ClientAuthentication? = nil,
     hasKey: Bool = false, hasSecret: Bool,

@@ -10,10 +10,10 @@ package struct ClientCredentials: Sendable {
   let authentication: ClientAuthentication
   /// The assertion for this request; `nil` before it is made, and for methods without an assertion.
   var assertion: String?
-  /// The name of the key that signs the assertion; `nil` for no name, for other methods, and for
-  /// an assertion from a source.
+  /// The name of the client's key that signs the assertion; `nil` if the key has no name, or if no
+  /// key of the client signs.
   var keyID: String?
-  /// Whether the client's profile determines the audience of an assertion.
+  /// Whether the client's ``SecurityProfile``, such as FAPI, determines the audience of assertions.
   var isAudienceFixed = false
   /// The authentication methods that the server lists; `nil` if it has no list.
   var listedMethods: [String]?
@@ -133,7 +133,7 @@ extension ClientCredentials {
     return hints.isEmpty ? nil : hints.joined(separator: "; ")
   }
 
-  /// The hint for a method that the server does not list, although it lists some.
+  /// The hint if the server lists its methods, but not the method that the client used.
   private var hintForUnlisted: String? {
     let method = authentication == .basicUnescaped ? .basic : authentication
     guard let listedMethods, !listedMethods.isEmpty, !listedMethods.contains(method.rawValue) else {

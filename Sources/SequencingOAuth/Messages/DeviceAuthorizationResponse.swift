@@ -35,7 +35,7 @@ struct DeviceAuthorizationResponse: Sendable, Redacted {
   ) throws(SQOAuthError) -> [String: JSONValue] {
     let members = try response.members(
       named: name, by: endpoint, removing: request.secrets, now: now)
-    // Some servers refuse with status 200; their words explain more than the missing member does.
+    // Some servers refuse with status 200: add their explanation to the error.
     guard members["device_code"] ?? .null != .null else {
       var error = unusable("device_code")
       error.message += SQOAuthError.words(of: response, removing: request.secrets) ?? ""

@@ -26,9 +26,9 @@ extension ErrorResponse {
   /// The standard codes that servers send for errors in a body.
   ///
   /// RFC 6749, 7009, 7591, 8628, 8693, 8707 and 9449 define most of them. Some servers also send
-  /// codes of other answers: `server_error` and `temporarily_unavailable` of RFC 6749, section
-  /// 4.1.2.1; `invalid_token` of RFC 6750; `interaction_required`, `login_required` and
-  /// `consent_required` of OpenID Connect Core 1.0, section 3.1.2.6.
+  /// codes that are defined for other responses: `server_error` and `temporarily_unavailable` of
+  /// RFC 6749, section 4.1.2.1; `invalid_token` of RFC 6750; `interaction_required`,
+  /// `login_required` and `consent_required` of OpenID Connect Core 1.0, section 3.1.2.6.
   private static let codes: Set<String> = [
     "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
     "unsupported_grant_type", "invalid_scope", "server_error", "temporarily_unavailable",

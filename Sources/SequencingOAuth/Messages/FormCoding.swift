@@ -48,9 +48,9 @@ package enum FormCoding {
 
   /// Encodes an identifier or a secret for Basic credentials (RFC 6749, section 2.3.1).
   ///
-  /// Every form decoder restores the value, but many servers do not decode it. So `~` and `*` are
-  /// not encoded, because they mean the same with and without decoding, and a space becomes `%20`,
-  /// as in a URL.
+  /// Every form decoder restores the value, but many servers do not decode it. For those servers,
+  /// `~` and `*` are not encoded; a decoder leaves them unchanged. A space becomes `%20`, as in a
+  /// URL.
   static func encodeCredential(_ value: String) -> String {
     encode(value, space: "%20", plain: "~*")
   }

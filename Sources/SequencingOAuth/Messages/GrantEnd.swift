@@ -45,7 +45,9 @@ struct GrantEnd: Sendable, Hashable {
       ? .never : .end(GrantEnd(date: date.addingTimeInterval(seconds), lifetime: seconds))
   }
 
-  /// Returns this end, with the longer of the two lifetimes if an earlier response named it too.
+  /// Returns this end.
+  ///
+  /// If `earlier` is the same end, the result has the longer one of the two lifetimes.
   func continuing(_ earlier: GrantEnd?) -> GrantEnd {
     guard let earlier, abs(date.timeIntervalSince(earlier.date)) <= Self.tolerance else {
       return self
@@ -56,7 +58,7 @@ struct GrantEnd: Sendable, Hashable {
 
 /// The known ends of a token's grant.
 struct GrantEnds: Sendable, Hashable {
-  /// The end of the refresh token, unless it is used before.
+  /// The end of the refresh token if it stays unused.
   var refreshToken: GrantEnd?
   /// The end of the user's authorization.
   var authorization: GrantEnd?

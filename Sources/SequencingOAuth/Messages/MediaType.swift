@@ -18,7 +18,7 @@ package enum MediaType {
     of response: WebResponse, removing secrets: SentSecrets
   ) -> String {
     guard let field = response.headers["Content-Type"] else { return "no content type" }
-    // A secret is found only in the whole field, as the server spelled it.
+    // Remove the secrets before the field is cut, because a part of a secret would not be found.
     let type = secrets.removed(from: field).prefix { $0 != ";" }.trimmed
     return "the content type \"\(String(type).printable(atMost: 100))\""
   }

@@ -12,8 +12,8 @@ enum ProofAdvice {
   /// the clock.
   static let largestLead = 86_400.0
 
-  /// Returns the end of a sentence about a refused proof: why another proof cannot help; `nil` if
-  /// the response does not show that.
+  /// Returns why another proof would be refused too, as the end of a sentence; `nil` if the
+  /// response does not show a reason.
   static func text(
     after error: SQOAuthError.Code, _ fields: HeaderFields, at now: Date
   ) -> String? {
@@ -28,8 +28,9 @@ enum ProofAdvice {
     }
   }
 
-  /// Returns a text about the error of this machine's clock, by the date of a response; `nil` if
-  /// there is no date, or if the SDK corrects the difference.
+  /// Returns a text that says how far this machine's clock is from the date of a response.
+  ///
+  /// It returns `nil` if there is no date, or if the SDK corrects the difference.
   static func clockText(_ fields: HeaderFields, at now: Date) -> String? {
     guard let lead = HTTPDate.lead(fields["Date"], at: now), abs(lead) > largestLead else {
       return nil

@@ -26,7 +26,7 @@ enum RefusalText {
 
   private static func text(in value: JSONValue, depth: Int) -> String? {
     guard depth < 5 else { return nil }
-    // Only a text inside a container can be a sentence; a whole body can be any text.
+    // A body that is only a text or a list of texts may say anything, so it is not an explanation.
     if let list = value.array {
       return list.first.flatMap {
         depth == 0 && $0.object == nil ? nil : text(in: $0, depth: depth + 1)

@@ -51,8 +51,8 @@ struct RevocationResponse: Sendable {
   /// Returns whether an error means that the token had already ended.
   ///
   /// According to section 2.2, an invalid token is not an error. Some servers nevertheless report
-  /// an error, with the code of a resource server or the code for refreshes. In both cases, the
-  /// token can no longer be used.
+  /// an error: `invalid_token`, a code of resource servers, or `invalid_grant`, the code for a
+  /// refused refresh. In both cases, the token can no longer be used.
   private static func isOver(_ error: ErrorResponse) -> Bool {
     error.error == .invalidToken || error.error == .invalidGrant
   }

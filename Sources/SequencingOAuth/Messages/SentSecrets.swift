@@ -19,8 +19,8 @@ package struct SentSecrets: Sendable {
     // This limit is far above the length of any text that is shown, and it keeps the search fast.
     let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(16_384)))
     let asSent = blotted(text)
-    // Unprintable characters are not shown, or shown as a space, so a secret that they interrupt
-    // would become visible.
+    // A shown text has no unprintable characters. If they interrupt a secret, it is readable only
+    // without them, so look for secrets in the shown text too.
     let shown = asSent.withoutUnprintable
     let asShown = blotted(shown)
     return asShown == shown ? asSent : asShown
@@ -44,7 +44,7 @@ package struct SentSecrets: Sendable {
     var scalars = text.unicodeScalars
     let mark = "[removed]".unicodeScalars
     for secret in values {
-      // By scalars, because a combining mark after a secret makes its last character a different
+      // Compare Unicode scalars: a combining mark after a secret would change the secret's last
       // character.
       scalars.replace(secret.unicodeScalars, with: mark)
       scalars.replace(FormCoding.encodeValue(secret).unicodeScalars, with: mark)

@@ -55,18 +55,18 @@ extension Array<String> {
 }
 
 extension Sequence<String> {
-  /// Returns whether the sequence contains a text with the same code points.
+  /// Returns whether an element has the same code points as `text`.
   package func contains(_ text: String) -> Bool { contains { $0 == text } }
 }
 
 extension Sequence<String?> {
-  /// Returns whether the sequence contains a text with the same code points; if the text is `nil`,
-  /// whether an element is `nil`.
+  /// Returns whether an element has the same code points as `text`; if `text` is `nil`, whether an
+  /// element is `nil`.
   package func contains(_ text: String?) -> Bool { contains { $0 == text } }
 }
 
 extension Set<String> {
-  /// Returns whether the set contains a text with the same code points.
+  /// Returns whether an element of the set has the same code points as `text`.
   package func contains(_ text: String) -> Bool {
     firstIndex(of: text).map { self[$0] == text } ?? false
   }

@@ -109,7 +109,8 @@ extension [TokenChallenge] {
   /// The first challenge that names an error, or else the first one.
   package var mostInformative: TokenChallenge? { first { $0.error != nil } ?? first }
 
-  /// Returns the challenge for a request that had a token: of the token's own scheme, if any.
+  /// Returns the challenge for a request that had a token; prefers a challenge of the token's
+  /// scheme.
   ///
   /// - SeeAlso: RFC 9449, section 7.2
   func answering(isBound: Bool) -> TokenChallenge? {

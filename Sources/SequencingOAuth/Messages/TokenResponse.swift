@@ -79,7 +79,7 @@ struct TokenResponse: Sendable {
 
   /// Returns the token with the key to which the server has bound it.
   ///
-  /// - Throws: ``SQOAuthError/Code/tokenNotBound`` for a token that a thief could use.
+  /// - Throws: ``SQOAuthError/Code/tokenNotBound`` if the server did not bind the token to the key.
   private func bound(_ token: SQToken) throws(SQOAuthError) -> SQToken {
     guard let proofKey, token.isAccessToken else { return token }
     // RFC 9449, section 5: any other type means that the token is not bound.
@@ -144,8 +144,8 @@ struct TokenResponse: Sendable {
     do {
       return try parser.token(from: response, members: members, context: context)
     } catch var error as SQOAuthError {
-      // Some servers refuse with status 200, and some in a list; their words explain more than the
-      // missing member does.
+      // Some servers refuse with status 200, and some with a JSON array: add their explanation to
+      // the error.
       if members?["access_token"] == nil { error.message += words(response) }
       // The message may contain member names or the token type from the response. The server chose
       // them, so they may hold a secret.

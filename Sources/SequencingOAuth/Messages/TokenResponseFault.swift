@@ -33,8 +33,8 @@ enum TokenResponseFault {
   static func accessToken(in fields: [String: JSONValue]) -> SQOAuthError {
     let found = fields["access_token"] ?? .null
     guard found == .null else { return unusable("access_token", found) }
-    // A shortened name could hold a part of a secret, and only whole secrets are removed.
-    // The only "name" in a form without values could be a whole token.
+    // Leave out long names: only whole secrets are removed, and a shortened name could hold a part
+    // of one. Leave out names without a value: a body that is only a token looks like such a name.
     let short = fields.filter { name, value in
       name != "access_token" && name.utf8.count <= 40 && value != ""
     }.keys.sorted()

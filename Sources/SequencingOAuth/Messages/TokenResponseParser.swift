@@ -9,7 +9,7 @@ public struct TokenResponseContext: Sendable {
   public let requestedScope: String?
   /// The deviations from RFC 6749 that the parser accepts.
   public let quirks: TokenResponseQuirks
-  /// Whether the client asked for a token that is bound to a key, of the type `DPoP`.
+  /// Whether the client asked for a token of the type `DPoP`, which is bound to a key.
   ///
   /// - SeeAlso: RFC 9449, section 5
   public let isForBoundToken: Bool

@@ -30,7 +30,7 @@ extension ClientEvent.Subject {
     case .takenOver: "another process refreshed the token"
     case .replaced: "another process signed a user in"
     case .backOff(let pause, let code):
-      "no request for \(pause.text), after \(code.rawValue.printable)"
+      "the next request waits for \(pause.text), after \(code.rawValue.printable)"
     case .endsSoon(let date): "the sign-in ends at \(date.formatted(.iso8601))"
     case .ended(let end): "the session has ended: \(end.rawValue)"
     case .lost(let count): "\(count) events are lost"

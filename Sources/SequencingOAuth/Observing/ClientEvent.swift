@@ -30,7 +30,8 @@ public struct ClientEvent: Sendable, Hashable {
     case refresh(Refresh)
     /// A session waits for its account, which another session or process has locked.
     ///
-    /// The holder is the process, as the store names it; `nil` if the store does not know it.
+    /// `holder` is the store's description of the process that has locked the account; `nil` if the
+    /// store does not know the process.
     case leaseWait(holder: String?)
     /// A call of the token store for an account.
     case store(StoreCall)

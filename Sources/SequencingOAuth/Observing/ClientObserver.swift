@@ -26,11 +26,11 @@ public final class ClientObserver: Sendable {
   /// Creates an observer.
   ///
   /// With `namesAccounts`, events have the ids of accounts. The search for a user of AT Protocol
-  /// then has events too, and the servers in those events may be the user's handle. At most `limit`
-  /// events wait for the closure. `requestFields` gets the begin event of each request before the
-  /// request is sent. It is called in the request's task, before or after `receive` gets the event,
-  /// so it must be quick. A field that the request already has is not replaced, and a field that
-  /// could change the meaning of the request is not added.
+  /// then has events too. A server in these events may be the user's handle, which is a host name.
+  /// At most `limit` events wait for the closure. `requestFields` gets the begin event of each
+  /// request before the request is sent. It is called in the request's task, before or after
+  /// `receive` gets the event, so it must be quick. A field that the request already has is not
+  /// replaced, and a field that could change the meaning of the request is not added.
   public init(
     namesAccounts: Bool = false, limit: Int = 1000, requestFields: RequestFields? = nil,
     _ receive: @escaping @Sendable (ClientEvent) -> Void
@@ -72,7 +72,7 @@ public final class ClientObserver: Sendable {
     }
   }
 
-  /// Creates the event of an operation's begin or end or, by default, of a moment.
+  /// Creates the event of an operation's beginning or end or, by default, of a moment.
   ///
   /// A moment is not an operation of its own; the operation of `scope` is its parent.
   func event(
@@ -86,7 +86,7 @@ public final class ClientObserver: Sendable {
       parent: isMoment ? scope?.operation : scope?.parent, accountID: namesAccounts ? id : nil)
   }
 
-  /// Returns the scope of a new operation within another one.
+  /// Starts a new operation, inside `parent` if there is one.
   func begin(within parent: Observation?, accountID: String? = nil) -> Observation {
     let number = state.withLock { state in
       state.operations += 1

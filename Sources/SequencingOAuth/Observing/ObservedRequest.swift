@@ -63,7 +63,7 @@ extension ClientEvent.Request {
       })
   }
 
-  /// Returns the subject at the end of the request; `nil` if there was no response.
+  /// Returns the subject of the request's end event; `nil` if there was no response.
   fileprivate func ending(
     _ outcome: Result<WebResponse, SQOAuthError>, at now: Date
   ) -> ClientEvent.Subject? {

@@ -8,8 +8,8 @@ extension AccountOperations {
   ///
   /// If the account already has a newer token, in memory or in the store, `token` is an outdated
   /// copy whose refresh token must not be used again; the newer token stays and is returned. A
-  /// token without an ``SQToken/issueDate`` counts as newer. To change the user, first sign the
-  /// current user out.
+  /// `token` without an ``SQToken/issueDate`` counts as newer than the account's token. To change
+  /// the user, first sign the current user out.
   ///
   /// Any thread or task may call this; cancelling the task does not stop it.
   ///
@@ -78,7 +78,7 @@ extension AuthorizationModule {
     }
   }
 
-  /// Makes a token that the app saved the current one, and refreshes it automatically from now on.
+  /// Makes the app's saved token the current token, and refreshes it automatically from now on.
   ///
   /// The returned closure waits until the SDK has looked for a newer token in the store.
   func resume(_ token: SQToken) throws(SQOAuthError) -> @Sendable () async -> Void {
@@ -87,7 +87,7 @@ extension AuthorizationModule {
     return { _ = await finish() }
   }
 
-  /// Makes a token that the app saved the current one; reports an error as an event.
+  /// Makes the app's saved token the current token; reports an error as an event.
   func launch(_ token: SQToken?) {
     do throws(SQOAuthError) {
       guard let token else { throw .emptyToken }
@@ -100,8 +100,8 @@ extension AuthorizationModule {
 
   /// Makes a token the current one at once, and returns a closure that gets a fresh one.
   func renewal(of token: SQToken) -> @Sendable () async throws(SQOAuthError) -> SQToken {
-    // Read the counter first: another part of the app may resume the same token and finish its
-    // refresh before this call does.
+    // Read the number of renewals before `resume`. If another part of the app has resumed the same
+    // token, its refresh may end during this call, and then counts as the new token.
     let since = session.renewals
     let resumed = Result { () throws(SQOAuthError) in try resume(token) }
     return { [session] () throws(SQOAuthError) in

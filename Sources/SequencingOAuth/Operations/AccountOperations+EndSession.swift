@@ -27,7 +27,8 @@ extension AccountOperations {
     if currentToken == nil { _ = try? await restore() }
     let idToken = currentToken?.idToken
     let revocation = revokesTokens ? await AuthorizationModule.failure(of: module.revoke) : nil
-    // A program that exits on an error of the logout must not leave the account in the store.
+    // Forget the account before the logout: a program may exit when the logout fails, and must not
+    // leave the account in the store.
     let forgotten = await module.forgetSession().wait()
     let failure = await AuthorizationModule.failure { () throws(SQOAuthError) in
       try await ProviderLogout(

@@ -45,8 +45,8 @@ extension AccountOperations {
     } catch {
       throw error.error
     }
-    // The token may have been replaced after a refusal, and the server may repeat the old or new
-    // one.
+    // After a refusal, the token may have been replaced. The response may repeat the old token or
+    // the new one, so no error may show either.
     let secrets = [token.accessToken, currentToken?.accessToken].compactMap(\.self)
     return try await request.read(response, of: idToken, removing: SentSecrets(secrets))
   }

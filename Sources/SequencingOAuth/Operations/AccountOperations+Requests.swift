@@ -5,8 +5,8 @@ public import SQFoundation
 extension AccountOperations {
   /// Returns a copy of a request with a valid token; never opens a browser.
   ///
-  /// The token replaces an `Authorization` field of the request. The SDK sends it only to the
-  /// servers that ``ClientConfiguration/resourceOrigins`` describes, and never over http to another
+  /// The token replaces an `Authorization` field of the request. The SDK adds it only for the
+  /// servers that ``ClientConfiguration/resourceOrigins`` describes, and never for http to another
   /// machine.
   ///
   /// For a token that is bound to a key, the copy has a proof. The proof is valid for one attempt
@@ -176,7 +176,7 @@ extension AuthorizationModule {
     try context.check(origin, namedByApp: false)
   }
 
-  /// Records the server of a pipe or a channel as a server that the app named.
+  /// Records the server of a pipe, or of an RPC channel, as a server that the app named.
   package func addNamed(_ origin: ResourceOrigin) {
     context.addNamed(origin)
   }

@@ -64,7 +64,8 @@ extension AuthorizationModule {
 
   /// Signs the user in, unless a sign-in has ended since the caller read `endCount`.
   ///
-  /// If a sign-in has ended since then, this throws its error, or returns `nil` if it got a token.
+  /// If a sign-in has ended since then, the method throws that sign-in's error, or returns `nil` if
+  /// that sign-in got a token.
   func signIn(
     _ request: SignIn.Request, since endCount: Int, on screen: SignIns.Screen?
   ) async throws(SQOAuthError) -> SQToken? {
@@ -120,7 +121,8 @@ extension AuthorizationModule {
     }
   }
 
-  /// Throws and revokes the new tokens if the options demand the same user, but another signed in.
+  /// Throws and revokes the new tokens if the options demand the same user, but another user signed
+  /// in.
   private func checkUser(
     of token: SQToken, _ options: SignInOptions, from client: RegisteredClient
   ) throws(SQOAuthError) {

@@ -3,15 +3,15 @@
 /// Setting a token calls ``SQOAuth/launchTokenTimerUpdate(with:)``.
 @available(*, deprecated)
 extension SQAuthResult {
-  /// Returns the holder of the current token, as in the Objective-C pod; never `nil`.
+  /// Returns the object with the current token, as in the Objective-C pod; never `nil`.
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static func sharedInstance() -> OfObjectiveCPod! { OfObjectiveCPod() }
 
-  /// The holder of the current token, as in the Swift pod.
+  /// The object with the current token, as in the Swift pod.
   @available(*, deprecated, message: "use SQAuthResult.shared, whose token is optional")
   public static var instance: OfSwiftPod { OfSwiftPod() }
 
-  /// The current token's holder in the Objective-C pod, with an implicitly unwrapped token.
+  /// The Objective-C pod's object with the current token, which is implicitly unwrapped.
   public struct OfObjectiveCPod: Sendable {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// The current token, or `nil` until a user signs in; it may have expired.
@@ -23,7 +23,7 @@ extension SQAuthResult {
     }
   }
 
-  /// The current token's holder in the Swift pod, with a token that is not optional.
+  /// The Swift pod's object with the current token, which is not optional.
   public struct OfSwiftPod: Sendable {
     /// The current token, or an empty token until a user signs in; it may have expired.
     ///

@@ -66,7 +66,7 @@ package struct DPoPProof: Sendable {
     return url(of: target, path: path)
   }
 
-  /// Returns the text to sign, with the header of the key's proofs.
+  /// Returns the text to sign; `header` is the JWT header in base64url, followed by a dot.
   func signingInput(header: String) -> String { header + Base64URL.encode(claims) }
 
   private var claims: Data {

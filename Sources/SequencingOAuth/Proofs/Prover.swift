@@ -77,8 +77,8 @@ package struct Prover: Sendable {
     return input + "." + Base64URL.encode(try await appKey.signature(of: Data(input.utf8)))
   }
 
-  /// The error for a key that cannot sign, because of its record or because of OpenSSL's
-  /// configuration.
+  /// The error for a key that cannot sign: the account's record names an algorithm that does not
+  /// fit the key, or libcrypto could not sign.
   private var couldNotSign: SQOAuthError {
     let kind = JWSAlgorithm(named: key.algorithm)?.scheme?.keyKind
     guard kind == nil || kind != key.pair?.privateKey.kind else {
@@ -113,7 +113,8 @@ package struct Prover: Sendable {
   ) -> Bool {
     switch error {
     case .useDPoPNonce:
-      // Learn the server's time too, because a wrong clock would need another attempt.
+      // Learn the server's time too: with a wrong clock, the server would refuse the next proof as
+      // well.
       _ = servers.learnTime(fields, from: proof.server, at: clock.now)
       let nonce = servers.known(proof.server).nonce
       return nonce != nil && nonce != proof.nonce

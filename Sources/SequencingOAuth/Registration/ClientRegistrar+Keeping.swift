@@ -58,7 +58,8 @@ extension ClientRegistrar {
     private let acceptsServersOnThisComputer: Bool
     private let metadata: ClientMetadata
     private let options: RegistrationOptions
-    /// The identity of the store; the store lives at least as long as the call.
+    /// The identity of the store; it is unique, because the store lives at least as long as the
+    /// call.
     private let store: ObjectIdentifier
 
     /// Creates the key of a call; `nil` if the store is not an object, because copies have no

@@ -38,7 +38,7 @@ extension ClientRegistrar {
     _ registration: ClientRegistration, to metadata: ClientMetadata
   ) async throws(SQOAuthError) -> ClientRegistration {
     try metadata.check()
-    // Without the server's lists, the client keeps its method.
+    // If the server's metadata is not available, the client keeps its authentication method.
     let server = try? await serverMetadata()
     let chosen = (server.map(metadata.choosingGrants) ?? metadata)
       .choosingAuthentication(

@@ -104,8 +104,8 @@ public struct ClientRegistrar: Sendable {
 
   /// Makes an exchange whose response must not be lost, because the server gives it only once.
   ///
-  /// A task that is already cancelled sends nothing. A later cancellation has no effect, so the call
-  /// lasts until the time limit of the request at most.
+  /// A task that is already cancelled sends nothing. A later cancellation has no effect, so the
+  /// call lasts until the time limit of the request at most.
   func uncancelledOnceSent(
     _ exchange: @escaping @Sendable () async throws(SQOAuthError) -> ClientRegistration
   ) async throws(SQOAuthError) -> ClientRegistration {
@@ -143,6 +143,6 @@ public struct ClientRegistrar: Sendable {
 }
 
 extension ClientRegistrar: Redacted {
-  /// The server, without the token.
+  /// The server, without the initial access token.
   public var description: String { "registrar of clients at \(issuer.printable)" }
 }

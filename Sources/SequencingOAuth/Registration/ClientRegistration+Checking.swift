@@ -10,10 +10,10 @@ extension ClientRegistration {
   /// Throws if the registration lacks something that the client requested and relies on.
   ///
   /// The redirect URIs and the keys must be equal to those of `metadata`. The grants must include
-  /// its grants; only `refresh_token`, or one of two grants that sign users in, may be missing. The
-  /// authentication must not be weaker than the requested one: a server may give a secret to a
-  /// client that requested none, and may choose between Basic and the body. If `metadata` requests
-  /// no method, any method that the client can use is accepted.
+  /// those of `metadata`; only `refresh_token`, or one of two grants that sign users in, may be
+  /// missing. The authentication must not be weaker than the requested one: a server may give a
+  /// secret to a client that requested none, and may choose between Basic and the body. If
+  /// `metadata` requests no method, any method that the client can use is accepted.
   ///
   /// - Throws: ``SQOAuthError/Code/registrationMismatch``; the message names the difference.
   public func check(against metadata: ClientMetadata) throws(SQOAuthError) {

@@ -23,8 +23,8 @@ public final class FileRegistrationStore: RegistrationStore {
 
   /// Creates a store in a file of the app's choice; the first save creates the file.
   ///
-  /// Without a key, the registrations and their secrets are not encrypted. A relative path begins at
-  /// the process's working directory at this moment.
+  /// Without a key, the registrations and their secrets are not encrypted. A relative path begins
+  /// at the process's working directory at this moment.
   public init(path: String, key: StoreKey? = nil) {
     let path = AbsolutePath.of(path)
     self.path = path

@@ -9,7 +9,7 @@ struct RegistrationKeeping: Sendable {
 
   /// The maximum number of attempts when another program changes the stored registration.
   private static let attempts = 5
-  /// The number of pauses of half a second in which another host may store its renewal.
+  /// The number of half-second pauses to wait for another host to store a renewed registration.
   private static let looks = 6
   /// The number of attempts, at intervals of 100 ms, to get the right to register.
   private static let leaseLooks = 350
@@ -35,7 +35,7 @@ struct RegistrationKeeping: Sendable {
     var wanted = metadata
     wanted.redirectURIs = LoopbackPorts.uris(
       metadata.redirectURIs, after: kept, fixesPorts: options.fixesPorts)
-    // A server may keep only one of the URIs that differ in their ports.
+    // A server may register only one of several URIs that differ only in their ports.
     wanted.acceptsFewerRedirectURIs = options.fixesPorts
     guard let kept, let scope = metadata.scope else { return wanted }
     if !kept.isManageable, options.keepsScopes {
@@ -129,7 +129,7 @@ struct RegistrationKeeping: Sendable {
       guard isBearable(latest) else { throw error }
       return .renewed(latest)
     }
-    // Another host may have just renewed the client, and may be about to store its new token.
+    // Another host may have just renewed the client, and may not have stored the result yet.
     for _ in 0..<Self.looks {
       guard try await store.kept(registrar.issuer) == latest else { return .changedElsewhere }
       try? await Task.sleep(for: .milliseconds(500))

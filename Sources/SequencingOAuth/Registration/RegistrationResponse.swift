@@ -112,7 +112,7 @@ struct RegistrationResponse {
     // Some servers write an empty text for a missing value.
     var claims = members.filter { $0.value != "" }
     let end = "client_secret_expires_at"
-    // Other servers write times as texts.
+    // Some servers write times as texts.
     if let digits = claims[end]?.string, let seconds = Int64(digits), seconds >= 0 {
       claims[end] = .integer(seconds)
     }
@@ -131,8 +131,8 @@ struct RegistrationResponse {
     return management(Self.reader(of: members), after: nil)
   }
 
-  /// Returns the address and the token for managing the client; a missing value keeps its earlier
-  /// one.
+  /// Returns the address and the token for managing the client; takes a missing value from
+  /// `earlier`.
   ///
   /// A server may replace only the token. An unusable token counts as missing: without a token the
   /// client works, but cannot manage itself.
@@ -151,8 +151,8 @@ struct RegistrationResponse {
   ///
   /// Without an address the client works, but cannot manage itself. The address must be on the
   /// server that sent the response. The server chooses the address, the token and indirectly the
-  /// method. Without this rule, it could make the client send any request to another server in the
-  /// client's network.
+  /// HTTP method. Without this rule, it could make the client send any request to another server in
+  /// the client's network.
   private func managementURI(_ reader: ClaimReader) -> URL? {
     guard let text = reader.claims["registration_client_uri"]?.string,
       EndpointURL.hasOnlyURLCharacters(text),
@@ -165,7 +165,7 @@ struct RegistrationResponse {
     return uri
   }
 
-  // RFC 6749, appendices A.1 and A.2
+  // RFC 6749, appendices A.1 and A.2: the characters of a client's identifier and secret.
   private static func isSendable(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }

@@ -38,7 +38,7 @@ public protocol RegistrationStore: Sendable {
 extension RegistrationStore where Self: SharedTokenStore {
   /// Acquires the right to register at a server; returns `nil` while another process has it.
   public func registrationLease(at issuer: String) async throws -> AccountLease? {
-    // The line break distinguishes the name from the ids of accounts.
+    // An account's lease is named by the account's id; the line break makes this name different.
     try await lease("registration\n\(issuer)")
   }
 }

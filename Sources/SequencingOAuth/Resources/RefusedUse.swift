@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// The use of a token that a resource server refused: the operation, and a mark of the token.
+/// The use of a token that a resource server refused: the operation, and a hash of the token.
 struct RefusedUse: Sendable, Hashable {
   /// The method, and the URL without its query, because a query may contain secrets.
   let operation: String

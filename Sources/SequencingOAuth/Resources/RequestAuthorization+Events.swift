@@ -3,7 +3,7 @@ import SQFoundation
 extension RequestAuthorization {
   /// Runs a call with these fields and the observer's fields, and reports the call to the observer.
   ///
-  /// The call's result has no HTTP status; `code` returns the error code of a failed call.
+  /// The event of the call's end has no HTTP status. `code` returns a failed call's error code.
   package func observing<Value, Failure>(
     code: (Failure) -> SQOAuthError.Code, _ call: (HeaderFields) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

@@ -71,10 +71,10 @@ public struct RequestAuthorization: Sendable {
     case refused(SQOAuthError)
   }
 
-  /// Remembers the nonce in a response with any status.
+  /// Remembers the nonce in a response, if it has one.
   ///
-  /// This is enough for a status below 400. For any other status, call
-  /// ``verdict(afterStatus:fields:)``.
+  /// After a status below 400, nothing else is necessary. After any other status, call
+  /// ``verdict(afterStatus:fields:)`` instead.
   package func learn(_ fields: @autoclosure () -> HeaderFields) {
     if let proof { proof.maker.learn(fields(), to: proof.value) }
   }

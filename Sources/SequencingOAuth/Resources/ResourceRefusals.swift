@@ -16,7 +16,7 @@ struct FreshTokenRefusals {
 
   /// Records that a server refused even a fresh token.
   mutating func note(_ origin: ResourceOrigin, _ error: SQOAuthError, at now: Date) {
-    // If the last back-off ended more than a minute ago, the new one starts from the beginning.
+    // A back-off that ended more than a minute ago does not make the new one longer.
     let previous = backOffs[origin].flatMap { $0.until.addingTimeInterval(60) < now ? nil : $0 }
     if backOffs.count >= Self.limit { backOffs = [:] }
     backOffs[origin] = BackOff(error, after: previous, at: now)

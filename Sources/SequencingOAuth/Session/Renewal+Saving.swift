@@ -17,7 +17,8 @@ extension Renewal {
       usedAt: isUse ? nil : old.lastUse, pending: pending(refreshed, after: old),
       serverNonce: client.serverNonce, tokenEndpoint: client.tokenEndpoint(ofIssuer: old.issuer))
     guard isCurrent else { return nil }
-    // The copy is written first, so that the token is not lost if the process ends.
+    // Write a copy into the reserved space first, so that the token is not lost if the process
+    // ends.
     await reservation.writeAhead(record)
     if let failure = refreshed.failure {
       guard await hold(record) else { return nil }
@@ -133,7 +134,8 @@ extension Renewal {
   func failed(_ error: SQOAuthError) async -> Outcome {
     if error.endsSession {
       guard session.end(.refused(error), foundBy: change) else { return .success(nil) }
-      // A program that exits on this error must not leave the account in the store.
+      // Wait for the erasure: the program may exit when it gets the error, and the account must not
+      // stay in the store.
       await account.allMade()
       return .failure(error)
     }

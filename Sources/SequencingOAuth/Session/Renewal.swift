@@ -70,8 +70,8 @@ struct Renewal: Sendable {
       // If the store cannot keep this record, it would not keep the next one either.
       if consumesRefreshToken(record), try await !save(record) { return nil }
     case .unreadable(let error): try refuse(record, because: error)
-    // The stored record is used: if the app set the token from its own copy, the record in memory
-    // lacks the sign-in's name.
+    // Use the stored record: it has the sign-in's identifier. If the app set the token from its own
+    // copy, the record in memory has a new identifier instead.
     case .same(let stored): record = stored
     }
     if narrowing == nil,
@@ -167,7 +167,7 @@ struct Renewal: Sendable {
         if let token = takeFromStore(stored) { return token }
         return try await sendRefreshToken(stored, withoutLeaseBecause: noLease, again: true)
       case .unreadable(let failure):
-        // The unreadable record may be newer, and ending the session would erase it.
+        // The store's record cannot be read, but may be newer. Ending the session would erase it.
         throw failure
       case .same, .older, .gone, .superseded:
         throw error

@@ -1,6 +1,6 @@
 import SQBasics
 
-// Tokens that have parts of another response.
+// Tokens that combine the values of several responses.
 extension SQToken {
   /// Returns this token as the result of a refresh; the previous token fills in missing values.
   ///

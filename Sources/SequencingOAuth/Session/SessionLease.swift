@@ -1,28 +1,28 @@
 import SQBasics
 import SQFoundation
 
-/// A session's lease of its account, shared by all parts of the session.
+/// A session's lease of its account, shared by all operations of the session.
 ///
-/// It prevents other sessions, in this process and in others, from changing the account. Parts of
-/// the same session do not exclude each other, so a sign-out can cancel a refresh without waiting
-/// for it.
+/// It prevents other sessions, in this process and in others, from changing the account. Operations
+/// of the same session do not exclude each other, so a sign-out can cancel a refresh without
+/// waiting for it.
 final class SessionLease: Sendable {
   typealias Outcome = Result<Void, SQOAuthError>
 
-  /// The default time limit of a session's wait for another holder of the lease.
+  /// The default limit of the time that a session waits for a lease that another session holds.
   ///
-  /// It is long because the holder may be waiting for a slow server, and limited because the holder
-  /// may be suspended.
+  /// It is long because the other session may be waiting for a slow server, and limited because the
+  /// other session's process may be suspended.
   static let longestWait = Duration.seconds(120)
-  /// The longest time that `flush()` waits for abandoned calls of the store.
+  /// The longest time that `flush()` waits until the unfinished calls of the store have ended.
   private static let lastCalls = Duration.seconds(5)
 
-  /// A wait for the lease, shared by all parts of the session that wait for it.
+  /// A wait for the lease, shared by all operations of the session that need the lease.
   private final class Attempt: Sendable {
     let outcome = OneShot<Outcome>()
-    /// A signal that ends the wait for another holder; a free lease is still acquired.
+    /// A signal to stop waiting for another session's lease; a free lease is still acquired.
     let interruption = Interruption()
-    /// The longest time to wait until another holder gives the lease back.
+    /// The longest time to wait until another session releases the lease.
     let limit: Duration
 
     init(limit: Duration) {
@@ -31,18 +31,18 @@ final class SessionLease: Sendable {
   }
 
   private struct State {
-    /// The number of the session's parts that use the lease or wait for it.
+    /// The number of the session's operations that use the lease or wait for it.
     var users = 0
-    /// The number of the session's parts that wait for the lease and must not give up.
+    /// The number of the session's operations that wait for the lease and must not give up.
     var waitingUsers = 0
     /// The number of running calls of ``SessionLease/hurrying(_:)``.
     var hurries = 0
     var lease: AccountLease?
     /// The current wait for the lease; `nil` if there is none.
     var attempt: Attempt?
-    /// Whether the current wait ends if another holder has the lease.
+    /// Whether the current wait ends if another session has the lease.
     var isHurried = false
-    /// All waits with an unfinished call of the store, including abandoned waits.
+    /// All waits whose call of the store is unfinished, even if no operation needs the lease now.
     var attempts: [ObjectIdentifier: Attempt] = [:]
   }
 
@@ -56,7 +56,7 @@ final class SessionLease: Sendable {
   /// Waits until the session has the lease; the caller must call ``release()`` after each success.
   ///
   /// A cancelled task stops waiting and gets an error. While ``hurrying(_:)`` runs, a caller with
-  /// `waits` set to `false` gets an error instead of waiting for another holder, unless a caller
+  /// `waits` set to `false` gets an error instead of waiting for another session, unless a caller
   /// with `waits` set to `true` waits too.
   func acquire(
     from store: any TokenStore, _ environment: ClientEnvironment, waits: Bool = true,
@@ -87,7 +87,7 @@ final class SessionLease: Sendable {
     return outcome
   }
 
-  /// Releases the lease, unless another part of the session uses it.
+  /// Releases the lease, unless another operation of the session uses it.
   func release() {
     let (lease, unwanted) = state.withLock { state -> (AccountLease?, Attempt?) in
       state.users -= 1
@@ -99,7 +99,7 @@ final class SessionLease: Sendable {
     unwanted?.interruption.raise()
   }
 
-  /// Runs `work`; meanwhile, only changes of the store wait for other holders of the lease.
+  /// Runs `work`; meanwhile, only changes of the store wait for a lease of another session.
   ///
   /// It is called before a program ends or an `AccountKeeper` stops. Only changes that this process
   /// has already started are then worth the wait; a refresh is not.
@@ -115,7 +115,7 @@ final class SessionLease: Sendable {
     return await work()
   }
 
-  /// Waits, for a limited time, until no abandoned call of the store can still acquire a lease.
+  /// Waits, for a limited time, until no unfinished call of the store can acquire a lease.
   func flush() async {
     let end = ContinuousClock.now + Self.lastCalls
     for attempt in state.withLock({ Array($0.attempts.values) }) {

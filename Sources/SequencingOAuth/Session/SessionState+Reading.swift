@@ -27,8 +27,8 @@ extension SessionState {
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
       dates.append(max(renewalDate, failure?.until ?? .distantPast, rest))
     }
-    // During a change, no attempt is due: the change stores its own record, or the timer is set
-    // again after it.
+    // During a change, no attempt to save the unsaved record is due: the change stores its own
+    // record, or the timer is set again after it.
     if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
     return dates.min()
   }
@@ -60,7 +60,7 @@ extension SessionState {
     record?.isRenewable ?? false
   }
 
-  /// When the timer renews the token, apart from a pause; `nil` for never.
+  /// When the timer renews the token if no pause after a failure delays it; `nil` for never.
   ///
   /// An invalidated token, and a token that waits for the validation of its ID token, are due at
   /// once, even if they do not expire.

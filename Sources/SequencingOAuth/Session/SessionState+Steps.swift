@@ -6,7 +6,7 @@ extension SessionState {
     case valid
     /// A token other than this access token, because a server refused it.
     case replacing(String)
-    /// A token from a renewal that ended after the caller read this number of renewals.
+    /// A token from a renewal that ended after ``SessionState/renewals`` had this value.
     case new(since: Int)
     /// A new token for an `AccountKeeper`; its renewal does not count as a use of the account.
     case kept(since: Int)

@@ -11,7 +11,8 @@ package struct SessionState {
 
   /// The token, unless it was invalidated; the schedule determines when it is valid.
   ///
-  /// It is a copy of the record's token, because it is read far more often than anything else.
+  /// It is a copy of the record's token, to be read faster: this value is read far more often than
+  /// any other.
   private(set) var ready: SQToken?
   private(set) var record: AccountRecord?
   /// The number of times the session has ended, for any reason.
@@ -37,7 +38,7 @@ package struct SessionState {
   private var events: [SessionEvent] = []
   /// The tokens for parts of the account's rights.
   var narrowed = NarrowedTokens()
-  /// The last end of the sign-in that was reported to the observers.
+  /// The last reported date of the sign-in's end; `nil` if none was reported.
   var toldEnd: Date?
 }
 

@@ -9,7 +9,7 @@ struct SignInGeneration: Sendable, Hashable {
   let ends: Int
   /// The number of times another process's sign-in had replaced the session before this sign-in.
   let replacements: Int
-  /// The sign-in's name in the record, ``AccountRecord/session``.
+  /// The sign-in's identifier in the record, ``AccountRecord/session``.
   let name: String?
 }
 

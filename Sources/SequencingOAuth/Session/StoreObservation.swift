@@ -44,7 +44,7 @@ package final class StoreObservation: Sendable {
     end()
   }
 
-  /// Reads the store by a closure; if a read is in progress, the store is read again after it.
+  /// Calls `look` to read the store; if a read is in progress, the store is read again afterwards.
   func look(_ look: @escaping @Sendable () async -> Void) {
     let begins = state.withLock { state in
       state.looksAgain = true

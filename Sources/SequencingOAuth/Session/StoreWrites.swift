@@ -10,7 +10,9 @@ struct StoreWrites {
   enum Change: Sendable {
     case save(AccountRecord)
     case erase
-    /// The erasure of an account with a refused token, if the store has one of these tokens.
+    /// The erasure of the account because the server refused its token.
+    ///
+    /// A store that can compare tokens erases the account only if it has one of the given tokens.
     case eraseRefused([SQToken])
 
     var erases: Bool { if case .save = self { false } else { true } }

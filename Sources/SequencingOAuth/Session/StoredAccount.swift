@@ -11,7 +11,7 @@ package final class StoredAccount: Sendable {
     var writes = StoreWrites()
     /// The token that this session last wrote to the store or read from it.
     var lastSeen: SQToken?
-    /// The name of that token's sign-in, if the record has one.
+    /// The sign-in's identifier in the record that was last written or read; `nil` if it has none.
     var lastSession: String?
   }
 
@@ -137,9 +137,9 @@ extension StoredAccount {
 // MARK: - Records seen in the store
 
 extension StoredAccount {
-  /// Whether this session has written or read the record.
+  /// Whether this session has written the record to the store or read it there.
   ///
-  /// If it has, and the record is missing now, another process signed the user out.
+  /// If so, and if the store has no record now, another process signed the user out.
   var wasSeen: Bool { state.withLock { $0.lastSeen != nil } }
 
   /// Returns whether a record of this sign-in was in the store.
@@ -256,8 +256,9 @@ extension StoredAccount {
 
   /// Returns whether a change is a new sign-in or the end of a session.
   ///
-  /// A new sign-in and a sign-out take effect whatever other processes do. After a refusal, the
-  /// store itself compares the tokens.
+  /// A `ComparingTokenStore` makes such a change without the lease. A new sign-in and a sign-out
+  /// take effect whatever other processes do. After a refusal, the store itself compares the
+  /// tokens.
   private func isReplacement(_ change: StoreWrites.Change) -> Bool {
     switch change {
     case .save(let record):

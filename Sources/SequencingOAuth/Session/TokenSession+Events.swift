@@ -46,7 +46,7 @@ extension TokenSession {
 }
 
 extension SessionState.Need {
-  /// The reason that is reported for a renewal that meets this need.
+  /// The reason that an event gives for a renewal, by the need of the caller that started it.
   var reason: ClientEvent.Refresh.Reason {
     switch self {
     case .valid: .caller

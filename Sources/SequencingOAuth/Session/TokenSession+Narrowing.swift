@@ -44,7 +44,7 @@ extension TokenSession {
 
 extension Renewal {
   /// The token for a part of the account's rights, or the error of its request; `nil` before the
-  /// end, and for other renewals.
+  /// request has ended, and for other renewals.
   var narrowed: Result<SQToken, SQOAuthError>? { narrowing?.outcome.current }
 
   /// Gives the caller a token for a part of the account's rights, and keeps it in memory.

@@ -27,7 +27,8 @@ extension TokenSession {
       case .success(let stored?)
       where stored.token.isSame(as: record.token)
         && (stored.session != record.session || stored.attributes == record.attributes):
-        // The stored record belongs to this sign-in and has its name.
+        // The tokens are equal. Use the stored record, because it has the identifier of the
+        // sign-in.
         hold(stored, in: &state, at: now)
         return nil
       case .success(nil) where account.wasSeen(sessionOf: record):
@@ -118,7 +119,8 @@ extension TokenSession {
     }
   }
 
-  /// Requests new attributes for the store's record; returns `nil` if there is nothing to write.
+  /// Puts the app's new attributes into the record and requests its save; `nil` if there is nothing
+  /// to write.
   private func attributesWrite(
     _ found: Result<AccountRecord?, SQOAuthError>, _ state: inout SessionState, at now: Date
   ) -> (AccountRecord, StoreWrites.PendingWrite)? {
@@ -140,9 +142,10 @@ extension TokenSession {
 
   /// Waits until no change of the token is running and the store has the newest state.
   ///
-  /// That state includes attributes that the app has set since the last record. The method is for
-  /// the end of a program: a refresh no longer waits for another process that uses the account, and
-  /// a failing store gets several attempts to save a token that the server will not issue again.
+  /// That state includes attributes that the app has set since the last record was saved. The
+  /// method is for the end of a program: a refresh no longer waits for another process that uses
+  /// the account, and a failing store gets several attempts to save a token that the server will
+  /// not issue again.
   ///
   /// - Throws: The reason why the newest token is only in memory, why an ended session was not
   ///   erased, or why the app's new attributes could not be stored.

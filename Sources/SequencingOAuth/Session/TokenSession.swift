@@ -3,8 +3,9 @@ import SQFoundation
 
 /// A session of one account: it keeps the token in memory and in the store, and renews it.
 ///
-/// At most one change of the token runs at a time, and it holds no lock. ``SessionState`` decides
-/// what each caller does. ``Renewal`` gets a new token, and ``StoredAccount`` calls the store.
+/// At most one change of the token runs at a time, and it holds no lock while it runs.
+/// ``SessionState`` decides what each caller does. ``Renewal`` gets a new token, and
+/// ``StoredAccount`` calls the store.
 package final class TokenSession: Sendable {
   private struct State {
     var core = SessionState()
@@ -17,7 +18,7 @@ package final class TokenSession: Sendable {
     var isReporting = false
     /// Whether the session's owner was released.
     var isClosed = false
-    /// How long before the end of the sign-in its report may come.
+    /// How long before the end of the sign-in the session may report that end.
     var notice = Duration.zero
     /// The session's entry in a timer queue; `nil` if it has not needed one yet.
     var place: (queue: SessionTimers, place: SessionTimers.Place)?
@@ -44,7 +45,7 @@ package final class TokenSession: Sendable {
 
   /// Makes a decision under the session's lock; the closure must not wait or call the app's code.
   ///
-  /// The only other locks that the closure may take are the locks of the account and the context.
+  /// The closure may take only the locks of the ``StoredAccount`` and the ``ClientContext``.
   @discardableResult
   func decide<Value>(_ decision: (inout SessionState) -> Value) -> Value {
     state.withLock { decision(&$0.core) }
@@ -63,7 +64,7 @@ package final class TokenSession: Sendable {
 
   /// The current token if it is valid; it may be read on any thread.
   var validToken: SQToken? {
-    // The time is read before the lock is taken, because the clock may be the app's own.
+    // No clock is read under the lock, because the clock may be the app's own.
     let now = SystemClock().now
     let (token, isSystems) = state.withLock { state in
       state.hasSystemClock ? (state.core.usableToken(at: now), true) : (nil, false)

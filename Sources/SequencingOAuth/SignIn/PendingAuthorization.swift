@@ -6,7 +6,7 @@ final class PendingAuthorization: Sendable {
   enum OfferResult: Sendable, Hashable {
     /// The redirect is the response to the sign-in, and was accepted.
     case taken
-    /// The redirect is the same response, which was already accepted.
+    /// The redirect is the response that was already accepted.
     ///
     /// A browser repeats a request if it has not received the page, and a link scanner may open the
     /// URL before the browser does.
@@ -78,7 +78,8 @@ final class PendingAuthorization: Sendable {
 
   /// Compares a redirect with the response that was accepted earlier, without accepting it.
   ///
-  /// It is for a sign-in that has ended, and for an earlier request of a running sign-in.
+  /// It is for a sign-in that has ended, and for an authorization request that a later request of
+  /// the running sign-in has replaced.
   func recall(_ redirect: String) -> OfferResult {
     switch AuthorizationResponse.judge(redirect, against: expectation) {
     case .notAddressed: .notAddressed
@@ -111,7 +112,7 @@ final class PendingAuthorization: Sendable {
         after: timeout, receiver: receiver, turnedAway: turnedAway, refused: refused))
   }
 
-  /// Waits for the code; if the task is cancelled, throws the error of a cancelled sign-in.
+  /// Waits for the response; if the task is cancelled, throws the error of a cancelled sign-in.
   func response() async throws(SQOAuthError) -> AuthorizationResponse {
     guard let result = await answer.value() else { throw .signInCancelled }
     return try result.get()

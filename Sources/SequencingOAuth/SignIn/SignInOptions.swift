@@ -72,9 +72,10 @@ public struct SignInOptions: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 9396
   public var authorizationDetails: [AuthorizationDetail] = []
-  /// How the provider sends the response; `nil` omits the parameter.
+  /// How the provider sends the response; `nil` omits the parameter `response_mode`.
   public var responseMode: ResponseMode?
-  /// Additional parameters of the request; a parameter of the protocol itself is an error.
+  /// Additional parameters of the request; a parameter that the SDK sets, such as `state`, is an
+  /// error.
   public var parameters: [String: String] = [:]
   /// A `nonce` that the app generated, for example on its server.
   ///

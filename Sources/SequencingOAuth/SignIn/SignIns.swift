@@ -5,16 +5,19 @@ final class SignIns: Sendable {
   fileprivate struct State {
     /// The running sign-in; further calls join it.
     var signIn: SignIn?
-    /// The number of callers that wait for the sign-in; when all of them give up, the sign-in ends.
+    /// The number of callers that wait for the sign-in; when all of them stop waiting, the sign-in
+    /// ends.
     var waiters = 0
     /// Whether the sign-in continues if no caller waits for it.
     var isKept = false
-    /// A sign-in that was cancelled or set aside, and may still use its port.
+    /// The last removed sign-in, which may still use its port; the next sign-in waits for its end.
     var ending: SignIn?
     /// A running silent sign-in that another sign-in waits for.
     var silent: SignIn?
-    /// The number of ended sign-ins, without those that all their callers gave up, and without
-    /// silent sign-ins that another sign-in waits for.
+    /// The number of sign-ins that have ended.
+    ///
+    /// It does not count a sign-in that ended because all its callers stopped waiting, or a silent
+    /// sign-in that another sign-in waited for.
     var endCount = 0
     /// The error of the last ended sign-in; `nil` if it succeeded.
     var failure: SQOAuthError?
@@ -66,14 +69,17 @@ final class SignIns: Sendable {
   /// Whether a sign-in is running.
   var isUnderWay: Bool { underWay != nil }
 
-  /// The number of ended sign-ins, without those that all their callers gave up, and without silent
-  /// sign-ins that another sign-in waits for.
+  /// The number of sign-ins that have ended.
+  ///
+  /// It does not count a sign-in that ended because all its callers stopped waiting, or a silent
+  /// sign-in that another sign-in waited for.
   var endCount: Int { state.withLock(\.endCount) }
 
   /// Starts a sign-in, or joins the running one.
   ///
-  /// After this call, the sign-in continues even if all waiting callers give up. A request without
-  /// options joins any sign-in at its place but a silent one.
+  /// After this call, the sign-in continues even if all callers stop waiting. A request without
+  /// options joins a running sign-in with any options, unless that sign-in is silent; only the
+  /// place, the browser or another device, must be the requested one.
   func start(_ request: SignIn.Request, _ run: @escaping Run) {
     let entry = tell { state in
       let entry = state.enter(request, isKept: true)
@@ -86,8 +92,8 @@ final class SignIns: Sendable {
   /// Signs in, or joins the running sign-in; the sign-in ends when its last caller is cancelled.
   ///
   /// A caller that is already cancelled starts no sign-in, so no browser opens for it. A request
-  /// without options joins any sign-in at its place but a silent one. `screen` shows the code of a
-  /// sign-in on another device; the call returns only after `screen` has returned.
+  /// without options joins as in ``start(_:_:)``. `screen` shows the code of a sign-in on another
+  /// device; the call returns only after `screen` has returned.
   func token(
     _ request: SignIn.Request, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SQToken {
@@ -172,8 +178,8 @@ final class SignIns: Sendable {
     }
   }
 
-  /// Changes the state, and reports the outcome of the change, if any, before the next change can
-  /// have an outcome.
+  /// Changes the state, and reports the outcome if the change has one; the outcomes are reported in
+  /// order.
   private func tell<Value: Sendable>(
     _ change: (inout State) -> (Value, SignIn.Outcome?)
   ) -> Value {

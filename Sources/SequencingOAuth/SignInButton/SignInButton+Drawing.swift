@@ -11,10 +11,10 @@ extension SignInButton {
     (Self.drawingHeight + 14 + titleWidth.units + 14 + 9) / 10 * 10
   }
 
-  /// The drawing as SVG: a frame, a tile with a key, and the title.
+  /// The drawing as SVG: a frame, a tile with the picture of a door key, and the title.
   ///
   /// It has no identifiers and no style sheet, because they would affect the surrounding page. The
-  /// key was drawn for this SDK; its three teeth become shorter in equal steps.
+  /// picture was drawn for this SDK; the key's three teeth become shorter in equal steps.
   var drawing: HTML {
     let colors = colors
     return """

@@ -29,9 +29,9 @@ final class SignalListener: EventHandler {
   private static let heardAt = Atomic<UInt64>(0)
   /// The time within which several signals count as one, in nanoseconds.
   ///
-  /// `timeout` sends its signal to the program and to the program's group. A terminal that closes
-  /// may send two signals. A wrapper may forward a signal that its whole group has already
-  /// received.
+  /// The command `timeout` sends its signal to the program and to the program's group. A terminal
+  /// that closes may send two signals. A wrapper may forward a signal that its whole group has
+  /// already received.
   static let moment: UInt64 = 500_000_000
 
   /// Registers a function that the next signal calls once, on a new thread, with its number.
@@ -84,7 +84,7 @@ final class SignalListener: EventHandler {
       return state.handlers.values.map(\.self)
     }
     for handler in handlers {
-      // The new thread inherits the loop's signal mask.
+      // The new thread inherits the event loop's signal mask, which blocks the signals.
       let hasStarted = Threads.start {
         sq_unblock_signals()
         handler(number)

@@ -11,10 +11,10 @@ import SQBasics
 ///
 /// An instance listens until ``stop()`` or until the first signal. A second signal ends the program
 /// immediately, even if the handler has not finished. Signals within half a second count as one:
-/// for example, `timeout` sends its signal to the program and to the program's group. An instance
-/// replaces a handler that the program has set for these signals. In a program that is run by
-/// `nohup`, SIGHUP stays ignored. Process 1 of a container, which Linux does not end by a signal,
-/// ends with the status that a shell would report: 128 plus the signal's number.
+/// for example, the command `timeout` sends its signal to the program and to the program's group.
+/// An instance replaces a handler that the program has set for these signals. In a program that is
+/// run by `nohup`, SIGHUP stays ignored. Process 1 of a container, which Linux does not end by a
+/// signal, ends with the status that a shell would report: 128 plus the signal's number.
 ///
 /// A framework that handles these signals itself, such as a `ServiceGroup` or a web server,
 /// prevents an instance from receiving them. In that case, call ``AccountManager/flush()`` or

@@ -11,8 +11,8 @@ import SQFoundation
 /// digest of the account's id. A program that can read the folder could guess the id and compare
 /// the digest, so the file is removed when the lease ends. A killed process leaves its file in the
 /// folder. The account's next lease removes that file, and so does the first lease of any process
-/// that starts at least a minute later. When the holder of a lock ends in any way, the kernel
-/// releases the lock.
+/// that starts at least a minute later. When the process that holds a lock ends in any way, the
+/// kernel releases the lock.
 ///
 /// - SeeAlso: flock(2)
 public struct AccountLocks: Sendable {

@@ -44,7 +44,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     }
   }
 
-  /// The number of refreshes before a record; it does not affect equality.
+  /// The number of refreshes since the sign-in; it does not affect the equality of records.
   private struct Generation: Sendable, Hashable {
     let count: Int?
 
@@ -90,8 +90,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var session: String? { values.value.session }
   /// The number of refreshes between the sign-in and the token; `nil` if unknown.
   ///
-  /// It is unknown in a record from an app or an older version of the SDK, and in all later
-  /// records.
+  /// It is unknown in a record from an app or from an older version of the SDK. It stays unknown
+  /// until the next sign-in.
   var generation: Int? { values.value.generation.count }
   /// Whether the latest refresh left the old refresh token valid.
   ///
@@ -108,8 +108,9 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   var unverifiedToken: SQToken? { values.value.unverifiedToken }
   /// Whether a new token can be obtained without the user.
   var isRenewable: Bool { token.refreshToken != nil || grant != nil }
-  /// When the app last used the account; `nil` if the token comes from that use, and not from a
-  /// renewal by an `AccountKeeper`.
+  /// When the app last used the account; `nil` stands for the date of the token.
+  ///
+  /// It is set after a renewal by an `AccountKeeper`, which is not a use.
   var usedAt: Date? { values.value.usedAt }
   /// The key to which the account's tokens are bound; `nil` for Bearer tokens.
   package var proofKey: ProofKey? { token.proofKey }

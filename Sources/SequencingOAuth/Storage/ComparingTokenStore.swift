@@ -8,6 +8,6 @@
 /// sign-in and a sign-out need no lease: they take effect immediately, even while another process
 /// refreshes the earlier token, or after a killed process has left its lease.
 public protocol ComparingTokenStore: SharedTokenStore {
-  /// Erases an account whose token the server refused, if the stored token is in the list.
+  /// Erases an account whose token the server refused, if the stored token is one of `tokens`.
   func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws
 }

@@ -10,9 +10,10 @@ public struct DueAccounts: Sendable {
     public let record: Result<AccountRecord, SQOAuthError>
     /// The version of the stored record, for queues that count versions; otherwise 0.
     public let version: Int64
-    /// Whether the account's server was paused; no other account of that server is taken for now.
+    /// Whether the account's renewal is the first request to its server after a pause.
     ///
-    /// It is `false` if the record cannot be read, because the keeper then sends no request.
+    /// Until the result of this request is known, the queue returns no other account of the server.
+    /// The value is `false` if the record cannot be read, because the keeper then sends no request.
     public let wasPaused: Bool
 
     /// Creates an account from its fields.

@@ -3,9 +3,10 @@ public import SQFoundation
 
 /// A memory of used one-time values, for an app with a single process.
 ///
-/// For each purpose it remembers at most 10 000 values; when it is full, it forgets the tenth of
-/// them that expires first. Each purpose has its own limit, because anyone can start web sign-ins:
-/// even very many of them do not make it forget a logout token.
+/// For each purpose it remembers at most 10 000 values. When it is full, it forgets the expired
+/// values; if there are none, it forgets the 1000 values that expire first. Each purpose has its
+/// own limit, because anyone can start web sign-ins: even very many of them do not make it forget a
+/// logout token.
 public final class MemoryOneTimeValues: OneTimeValues {
   /// The maximum number of values for each purpose.
   private static let limit = 10_000
@@ -47,7 +48,7 @@ public final class MemoryOneTimeValues: OneTimeValues {
     used.withLock { $0.values.contains { $0[value] != nil } }
   }
 
-  /// Forgets the tenth of the values that expires first.
+  /// Forgets one tenth of the values: those that expire first.
   ///
   /// It forgets several at once, so that the next calls need not search all values.
   private static func forgetSome(of used: inout [String: Date]) {

@@ -9,8 +9,8 @@ protocol NamedValue: Codable, Sendable, Hashable {
 /// Values that are stored under their own names, and encoded as one JSON object.
 ///
 /// Foundation decodes an object's members into a dictionary, in which two Unicode forms of a name
-/// are the same key. So if a name is a second form of another one, the name of its member ends with
-/// a NUL and a number.
+/// are the same key. So if a name is a second Unicode form of an earlier name, its JSON member's
+/// name is the name with a NUL and a number at its end.
 struct NamedValues<Value: NamedValue>: Sendable, Hashable {
   private var values = TextDictionary<Value>()
 
@@ -27,7 +27,7 @@ extension NamedValues: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     for (member, value) in try container.decode([String: Value].self) {
-      // A value under a different name would not be removed when it is replaced under its own name.
+      // Without this check, a value under a wrong name could replace the value under its own name.
       guard Self.is(member, of: value.ownName) else {
         throw DecodingError.dataCorruptedError(
           in: container, debugDescription: "a value is stored under a different name")
@@ -57,7 +57,7 @@ extension NamedValues: Codable {
     }
   }
 
-  /// Returns whether a member's name fits a value's own name: equal, or with a NUL and a number.
+  /// Returns whether a JSON member's name is a value's own name, perhaps with a NUL and a number.
   static func `is`(_ member: String, of name: String) -> Bool {
     guard member.utf8.starts(with: name.utf8) else { return false }
     let end = member.utf8.dropFirst(name.utf8.count)

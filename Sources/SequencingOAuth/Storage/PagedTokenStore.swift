@@ -2,7 +2,7 @@ public import SQFoundation
 
 /// A token store that reads its accounts page by page, for a store with very many accounts.
 public protocol PagedTokenStore: TokenStore {
-  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  /// Reads the next accounts after `key`, at most `limit`, in the order of ``AccountEntry/key``.
   ///
   /// A key is the UTF-8 bytes of an account's id; keys are compared byte by byte. `nil` starts with
   /// the first account. A page with fewer than `limit` accounts is the last one. The call throws
@@ -22,8 +22,8 @@ extension TokenStore {
 
   /// Loads the records of the accounts after an id, at most `limit` of them.
   ///
-  /// If the id is `nil`, it starts with the first account. The order is that of the ids' UTF-8
-  /// bytes. A page with fewer than `limit` records is the last one. A store that is not a
+  /// If the id is `nil`, the page starts with the first account. The order is that of the ids'
+  /// UTF-8 bytes. A page with fewer than `limit` records is the last one. A store that is not a
   /// ``PagedTokenStore`` lists all ids for each page.
   public func page(
     after id: String?, limit: Int

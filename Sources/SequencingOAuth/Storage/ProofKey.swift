@@ -25,7 +25,7 @@ package struct ProofKey: Sendable {
     pair = (key, Self.header(algorithm: algorithm, publicMembers: members))
   }
 
-  /// Returns the header of all proofs by a key, in base64url, and a dot.
+  /// Returns the header of a key's proofs in base64url, followed by a dot.
   static func header(algorithm: String, publicMembers: [String: String]) -> String {
     let publicJWK = JWKThumbprint.text(of: publicMembers)
     let header = "{\"alg\":\"\(algorithm)\",\"jwk\":\(publicJWK),\"typ\":\"dpop+jwt\"}"
@@ -40,8 +40,8 @@ package struct ProofKey: Sendable {
   }
 }
 
-// The two names of the algorithm, `EdDSA` and `Ed25519`, count as equal: the server's list decides
-// which of them is sent.
+// The two names of the algorithm, `EdDSA` and `Ed25519`, count as equal: which of them the SDK
+// sends depends on the names in the server's metadata.
 extension ProofKey: Hashable {
   package static func == (one: ProofKey, other: ProofKey) -> Bool {
     one.thumbprint == other.thumbprint && one.algorithmName == other.algorithmName

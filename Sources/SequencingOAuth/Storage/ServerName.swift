@@ -3,8 +3,9 @@ public import SQFoundation
 
 /// A digest that identifies an authorization server and a client together.
 ///
-/// After failures, an `AccountKeeper` pauses such a pair: a server limits each client, and a wrong
-/// secret is wrong for all accounts of the client.
+/// After failures, an `AccountKeeper` sends no requests for such a pair for some time. The other
+/// clients of the server are not affected, because a server limits the requests of each client
+/// separately, and a wrong secret concerns only one client.
 public struct ServerName: Hashable, Sendable {
   /// The digest: eight bytes.
   public let bytes: Data

@@ -1,8 +1,8 @@
 /// A token store that several processes use at the same time.
 ///
-/// Many servers accept a refresh token only once, so only one process may refresh an account's
-/// token. A store without this protocol is sufficient for a single process with one session for
-/// each account.
+/// Many servers accept a refresh token only once, so only one process at a time may refresh an
+/// account's token. A store without this protocol is sufficient for a single process with one
+/// session for each account.
 public protocol SharedTokenStore: TokenStore {
   /// Acquires the exclusive right to change an account; returns `nil` while another caller has it.
   ///
@@ -53,8 +53,8 @@ extension SharedTokenStore {
 
 /// A token store that checks, before the SDK gets a token, that the token can be saved.
 ///
-/// A store needs this if saving can fail, for example because of a full disk, a missing permission
-/// or a locked keyring.
+/// A store needs this protocol if saving can fail, for example because of a full disk, a missing
+/// permission or a locked keyring.
 public protocol ReservingTokenStore: TokenStore {
   /// Reserves space for the next record of an account, before a refresh token is sent.
   ///

@@ -14,7 +14,7 @@ package enum StateFolder {
     }
   }
 
-  /// Returns the path of a service's folder; a test can choose the variables.
+  /// Returns the path of a service's folder; a test can pass its own environment variables.
   static func path(
     service: String, variable: Lookup
   ) throws(SQOAuthError) -> String {

@@ -59,8 +59,8 @@ package struct StoredDecoder: Decoder {
       }
     // `known` is unwrapped first, because a cast of `nil` to an optional `Value` would succeed.
     if let known, let value = known as? Value { return value }
-    // Other types of the standard library would recurse forever: they ask a single-value container
-    // to decode the same type.
+    // Without this check, `Float`, for example, would recurse forever: its `init(from:)` asks a
+    // single-value container for a `Float`, and the container calls this method again.
     guard !(type is any LosslessStringConvertible.Type) else { throw Mismatch() }
     return try Value(from: StoredDecoder(value: value))
   }

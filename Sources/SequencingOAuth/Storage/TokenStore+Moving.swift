@@ -36,7 +36,8 @@ extension TokenStore {
     defer { lease.release() }
     guard let record = try await attempt("be read", { try await $0.load(id) }) else { return false }
     if let theirs = try await other.attempt("be read", { try await $0.load(id) }) {
-      // An earlier call may have ended after it saved the record and before it erased it here.
+      // An earlier call may have saved the record in the other store, and ended before it erased
+      // the record in this store.
       guard theirs.token.isSame(as: record.token) else {
         throw SQOAuthError(
           .accountChanged,

@@ -31,7 +31,8 @@ public protocol TokenStore: Sendable {
 }
 
 extension TokenStore {
-  /// Calls the store, and converts other errors into ``SQOAuthError/Code/storeFailed``.
+  /// Calls the store; an error that is not an ``SQOAuthError`` becomes the cause of
+  /// ``SQOAuthError/Code/storeFailed``.
   package func attempt<Value: Sendable>(
     _ purpose: String, _ body: @Sendable (Self) async throws -> Value
   ) async throws(SQOAuthError) -> Value {

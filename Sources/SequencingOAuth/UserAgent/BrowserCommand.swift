@@ -33,10 +33,11 @@ struct BrowserCommand: Sendable, Equatable {
 
   /// Returns whether this is a browser that shows its pages in a terminal.
   ///
-  /// A name such as `www-browser` is a distribution's link to the machine's preferred browser.
+  /// A program such as `www-browser` may be a link to the machine's preferred browser, so the
+  /// link's target is checked too.
   func isTextBrowser(_ environment: [String: String]) -> Bool {
     guard !isInBackground else { return false }
-    // With -g, Links opens a window.
+    // The text browser Links opens a window if it gets the option -g.
     guard !words.contains("-g") else { return false }
     if Self.textBrowsers.contains(Self.name(program)) { return true }
     guard let path = Executable.path(of: program, in: environment) else { return false }
@@ -58,7 +59,7 @@ extension BrowserCommand {
   static func named(_ environment: [String: String]) -> [BrowserCommand] {
     let text = environment["BROWSER"] ?? ""
     let entries = ShellWords.splitList(text, at: ":")
-    // A quote that is not closed is taken as an apostrophe in a name.
+    // A quote that is not closed counts as an apostrophe in the name of a program.
     return (entries ?? text.split(separator: ":").map(String.init)).compactMap { entry in
       var command = entry.trimmed
       let isInBackground = command.hasSuffix("&") && !command.hasSuffix("\\&")
@@ -145,7 +146,7 @@ enum Executable {
       return [ENOENT, ENOTDIR].contains(errno)
         ? missing : "\(path.printable): \(CLibrary.meaning(of: errno))"
     }
-    // A folder counts as executable if it can be entered.
+    // `access` also reports a folder as executable, if the folder can be entered.
     if status.st_mode & S_IFMT == S_IFDIR { return "\(path.printable) is a folder" }
     return access(path, X_OK) == 0 ? nil : "\(path.printable) is not executable"
   }

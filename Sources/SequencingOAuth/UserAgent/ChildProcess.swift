@@ -27,7 +27,7 @@ struct SpawnError: Error, CustomStringConvertible {
 final class RunningProcess: Sendable {
   /// The signals that end a program.
   enum Signal: Sendable {
-    /// The program can still clean up.
+    /// The signal SIGTERM, after which the program can still clean up.
     case terminate
     case kill
   }
@@ -115,7 +115,7 @@ enum ChildProcess {
   private static func startAlone(
     _ words: [String], _ streams: Streams, _ changes: [String: String]
   ) throws(SpawnError) -> (pid_t, OutputRelay?) {
-    // A terminal needs no relay, because no program waits for the end of a terminal.
+    // If standard error is a terminal, no relay is needed: no program waits for a terminal's end.
     guard case .shown = streams, isatty(2) == 0, let relay = OutputRelay() else {
       return (try spawn(words, streams, output: 2, changes), nil)
     }
@@ -188,12 +188,14 @@ enum ChildProcess {
     sigaddset(&signals, SIGPIPE)
     switch streams {
     case .shown:
-      // A process group of its own: the program may be the user's browser, which stays open.
+      // In its own process group, the program gets no Ctrl-C: it may be the user's browser, which
+      // stays open.
       posix_spawnattr_setpgroup(&spawning.attributes, 0)
       flags |= Int32(POSIX_SPAWN_SETPGROUP)
     case .detached: flags |= newSession
     case .terminal:
-      // This process ignores these signals for now; the program must not inherit that.
+      // While the program has the terminal, this process ignores the signals of the keyboard. The
+      // program must not inherit that.
       sigaddset(&signals, SIGINT)
       sigaddset(&signals, SIGQUIT)
     }

@@ -69,7 +69,7 @@ extension LandingPage {
     }
   }
 
-  /// Returns an explanation of an error, which is specific if the user can do something about it.
+  /// Returns an explanation of an error; it is specific if the user can do something about it.
   private static func explanation(of code: SQOAuthError.Code, _ app: String?) -> String {
     let start = app ?? "The app"
     return switch code {

@@ -7,7 +7,7 @@ enum LandingPage: Sendable {
   case signedIn
   case denied
   case failed(SQOAuthError.Code)
-  /// The redirect does not belong to this sign-in; the correct one may still come.
+  /// The redirect does not belong to this sign-in; the correct redirect may still come.
   case wrongState
   /// The sign-in already got another response, or has ended without one.
   case tooLate
@@ -19,8 +19,9 @@ enum LandingPage: Sendable {
   /// The request was too large for the receiver, so none of it was read.
   case tooLarge(status: Int)
 
-  /// Chooses the page for a request that the HTTP server refuses; `nil` for the server's own
-  /// response.
+  /// Chooses the page for a request that is too large; `nil` for any other refused request.
+  ///
+  /// If there is no page, the HTTP server sends its own response.
   init?(_ refusal: LoopbackRefusal) {
     guard case .tooLarge(let status) = RefusedRequest(refusal) else { return nil }
     self = .tooLarge(status: status)
@@ -35,10 +36,10 @@ enum LandingPage: Sendable {
     }
   }
 
-  /// Chooses the page for a redirect, and waits a while for the sign-in's result if it was
-  /// accepted.
+  /// Chooses the page for a redirect.
   ///
-  /// A repeated redirect is treated like an accepted one.
+  /// If the redirect was accepted, the call waits at most 10 s for the sign-in's result. A repeated
+  /// redirect is treated like an accepted one.
   init(
     for offer: PendingAuthorization.OfferResult, outcome: OneShot<LandingPage>,
     by clock: any WallClock

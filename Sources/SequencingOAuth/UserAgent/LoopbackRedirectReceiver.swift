@@ -8,7 +8,8 @@ import SQLoopback
 /// exact path with the correct `Host` reaches the sign-in. If the sign-in asked for a form
 /// (`response_mode=form_post`), a POST request with a form reaches it too. Any other request gets
 /// an error status and does not affect the sign-in. The last refused request that may have come
-/// from the redirected browser is recorded, for the error of a sign-in without a response.
+/// from the redirected browser is recorded: if the sign-in gets no response, its error mentions
+/// that request.
 ///
 /// - SeeAlso: RFC 8252, sections 7.3 and 8.3
 final class LoopbackRedirectReceiver: Sendable {

@@ -13,7 +13,7 @@ struct ProgramTerminal: Sendable {
   /// It also returns `nil` if there is no terminal.
   static func current() -> ProgramTerminal? {
     guard isatty(2) == 1 else { return nil }
-    // A program in the background would be stopped when it first reads the keys.
+    // The system stops a background program as soon as the program reads from the terminal.
     let foreground = tcgetpgrp(2)
     guard foreground == -1 || foreground == getpgrp() else { return nil }
     if isatty(0) == 1 { return ProgramTerminal(input: 0, output: 2) }
@@ -23,7 +23,7 @@ struct ProgramTerminal: Sendable {
     return ProgramTerminal(input: nil, output: 2)
   }
 
-  /// Prepares the terminal for another program, which reads the keys until ``Loan/end(isReset:)``.
+  /// Prepares the terminal for another program, which has it until ``Loan/end(isReset:)``.
   func lend() -> Loan { Loan(self) }
 
   /// The state of the terminal and of this program while another program has the terminal.
@@ -45,7 +45,8 @@ struct ProgramTerminal: Sendable {
     /// have left.
     func end(isReset: Bool) {
       if isReset {
-        // The normal screen, the cursor, normal colors and keys, no mouse, no bracketed paste.
+        // Selects the normal screen, shows the cursor, and restores normal colors and cursor keys;
+        // turns off mouse reports and bracketed paste.
         let reset = "\u{1B}[?1049l\u{1B}[?25h\u{1B}[0m\u{1B}[?1l\u{1B}>\u{1B}[?1000l\u{1B}[?2004l\r"
         Array(reset.utf8).withUnsafeBytes { _ = write(terminal.output, $0.baseAddress, $0.count) }
       }

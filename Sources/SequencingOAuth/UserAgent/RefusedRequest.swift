@@ -28,7 +28,7 @@ enum RefusedRequest: Sendable, Hashable {
     }
   }
 
-  /// The request and a remedy, for the message of a sign-in that got no response.
+  /// What was wrong with the request, and a remedy, for the error of a sign-in without a response.
   var explanation: String {
     switch self {
     case .path(let path, let expected):

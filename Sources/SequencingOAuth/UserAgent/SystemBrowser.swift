@@ -18,9 +18,9 @@ public import SQFoundation
 /// while it runs. With ``willUseTerminal`` and ``didUseTerminal``, an app can avoid using the
 /// terminal in the meantime.
 ///
-/// It throws ``SQOAuthError/Code/browserUnavailable`` if no command can be run, if all commands
-/// fail, or if the user chose no command and the system has none, for example because there is no
-/// display.
+/// ``open(_:)`` throws ``SQOAuthError/Code/browserUnavailable`` if no command can be run, if all
+/// commands fail, or if the user chose no command and the system has none, for example because
+/// there is no display.
 public struct SystemBrowser: UserAgent {
   /// A closure that the SDK calls, and waits for, before a text browser gets the terminal.
   ///
@@ -183,7 +183,7 @@ public struct SystemBrowser: UserAgent {
     }
     started.resolve(browser)
     guard let status = await browser.end.value() else {
-      // In a sign-in, the sign-in ends the browser, after the user has read the last page.
+      // During a sign-in, the SDK ends the browser later, after the user has read the last page.
       if wait == nil { await browser.close() }
       throw CancellationError()
     }

@@ -32,7 +32,7 @@ public protocol UserAgent: Sendable {
   /// ``PendingSignIn/handleRedirect(_:)-(String)``.
   func open(_ url: URL, for signIn: PendingSignIn) async throws
 
-  /// Reports that the SDK refused a redirect that has an error but does not name the sign-in.
+  /// Reports that the SDK refused a redirect with an error but without the sign-in's `state`.
   ///
   /// Use it to inform the user. The sign-in continues, because a redirect without a `state` may
   /// come from anyone. But if the server itself omitted the `state`, no other redirect will come,

@@ -52,8 +52,8 @@ extension AuthorizationModule {
           .logoutTokenInvalid, "the logout token was used before; no session ended")
       }
       let value = try await work(token)
-      // The result does not matter: a simultaneous call with the same token has ended the same
-      // sessions.
+      // The result does not matter: if a simultaneous call has marked the token first, that call
+      // has ended the same sessions.
       if wasUsed != nil { _ = try await mark.leave() }
       return value
     }
@@ -111,9 +111,9 @@ extension AccountManager {
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
   /// as many sessions as it can, and the provider may send the token again. With an app's
   /// `OneTimeValues` that cannot look a value up, the token counts as used before the sessions end,
-  /// so the same token is then rejected. A database finds the user's records by an index; with
-  /// other stores the call reads all records, page by page. The call skips damaged records, because
-  /// no process can use their tokens.
+  /// so it is rejected if the provider sends it again. A database finds the user's records by an
+  /// index; with other stores the call reads all records, page by page. The call skips damaged
+  /// records, because no process can use their tokens.
   ///
   /// - Returns: The identifiers of the accounts whose sessions ended.
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.logoutTokenInvalid` if the token breaks a rule or
@@ -155,7 +155,7 @@ extension AccountManager {
       switch account.record {
       case .success(let record) where token.names(record): ids.insert(ExactText(record.id))
       case .success: break
-      // No host can read a damaged record, or use its tokens.
+      // A damaged record is skipped, because no host can use its tokens.
       case .failure(let error): if error.code != .storeDamaged { unreadable = error }
       }
     }
@@ -164,7 +164,7 @@ extension AccountManager {
     } else {
       try await store.forEachEntry { look(at: $0) }
     }
-    // The token may name an account that cannot be read.
+    // The unreadable record may be the record of the account that the token names.
     if ids.isEmpty, let unreadable { throw unreadable }
     return ids.sorted().map(\.text)
   }

@@ -21,7 +21,7 @@ public enum KeepingChoice: Sendable, Hashable {
   /// if the access token does not expire, or outlives the refresh token.
   case lapsing(after: Duration)
 
-  /// Returns the time until a due account should be renewed, or zero if it should be renewed now.
+  /// Returns the time until an account should be renewed, or zero if it should be renewed now.
   ///
   /// Returns `nil` if the account should not be renewed until the app has used it.
   func delay(_ record: AccountRecord, at now: Date) -> Duration? {

@@ -23,7 +23,7 @@ final class KeepingWorker: Sendable {
   private static let claim = Duration.seconds(120)
   /// The longest pause between two checks for due accounts if none is due and the store works.
   private static let period = Duration.seconds(1)
-  /// How long to skip an unused, unknown or damaged account.
+  /// How long to skip an account that is unused, has no configuration, or has a damaged record.
   private static let leave = (
     unused: Duration.seconds(86_400), unknown: Duration.seconds(3600),
     damaged: Duration.seconds(600)
@@ -62,8 +62,8 @@ final class KeepingWorker: Sendable {
     await withDiscardingTaskGroup { group in
       var pause = Duration.milliseconds(500)
       while !Task.isCancelled {
-        // Get the bell before taking accounts, so that the end of a renewal in the meantime is not
-        // missed.
+        // The bell is a signal that a renewal has ended. Get it before taking accounts, so that the
+        // end of a renewal in the meantime is not missed.
         let (count, bell) = running.withLock { running in
           if running.bell.current != nil { running.bell = OneShot() }
           return (running.count, running.bell)
@@ -106,7 +106,7 @@ final class KeepingWorker: Sendable {
 
   /// Waits until a renewal ends, the time is over or the keeper is stopped.
   private func wait(for bell: OneShot<Void>, atMost time: Duration) async {
-    // The pause is random, so that keepers do not query at the same time, and never zero.
+    // The pause is never zero. It is random, so that keepers do not query at the same time.
     let pause = max(time, .milliseconds(5)) * Double.random(in: 1...1.05)
     _ = await bell.wait(until: .now + pause)
   }
@@ -232,7 +232,7 @@ final class KeepingWorker: Sendable {
 }
 
 extension SQOAuthError {
-  /// Whether the client's other accounts would get the same error from the server now.
+  /// Whether requests for the client's other accounts would now fail with this error too.
   fileprivate var concernsServer: Bool {
     if retryAfter != nil || isOutage { return true }
     return switch code {

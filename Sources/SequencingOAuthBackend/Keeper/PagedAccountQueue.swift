@@ -11,14 +11,14 @@ final class PagedAccountQueue: AccountQueue {
   /// What the queue remembers of an account's record.
   private struct Mark: Equatable {
     let server: ServerName
-    /// A hash value of the record and its token's dates, which a save changes.
+    /// A hash value of the record and of its token's dates; it changes when a new token is saved.
     let hash: Int
 
     init(_ record: AccountRecord) {
       server = ServerName(of: record)
       var hasher = Hasher()
       hasher.combine(record)
-      // A token's own hash has no dates, and a server may send the same token again.
+      // A token's own hash value ignores its dates, and a server may send the same token again.
       hasher.combine(record.token.issueDate)
       hasher.combine(record.token.expirationDate)
       hash = hasher.finalize()
@@ -39,7 +39,7 @@ final class PagedAccountQueue: AccountQueue {
   /// A moment in both times of a clock: its date and its steady time.
   ///
   /// A token expires at a date, and a server's pause ends at a date. An account's pause must not
-  /// change when the system's date changes.
+  /// change when the system's date changes, so it ends at a steady time.
   private struct Moment {
     let date: Date
     let steady: Duration
@@ -64,7 +64,7 @@ final class PagedAccountQueue: AccountQueue {
     /// The time of the last reading of all records, by the clock's steady time.
     var readAt: Duration?
 
-    /// Takes due accounts; also returns the time until the next one is due.
+    /// Takes due accounts; also returns the time until the next account is due.
     mutating func take(
       atMost count: Int, at now: Moment, for time: Duration
     ) -> (ids: [String], next: Duration?) {
@@ -121,7 +121,7 @@ final class PagedAccountQueue: AccountQueue {
   private func account(_ id: String, at now: Date) async -> DueAccounts.Account? {
     do throws(SQOAuthError) {
       let record = try await store.attempt("be read") { try await $0.load(id) }
-      // With a jitter of 1, the date is the earliest one on which the token can be due.
+      // With a jitter of 1, the result is the earliest date at which the token can be due.
       let date = record?.dueDate(at: now, jitter: 1)
       return state.withLock { state in
         guard let record, let date, date <= now else {
@@ -150,7 +150,7 @@ final class PagedAccountQueue: AccountQueue {
     do throws(SQOAuthError) {
       let found = try await entries(at: now.date)
       state.withLock { state in
-        // An account that this process has taken or postponed keeps its time, unless it was saved.
+        // If a record is unchanged, its entry stays: this process may have postponed the account.
         state.entries.merge(found) { old, new in old.mark == new.mark ? old : new }
         state.entries = state.entries.filter { found[$0.key] != nil }
       }

@@ -55,9 +55,10 @@ public struct AccessTokenClaims: Sendable, Hashable {
     }
   }
 
-  /// Throws unless the token is bound to a key or to a certificate, so that a thief cannot use it.
+  /// Throws unless the token is bound to a key or to a certificate.
   ///
-  /// Call it after the check of a ``ProtectedRequest``, if your service accepts no Bearer tokens.
+  /// A thief cannot use such a token without the private key. Call this method after the check of a
+  /// ``ProtectedRequest``, if your service accepts no Bearer tokens.
   ///
   /// - Throws: `SQOAuthError.Code.accessTokenInvalid`; answer the request with status 401 then.
   public func requireBound() throws(SQOAuthError) {

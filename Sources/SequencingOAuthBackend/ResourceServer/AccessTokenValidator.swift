@@ -171,8 +171,8 @@ public struct AccessTokenValidator: Sendable {
     if !isCurrent {
       let signatures = try signatures(by: try await context.client(for: .strangers))
       guard let keys = try await signatures.currentKeys(), keys == entry.keys else { return nil }
-      // The entry gets the key set that is in memory now. So the next check only finds that both
-      // are copies of one set, and need not compare the keys.
+      // The entry gets the key set that is in memory now. The next check then finds that the entry
+      // and the memory share one key set, and need not compare the keys.
       let entry = VerifiedTokens.Entry(claims: entry.claims, keys: keys)
       verified.keep(entry, of: digest, at: steadyTime)
     }

@@ -28,7 +28,7 @@ final class IntrospectionCache: Sendable {
   /// The running requests about one token.
   private struct Asked: Sendable {
     var questions = 0
-    /// How often the token was forgotten since the first of these requests began.
+    /// The number of calls of `forget` for the token while at least one of its requests runs.
     var forgets = 0
   }
 

@@ -97,8 +97,7 @@ struct IntrospectionResponse: Sendable {
   /// revoked.
   private func isNew(_ date: Date, at now: Date) -> Bool {
     let tolerance = client.configuration.clockTolerance.seconds
-    // The server created its response after the request, and the request is at most one time limit
-    // old.
+    // The request began at most one time limit ago, and the server created its response after that.
     let earliest = now.addingTimeInterval(-tolerance - request.timeout.seconds)
     return earliest <= date && date <= now.addingTimeInterval(tolerance)
   }

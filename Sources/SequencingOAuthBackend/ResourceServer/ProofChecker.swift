@@ -6,7 +6,7 @@ import SequencingOAuth
 /// A checker of the DPoP proof that a token bound to a key needs.
 struct ProofChecker: Sendable {
   private let context: ClientContext
-  /// The list of used proofs: that of the app or its store, or else that of this process.
+  /// The list of used proofs, from the app or its store; otherwise the list of this process.
   private let used: any OneTimeValues
 
   /// The list of used proofs that all checkers of this process share.
@@ -36,7 +36,7 @@ struct ProofChecker: Sendable {
     guard let thumbprint = claims.proofKeyThumbprint, thumbprint == proof.thumbprint else {
       throw SQOAuthError(.accessTokenInvalid, "the access token is not bound to the proof's key")
     }
-    // This check is the last, so that only the owner of a valid token can fill the memory.
+    // This check is the last, so that only the owner of a valid token can add proofs to the list.
     try await proof.checkNew(in: used, at: now, tolerance: tolerance)
   }
 }

@@ -7,8 +7,8 @@ import SequencingOAuth
 ///
 /// A caller sends the same token with each request, and verifying its signature takes most of a
 /// check's time. A cached token is used only while the issuer still publishes the keys that
-/// verified it. Looking up these keys takes longer than all other checks of a cached token, so it
-/// is done once a second.
+/// verified it. Looking up these keys takes longer than all other checks of a cached token, so the
+/// SDK looks them up at most once a second.
 final class VerifiedTokens: Sendable {
   /// The claims of a token, and the keys that verified it.
   struct Entry: Sendable {
@@ -40,8 +40,10 @@ final class VerifiedTokens: Sendable {
     token.utf8.count <= maximumLength ? Digest.sha256(token) : nil
   }
 
-  /// Returns the entry of a token that was verified before, and whether its keys were current a
-  /// moment ago; `nil` for any other token.
+  /// Returns the entry of a token that was verified before; `nil` for any other token.
+  ///
+  /// `isCurrent` is `true` if the issuer's keys were looked up less than a second ago and were the
+  /// entry's keys.
   func entry(of digest: Data, at now: Duration) -> (entry: Entry, isCurrent: Bool)? {
     state.withLock { state in
       guard let entry = state.entries.use(digest) else { return nil }

@@ -10,7 +10,7 @@ struct WebCodeGrant: Sendable {
   /// The store that remembers finished sign-ins.
   let oneTimeValues: any OneTimeValues
 
-  /// Begins a sign-in; returns the URL for the user's browser, and the value to keep.
+  /// Begins a sign-in; returns the URL for the user's browser, and the ``WebSignIn`` to keep.
   func begin(
     _ options: SignInOptions
   ) async throws(SQOAuthError) -> (url: URL, signIn: WebSignIn) {

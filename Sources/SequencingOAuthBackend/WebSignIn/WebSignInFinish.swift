@@ -1,7 +1,7 @@
 import SQBasics
 import SequencingOAuth
 
-/// The end of a web application's sign-in: it requests the token, then stores it as an account.
+/// The last steps of a web application's sign-in: get the token, then store it in an account.
 ///
 /// The code can be used only once, so the steps continue even if the caller is cancelled.
 struct WebSignInFinish: Sendable {

@@ -71,11 +71,11 @@ public struct WebSignInSealer: Sendable {
     return text
   }
 
-  /// Opens a text from ``seal(_:session:)``; the session must be the one given there.
+  /// Opens a text from ``seal(_:session:)``, which needs the same `session`.
   ///
   /// - Throws: `SQOAuthError.Code.webSignInInvalid` if the text was changed, was sealed with
   ///   another key or belongs to another browser session; `SQOAuthError.Code.storeFailed` if
-  ///   OpenSSL cannot read the key of the sign-in's tokens.
+  ///   OpenSSL cannot read the key to which the sign-in's tokens will be bound.
   public func open(_ text: String, session: String) throws(SQOAuthError) -> WebSignIn {
     guard !session.isEmpty, text.utf8.count <= Self.maximumLength, let box = Base64URL.decode(text)
     else {

@@ -26,7 +26,7 @@ final class MessageInbox: Sendable {
 
   // MARK: The transport's side
 
-  /// Sets the closure that gets the number of bytes that the app has read, on the reader's thread.
+  /// Sets a closure that gets the number of read bytes; it is called on the reader's thread.
   func whenRead(_ tell: @escaping @Sendable (Int) -> Void) {
     state.withLock { $0.tell = tell }
   }
@@ -43,8 +43,8 @@ final class MessageInbox: Sendable {
 
   /// Records that no more messages will arrive.
   ///
-  /// If `end` is an error of this side, unread messages are dropped. After an error from the
-  /// server, they can still be read.
+  /// If `end` is an error that does not come from the server, unread messages are dropped. After an
+  /// error from the server, they can still be read.
   func finish(_ end: Result<Void, RPCCallError>) {
     let readers = state.withLock { state in
       if state.end == nil { state.end = end }

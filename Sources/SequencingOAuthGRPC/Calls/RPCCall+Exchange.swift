@@ -15,7 +15,7 @@ extension RPCCall {
     do throws(RPCCallError) {
       answer = try await self.answer(of: stream)
     } catch {
-      // The server may have ended the connection with words of its own.
+      // The error may contain words of the server, and these may repeat a secret of the call.
       throw error.removing(secrets)
     }
     let head = RPCResponseHead(answer.head, removing: secrets)

@@ -108,7 +108,8 @@ extension RPCCall {
 
   /// Runs a body in a task that is cancelled when the call times out or is cancelled.
   ///
-  /// The call then ends without waiting for the task, because the app's code may ignore that.
+  /// The call then ends without waiting for the task, because the app's code may ignore the
+  /// cancellation.
   private func inTime<Value: Sendable>(
     _ body: @escaping @Sendable () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {

@@ -80,7 +80,7 @@ extension RPCConnection {
     if session?.isTerminated == true { breakOff() }
   }
 
-  /// Ends the connection and tries once to tell the server which rule it broke.
+  /// Ends the connection, and tries once to tell the server which rule the server broke.
   private func breakOff() {
     fill()
     if !bytes.isSent { _ = bytes.send() }

@@ -2,7 +2,7 @@ import SQBasics
 import SQHTTP2
 import SequencingOAuth
 
-/// Handles the events of the HTTP/2 session.
+/// The handlers for the events of the HTTP/2 session.
 extension RPCConnection: HTTP2SessionOwner {
   func sectionBegins(of stream: Int32) {
     streams[stream]?.sectionBegins()
@@ -108,7 +108,8 @@ extension RPCConnection: HTTP2SessionOwner {
 
   /// Returns a server's words, cut off after at most 100 characters.
   ///
-  /// No word is cut, because a call finds only its whole token in the text.
+  /// No word is cut: the text may repeat a call's token, and only a whole token can be found and
+  /// removed.
   private static func words(of debug: UnsafeRawBufferPointer) -> String {
     let text = String(decoding: debug, as: UTF8.self).printable(atMost: 101)
     guard text.unicodeScalars.count > 100 else { return text }

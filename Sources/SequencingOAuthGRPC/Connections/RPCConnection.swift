@@ -2,9 +2,9 @@ import SQBasics
 import SQHTTP2
 import SequencingOAuth
 
-/// One HTTP/2 connection to a server, with the attempts on it.
+/// One HTTP/2 connection to a server, with the attempts to make calls on it.
 ///
-/// The lock of its ``RPCPeer`` protects it.
+/// It may be used only under the lock of its ``RPCPeer``.
 final class RPCConnection {
   let bytes: ConnectionBytes
   let settings: HTTP2Session.Settings
@@ -39,7 +39,7 @@ final class RPCConnection {
   ///
   /// A server may send faster than the client reads.
   static let turns = 16
-  /// The number of attempts that end unsent before the connection accepts no further attempts.
+  /// The number of unsent attempts after which the connection accepts no further attempts.
   private static let maximumAbandoned = 1000
 
   /// Creates a connection, and begins the TLS handshake or, without TLS, HTTP/2.
@@ -98,7 +98,7 @@ final class RPCConnection {
 
   // MARK: The end
 
-  /// Ends the connection and its attempts; moves those that the server cannot have seen.
+  /// Ends the connection and its attempts; attempts that the server cannot have seen are moved.
   func fail(_ error: RPCCallError) {
     guard failure == nil else { return }
     failure = error
@@ -115,7 +115,7 @@ final class RPCConnection {
   }
 
   func failBroken(_ reason: String) {
-    // With TLS 1.3, the server may reject the client after the client's part of the handshake.
+    // With TLS 1.3, the server may reject the client after the client has ended its handshake.
     if let tls = bytes.tls, !pulse.isProven {
       let moment = session == nil ? "in" : "after"
       return fail(

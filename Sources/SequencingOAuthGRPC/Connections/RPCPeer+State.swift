@@ -123,7 +123,7 @@ extension RPCPeer.State {
     }
   }
 
-  /// Counts a move for each waiting attempt, because the connection ended before it made any.
+  /// Counts a move for each waiting attempt, because the connection ended without any attempt.
   ///
   /// Without this count, attempts without a deadline could wait for ever.
   private mutating func moveWaiting(from connection: RPCConnection) {
@@ -151,7 +151,8 @@ extension RPCPeer.State {
 
   /// Does what is due, and computes the next due time.
   mutating func check(at now: UInt64) {
-    // `mustOpen` adds the end of a pause between attempts, if a call waits for it.
+    // This forgets the end of a pause between attempts. The peer calls `mustOpen` afterwards, which
+    // sets that time again if a call waits for it.
     nextCheck = .max
     for connection in (current.map { [$0] } ?? []) + draining {
       connection.check(at: now)

@@ -29,7 +29,7 @@ final class RPCPeer: EventHandler {
     var pingInterval: UInt64 = 0
     /// The time before which nothing is due.
     var nextCheck = UInt64.max
-    /// The time at which the event loop will call; never if none is set.
+    /// The time at which the event loop will call `timeIsDue`; `UInt64.max` means never.
     var alarm = UInt64.max
     /// Attempts that have ended, but whose callers still have to be resumed.
     var ended: [RPCStream] = []
@@ -80,8 +80,8 @@ final class RPCPeer: EventHandler {
 
   /// Makes an attempt as soon as there is a connection; the attempt's continuation must be set.
   ///
-  /// If no other attempt is under way, it is made on the caller's thread. Otherwise the loop makes
-  /// all attempts that arrived together in one step, which costs both sides less.
+  /// If no other attempt is under way, it is made on the caller's thread. Otherwise the event loop
+  /// makes all attempts that arrived together in one step, which costs less.
   func start(_ stream: RPCStream) {
     let (isAlone, mustAnnounce) = arrivals.withLock { arrivals in
       arrivals.count += 1
@@ -180,7 +180,7 @@ final class RPCPeer: EventHandler {
     }
   }
 
-  /// Ends all attempts, because nothing waits for their connections any more.
+  /// Ends all attempts, because the event loop no longer watches their connections.
   func loopHasFailed() {
     let streams = takeArrivals()
     act { state in
@@ -226,7 +226,7 @@ final class RPCPeer: EventHandler {
       body(&state)
       state.settle()
       let mustOpen = state.mustOpen()
-      // The loop keeps this peer alive while a time is set.
+      // The event loop keeps this peer alive while a time is set, so an idle peer sets no time.
       if state.isIdle { state.nextCheck = .max }
       if state.nextCheck != state.alarm {
         if let loop = EventLoop.shared {

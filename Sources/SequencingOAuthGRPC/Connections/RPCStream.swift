@@ -5,7 +5,7 @@ import SequencingOAuth
 
 /// One attempt to make a call: what it sends on a stream, and what it receives.
 ///
-/// The lock of its ``RPCPeer`` protects it from its start until its continuation is resumed.
+/// From its start until its continuation is resumed, use it only under the lock of its ``RPCPeer``.
 final class RPCStream: @unchecked Sendable {
   /// The content of a request.
   enum Content {
@@ -160,7 +160,7 @@ final class RPCStream: @unchecked Sendable {
     section.begin()
   }
 
-  /// Adds a field; returns `false` and ends the attempt if the response has too many.
+  /// Adds a field; returns `false` and ends the attempt if the response has too many fields.
   func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     if section.take(name, value) { return true }
     end(.tooManyFields)
@@ -209,9 +209,9 @@ final class RPCStream: @unchecked Sendable {
 
   /// Returns by how many bytes to reopen the receive window.
   ///
-  /// Only bytes of complete messages that the app has not read keep the window closed. While a
-  /// message is incomplete, its bytes reopen the window. When the message is complete, the window
-  /// stays closed until the app has read as many bytes.
+  /// Bytes of an incomplete message reopen the window at once. When the message is complete, all
+  /// its bytes count as unread, so the window was reopened too far. Later bytes do not reopen the
+  /// window until this difference is made up.
   private func credit() -> Int {
     let more = max(received - unread - consumed, 0)
     consumed += more

@@ -29,7 +29,7 @@ final class TLSLayer {
     self.incoming = incoming
     self.outgoing = outgoing
     self.authority = authority
-    // A certificate lists an IP address as an address, and SNI announces only names.
+    // An IP address is not a host name: OpenSSL checks it separately, and SNI must not contain it.
     let isAddress = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), host) == 1
     let isNamed =
       isAddress || SSL_set1_host(tls, host) == 1 && sq_ssl_set_server_name(tls, host) == 1

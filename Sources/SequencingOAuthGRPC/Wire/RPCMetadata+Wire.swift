@@ -26,7 +26,7 @@ extension RPCMetadata {
           entries.append(Entry(name: name, value: .bytes(bytes)))
         }
       } else {
-        // Some servers repeat the token that they received.
+        // Some servers repeat the received token in `www-authenticate`, so the token is removed.
         let text =
           name == "www-authenticate" ? secrets.removed(from: field.value) : field.value
         entries.append(Entry(name: name, value: .text(text)))

@@ -7,7 +7,7 @@ import SequencingOAuth
 /// Only one task at a time uses it: first the task that sends the request, then, while the response
 /// arrives, the task that consumes the response, and after that the sending task again.
 final class DownloadAttempt: @unchecked Sendable {
-  /// The error with which this side ended the transfer; `nil` if this side did not end it.
+  /// The error with which the SDK ended the transfer; `nil` if the SDK did not end it.
   private(set) var failure: SQOAuthError?
   /// The number of the file's bytes that the attempt has received.
   private(set) var receivedBytes: Int64 = 0
@@ -74,7 +74,7 @@ final class DownloadAttempt: @unchecked Sendable {
     do throws(SQOAuthError) {
       response = try await send(request())
     } catch {
-      // The client may have replaced this attempt's own error with a different one.
+      // The HTTP client may have replaced this attempt's own error with a different error.
       throw failure ?? error
     }
     if let failure { throw failure }

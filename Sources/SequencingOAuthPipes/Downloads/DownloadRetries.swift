@@ -58,7 +58,7 @@ struct DownloadRetries {
   private func isLost(_ error: SQOAuthError) -> Bool {
     switch error.code {
     case .connectionFailed: true
-    // Either the server stopped sending, or the time limit for all attempts was reached.
+    // If there is time left for all attempts, the request timed out because the server was silent.
     case .requestTimedOut: deadline.map { ContinuousClock.now < $0 } ?? true
     default: false
     }

@@ -110,7 +110,7 @@ final class PartialFile: @unchecked Sendable {
       do throws(FileFailure) {
         try lock.file.sync()
       } catch {
-        // It is unknown which bytes have reached the disk.
+        // It is unknown which bytes have reached the disk, so no later call may use them.
         try save(nil)
         throw error
       }

@@ -78,7 +78,7 @@ final class AccountNotices: Sendable {
   func announce(_ id: String) {
     let name = NoticeName(id)
     let (new, old) = state.withLock { state in
-      // If earlier changes are still waiting, the task already knows that it must send.
+      // If earlier changes are still waiting, the listener already knows that it must send.
       let old = state.changed.isEmpty ? state.listener : nil
       if state.changed.count < Self.mostChanges { state.changed.insert(name) }
       return (newListener(&state), old)

@@ -22,7 +22,7 @@ final class NoticeListener: Sendable {
     var wait: SocketWait?
   }
 
-  /// The time between two comparisons: if the connection receives notices, and if it does not.
+  /// The time between two comparisons of versions: with notices, and without.
   private static let periods = (listening: Duration.seconds(30), polling: Duration.seconds(5))
   /// The time limit of one statement.
   private static let limit = Duration.seconds(10)

@@ -11,11 +11,11 @@ extension HTTPTransport {
   /// ```
   ///
   /// The client sends about 75 requests over http to 127.0.0.1, and one to a closed port of
-  /// 127.0.0.2, so it must allow this and use no proxy for it. The SDK sends the requests as it
-  /// sends those of an account. If the client ignores `WebRequest.timeout`, for example, the SDK
-  /// cancels the request. The method takes about two seconds if the client keeps its duties, and
-  /// otherwise at most a minute; but if the client never returns, the method does not return
-  /// either. TLS is not checked.
+  /// 127.0.0.2. It must allow these requests and use no proxy for them. The SDK calls the client as
+  /// it does for the requests of an account. If the client ignores `WebRequest.timeout`, for
+  /// example, the SDK cancels the request. The method takes about two seconds if the client keeps
+  /// its duties, and otherwise at most a minute; but if the client never returns, the method does
+  /// not return either. TLS is not checked.
   ///
   /// - Parameter duties: The duties to check; by default all.
   /// - Returns: The broken duties, in the order of `duties`.

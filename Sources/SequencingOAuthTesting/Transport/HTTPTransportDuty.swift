@@ -25,8 +25,8 @@ public enum HTTPTransportDuty: String, Sendable, Hashable, CaseIterable {
   /// If the path of the file is a symbolic link, the request fails, and the link's target does not
   /// change.
   case fileLink
-  /// For the destination `stream`, the closure gets the head without bytes, then the content in
-  /// order; an error of the closure ends the request.
+  /// For the destination `stream`, the closure's first call gets the head and no bytes, and its
+  /// later calls get the content in order; an error of the closure ends the request.
   case stream
   /// A response with any status is returned, and is not an error.
   case status

@@ -23,7 +23,7 @@ extension TransportProbe {
     let refusal = try await send(try download("/status/404/file", to: missing))
     try require(
       refusal.body == Data("hello".utf8),
-      "with a file as the destination, the body of a 404 lacks its content")
+      "with a file as the destination, the content of a 404 is not in the response's body")
     try require(
       !FileManager.default.fileExists(atPath: missing.path) || Self.isEmpty(missing),
       "the content of a 404 is in the file")
@@ -59,12 +59,12 @@ extension TransportProbe {
       let response = try await send(request)
       let found = pieces.withLock(\.self)
       try require(
-        found.first?.count == 0, "the closure is not called first with the head and no bytes")
+        found.first?.count == 0, "the closure's first call does not have the head without content")
       let sum = found.reduce(0) { $0 + $1.count }
       try require(sum == size, "the closure of \(path) got \(sum) of \(size) bytes")
       try require(
         found.allSatisfy { $0.status == response.status },
-        "the status that the closure of \(path) got is not the response's")
+        "the closure for \(path) got another status than the response has")
       try require(response.body.isEmpty, "the content of a closure's response is also in its body")
     }
     struct Refused: Error {}

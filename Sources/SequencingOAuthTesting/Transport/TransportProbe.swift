@@ -17,7 +17,8 @@ struct TransportProbe: Sendable {
   /// Starts the server and creates the folder.
   init(_ transport: any HTTPTransport) throws(SQOAuthError) {
     self.transport = transport
-    // After a failure, the server stops by itself, but a folder would stay.
+    // The server comes first: if the folder then fails, the server stops by itself. In the other
+    // order, a failure of the server would leave the folder behind.
     server = try ProbeServer()
     folder = FileManager.default.temporaryDirectory
       .appending(path: "sequencing-oauth-\(UUID().uuidString)")

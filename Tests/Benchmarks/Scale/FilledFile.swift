@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SequencingOAuth
 
-/// Token files with many accounts, written in one step: each save would write the whole file.
+/// Token files with many accounts, written in one step, because each save writes the whole file.
 enum FilledFile {
   /// The members of the file except the digest, which `EmbeddedDigest` adds.
   private struct Content: Encodable {

@@ -27,7 +27,7 @@ enum Scale {
     }
   }
 
-  /// Returns the error for a missing program without which a chart would have fewer lines.
+  /// Returns the error for a missing program; without that program, a chart would lack a line.
   static func missing(_ what: String) -> BenchmarkError {
     BenchmarkError("\(what) is missing for the charts; run Scripts/install test benchmark")
   }

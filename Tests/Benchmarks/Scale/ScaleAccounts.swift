@@ -1,6 +1,6 @@
 import Charts
 
-/// The chart of accounts in a database: it finds one among a million by reading a few pages.
+/// The chart of accounts in a database: to find one in a million, it reads only few pages.
 enum ScaleAccounts {
   static let counts = [100, 1000, 10_000, 100_000, 1_000_000]
 

@@ -7,7 +7,7 @@ enum ScaleCalls {
     defer { peers.stop() }
     let channel = try await peers.channel()
     let times = try await Scale.lines(at: [1, 10, 100, 1000, 10_000]) { width in
-      // With these counts each width takes about the same time.
+      // With more open calls, more calls are made, so that each measurement takes about as long.
       let count = width == 1 ? 3000 : width == 10 ? 8000 : 20_000
       guard let goCalls = peers.goCalls(count, width).run else { return [] }
       return [

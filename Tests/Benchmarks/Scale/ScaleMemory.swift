@@ -22,8 +22,7 @@ enum ScaleMemory {
 
   // MARK: In the separate process
 
-  /// The argument that starts this program as the separate process; the number of accounts follows
-  /// it.
+  /// The argument that makes this program hold accounts; the number of accounts follows it.
   static let argument = "--hold"
 
   /// Holds the accounts and prints the kilobytes of the process.

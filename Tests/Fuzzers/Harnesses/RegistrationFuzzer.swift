@@ -29,7 +29,7 @@ extension Fuzzer {
 
   private static let secret = "s3cr3t-of-the-request"
 
-  /// Requires that a response with only the client's ID changes nothing.
+  /// Requires that a response with only the client's ID keeps all earlier values of the client.
   private static func checkSilence(
     after registration: ClientRegistration, _ reader: RegistrationResponse
   ) throws {

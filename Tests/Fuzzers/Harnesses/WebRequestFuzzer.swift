@@ -65,7 +65,7 @@ private struct Conversation: Equatable {
     while true {
       switch parser.next() {
       case .incomplete: return
-      // Whether a client is told to continue depends on when its body arrives.
+      // Do not compare these events: they depend on when the body arrives.
       case .expectsContinue: continue
       case .request(let parsed): requests.append(Request(parsed))
       case .refused(let status):

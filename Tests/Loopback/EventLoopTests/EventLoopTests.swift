@@ -3,7 +3,7 @@ import Testing
 
 @testable import SQBasics
 
-/// The thread that waits for sockets, times and wake-ups, with the system's best call and poll(2).
+/// The thread that waits for sockets, times and wake-ups, by the system's best call or by poll(2).
 @Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
   static let pollers = [Poller(name: "the system's best"), Poller(name: "poll(2)")]
 
@@ -122,7 +122,7 @@ import Testing
       pair.send()
       #expect(loop.watch(pair.near, for: [.readable, .once], by: handler))
       #expect(await handler.next() == .ready(.readable))
-      // The bytes are still unread, but the loop reports the call and not the socket again.
+      // Although the bytes are still unread, the loop reports only this call, not the socket.
       loop.callSoon(handler)
       #expect(await handler.next() == .called)
     }
@@ -196,20 +196,20 @@ import Testing
     loop?.call(Watch(isGone), at: Monotonic.after(.seconds(3600)))
     loop?.close()
     pair.send()
-    // Only the loop's thread still keeps the loop and its handlers alive. It ends when it would
-    // have called the handler.
+    // From now on, only the loop's thread keeps the loop and its handlers alive. The thread ends
+    // instead of calling the handler.
     loop = nil
     try #require(await isGone.value())
     #expect(handler.isSilent)
     withExtendedLifetime(pair) {}
   }
 
-  /// In a process of its own, because another test could get the numbers of the closed descriptors.
+  /// Runs in a separate process, because another test could get the closed descriptors' numbers.
   @Test func `if the app closes a loop's descriptors, existing and new handlers get a failure`()
     async
   {
     await #expect(processExitsWith: .success) {
-      // The pipe of poll(2) may lose its reader only.
+      // With poll(2), a wake-up may be written to a pipe whose read end is already closed.
       signal(SIGPIPE, SIG_IGN)
       for poller in EventLoopTests.pollers {
         for wakeUpIsClosed in [true, false] {
@@ -226,7 +226,8 @@ import Testing
           for number in own where wakeUpIsClosed || number != loop.poller.wakeUpDescriptor {
             close(number)
           }
-          // The thread sleeps on, or wakes and finds that it cannot sleep again.
+          // Either this call cannot wake the loop's thread, or the thread wakes and cannot wait
+          // again.
           loop.callSoon(Recorder())
           #expect(await watching.next() == .failed)
           #expect(await timed.next() == .failed)

@@ -7,7 +7,7 @@ import Testing
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 
-/// How a client interprets HTTP responses to a call, including those no gRPC server would send.
+/// How a client interprets HTTP responses to a call, even responses that no gRPC server would send.
 @Suite(.timeLimit(.minutes(1))) struct AnswerTests {
   struct Row: Sendable {
     let answer: WebResponse

@@ -43,7 +43,8 @@ import Testing
   {
     let server = try server { $0.bodyBytes = 10 }
     let connection = try await LoopbackConnection(port: server.port)
-    // The client sends one piece, so the server has unread bytes when it answers.
+    // The client sends the head and the body at once, so the server has unread bytes when it
+    // answers.
     try await connection.send(
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n"
         + String(repeating: "x", count: 300_000))

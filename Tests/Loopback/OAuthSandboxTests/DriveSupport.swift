@@ -71,8 +71,8 @@ extension LoopbackAnswer {
     return try JSONDecoder().decode(type, from: body)
   }
 
-  /// The message of an error in the drive's format; `nil` unless the code in the body is the
-  /// status.
+  /// The message of an error in the drive's format; `nil` if the code in the body differs from the
+  /// response's status.
   var driveError: String? {
     struct Body: Decodable {
       struct Inner: Decodable {

@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import OAuthSandbox
 
-/// The metadata of a client that registers itself, about ID tokens and logouts.
+/// The metadata about ID tokens and logouts that a client registers.
 @Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
   private static let name = "id_token_signed_response_alg"
 

@@ -106,7 +106,9 @@ import Testing
       .notLoopback(""), from: "https://sequencing.com/oauth2/authorize?state=secret-state")
   }
 
-  @Test func `the state on a page is removed from the error`() async throws {
+  @Test func `an error that quotes a page leaves out the value of the state parameter`()
+    async throws
+  {
     let server = try LoopbackServer { _ in
       let page = "<h1>Bad secret-state</h1><p>secret-state, secret%2Dstate: <b>no &amp; no</b></p>"
       return .response(LoopbackResponse(status: 400, body: Data(page.utf8)))

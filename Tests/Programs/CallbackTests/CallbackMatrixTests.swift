@@ -6,10 +6,10 @@ import Testing
 
 /// Delegates and completions in real programs.
 ///
-/// The SDK calls each class on its actor or queue, with any callback queue and any state of the
-/// main thread. When the tests run under ThreadSanitizer, the programs are built with
-/// ThreadSanitizer too: they read a screen's variables where the screen was created, which must not
-/// be a data race.
+/// The SDK calls each delegate class on its actor or queue, with any callback queue and any state
+/// of the main thread. When the tests run under ThreadSanitizer, the programs are built with
+/// ThreadSanitizer too. Each program reads a delegate's variables on the actor or queue that
+/// created the delegate. This must not be a data race.
 @Suite(.timeLimit(.minutes(10))) struct CallbackMatrixTests {
   private static let screens = ["PlainScreen", "MainScreen", "ScreenActor", "OtherScreen"]
   private static let queues = ["main", "private"]
@@ -46,7 +46,7 @@ import Testing
   private func check(_ command: [String], comesWhileBlocked: Bool) async throws {
     let program = try ChildProcess(command, input: .open)
     if command.last == "blocked" {
-      // Calls that need the main thread come after it is free.
+      // Calls that need the main thread are made only when that thread is free again.
       _ = try await program.line(after: comesWhileBlocked ? "out" : "blocked")
       if !comesWhileBlocked { #expect(program.output == "blocked\n") }
       program.endInput()

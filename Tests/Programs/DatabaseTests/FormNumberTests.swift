@@ -13,7 +13,9 @@ import Testing
 
 /// Checks that a stored format that differs from earlier ones has a new number.
 @Suite struct FormNumberTests {
-  /// Returns the stored formats as text, without their random parts.
+  /// Returns each stored format as text, by its name and number.
+  ///
+  /// The text has no random values, which would differ in each run.
   private static func forms() async throws -> [String: String] {
     try databases().merging(files()) { $1 }.merging(try await passing()) { $1 }
   }
@@ -48,7 +50,7 @@ import Testing
     ]
   }
 
-  /// Returns the formats that are stored only for minutes or days.
+  /// Returns the formats of data that is stored only for minutes or days.
   private static func passing() async throws -> [String: String] {
     let signIn = try StoredForms.webSignIn("1b")
     let values = NotedValues()

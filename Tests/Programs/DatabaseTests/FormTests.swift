@@ -80,7 +80,7 @@ import Testing
     #expect(record.unverifiedToken?.accessToken == "next")
   }
 
-  /// An older program does not find the token, and so cannot save the account without its key.
+  /// An older program must not find the token, because it would save the account without its key.
   @Test
   func `a record with a proof key is read and written unchanged and has no member named token`()
     throws

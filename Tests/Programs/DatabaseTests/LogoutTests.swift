@@ -102,7 +102,7 @@ import Testing
     #expect(found == Self.right)
     #expect(try await files.sql("PRAGMA user_version").contains("2"))
     #expect(try await files.sql("SELECT count(*) FROM accounts WHERE user IS NULL").contains("0"))
-    // The upgraded file is read as a file of this version.
+    // A new store can read the upgraded file.
     #expect(try await files.store(key).list() == ["other 1", "other 2", "own"])
   }
 

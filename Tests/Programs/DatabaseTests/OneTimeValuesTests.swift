@@ -15,7 +15,7 @@ import Testing
   private static let now = Date(timeIntervalSince1970: 1_750_000_000.5)
   private static let end = now.addingTimeInterval(600)
 
-  /// Checks that only one of many tasks can use a value, with two objects that share their memory.
+  /// Checks that only one of many tasks can use a value, with two objects that share one store.
   private func race(_ one: any OneTimeValues, _ two: any OneTimeValues) async throws {
     for value in ["a", "b"] {
       #expect(try await two.wasUsed(value) == false)

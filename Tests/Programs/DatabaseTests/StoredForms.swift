@@ -50,7 +50,7 @@ enum StoredForms {
     try JSONDecoder().decode(WebSignIn.self, from: Data(text("web-sign-in-\(form).json").utf8))
   }
 
-  /// The URL of the resource whose partial files are in the folder.
+  /// The URL of the resource to which the samples of partial downloads belong.
   static var url: URL {
     get throws { try #require(URL(string: "https://files.example/data?key=secret")) }
   }

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test
-  func `token with a provider's options signs in if no account exists, and stores the account`()
+  func `the token command signs in with a provider's options and stores the account`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test
-  func `token prints no token if the options name another server or client than the account's`()
+  func `the token command prints no token of another server or client than the options name`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -75,7 +75,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token refreshes an expired token and stores the new token`() async throws {
+  @Test func `the token command refreshes an expired token and stores the new token`() async throws
+  {
     let sandbox = try await SandboxServer.start()
     let old = try await keepExpiredAccount(at: sandbox)
     let first = try await run(["token"] + kept)
@@ -90,7 +91,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token refreshes with a client secret`() async throws {
+  @Test func `the token command refreshes with a client secret`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await keepExpiredAccount(at: sandbox, client: .service)
     let refused = try await run(["token"] + kept)
@@ -103,7 +104,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token reports invalid_grant once, and later that the account is no longer signed in`()
+  @Test
+  func `the token command reports invalid_grant, and later that the account is not signed in`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -123,7 +125,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token keeps the account if the server cannot be reached`() async throws {
+  @Test func `the token command keeps the account if the server cannot be reached`() async throws {
     let port = try ClosedPort()
     let token = SQToken(
       accessToken: "secret-token", expirationDate: Date(timeIntervalSinceNow: -1),
@@ -143,7 +145,7 @@ import Testing
     (nil, "error: not_authorized: a new access token is needed, and there is no refresh token"),
     ("refresh", "error: not_registered: "),
   ])
-  func `token does not print an expired token that it cannot refresh`(
+  func `the token command does not print an expired token that it cannot refresh`(
     refreshToken: String?, error: String
   ) async throws {
     let token = SQToken(
@@ -188,7 +190,7 @@ import Testing
   ) async throws {
     let sandbox = try await SandboxServer.start()
     #expect(try await run(["login"] + login(sandbox) + kept).status == 0)
-    // The store writes its new content to a file of this name.
+    // This folder has the name of the file to which the store would write its new content.
     try FileManager.default.createDirectory(
       atPath: folder.file("tokens.sq.new"), withIntermediateDirectories: false)
     let outcome = try await run(command + kept)

@@ -193,7 +193,8 @@ import Testing
     }
   }
 
-  @Test func `token signs in with a client that has no account, and keeps the stored accounts`()
+  @Test
+  func `the token command signs in with another client and keeps the stored accounts`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -275,7 +276,8 @@ import Testing
     let second = try #require(try await store.load("work"))
     #expect(second.token.accessToken != first.token.accessToken)
     #expect(second.attributes == first.attributes && second.issuer == first.issuer)
-    // If an account can sign in again without other options, the hint names that command.
+    // The account can sign in again with only its name and its store, so the hint has no other
+    // options.
     try await store.expire("work", withoutRefreshToken: true)
     let expired = try await run(["token"])
     let command = "sq-demo login --account work --store file:\(store.path)"

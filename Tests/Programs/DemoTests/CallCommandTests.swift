@@ -103,7 +103,7 @@ import Testing
     let path = folder.file("pipe")
     #expect(mkfifo(path, 0o600) == 0)
     let demo = try DemoProcess(["call", "POST", "/api/me", "--body", path], in: folder)
-    // The pipe has a reader as soon as the program waits.
+    // The pipe can be opened for writing only after the program has opened it for reading.
     let writer = try await eventually("the pipe is opened") {
       let file = open(path, O_WRONLY | O_NONBLOCK)
       return file >= 0 ? file : nil

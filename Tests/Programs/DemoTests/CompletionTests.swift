@@ -100,7 +100,7 @@ import Testing
   {
     try folder.write(try await script("fish"), to: "run")
     for line in Self.lines {
-      // With an empty last word, the line ends with a space, after which a word begins.
+      // An empty last word leaves a space at the end of the line, so fish completes a new word.
       let words = line.words.joined(separator: " ")
       let said = try await run([
         "fish", "--no-config", "-c", "source run; complete -C 'sq-demo \(words)'",

@@ -60,7 +60,7 @@ import Testing
       let token = try await DemoProcess.run(["token"] + store, in: folder, environment: bus)
       #expect(token.output.hasPrefix("access-"), "\(token.errors)")
     }
-    // Without the keyring, the program does not replace the account in the keyring by a file.
+    // Without the keyring, the program fails. It does not begin a new account in a file instead.
     let absent = try await DemoProcess.run(["token", "--browser", "sandbox"], in: folder)
     #expect(absent.status == 1)
     #expect(absent.errors.contains("error: store_failed: the desktop's keyring "))
@@ -89,7 +89,7 @@ import Testing
     let store = SecretServiceTokenStore(
       service: "sq-demo", folder: folder.file("state/sq-demo"), bus: desktop.address)
     try await store.expire("default")
-    // The simulated user counts a question a moment after the answer.
+    // The simulated user counts a question only a moment after answering it.
     try await eventually("KeePassXC has asked about the test process") {
       keePassXC.questions == before + 1
     }

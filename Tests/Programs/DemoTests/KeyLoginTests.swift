@@ -133,7 +133,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The profile refuses another audience, so advice to name one would lead the user in a circle.
+  /// FAPI 2.0 allows only the issuer as the audience, so advice to change it would be useless.
   @Test
   func `under FAPI 2.0, the error of a wrong key names the key and does not mention an audience`()
     async throws

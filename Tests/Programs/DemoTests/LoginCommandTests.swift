@@ -116,7 +116,7 @@ import Testing
     #expect(outcome.status == 3)
     #expect(outcome.output.isEmpty)
     #expect(outcome.errors.contains("\nerror: access_denied: "))
-    // Before the sign-in, the program tested the store. The test leaves only folders.
+    // Before the sign-in, the program checked that the store works. This check leaves only folders.
     let kept = FileManager.default.enumerator(atPath: folder.file("state"))
     let files = kept?.compactMap { $0 as? String }.filter { path in
       var isFolder: ObjCBool = false
@@ -163,7 +163,8 @@ import Testing
       "login", "--issuer", "http://127.0.0.1:\(port.number)", "--client-id", "x",
     ])
     #expect(outcome.status == 1)
-    // Without a browser, the program contacts the server before it shows anything.
+    // The test's environment has no browser, so the program contacts the server before it prints
+    // anything.
     #expect(
       outcome.errors.split(separator: "\n").contains { $0.hasPrefix("error: connection_failed: ") })
   }

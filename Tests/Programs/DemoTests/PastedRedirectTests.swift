@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct `A pasted redirect` {
   private let folder: TemporaryFolder
-  /// The program's standard input, and the end of its pipe for the test to write to.
+  /// The program's standard input, and the write end of its pipe, which the test uses to type.
   private let input: FileHandle
   private let keyboard: FileHandle
 
@@ -206,7 +206,7 @@ import Testing
   enum Way: CaseIterable {
     case printed
     case noBrowser
-    /// A command at the other end of an SSH connection shows the address there.
+    /// A command in the option `--browser` shows the address to a user who is connected by SSH.
     case commandOverSSH
   }
 
@@ -245,7 +245,7 @@ import Testing
     try terminal.press(redirect + "\n")
     let outcome = await demo.outcome()
     #expect(outcome.status == 0, "\(terminal.everything)")
-    // The terminal may pass the last words on after the program's end.
+    // The terminal may deliver the program's last output after the program has ended.
     if command == "call" {
       try await eventually("the answer is shown") {
         terminal.everything.contains(#"{"user_name":"alice","#)

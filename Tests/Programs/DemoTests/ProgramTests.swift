@@ -34,7 +34,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  /// Swift reads a program's arguments from /proc.
+  /// Swift reads a program's arguments from /proc, so without /proc the program gets none.
   @Test(
     .requires("the right to mount a file system", SmallDisk.isAllowed),
     arguments: [["token"], [], ["help"]])
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// A sibling of the folder has the name that Swift would use instead.
+  /// Swift would change the folder's name, so the test also creates a folder with the changed name.
   @Test func `sq-demo writes nothing next to a current folder whose name is not UTF-8`()
     async throws
   {

@@ -163,7 +163,8 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `token warns that a DPoP-bound token cannot be used without DPoP proofs`() async throws
+  @Test func `the token command warns that a DPoP-bound token cannot be used without DPoP proofs`()
+    async throws
   {
     let sandbox = try await demo.sandbox { $0.dpop = SandboxDPoPOptions(.accepted) }
     for (options, isBound) in [(["--dpop"], true), ([], false)] {

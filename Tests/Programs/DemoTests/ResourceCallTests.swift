@@ -8,7 +8,7 @@ import Testing
 
 @testable import sq_demo
 
-/// Calls that know nothing but a resource's address.
+/// Calls that get only a resource's address from the user.
 @Suite(.timeLimit(.minutes(2))) struct `A call without an account` {
   private let folder: TemporaryFolder
   private let store: FileTokenStore
@@ -274,7 +274,8 @@ import Testing
     let resource = try await sandbox {
       $0.resources.authorizationServers = [issuer]
     }
-    // The resource accepts no token of the other sandbox, but the sign-in shows the client.
+    // The call fails, because the resource accepts only tokens of its own sandbox. But the sign-in
+    // at `server` shows which client the call uses.
     let outcome = try await call(resource.url(.me), "--browser", "sandbox")
     #expect(outcome.status == 1)
     #expect(server.requests(to: .registration).isEmpty)

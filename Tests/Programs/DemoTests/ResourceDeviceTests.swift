@@ -4,7 +4,7 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Calls that sign in with a code on another device, and know nothing but a resource's address.
+/// Calls that get only a resource's address, and sign in with a code on another device.
 @Suite(.timeLimit(.minutes(1))) struct `A call with a code` {
   private let folder: TemporaryFolder
   private let storeOption: [String]

@@ -62,7 +62,8 @@ import Testing
     let search = try await run(["discover", other.url(.me).absoluteString])
     try expectRefusal(of: search, at: other, saying: owner)
     #expect(try await store.load(name) == before && before?.issuer == server.issuer.absoluteString)
-    // A signed-out account still has its name.
+    // The account keeps its name after the sign-out, so a call to the resource with this name is
+    // still refused.
     try await store.erase(name)
     try expectRefusal(of: try await call(other), at: other, saying: owner)
     let named = try await call(other, ["--account", "another"])

@@ -54,7 +54,7 @@ import Testing
     var options = SandboxOptions()
     options.resources.authorizationServers = [issuer]
     let resource = try await SandboxServer.start(options)
-    // The resource accepts no token of the other sandbox.
+    // The call fails, because the resource accepts only tokens of its own sandbox.
     #expect(try await call(resource, ["--par"]).status == 1)
     #expect(server.requests(to: .pushedAuthorization).count == 1)
     await server.stop()

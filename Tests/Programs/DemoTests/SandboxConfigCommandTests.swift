@@ -61,7 +61,7 @@ import Testing
     let whoami = try await DemoProcess.run(["whoami", "--json"], in: folder)
     #expect(whoami.output.contains("carol@example.com"), "\(whoami.output)\(whoami.errors)")
 
-    // The default user is not in the file.
+    // The simulated user is alice by default, but the configuration file does not have alice.
     let alice = try await DemoProcess.run(
       Array(words.dropFirst()) + ["--browser", "sandbox", "--account", "a"], in: folder)
     #expect(alice.status != 0)

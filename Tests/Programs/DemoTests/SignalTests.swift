@@ -69,7 +69,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The pipe is full, as if its reader had stopped.
+  /// The pipe for the command's output is full, as if its reader had stopped.
   @Test(arguments: [["watch"], ["token"]])
   func `a command that gets a signal ends although its output pipe is full`(command: [String])
     async throws

@@ -208,8 +208,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The store has only the record, as if an app with the SDK or an older version of the program
-  /// had saved it.
+  /// The record lacks the demo's own data, as if an app or an older demo had saved it.
   @Test
   func `an account that a different program stored can sign in again after its session's end`()
     async throws

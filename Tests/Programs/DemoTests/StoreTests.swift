@@ -105,7 +105,7 @@ import Testing
       #expect(!outcome.errors.contains("wrong\n"))
     }
     #expect(try Data(contentsOf: URL(filePath: store.path(folder))) == before)
-    // No browser was opened before the check.
+    // The program checks the passphrase before it opens a browser or contacts the server.
     #expect(sandbox.requests.isEmpty)
     await sandbox.stop()
   }

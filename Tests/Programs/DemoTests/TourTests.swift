@@ -208,7 +208,7 @@ import Testing
     let text = String(decoding: terminal.everything.utf8.dropFirst(before.bytes), as: UTF8.self)
     #expect(text.contains("Waiting for the browser") && text.contains(" of 300 s"))
     #expect(!text.contains("alice") && !text.contains("SequencingOAuth demo"), "\(text)")
-    // A program that was suspended does not know what is on the screen.
+    // After a suspension, the program cannot know what the screen shows, so it redraws everything.
     demo.send(SIGCONT)
     try await eventually("the whole screen is drawn again") {
       String(decoding: terminal.everything.utf8.dropFirst(before.bytes), as: UTF8.self)

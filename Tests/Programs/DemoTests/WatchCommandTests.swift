@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `watch prints a line for a refresh at once and ends with status 0 on a signal`(
+  func `the watch command prints a line for a refresh at once and ends with status 0 on a signal`(
     signal: Int32
   ) async throws {
     let sandbox = try await SandboxServer.start()
@@ -48,7 +48,7 @@ import Testing
     #expect(!folder.exists("state"))
   }
 
-  @Test func `watch prints a 503 from the token endpoint as a warning and tries again`()
+  @Test func `the watch command prints a 503 from the token endpoint as a warning and tries again`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -64,7 +64,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch warns if a refresh returns an expired ID token`() async throws {
+  @Test func `the watch command warns if a refresh returns an expired ID token`() async throws {
     var options = SandboxOptions()
     options.accessTokenLifetime = .seconds(2)
     let sandbox = try await SandboxServer.start(options)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test
-  func `if the server has ended the session, watch forgets the account and ends with status 1`()
+  func `if the session has ended, the watch command forgets the account and ends with status 1`()
     async throws
   {
     let sandbox = try await SandboxServer.start()
@@ -99,7 +99,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch ends with status 1 when another program signs the account out`()
+  @Test func `the watch command ends with status 1 when another program signs the account out`()
     async throws
   {
     var options = SandboxOptions()
@@ -108,7 +108,7 @@ import Testing
     _ = try await store.keepExpiredAccount(at: sandbox)
     let demo = try start()
     try await eventually("watch has started") { demo.output.hasPrefix("refreshed ") }
-    // The output of the other program goes to another folder.
+    // The program that signs the account out writes its output to another folder.
     let (other, kept) = (try TemporaryFolder(), ["--store", "file:" + store.path])
     #expect(try await DemoProcess.run(["logout"] + kept, in: other).output == "Signed out.\n")
     let outcome = await demo.outcome()
@@ -121,7 +121,7 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `watch ends with status 1 if there is no refresh token`() async throws {
+  @Test func `the watch command ends with status 1 if there is no refresh token`() async throws {
     try await store.save(
       AccountRecord(
         id: "default", clientID: "x", issuer: "https://id.example.com",

@@ -61,7 +61,7 @@ import Testing
     let file = PackageSources.root.appending(
       path: "Tests/Programs/DocumentationTests/ErrorSamples.swift")
     let run = try String(contentsOf: file, encoding: .utf8)
-    // The last sample is about the names of types.
+    // The article's sample about the names of types is not in `ErrorSamples.swift`.
     let samples = try Sample.all().filter { $0.document.hasSuffix("/HandlingErrors.md") }
       .filter { !$0.code.contains("struct Provider") }
     #expect(samples.count == 5)

@@ -7,7 +7,7 @@ struct PackageManifest: Decodable {
   struct Product: Decodable {
     let name: String
     let targets: [String]
-    /// The kind of product as the only key.
+    /// A dictionary whose only key is the kind of product.
     let type: [String: [String]?]
   }
 
@@ -19,7 +19,7 @@ struct PackageManifest: Decodable {
   }
 
   struct Setting: Decodable {
-    /// The kind of setting as the only key, such as `unsafeFlags`.
+    /// A dictionary whose only key is the kind of setting, such as `unsafeFlags`.
     let kind: [String: Value]
 
     /// Any value; the tests read the keys only.

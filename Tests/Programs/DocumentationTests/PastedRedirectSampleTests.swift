@@ -29,11 +29,11 @@ struct PastedRedirectSampleTests {
     await sandbox.stop()
   }
 
-  /// Returns the sample, a sign-in with it, and the article's statement that prints each line at
-  /// once.
+  /// Returns a program that signs in with the article's function.
   ///
-  /// At its end, the program flushes every stream and waits for each stream in use, as newer C
-  /// libraries do when a program ends.
+  /// The program then runs the article's statement that prints a line at once. At its end, the
+  /// program flushes every stream and waits for each stream in use, as newer C libraries do when a
+  /// program ends.
   private func code(for sandbox: SandboxServer) throws -> String {
     let sample = try #require(try Sample.all().first { $0.code.contains("func signInByPasting") })
     let article = try String(

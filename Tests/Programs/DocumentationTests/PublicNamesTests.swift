@@ -3,8 +3,9 @@ import ProgramSupport
 import TestSupport
 import Testing
 
-/// Checks that a file that also imports other packages can use each name of the libraries without
-/// the name of its module.
+/// Checks that an app can use each public name of the SDK without the name of its module.
+///
+/// This must also work in a file that imports other packages.
 @Suite(
   .timeLimit(.minutes(10)),
   .disabled(if: isSanitized, "the names are the same without a sanitizer"))
@@ -45,7 +46,8 @@ struct PublicNamesTests {
     #expect(package.declarations.allSatisfy { $0.contains(#/^\w+\.[^\s.]+$/#) })
   }
 
-  @Test func `each stored list belongs to one of the other packages`() throws {
+  @Test func `each stored list of public names belongs to a package that the tests compare`() throws
+  {
     let files = try FileManager.default.contentsOfDirectory(atPath: OtherPackage.folder.path)
     #expect(Set(files) == Set(OtherPackage.repositories.map(OtherPackage.file)))
   }

@@ -33,7 +33,7 @@ struct ReaderPackage: Sendable {
       [
         "swift", "build", "-c", "release", "--package-path", root,
         "--cache-path", folder.file("cache"),
-        // The parts for editors and debuggers take a quarter of the time.
+        // Leaves out the data for editors and debuggers, which takes a quarter of the build time.
         "--disable-index-store", "-debug-info-format", "none",
       ] + UnusedLibraries.options(in: folder),
       within: .seconds(1500))

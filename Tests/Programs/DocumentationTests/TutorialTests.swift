@@ -54,7 +54,7 @@ private struct Described {
   let signIn: String
   /// The output of the programs that call an API.
   let greeting: String
-  /// The output of the program that ends the session, which only the program's code tells.
+  /// The output of the program that ends the session; the tutorial shows it only in the code.
   let goodbye: String
   /// The code of the error after a restart of the sandbox.
   let errorCode: String

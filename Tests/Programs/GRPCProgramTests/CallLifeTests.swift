@@ -15,7 +15,7 @@ import Testing
     try await GRPCServer.running { server in
       let channel = try RPCChannel(server)
       let call = try channel.test("Echo", "made first")
-      // An earlier call would have arrived before the answer to this later one.
+      // If the call above had already been sent, it would arrive before the answer to this call.
       _ = try await channel.test("Measure").response()
       try await server.caughtUp()
       #expect(server.count(of: "Echo") == 0)
@@ -232,7 +232,7 @@ import Testing
           if index % 3 == 0 { group.addTask { call.cancel() } }
         }
       }
-      // The start of a call that is already cancelled throws instead of calling the closure.
+      // If a call is cancelled before it starts, its closure is never called.
       try await eventually("every closure is called") {
         (0..<100).allSatisfy { $0 % 3 == 0 || heard[$0] == 1 }
       }

@@ -91,7 +91,7 @@ import Testing
     _ client: ClientConfiguration, in browser: Browser
   ) async throws -> AuthorizationModule {
     let account = account(client) { url in
-      // Nothing else of the request may pass through the browser.
+      // Only `client_id` and `request_uri` may pass through the browser.
       let items = URLComponents(string: url.absoluteString)?.queryItems ?? []
       #expect(Set(items.map(\.name)) == ["client_id", "request_uri"])
       try await browser.go(to: url.absoluteString)

@@ -23,7 +23,7 @@ import Testing
       let configuration = try registration.configuration(scope: "read")
       let account = AuthorizationModule(configuration: configuration)
       let token = try await account.requestAccessTokenAsClient(scope: "read").accessToken
-      // At this server a scope is an audience.
+      // This server uses the scope as the audience of an access token.
       let validator = try AccessTokenValidator(provider: .issuer(server.issuer), audience: "read")
       let own = try await validator.validate(token)
       #expect(own.clientID == registration.clientID && own.scopes == ["read"])
@@ -67,7 +67,7 @@ import Testing
       let registrar = ClientRegistrar(issuer: server.issuer)
       let registration = try await registrar.register(metadata)
       #expect(registration.clientAuthentication == .privateKeyJWT)
-      // This server expects the endpoint's URL as the audience.
+      // This server expects the endpoint's URL as the audience of the client's assertion.
       var provider = Provider.issuer(server.issuer)
       provider.assertionAudience = .requestedEndpoint
       func configuration(_ key: ClientKey) throws -> ClientConfiguration {

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// Follows the address that a program prints: the server approves at once.
+  /// Opens the sign-in address that a program prints; the server grants access at once.
   private static func signIn(_ process: ChildProcess, at server: MCPServer) async throws {
     let address = try await eventually("the address is shown") {
       // The last line may be incomplete.

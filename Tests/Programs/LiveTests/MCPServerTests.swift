@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)), .requiresMCP) struct MCPServerTests {
   static let packages = MCPServer.Package.allCases
 
-  /// Runs `body` with a server for the scopes `read` and, later, `write`.
+  /// Runs `body` with a server that demands `read` and, after `demandMore()`, also `write`.
   private func running<Result: Sendable>(
     _ package: MCPServer.Package, change: (inout MCPServer.Options) -> Void = { _ in },
     _ body: (MCPServer) async throws -> Result
@@ -81,7 +81,7 @@ import Testing
       #expect(
         metadata["token_endpoint_auth_methods_supported"]
           == ["client_secret_post", "client_secret_basic"])
-      // A client that asks at the root first finds nothing.
+      // The root has no protected resource metadata, so a client that asks there first finds none.
       _ = try await get("\(server.origin)/.well-known/oauth-protected-resource", status: 404)
     }
   }

@@ -38,7 +38,8 @@ import Testing
   ) async throws {
     try await NginxFixture.running { fixture in
       try fixture.write(Data(count: 50_000_000), "files/a.bin")
-      // With an open connection, nginx sees each request before its time limit.
+      // This request opens the connection, so that nginx gets each later request before its time
+      // limit.
       #expect(try await fixture.module.send(fixture.request("GET", "/files", way)).status == 200)
       var idle = try fixture.request("GET", "/slow/a.bin", way)
       idle.idleTimeout = .milliseconds(700)

@@ -123,8 +123,8 @@ import Testing
       }
       #expect(try Data(contentsOf: copy) == Self.content)
       let statuses = try await fixture.nginx.requests().map(\.status)
-      // The rejection may follow any part, because the transfer does not wait for the progress
-      // closure.
+      // The rejection may come after any part of the file, because the transfer does not wait for
+      // the progress closure.
       #expect(statuses.filter { $0 != 206 } == [200, 401] && statuses.last == 206)
       #expect(statuses.first == 200 && fixture.refreshes.count == 1)
     }

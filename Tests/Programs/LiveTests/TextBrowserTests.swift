@@ -18,7 +18,7 @@ struct TextBrowserTests {
       try await terminal.press("Enter")
       try await logIn(terminal)
       let page = try await terminal.shows("You are signed in")
-      // Nothing overwrites the last page, and no other program reads the keys.
+      // While the browser shows the last page, the program prints nothing over it.
       #expect(page.contains("sq-demo") && !page.contains("Signed in."), "\(page)")
       try await leave(terminal)
       let end = try await terminal.shows("status 0")
@@ -97,7 +97,7 @@ struct TextBrowserTests {
     try await terminal.type("y")
   }
 
-  /// Checks that the shell reads every key and shows what is typed.
+  /// Checks that the shell has the terminal again: it reads all input and shows what is typed.
   private func isAsBefore(_ terminal: Tmux) async throws {
     let settings = "'^(echo|icanon|isig|icrnl);?$'"
     try await terminal.type("clear; stty -a | tr ' ' '\\n' | grep -cE \(settings)")

@@ -14,7 +14,7 @@ import Testing
       ([0x20, 1, 0x28, 1], Answer(user: "bob", scope: "profile demo")),
       ([0x20, 1], Answer(user: "bob")), ([0x28, 2], Answer(scope: "profile demo")),
       ([0x28, 1, 0x28, 0], Answer()), ([], Answer()),
-      // A field of another type, and fields that the server does not know.
+      // A field with a wrong type, and fields that the server does not know.
       ([0x22, 1, 1, 0x08, 5, 0x32, 2, 0x61, 0x62, 0x39, 1, 2, 3, 4, 5, 6, 7, 8], Answer()),
     ] as [([UInt8], Answer)])
   func `a unary call returns the requested facts about its token`(
@@ -120,7 +120,7 @@ import Testing
       let call = try fixture.authorizedChannel().call(
         Method.stream, request: streamRequest([(0, 0), (0, 2_000_000_000)]), kind: .serverStreaming)
       for try await _ in call.messages { break }
-      // This would wait for an open call for longer than the test may take.
+      // With an open call, the server would wait an hour, which is longer than the test may take.
       await fixture.server.stop(grace: .seconds(3600))
     }
   }

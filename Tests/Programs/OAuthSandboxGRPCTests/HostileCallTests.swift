@@ -85,7 +85,7 @@ import Testing
       if row.status == 0 {
         #expect(answer.sections == 2 && answer["grpc-message"] == nil)
       } else {
-        // A failure without messages before it has only headers.
+        // If a call fails before its first message, the answer has only one block of headers.
         #expect(answer.sections == 1 && answer["grpc-message"]?.isEmpty == false)
       }
       #expect((answer["www-authenticate"] != nil) == (row.status == 16))
@@ -176,9 +176,9 @@ import Testing
       let client = try RawHTTP2Client(port: fixture.port)
       client.call(1, Method.unaryCall, Self.frame([0x20, 1]), [token])
       #expect(try await client.wholeAnswer(1).content == [0, 0, 0, 0, 7, 0x12, 5] + "alice".utf8)
-      // No call of the other clients is still open.
+      // Every call of the clients that left has ended.
       client.leave()
-      // This would wait for an open call for longer than the test may take.
+      // With an open call, the server would wait an hour, which is longer than the test may take.
       await fixture.server.stop(grace: .seconds(3600))
     }
   }

@@ -37,7 +37,8 @@ import Testing
       var request = WebRequest(url: url)
       if let token { request.headers["authorization"] = "Bearer " + token }
       let answer = try await CurlTransport().send(request)
-      // Only the API's challenge names metadata: they describe the API, not the gRPC server.
+      // Only the API's challenge has `resource_metadata`, because the metadata describes the API
+      // and not the gRPC server.
       let challenge = try #require(answer.headers["www-authenticate"])
         .replacing(#/, resource_metadata="[^"]+"/#, with: "")
       #expect(answer.status == 401 && error.oauth2ChallengeHeader == challenge)

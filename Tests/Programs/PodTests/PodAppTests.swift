@@ -33,7 +33,7 @@ import Testing
       }
     }
 
-    /// The spellings for which the compiler suggests no replacement.
+    /// The pod's names for which the compiler suggests no replacement.
     var remaining: [String] {
       switch self {
       case .objectiveC:
@@ -86,7 +86,7 @@ import Testing
     #expect(lines.dropFirst().dropLast().sorted() == pod.texts, "\(lines)")
   }
 
-  /// Checks that only the ``Pod/remaining`` spellings of the pod are left.
+  /// Checks that of the pod's names, only those in ``Pod/remaining`` are left.
   private func checkNames(_ files: [String: String], _ pod: Pod) throws {
     let instance = #/SQ\w+\.(sharedInstance\(\)|instance)/#
     let other = #/SQ\w+Protocol(Delegate)?|(registrate|updateAccessTokenW)\w+/#

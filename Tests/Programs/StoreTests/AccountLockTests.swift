@@ -105,7 +105,7 @@ import Testing
     next.release()
   }
 
-  /// The kernel does not yet count an open(2) that is in progress when the file is removed.
+  /// The kernel may not yet report that another program is opening the removed file.
   @Test func `a lock file's lock is held for a moment after the file is removed`() async throws {
     let removed = folder.file(AccountLocks.name(of: "a")) + " (deleted)"
     func isKept() throws -> Bool {
@@ -114,7 +114,7 @@ import Testing
         (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == removed
       }
     }
-    // On a busy machine the moment may pass before the check.
+    // On a busy machine the lock may end before the check, so the test tries a hundred times.
     let isSeen = try (0..<100).contains { _ in
       try #require(try locks.lease("a")).release()
       return try isKept()

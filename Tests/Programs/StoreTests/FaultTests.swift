@@ -75,7 +75,7 @@ import Testing
     kind: StoreKind, command: [String]
   ) async throws {
     let calls = try await calls(of: command, kind)
-    // When the process ends, it may be moving the log into the database.
+    // After the last write to the log, the end of the process may move the log into the database.
     let last = try #require(calls.lastIndex(of: "pwrite of a log"), "\(calls)")
     #expect(calls[last...].contains("fdatasync of a log"), "\(calls)")
   }

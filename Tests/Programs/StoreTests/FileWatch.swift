@@ -8,7 +8,8 @@ final class FileWatch {
 
   init(_ path: String) throws {
     events = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-    // The kernel merges equal consecutive events, so openings are watched too.
+    // The kernel merges equal consecutive events, so two closings in a row would be one event. The
+    // watch also gets the opening between them, which keeps them apart.
     let mask = UInt32(IN_OPEN | IN_CLOSE_WRITE | IN_CLOSE_NOWRITE)
     try #require(inotify_add_watch(events, path, mask) >= 0, "\(path)")
   }

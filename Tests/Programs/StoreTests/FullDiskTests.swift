@@ -64,8 +64,8 @@ struct FullDiskTests {
     #expect(Array(lines[0...2]) == ["saved", "reserved", "landed"])
     #expect(lines[3] == "saved", "\(result.errors)")
     #expect(try decoded(lines[4]) == new)
-    // The next refresh sends nothing until the store has the write-ahead copy's content. A
-    // database's log may have had enough space for the content at once.
+    // The next refresh sends nothing until the store has the write-ahead copy's content. A database
+    // may already have this content, if its log had enough space.
     let refused = kind.needsRoomToRead ? nil : "full 1"
     #expect(lines[5] == refused ?? lines[5], "\(result.errors)")
     #expect(try decoded(lines[lines.count - 4]) == new)

@@ -51,7 +51,7 @@ import Testing
     await desktop.stop()
   }
 
-  /// KWallet reports a wallet opened by the login as locked until a program has asked for it.
+  /// KWallet reports a wallet as locked until a program asks for it, even if the login opened it.
   @Test(arguments: [KWallet.Start.openWallet, .closedWallet, .noWallet])
   func `without a display, accounts are stored in a file if KWallet might have to prompt`(
     start: KWallet.Start

@@ -44,7 +44,7 @@ import Testing
       reservation.release()
       last = next
     }
-    // Another store of the process has access too.
+    // Another store object in this process has access too.
     #expect(try await self.store(desktop).load("a") == last)
     try await keePassXC.hasNoQuestion()
     #expect(keePassXC.questions == 1)

@@ -45,8 +45,9 @@ import Testing
       #expect(record == saved && record.token.idToken?.name == "Alice")
     }
     #expect(found.count == 4)
-    // A record with an ID token that was not validated, or of another client, has no identity. A
-    // store in memory encodes no records, so it returns an identity that the record had.
+    // A record whose ID token was not validated, or belongs to another client, has no identity. A
+    // memory store does not encode records and keeps the identity, so the second case is left out
+    // for it.
     let foreign = isInMemory ? [] : [try record(clientID: "another")]
     for other in [try record(isValidated: false)] + foreign {
       try await store.save(other)

@@ -118,7 +118,8 @@ import Testing
       if result.status == 0 {
         #expect(opened == [false, true], "\(what)")
       } else if !fault.isDeadly {
-        // The code is not `wrong_passphrase`, because the failed process has the file's key.
+        // The error is not `wrong_passphrase`, because the process has the right key and fails for
+        // the fault.
         #expect(result.code == .storeFailed, "\(what)")
       }
       guard result.errors.contains("fault: ") else { break }

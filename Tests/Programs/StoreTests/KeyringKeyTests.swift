@@ -8,9 +8,10 @@ import Testing
 
 /// The keyring store if the keyring computes another session key than libsecret.
 ///
-/// KWallet before 6.25 does so in about one session of 170. There, one side decrypts what the other
-/// has encrypted to other bytes, and usually notices by the padding. GNOME Keyring does not, so a
-/// library between the store and libsecret returns or saves other bytes, or no bytes.
+/// KWallet before 6.25 does so in about one session of 170. Then each side decrypts the other
+/// side's data to wrong bytes, and usually notices this by the wrong padding. GNOME Keyring never
+/// computes another key. So a library between the store and libsecret plays the fault: it returns
+/// or saves wrong bytes, or returns no bytes.
 @Suite(
   .timeLimit(.minutes(2)), .requires(.keyring), .requires(ProgramRequirement(programs: ["clang"])))
 struct KeyringKeyTests {
@@ -22,7 +23,7 @@ struct KeyringKeyTests {
     library = folder.file("libsecret.so")
   }
 
-  /// A library that calls libsecret, and differs from it in the first calls of a function.
+  /// The code of a library that calls libsecret, but gets its first reads or saves wrong.
   private static let source = """
     #define _GNU_SOURCE
     #include <dlfcn.h>
@@ -65,7 +66,7 @@ struct KeyringKeyTests {
     }
     """
 
-  /// Builds the library; it differs from libsecret in this number of reads and saves.
+  /// Builds the library, whose first `reads` reads and first `saves` saves go wrong.
   private func build(
     reads: Int = 0, areEmpty: Bool = false, saves: Int = 0
   ) async throws {
@@ -79,7 +80,7 @@ struct KeyringKeyTests {
     try #require(result.status == 0, "\(result.errors)")
   }
 
-  /// A store that calls the library, or libsecret itself.
+  /// Returns a store that calls the library or, with `direct`, libsecret itself.
   private func store(
     _ desktop: PrivateDesktop, direct: Bool = false
   ) -> SecretServiceTokenStore {
@@ -87,7 +88,7 @@ struct KeyringKeyTests {
       service: "app", folder: folder.path, bus: desktop.address, library: direct ? nil : library)
   }
 
-  /// The number of searches since the last call.
+  /// Returns the number of searches since the last call of this method.
   private func searches() throws -> Int {
     let log = folder.file("searches")
     let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
@@ -95,7 +96,8 @@ struct KeyringKeyTests {
     return lines.count
   }
 
-  @Test(arguments: [false, true]) func `an account is read in a second session`(
+  @Test(arguments: [false, true])
+  func `an account that the first session cannot read is read in a second session`(
     isEmpty: Bool
   ) async throws {
     try await build(reads: 1, areEmpty: isEmpty)
@@ -105,7 +107,10 @@ struct KeyringKeyTests {
     await desktop.stop()
   }
 
-  @Test(arguments: [false, true]) func `a list is complete`(isEmpty: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `a list has all accounts, even if the first session reads other bytes`(
+    isEmpty: Bool
+  ) async throws {
     try await build(reads: 1, areEmpty: isEmpty)
     let desktop = try await PrivateDesktop(keyring: true)
     let direct = store(desktop, direct: true)

@@ -25,7 +25,7 @@ import Testing
       whenWaiting: whenWaiting)
   }
 
-  /// Creates a session with the account "a" in which the next call shows the user a prompt.
+  /// Creates a session whose keyring is locked and has the account "a", so the next call prompts.
   private func askingDesktop() async throws -> (PrivateDesktop, PasswordPrompt) {
     let desktop = try await PrivateDesktop(keyring: true)
     try await store(desktop).save(record("a"))
@@ -108,7 +108,7 @@ import Testing
     let waits = AsyncStream.makeStream(of: Void.self)
     let waiting = self.store(desktop) { waits.continuation.yield() }
     async let refused = failure(.storeFailed) { try await waiting.load("a") }
-    // The call waits since some seconds.
+    // The store reports here that its call has been waiting for some seconds.
     _ = await waits.stream.first { true }
     try await prompt.refuse()
     #expect(await refused?.message.contains("was not unlocked") == true)

@@ -79,7 +79,8 @@ import Testing
       await failure(.storeFailed) { try await store.save(record("a")) },
       await failure(.storeFailed) { try await store.save(record("b")) },
       await failure(.storeFailed) { try await store.erase("a") },
-      // A failed reservation means that no refresh token is used and no user has to sign in.
+      // Because the reservation fails, no refresh token is used up, and no user signs in for
+      // nothing.
       await failure(.storeFailed) { try await store.reserve("a", replacing: record("a")) },
       await failure(.storeFailed) { try await store.reserve("b", replacing: nil) },
     ] { #expect(error?.message.contains("locked") == true) }
@@ -128,7 +129,7 @@ import Testing
     await desktop.stop()
   }
 
-  /// The time limit and the call that it ends both close the connection.
+  /// When a time limit ends a call, both the limit and the call close the connection.
   @Test func `closing a closed D-Bus connection again does not wait for its closing signal`()
     async throws
   {
@@ -136,8 +137,8 @@ import Testing
     let limit = KeyringLimit(.seconds(60), try KeyringLibrary.load(nil))
     let connection = try KeyringConnection(bus: desktop.address, limit: limit)
     connection.close()
-    // The signal does not come again. If each call waited a second for it, the test would exceed its
-    // time limit.
+    // The signal does not come again. If each call waited a second for it, the test would exceed
+    // its time limit.
     for _ in 0..<200 { connection.close() }
     await desktop.stop()
   }

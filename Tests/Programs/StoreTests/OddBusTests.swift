@@ -5,7 +5,7 @@ import SequencingOAuthSecretService
 import TestSupport
 import Testing
 
-/// The keyring stores if the bus address leads to a peer that is not a working D-Bus session.
+/// The keyring stores if the bus address does not lead to a working D-Bus session bus.
 @Suite(.timeLimit(.minutes(2)), .requires(.keyring)) struct OddBusTests {
   private let folder: TemporaryFolder
 

@@ -45,7 +45,7 @@ import Testing
     try await store.erase(ids[1])
     #expect(try await store.load(ids[0])?.token.accessToken == "new")
     #expect(try await store.load(ids[1]) == nil)
-    // The lease of one account does not exclude the other.
+    // A lease of one account does not prevent a lease of another account.
     let lease = try #require(try await store.shared.lease(ids[2]))
     let other = try await store.shared.lease(ids[3])
     #expect(other != nil)

@@ -88,7 +88,7 @@ import Testing
     try await eventually("no file is left") { try folder.contents() == ["file"] }
   }
 
-  /// Some FUSE file systems and some network shares treat rename(2) in these ways.
+  /// On some FUSE file systems and network shares, rename(2) fails or does not replace a file.
   @Test(
     .requires(FaultLibrary.requirement), arguments: [StoreKind.file, .encrypted],
     ["EIO", "EEXIST", "kept"])

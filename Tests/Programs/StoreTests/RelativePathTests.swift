@@ -37,7 +37,7 @@ import Testing
     #expect(try elsewhere.contents().isEmpty)
   }
 
-  /// Otherwise, two processes would send the same refresh token.
+  /// If both processes got the lease, both would send the same refresh token to the server.
   @Test(arguments: addresses, [[], ["opened"]] as [[String]])
   func `a lease excludes a process that has changed its working directory`(
     address: String, before: [String]

@@ -22,7 +22,7 @@ import Testing
         issueDate: Date(timeIntervalSince1970: 1_750_000_000)))
   }
 
-  /// Creates a store with a record and its successor in a write-ahead copy, as after a kill.
+  /// Saves a record, and leaves its successor in a write-ahead copy, as a killed process would.
   private func landed(_ kind: StoreKind, _ folder: TemporaryFolder) async throws {
     let store = try kind.open(folder)
     try await store.save(Self.old)
@@ -47,7 +47,7 @@ import Testing
     #expect(try await store.all() == [Self.new, Self.record("b", "other")])
     #expect(try await store.list() == ["a", "b"])
     #expect(try writeAheadCopies(folder).count == 1)
-    // The next refresh needs the reservation, so the store gets the record first.
+    // The reservation moves the copy's content into the store, before a refresh can begin.
     try await store.reservation("a", replacing: Self.new).release()
     #expect(try writeAheadCopies(folder).isEmpty)
     #expect(try await kind.open(folder).load("a") == Self.new)
@@ -101,7 +101,7 @@ import Testing
     #expect(try await kind.open(folder).load("a") == nil)
   }
 
-  /// The next file that the process opens would otherwise get the number of standard output.
+  /// A file that the process opens could otherwise get the descriptor number of standard output.
   @Test(arguments: [StoreKind.file, .encrypted, .sqlite, .encryptedSQLite])
   func `text that a program without standard output prints does not get into the copy`(
     kind: StoreKind

@@ -20,7 +20,7 @@ enum Bytes {
     static let priority = Self(rawValue: 32)
   }
 
-  /// The 24 bytes that a client sends first (section 3.4).
+  /// The 24 bytes that a client sends first (RFC 9113, section 3.4).
   static let preface = [UInt8]("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   static func frame(
@@ -29,7 +29,7 @@ enum Bytes {
     frame(type: kind.rawValue, flags: flags.rawValue, stream: stream, payload)
   }
 
-  /// Returns a frame of the connection without flags.
+  /// Returns a frame on stream 0 without flags.
   static func frame(_ kind: Kind, _ payload: [UInt8]) -> [UInt8] {
     frame(type: kind.rawValue, payload)
   }
@@ -47,7 +47,7 @@ enum Bytes {
 
   // MARK: Frames of the connection
 
-  /// Returns a SETTINGS frame with entries of an identifier and a value.
+  /// Returns a SETTINGS frame; each entry is an identifier and a value.
   static func settings(_ entries: (UInt16, UInt32)...) -> [UInt8] {
     frame(
       .settings,
@@ -55,7 +55,7 @@ enum Bytes {
   }
 
   static let settingsAcknowledgement = frame(.settings, .acknowledgement)
-  /// The server's first frames, with the acknowledgement of the client's settings.
+  /// The server's first frames: its own settings, and the acknowledgement of the client's settings.
   static let start = settings() + settingsAcknowledgement
   static let ping = frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8])
 
@@ -103,8 +103,8 @@ enum Bytes {
     head(stream: stream) + data(message(content), stream: stream) + trailers(stream: stream)
   }
 
-  /// A head with a field of 4 kB that enters the dynamic table, and 12,000 bytes that each repeat
-  /// the field.
+  /// A HEADERS frame that adds a field of 4 kB to the dynamic table, and then repeats this field
+  /// 12,000 times with one byte each.
   static let repeatedField = frame(
     .headers, .endHeaders, stream: 1,
     [0x88, 0x40] + literal("x-large") + literal(String(repeating: "a", count: 4000))

@@ -163,7 +163,7 @@ final class HostileConnection {
 
   /// Sends bytes, and returns `false` if the client has closed the connection.
   ///
-  /// Earlier bytes of the client can still be read.
+  /// Even then, the bytes that the client sent earlier can still be read.
   @discardableResult
   private func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
@@ -237,7 +237,7 @@ final class HostileConnection {
       }
     }
     shutdown(target, Int32(SHUT_WR))
-    // The end of this copy must also end the copy in the other direction.
+    // The thread that copies in the other direction must end too.
     shutdown(source, Int32(SHUT_RD))
   }
 }

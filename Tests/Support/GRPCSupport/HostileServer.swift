@@ -28,7 +28,7 @@ final class HostileServer: Sendable {
 
   private init(_ script: @escaping Script) throws {
     let (listener, port) = try Sockets.listen(.ipv4, port: 0)
-    // The thread blocks until a connection comes.
+    // Makes the socket blocking, because the thread waits in `accept` for each connection.
     _ = fcntl(listener, F_SETFL, 0)
     self.listener = listener
     self.port = port

@@ -5,7 +5,7 @@ import Testing
 
 /// Bytes that a server sends after a request, and their effect on the call and the connection.
 struct Offence: Sendable, CustomTestStringConvertible {
-  /// What ends because of the bytes.
+  /// What the client ends because of an offence.
   enum Scope: Sendable {
     /// The client gives up the connection, and tells the server why.
     case connection

@@ -28,9 +28,9 @@ enum Step: Sendable {
   case reset
   /// Answers every later request as a good server does.
   case serve
-  /// Answers every later request with the bytes for its stream.
+  /// Answers every later request with the bytes that the closure returns for the request's stream.
   case answer(@Sendable (UInt32) -> [UInt8])
-  /// Relays all bytes to a server on a port of this machine, and its answers back, in pieces.
+  /// Relays all bytes, in pieces, between the client and a server on a port of this machine.
   case relay(port: UInt16, piece: Int = 65_536)
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import SequencingOAuthGRPC
 
-/// `grpc.testing.SimpleRequest`: the facts about the token that the server must return.
+/// `grpc.testing.SimpleRequest`: which facts about the token the server must return.
 struct TestRequest: Sendable, Equatable {
   var fillUsername = false
   var fillOAuthScope = false

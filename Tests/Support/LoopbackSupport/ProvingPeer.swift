@@ -36,7 +36,8 @@ struct ProvingPeer {
     return Crypto.digest(of: "{\(members.joined(separator: ","))}")
   }
 
-  /// Returns the text of a proof for the sandbox or another server, after a change.
+  /// Returns the text of a proof for the sandbox or another server; `change` can make the proof
+  /// wrong.
   func proof(
     _ method: String = "POST", _ path: String = "/token", at server: URL? = nil,
     token: String? = nil, nonce: String? = nil,

@@ -3,8 +3,8 @@ import Foundation
 import SQBasics
 import TestSupport
 
-/// An HTTP/2 client that writes its frames by hand, correct or not, and never opens a window on its
-/// own.
+/// An HTTP/2 client that writes its frames by hand, correct or not, and enlarges flow-control
+/// windows only in ``grant(_:to:)``.
 package final class RawHTTP2Client: Sendable {
   /// A frame of the server.
   package enum Frame: Sendable, Equatable {
@@ -131,7 +131,7 @@ package final class RawHTTP2Client: Sendable {
 
   /// Opens a stream with fields.
   ///
-  /// Without `ends`, content follows.
+  /// With `ends`, the request has no content.
   package func open(
     _ stream: UInt32, _ fields: [(String, String)], ends: Bool = false
   ) {
@@ -175,7 +175,7 @@ package final class RawHTTP2Client: Sendable {
     try await eventually("the server ends the connection") { hasEnded }
   }
 
-  /// Waits for the error code with which the server refuses further streams.
+  /// Waits for the server's GOAWAY frame, and returns its error code.
   package func goAway() async throws -> UInt32 {
     try await eventually("the server sends GOAWAY") {
       for case .goAway(_, let code) in frames { return code }

@@ -2,9 +2,9 @@ import Foundation
 
 /// A client's connection through a relay: two sockets, and the bytes between them.
 ///
-/// Only the holder of the relay's lock may use it.
+/// A thread may use a connection only while it holds the relay's lock.
 final class RelayConnection {
-  /// The bytes from one socket to the other.
+  /// The traffic in one direction, from one socket to the other.
   struct Flow {
     var pending: [UInt8] = []
     var hasEnded = false
@@ -28,9 +28,10 @@ final class RelayConnection {
   /// Whether both directions have ended.
   var isFinished: Bool { requests.isFinished && answers.isFinished }
 
-  /// Whether the client has closed its socket, even if some of its bytes still wait here.
+  /// Whether the client has closed its socket, even if the relay has not passed on all of its
+  /// bytes.
   var isLeft: Bool {
-    // POLLRDHUP, which Swift does not import: the peer will write no more.
+    // 0x2000 is POLLRDHUP, which Swift does not import: the client has closed its side.
     var socket = pollfd(fd: client, events: 0x2000, revents: 0)
     return poll(&socket, 1, 0) > 0
   }
@@ -56,8 +57,8 @@ final class RelayConnection {
 
   /// Moves the bytes that can be moved without waiting, and returns the counts of written bytes.
   ///
-  /// A request may meet the fault. Then the method throws, at once or when the answer arrives, or
-  /// it stops all traffic.
+  /// A new request may meet the fault. The method then throws at once, throws when the answer
+  /// arrives, or stops all traffic.
   func move(
     _ traffic: inout TCPRelay.Traffic, _ fault: inout RelayFault
   ) throws -> (toServer: Int, toClient: Int) {
@@ -74,7 +75,8 @@ final class RelayConnection {
         case nil: break
         }
       }
-      // Bytes that come only now wait for the next turn, which checks whether they are a request.
+      // Without a pending request, `Self.move` must not run: it could receive a request that was
+      // not counted.
       if traffic != .nothing, hasRequest || requests.hasEnded {
         toServer = try Self.move(&requests, from: client, to: server)
       }
@@ -89,7 +91,7 @@ final class RelayConnection {
     return (toServer, toClient)
   }
 
-  /// Returns the events of the two sockets that the relay waits for.
+  /// Returns the events for which the relay must wait on the two sockets.
   func events(_ traffic: TCPRelay.Traffic) -> [pollfd] {
     var events = (client: Int32(0), server: Int32(0))
     if server >= 0, traffic != .nothing {
@@ -119,8 +121,8 @@ final class RelayConnection {
 
   /// Closes both sockets with a reset.
   func reset() {
-    // Unlike a close with SO_LINGER, connecting to nowhere resets a socket without waiting for the
-    // thread that polls it.
+    // Connecting to AF_UNSPEC resets a socket at once. A close with SO_LINGER would not do so while
+    // the relay's thread polls the socket.
     var nowhere = sockaddr()
     nowhere.sa_family = sa_family_t(AF_UNSPEC)
     for socket in [client, server] where socket >= 0 {
@@ -161,7 +163,9 @@ final class RelayConnection {
     return count
   }
 
-  /// Returns whether the last call must be repeated later, or throws if the connection is broken.
+  /// Returns `true` if the failed system call must be repeated later.
+  ///
+  /// Throws if the connection is broken.
   private static func waits() throws -> Bool {
     guard errno == EAGAIN || errno == EINTR else { throw RelayError() }
     return true
@@ -175,5 +179,6 @@ final class RelayConnection {
   }
 }
 
-/// The error that makes the relay reset a connection: an end is broken, or a fault is due.
+/// The error that makes the relay reset a connection: a socket is broken, or a test has asked for a
+/// fault.
 struct RelayError: Error {}

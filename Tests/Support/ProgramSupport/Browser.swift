@@ -40,8 +40,9 @@ package final class Browser: Sendable {
   /// A shell script that ends chromedriver and its browser when its input ends.
   ///
   /// The input ends when the test stops the browser, and also if the test process dies before.
-  /// Chromedriver takes a free port of IPv6, and ends if another program has that port of IPv4, as
-  /// happens with many test servers. The script then starts chromedriver again.
+  /// Chromedriver takes a free port of ::1, and ends if another program listens on the same port of
+  /// 127.0.0.1. This happens, because many test servers run at the same time. The script then
+  /// starts chromedriver again.
   private static let leash = """
     trap : TERM
     for attempt in {1..10}; do chromedriver --port=0 && break; done &

@@ -94,8 +94,8 @@ final class ChildRecord: Sendable {
   }
 
   func signal(_ number: Int32, alone: Bool = false) {
-    // The signal is sent under the lock, so that the process ID cannot belong to another process
-    // yet.
+    // The status is taken under the same lock. While it is not taken, the process ID cannot belong
+    // to another process.
     state.withLock { state in
       if state.status == nil { kill(alone ? processID : -processID, number) }
     }

@@ -67,7 +67,7 @@ package final class ForwardProxy: Sendable {
   /// The host and the port of the proxy.
   package var authority: String { "127.0.0.1:\(socket.port)" }
 
-  /// The requests so far, each with the status of its answer: `CONNECT other.example:443 200`.
+  /// The requests so far, each with its answer's status, such as `CONNECT other.example:443 200`.
   package var requests: [String] { process.output.split(separator: "\n").map(String.init) }
 
   /// The errors that the proxy has reported so far.

@@ -5,8 +5,8 @@ import TestSupport
 /// An authorization server of other authors, glewlwyd, that a test runs on a free port.
 ///
 /// It has the users and clients of ``User`` and ``Client``. A client's redirect URI must come from
-/// ``takeRedirectURI()``, and its address after a logout from ``takeLogoutURI()``. The script that
-/// runs the server describes the rest of its configuration.
+/// ``takeRedirectURI()``, and its post-logout redirect URI from ``takeLogoutURI()``. The script
+/// that runs the server describes the rest of its configuration.
 package final class Glewlwyd: Sendable {
   /// A user with an account.
   package enum User: String, Sendable {
@@ -81,8 +81,7 @@ package final class Glewlwyd: Sendable {
   /// Returns a redirect URI that all clients have, with a port that no other test uses.
   package func takeRedirectURI() throws -> String { try takeURI(path: "callback") }
 
-  /// Returns an address for after a logout that all clients have, with a port that no other test
-  /// uses.
+  /// Returns a post-logout redirect URI that all clients have, with a port that no other test uses.
   package func takeLogoutURI() throws -> String { try takeURI(path: "signed-out") }
 
   private func takeURI(path: String) throws -> String {

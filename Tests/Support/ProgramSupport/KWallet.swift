@@ -3,7 +3,7 @@ import TestSupport
 
 /// KWallet as the keyring of a private session, without a screen.
 ///
-/// As after a login to KDE, the login's data opens the wallet without a question to the user.
+/// By default, a test opens the wallet as a login to KDE does, and no user is asked for a password.
 package final class KWallet: Sendable {
   /// The user's actions before the program starts.
   package enum Start: Sendable {
@@ -15,8 +15,8 @@ package final class KWallet: Sendable {
     case noWallet
   }
 
-  /// The program's name, which is also in its names on the bus: the newest version that the system
-  /// has.
+  /// The name of the newest KWallet program on this system; the program's D-Bus names contain it
+  /// too.
   static let name =
     ["kwalletd6", "kwalletd5"].first(where: ProgramRequirement.isInstalled) ?? "kwalletd6"
 

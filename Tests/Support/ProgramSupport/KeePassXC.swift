@@ -24,7 +24,7 @@ package final class KeePassXC: Sendable {
     environment = desktop.environment.merging([
       "DISPLAY": display.name, "XDG_CONFIG_HOME": folder.path,
       "XDG_CACHE_HOME": folder.file("cache"),
-      // The program puts a file into this folder, and so notices that it already runs.
+      // KeePassXC starts only once for each `TMPDIR`, where it leaves a lock file.
       "TMPDIR": folder.path,
     ]) { $1 }
     try Self.write(Self.settings, to: folder.file("keepassxc.ini"))
@@ -43,18 +43,20 @@ package final class KeePassXC: Sendable {
   package var questions: Int { lines("asked") }
   /// The number of times that the user was asked for the database's password and gave none.
   ///
-  /// The window is the same each time, so a question counts as the previous one unless a test waits
-  /// in between. See ``isRefused(_:)``.
+  /// All questions use the same window. If a question comes before the previous one is counted,
+  /// both count as one, so a test calls ``isRefused(_:)`` between them.
   package var refusals: Int { lines("refused") }
 
   private func lines(_ word: String) -> Int {
     user.output.split(separator: "\n").count { $0 == word }
   }
 
-  /// Waits until the user has seen no question, so that none of the earlier ones is uncounted.
+  /// Waits until no question is on the screen; ``questions`` and ``refusals`` then count all
+  /// earlier ones.
   package func hasNoQuestion() async throws {
     let before = lines("nothing")
-    // The first look may have begun before this call.
+    // The first new line may be about a look at the screen before this call. The second line is
+    // about a later look.
     try await eventually("the user sees no question") { lines("nothing") >= before + 2 }
   }
 
@@ -167,8 +169,8 @@ package final class KeePassXC: Sendable {
 
   /// A script that types the password into each locked window.
   ///
-  /// The script waits until the windows are unlocked, so that the next attempt types into no other
-  /// window.
+  /// The script then waits until no window is locked. If it ended earlier, the next run could type
+  /// the password into an unlocked window.
   private static let unlock = #"""
     locked() { xdotool search --onlyvisible --name "Locked.*KeePassXC$"; }
     for window in $(locked); do

@@ -82,7 +82,7 @@ package final class MCPServer: Sendable {
     return try await stopping({ await server.stop() }) { try await body(server) }
   }
 
-  /// Returns a line for each answer so far: `200 POST /mcp`.
+  /// Returns a line for each answer so far, such as `200 POST /mcp`.
   ///
   /// Sends a last request and waits for its line, which is left out. The lines before it are then
   /// complete.

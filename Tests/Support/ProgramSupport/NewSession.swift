@@ -1,6 +1,6 @@
 import Foundation
 
-/// The capabilities for the start of a browser.
+/// The WebDriver capabilities with which a browser starts.
 struct NewSession: Encodable {
   /// Chromium without windows: it takes a third of the processor time of `chromium --headless`.
   static let program = "chromium-headless-shell"

@@ -92,7 +92,7 @@ package final class Nginx: Sendable {
     get throws { try certificates.data("ca.pem") }
   }
 
-  /// Returns the file that is served at a path: `files/a`, `public/a`.
+  /// Returns the file that is served at a path, such as `files/a` or `public/a`.
   package func file(_ path: String) -> URL {
     URL(filePath: folder.file("root/\(path)"))
   }

@@ -2,7 +2,7 @@ import Foundation
 import SQBasics
 package import TestSupport
 
-/// A socket in place of the D-Bus session's bus, with a peer that is not a bus.
+/// A socket at the address of a D-Bus session bus; the peer behind it does not behave as a bus.
 package final class OddBus: Sendable {
   /// The peer's behaviour on each connection.
   package enum Habit: CaseIterable, Sendable {
@@ -39,7 +39,7 @@ package final class OddBus: Sendable {
       }
     }
 
-    /// Ends all connections, and the waits for their bytes and for further connections.
+    /// Ends all connections, and wakes the threads that wait for bytes or for another connection.
     func end() {
       let connections = state.withLock { state in
         state.isOver = true

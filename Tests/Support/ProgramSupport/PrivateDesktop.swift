@@ -39,7 +39,7 @@ package final class PrivateDesktop: Sendable {
     return bus
   }
 
-  /// Returns the address of a session in a folder.
+  /// Returns the address of a D-Bus session bus whose socket is in a folder.
   package static func address(in folder: TemporaryFolder) -> String {
     "unix:path=\(folder.file("bus"))"
   }

@@ -47,7 +47,7 @@ package final class PseudoTerminal: Sendable {
   }
 
   package func resize(columns: UInt16, rows: UInt16) {
-    // The numbers of a `winsize`, which Swift cannot name on every Linux.
+    // The fields of the C type `winsize`, which Swift does not import on every Linux.
     var numbers = [rows, columns, 0, 0]
     _ = ioctl(person.fileDescriptor, UInt(TIOCSWINSZ), &numbers)
     shown.withLock { $0.picture.columns = Int(columns) }
@@ -67,10 +67,10 @@ package final class PseudoTerminal: Sendable {
   /// The number of complete frames.
   package var frameCount: Int { shown.withLock { $0.picture.frames.count } }
 
-  /// Returns the newest frame that contains a text, among the last frame before the last key press
-  /// and all later frames.
+  /// Returns the newest frame with a text since the last key press.
   ///
-  /// The program may draw another frame at any moment, before the test looks.
+  /// The frame that was on the screen at the key press counts too. The frame with the text need not
+  /// be the last one, because the program may draw further frames at any moment.
   package func frame(with text: String) -> String? {
     shown.withLock { shown in
       shown.picture.frames.dropFirst(max(0, shown.framesBefore - 1)).last { $0.contains(text) }
@@ -87,8 +87,8 @@ package final class PseudoTerminal: Sendable {
 
 /// The content of a terminal, as far as the demo's screens need it.
 ///
-/// A text that is longer than a row stays in one line here, but takes as many rows as on a
-/// terminal.
+/// A text that is longer than a row of the terminal is one line of a frame. The row numbers are
+/// those of the terminal, where such a text takes several rows.
 private struct TerminalPicture {
   var columns = 80
   /// The screen at the end of each frame: its rows, separated by `\r\n`.

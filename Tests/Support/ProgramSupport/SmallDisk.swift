@@ -17,7 +17,8 @@ package enum SmallDisk {
 
   /// Returns a command that runs while a folder, with its content, is on a disk of some megabytes.
   static func command(_ command: [String], folder: String, megabytes: Int) -> [String] {
-    // Without root's rights, the command must not seem to run as root.
+    // `unshare` maps the tests' user to root. The command must not run as root, so the user is
+    // mapped again.
     let leave = getuid() == 0 ? "" : "unshare --user --map-user=1000 --map-group=1000"
     let script = """
       set -eu

@@ -10,7 +10,8 @@ func spawn(
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
-  // The descriptors are copied above all targets, so that none is overwritten before its turn.
+  // Each descriptor is first copied to a number above all targets, so that no target overwrites a
+  // descriptor that is still needed.
   let copies = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, Int32(descriptors.count)) }
   defer { copies.forEach { close($0) } }
   for (target, descriptor) in copies.enumerated() {
@@ -30,7 +31,8 @@ func spawn(
 
   var environment = ProcessInfo.processInfo.environment
   for (name, value) in changes { environment[name] = value }
-  // A profile of the code that ran takes a megabyte for each program; Scripts/coverage needs none.
+  // In a coverage build, each program would write a profile of 1 MB, which Scripts/coverage does
+  // not read.
   environment["LLVM_PROFILE_FILE"] = "/dev/null"
   var arguments = command.map { strdup($0) } + [nil]
   var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]

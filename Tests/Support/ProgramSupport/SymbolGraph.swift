@@ -7,7 +7,7 @@ package struct SymbolGraph: Decodable {
     package let kind: String
     package let source: String
     package let target: String
-    /// The name of the target if it is in another module.
+    /// The name of the relationship's target if the target is in another module.
     package let targetFallback: String?
   }
 

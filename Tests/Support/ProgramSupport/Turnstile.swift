@@ -13,7 +13,7 @@ final class Turnstile: Sendable {
     state = Locked(State(free: places))
   }
 
-  /// Waits for a place.
+  /// Waits until the caller may run.
   ///
   /// Only a cancellation, for example by the test's time limit, ends the wait early.
   func take() async throws {
@@ -33,12 +33,12 @@ final class Turnstile: Sendable {
       state.waiters.removeAll { $0 === turn }
       return state.waiters.count < count
     }
-    // The task has got its place meanwhile, and passes it on.
+    // The task was let in and cancelled at the same moment, so another task may run in its place.
     if !wasWaiting { give() }
     throw CancellationError()
   }
 
-  /// Gives the place to the task that has waited longest.
+  /// Reports that the caller has finished, and lets in the task that has waited longest.
   func give() {
     state.withLock { state -> OneShot<Void>? in
       guard state.waiters.isEmpty else { return state.waiters.removeFirst() }

@@ -54,7 +54,7 @@ package struct WebDriverError: Error, Decodable, CustomStringConvertible {
     "\(error): \(message.prefix(400).replacing("\n", with: " "))"
   }
 
-  /// Whether the command may succeed after the page has had more time.
+  /// Whether the command may succeed if it is sent again later.
   var isPassing: Bool {
     [
       "no such element", "stale element reference", "element click intercepted",

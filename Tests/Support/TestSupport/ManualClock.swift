@@ -47,7 +47,7 @@ public final class ManualClock: WallClock {
   /// The time that the clock shows.
   public var now: Date { state.withLock(\.now) }
 
-  /// The time that only ``advance(by:)`` moves, and only forwards.
+  /// A time that never goes back: only ``advance(by:)`` moves it, and only forwards.
   public var steadyTime: Duration { state.withLock(\.steady) }
 
   /// The number of tasks that sleep.

@@ -1,7 +1,8 @@
 import Foundation
 package import Testing
 
-/// The rule for tests whose needs a machine may lack: they are skipped, or fail with `CI=true`.
+/// The rule for tests that need something special: without it, they are skipped, or fail with
+/// `CI=true`.
 package enum Requirement {
   /// Returns whether a test can run.
   ///

@@ -33,7 +33,7 @@ struct SignedVectors: Decodable {
 
     var testDescription: String { "\(algorithm.rawValue) of \(source)" }
 
-    /// Verifies the text, or the given one in its place.
+    /// Verifies the signed text `jws`, or `other` instead if it is not `nil`.
     func verify(_ other: String? = nil, as algorithm: JWSAlgorithm? = nil) throws {
       let text = try CompactJWS(other ?? jws)
       let algorithm = algorithm ?? self.algorithm
@@ -59,7 +59,7 @@ struct SignedVectors: Decodable {
 
   static let all = Result { try TestVectors.read("SignedTexts.json") as SignedVectors }
 
-  /// The texts with strong keys, for the tables of tests.
+  /// The texts that were signed with strong keys, for the tables of tests.
   ///
   /// It is empty if the file cannot be read.
   static let signed = (try? all.get().signed) ?? []

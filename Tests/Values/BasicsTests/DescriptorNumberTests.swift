@@ -35,7 +35,7 @@ import Testing
       let moved = DescriptorNumber.aboveStandard(file)
       let reason = errno
       try #require(setrlimit(kind, &limit) == 0)
-      // fcntl(2) reports a number above the limit so.
+      // fcntl(2) reports EINVAL for a number above the limit.
       #expect(moved == -1 && reason == EINVAL)
       #expect(fcntl(file, F_GETFD) == -1)
     }

@@ -53,7 +53,8 @@ import Testing
     #expect(await ends[1].wait() == -1)
     ends[0].resolve(10)
     #expect(try await fetches.value(of: "0") { () throws(CancellationError) in 20 } == 10)
-    // The first fetch has ended, so another one may continue.
+    // One fetch at a time may continue without a caller. The fetch of "0" has ended, so that of "2"
+    // may continue.
     try await abandon(2)
     ends[2].resolve(12)
     #expect(try await fetches.value(of: "2") { () throws(CancellationError) in 20 } == 12)

@@ -13,7 +13,8 @@ struct LabelColumnTests {
   }
 
   @Test func `a moved label pushes its neighbours`() {
-    // The wishes 50, 52 and 60 would start the group at 50, 42 and 40. It starts at the mean, 44.
+    // The labels at 50, 52 and 60 form a group with distances of 10. It would begin at 50, 42 or 40
+    // if its first, second or third label stayed. It begins at the mean, 44.
     #expect(heights([30, 50, 52, 60]) == [30, 44, 54, 64])
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import sq_demo
 
-/// What a failed call advises, without a server.
+/// The hints that `sq-demo call` shows if an API rejects the request.
 @Suite struct `The advice of a call` {
   private func failure(_ error: SQOAuthError, signIn: String?) throws -> Failure {
     let options = try SignInArguments(Arguments([], options: []), orAccount: true)

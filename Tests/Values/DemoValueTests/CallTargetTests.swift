@@ -52,9 +52,9 @@ import Testing
     #expect(other.resources(among: [path, origin]).map(\.id) == [origin.id])
     #expect(target.isNamed(by: path) && !target.isReached(by: path))
     #expect(try !CallTarget("https://else.example.com/").isNamed(by: path))
-    // A record that has only the name of a resource is no account of the resource.
+    // The ID of this record is the resource's URL, but its attributes name no resource.
     #expect(target.resources(among: [record(path.id)]).isEmpty)
-    // Other users of the same resource.
+    // Returns another user's account for the resource of `path`.
     func user(_ id: String) -> AccountRecord {
       record(id, issuer: "https://id.example.com", path.attributes)
     }
@@ -89,7 +89,7 @@ import Testing
     #expect(http.method == method)
   }
 
-  /// The command line is read before the user signs in.
+  /// The command line is checked before the account is loaded.
   @Test(arguments: ["/a b", "/a%2", "/a\\b", "/a?b=\u{E9}", "https://a.example/a b"])
   func `a URL or a path with a wrong character is rejected before the account is known`(
     url: String

@@ -207,7 +207,7 @@ import Testing
   ) throws {
     let lines = pair.publicPEM.split(separator: "\n").dropFirst().dropLast()
     let content = Array(lines.joined())
-    // Four characters are three bytes.
+    // Four characters of Base64 encode three bytes.
     for count in stride(from: 0, to: content.count - 4, by: 4) {
       let text = Self.begin + String(content.prefix(count)) + Self.end
       #expect(KeyText.membersOfPEM(text) == nil, "\(count)")

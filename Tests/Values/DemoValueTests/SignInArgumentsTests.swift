@@ -242,7 +242,8 @@ import Testing
     #expect(failure.code == "usage" && failure.message.contains(reason), "\(failure.message)")
   }
 
-  /// The server could register the program, but the secret belongs to an existing client.
+  /// Without a client ID, the program would register a new client, but the secret belongs to an
+  /// existing one.
   @Test func `a secret without a client is rejected, and the error names --client-secret-file`()
     throws
   {

@@ -9,11 +9,11 @@ import Testing
 @Suite struct FolderOrderTests {
   private static let module = PackageSources.root.appending(path: "Sources/SequencingOAuth")
 
-  /// The types of the module's root that every folder may use.
+  /// The types in the module's root folder that every folder may use.
   private static let values: Set = [
     "SQToken", "SQOAuthError", "ClientEnvironment", "Registry", "JWTAssertion",
   ]
-  /// The folders that extend types of the root, and so are above it.
+  /// The folders that extend types of the root folder, and so are above it.
   private static let above: Set = [
     "PodNames", "HeimdallNames", "Operations", "Signals", "Resources", "Callbacks",
   ]
@@ -31,7 +31,7 @@ import Testing
 
   /// Returns each folder's code without comments and string literals.
   ///
-  /// The root is "".
+  /// The root folder has the name "".
   private func code() throws -> [String: String] {
     let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.module.path)
     var code: [String: String] = [:]

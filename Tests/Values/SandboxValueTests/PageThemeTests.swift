@@ -5,7 +5,7 @@ import Testing
 
 /// The pages stay readable with any colour of an app, in the light and the dark scheme.
 @Suite struct PageThemeTests {
-  /// A grid over all colours, with the corners.
+  /// A grid of colours over the whole RGB cube, with its corners.
   static let colors =
     [0, 0x33, 0x66, 0x7F, 0x99, 0xCC, 0xFF].flatMap { red in
       [0, 0x33, 0x66, 0x7F, 0x99, 0xCC, 0xFF].flatMap { green in
@@ -64,7 +64,7 @@ import Testing
     #expect(try Self.properties(PageTheme(accent: color), dark: false)["--accent"] == color)
   }
 
-  /// The two greys are on both sides of the contrast 4.5.
+  /// On white, one of the two greys has a contrast just below 4.5, and the other just above.
   @Test(arguments: [
     (PageTint(0, 0, 0), PageTint(255, 255, 255), 21.0),
     (PageTint(0x77, 0x77, 0x77), PageTint(255, 255, 255), 4.48),

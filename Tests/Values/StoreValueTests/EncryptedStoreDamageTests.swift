@@ -51,7 +51,8 @@ import Testing
     }
   }
 
-  /// Returns the error codes of the format and, if wanted, of a store, which takes longer.
+  /// Returns the error code of the file format and, with `alsoAsAFile`, that of a store, which is
+  /// slower.
   private func codes(
     of bytes: Data, alsoAsAFile: Bool
   ) async throws -> [SQOAuthError.Code?] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
-/// The claims that a store looks for because the database's answer was lost.
+/// The claims on due accounts that a store must look for, because the database's answer was lost.
 @Suite struct LostClaimsTests {
   private static let start = ContinuousClock.now
 

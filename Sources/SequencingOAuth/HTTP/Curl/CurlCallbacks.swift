@@ -64,7 +64,7 @@ func curlWillSend(
   transfer(context)?.willSend() == true ? sq_prerequest_go : sq_prerequest_abort
 }
 
-/// Aborts a transfer that may not go on; libcurl calls this progress callback after each read.
+/// Aborts a transfer that must not continue; libcurl calls this progress callback after each read.
 func curlHasRead(
   _ context: UnsafeMutableRawPointer?, _ total: curl_off_t, _ received: curl_off_t,
   _ totalToSend: curl_off_t, _ sent: curl_off_t

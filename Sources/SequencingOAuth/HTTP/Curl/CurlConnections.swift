@@ -20,8 +20,8 @@ final class CurlConnections {
     self.multi = multi
     let this = Unmanaged.passUnretained(self).toOpaque()
     sq_multi_set_timer_callback(multi, curlSetTimer, this)
-    // libcurl's default follows the number of running requests, so it closes idle connections when
-    // that number falls.
+    // libcurl's default limit depends on the number of running requests, so libcurl would close
+    // idle connections when that number falls.
     sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
     sq_multi_set_long(
       multi, CURLMOPT_PIPELINING, areShared ? sq_multiplex : sq_no_multiplex)
@@ -50,7 +50,7 @@ final class CurlConnections {
     curl_multi_remove_handle(multi, handle.easy)
   }
 
-  /// Makes libcurl read from and write to a ready socket; ignores a socket of other connections.
+  /// Makes libcurl read from and write to a ready socket; ignores a socket of another multi handle.
   ///
   /// - Returns: Whether there may be more to read.
   func handle(_ socket: Int32, _ mask: Int32) -> Bool {

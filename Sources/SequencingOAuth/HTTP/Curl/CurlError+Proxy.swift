@@ -31,7 +31,7 @@ extension SQOAuthError {
       isUsed = sq_get_long(handle.easy, sq_info_used_proxy) != 0
       isUnresolved =
         sq_get_long(handle.easy, CURLINFO_PROXY_ERROR) == Int(CURLPX_RESOLVE_HOST.rawValue)
-      // The bits of CURLAUTH_BASIC and its siblings.
+      // `offered` combines bits such as CURLAUTH_BASIC, which is 1.
       let offered = sq_get_long(handle.easy, CURLINFO_PROXYAUTH_AVAIL)
       offersBasic = offered == 0 ? nil : offered & 1 != 0
     }
@@ -104,7 +104,9 @@ extension SQOAuthError {
     }
   }
 
-  /// Returns the advice for a proxy's 407 response, as the end of a sentence; otherwise, no text.
+  /// Returns the advice for a proxy's 407 response, as the end of a sentence.
+  ///
+  /// For any other response, the text is empty.
   ///
   /// - SeeAlso: RFC 9110, section 15.5.8 (407)
   private static func demand(_ trace: ProxyTrace, _ setting: ProxySetting) -> String {

@@ -27,7 +27,7 @@ extension SQOAuthError {
       "check the server's certificate and the authorities that the client trusts: the "
       + "system's, or those in SSL_CERT_FILE, and HTTPTransportConfiguration.additionalAuthorities"
     guard detail.contains("alert handshake failure") else { return advice }
-    // TLS 1.2 has no separate alert for a missing client certificate.
+    // In TLS 1.2, the alert `handshake_failure` may mean that the client certificate is missing.
     return advice
       + "; if the server demands a certificate of the client, set "
       + "HTTPTransportConfiguration.clientCertificate"
@@ -36,8 +36,8 @@ extension SQOAuthError {
   /// Returns whether the client's certificate is at fault: libcurl cannot use it, or the server's
   /// alert is about a certificate.
   ///
-  /// A server gets no certificate except the client's, so its alerts about a certificate refer to
-  /// it.
+  /// A server gets no certificate except the client's, so the server's alerts about a certificate
+  /// are about the client's certificate.
   ///
   /// - SeeAlso: RFC 8446, section 6.2
   private static func isAboutClient(_ curl: CURLcode, _ detail: String) -> Bool {

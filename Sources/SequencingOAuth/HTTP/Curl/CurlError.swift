@@ -98,7 +98,8 @@ extension SQOAuthError {
         "\(authority) sent a line of more than 100 kB in the head of its response, or this "
           + "process is out of memory", cause: cause)
     case CURLE_BAD_CONTENT_ENCODING:
-      // Some servers name a charset in this field; the content may be encoded all the same.
+      // Some servers name a charset in `Content-Encoding`. Their content may still be encoded, so
+      // the SDK does not use it.
       self.init(
         .invalidResponse,
         "\(authority) sent content that cannot be decoded as its Content-Encoding says: "
@@ -109,7 +110,8 @@ extension SQOAuthError {
         .invalidResponse,
         "\(authority) did not answer with a valid HTTP response: \(cause.text)", cause: cause)
     case CURLE_WRITE_ERROR:
-      // None of our callbacks refused the content, so one of libcurl's decoders did.
+      // A callback of the SDK that refuses content sets its own error. So here, a decoder of
+      // libcurl refused the content.
       self.init(
         .invalidResponse,
         "\(authority) sent content that cannot be decoded: more bytes follow the encoded content",

@@ -7,8 +7,8 @@ import Synchronization
 /// The only object that runs libcurl's transfers, with an event loop on a separate thread.
 ///
 /// Callers leave commands in the inbox. The loop calls this object for commands, for ready sockets,
-/// and for times that are due. This object then takes the lock of ``CurlMulti``, does the work, and
-/// resumes the callers outside the lock.
+/// and for times that are due. This object then takes the lock that protects ``CurlMulti``, does
+/// the work, and resumes the callers outside the lock.
 final class CurlEventLoop: EventHandler {
   fileprivate static let instance = SharedInstance<CurlEventLoop, SQOAuthError>()
 
@@ -71,8 +71,8 @@ final class CurlEventLoop: EventHandler {
     }
     multiContext = Unmanaged.passUnretained(multi).toOpaque()
     self.multi = Locked(multi)
-    // If the app started OpenSSL earlier, OpenSSL's clean-up is registered already and runs after
-    // this function.
+    // Exit functions run in reverse order. So if the app started OpenSSL earlier, OpenSSL's
+    // clean-up runs after this function.
     atexit(stopCurlEventLoop)
   }
 
@@ -220,6 +220,6 @@ final class CurlEventLoop: EventHandler {
 }
 
 private func stopCurlEventLoop() {
-  // In a copy, a thread that does not exist there may hold the lock.
+  // In a forked copy of the process, a thread that does not exist there may hold the lock.
   if !ForkedCopy.isHere { CurlEventLoop.instance.current?.stop() }
 }

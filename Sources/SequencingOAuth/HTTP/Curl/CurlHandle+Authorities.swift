@@ -8,7 +8,8 @@ import SQFoundation
 extension CurlHandle {
   /// The file and the folder of the system's authorities; each may be missing.
   ///
-  /// The two texts from libcurl are its defaults, not the values that were set on the handle.
+  /// `SSL_CERT_FILE` and `SSL_CERT_DIR` override libcurl's file and folder. libcurl names its
+  /// defaults here, not the values that were set on the handle.
   private var system: (file: String?, folder: String?) {
     (
       Self.variable("SSL_CERT_FILE") ?? Self.text(sq_get_text(easy, CURLINFO_CAINFO)),
@@ -28,10 +29,10 @@ extension CurlHandle {
   /// Sets the authorities that the handle trusts, for servers and for proxies that are reached over
   /// TLS.
   ///
-  /// A blob replaces the file of authorities, so the file's content is appended to the blob. A blob
-  /// does not replace a folder of authorities. If there is a folder, the file is appended only if
-  /// `SSL_CERT_FILE` names it, because the system's file has the same authorities as the system's
-  /// folder and takes milliseconds to read.
+  /// libcurl gets additional authorities as a blob. A blob replaces the file of authorities, so the
+  /// file's content is appended to the blob. A blob does not replace a folder of authorities. If
+  /// there is a folder, the file is appended only if `SSL_CERT_FILE` names it, because the system's
+  /// file has the same authorities as the system's folder and takes milliseconds to read.
   func setAuthorities(_ configuration: HTTPTransportConfiguration) -> Bool {
     trustsSystemAuthorities = configuration.trustsSystemAuthorities
     let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)

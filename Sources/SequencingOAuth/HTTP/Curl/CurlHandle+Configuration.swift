@@ -94,8 +94,8 @@ extension CurlHandle {
     guard let certificate else { return true }
     let both = certificate.chain + Data("\n".utf8) + certificate.privateKey
     if let flaw = CertificateFlaw(in: both) { throw .unusableCertificate(flaw) }
-    // Without a passphrase, libcurl reads memory at address 0 for an encrypted text, or asks on the
-    // terminal.
+    // If no passphrase is set and the PEM text is encrypted, libcurl reads memory at address 0, or
+    // asks for a passphrase on the terminal.
     return set(CURLOPT_KEYPASSWD, text: "")
       && setBlob(CURLOPT_SSLCERT_BLOB, both) && setBlob(CURLOPT_SSLKEY_BLOB, both)
   }

@@ -32,7 +32,7 @@ extension CurlHandle {
 
   private func setMethod(_ transfer: CurlTransfer) -> Bool {
     let request = transfer.request
-    // This resets an upload, a POST and a HEAD.
+    // This undoes what the last request's upload, POST or HEAD has set.
     guard set(CURLOPT_HTTPGET, 1) else { return false }
     var method: String? = request.method
     switch request.body {

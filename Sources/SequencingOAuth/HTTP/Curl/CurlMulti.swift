@@ -114,8 +114,8 @@ final class CurlMulti {
     for socket in sockets { handle(socket, .readable) }
   }
 
-  /// Returns whether a transfer may continue; marks it as failed if it got far more bytes than
-  /// content.
+  /// Returns whether a transfer may continue; marks it as failed if it received far more bytes than
+  /// its content needs.
   func mayGoOn(_ transfer: CurlTransfer) -> Bool {
     guard isFlooded(transfer) else { return true }
     transfer.giveUpFlooded()

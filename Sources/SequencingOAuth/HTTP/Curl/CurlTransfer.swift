@@ -72,15 +72,15 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   /// Whether other transfers may use the connection at the same time, over HTTP/2.
   ///
-  /// Over HTTP/1.1 they cannot, so the value is `true` for every request. In three cases, they must
-  /// not:
+  /// Over HTTP/1.1 they never do, so the value is `true` for every request that can only use
+  /// HTTP/1.1. Otherwise it is `false` in three cases:
   ///
   /// - The response is streamed, so it pauses when the app is not ready. On a shared connection,
   ///   other transfers would read bytes for it in the meantime, and libcurl would store them until
   ///   memory runs out.
   /// - The request must not be sent twice. A server may close a connection after any number of
-  ///   requests without reading those in flight, and libcurl does not report which these are. On an
-  ///   unshared connection, no other request is in flight.
+  ///   requests without reading the requests in flight, and libcurl does not report which requests
+  ///   these are. On an unshared connection, no other request is in flight.
   /// - The transfer only opens a connection.
   var sharesConnection: Bool {
     if opening != nil { return false }
@@ -130,8 +130,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
   /// Records the error that ends the transfer; the caller must then make libcurl end it.
   ///
   /// libcurl 7.88 stops an HTTP/2 response only when it next sends something on the connection;
-  /// until then, the server continues. So the connection is closed, unless other transfers use it,
-  /// because they soon send something.
+  /// until then, the server continues. So the connection is closed if no other transfer uses it.
+  /// Other transfers soon send something.
   func giveUp(_ error: SQOAuthError) {
     if failure == nil { failure = error }
     handle.set(CURLOPT_FORBID_REUSE, 1)
@@ -207,7 +207,8 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
 
   /// The number of bytes that may still arrive for a failed transfer, up to a stream's window.
   ///
-  /// The value is `nil` if the transfer did not fail, or failed because of bytes without content.
+  /// The value is `nil` if the transfer did not fail, or if it failed because the server sent too
+  /// many bytes that are not content.
   /// Over HTTP/2 the server sends on until it learns that the request was abandoned, and another
   /// transfer may use the connection meanwhile.
   var rest: Int64? {
@@ -216,7 +217,7 @@ final class CurlTransfer: @unchecked Sendable, Redacted {
     return min(max(0, length - received), WireMeter.window)
   }
 
-  /// Ends the transfer, because it received far more bytes than content.
+  /// Ends the transfer, because it received far more bytes than its content needs.
   func giveUpFlooded() {
     isFlooded = true
     giveUp(

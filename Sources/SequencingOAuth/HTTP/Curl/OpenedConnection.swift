@@ -27,10 +27,10 @@ package final class OpenedConnection: @unchecked Sendable {
   }
 }
 
-/// The state of a connection that is being opened for another protocol.
+/// The state of a connection that is being opened for a protocol other than HTTP/1.1.
 ///
-/// The callbacks of the transfer that opens the connection use it. libcurl does not keep the
-/// connection.
+/// The callbacks of the transfer that opens the connection use this object. libcurl does not keep
+/// the connection.
 final class ConnectionOpening {
   /// The sockets that libcurl has used to try to reach the server or the proxy.
   private var attempts: [Attempt] = []

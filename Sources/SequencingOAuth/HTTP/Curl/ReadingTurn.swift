@@ -1,15 +1,16 @@
 import CSQCurl
 import CSQTLS
 
-/// The limit on how much libcurl reads over TLS before it is other connections' turn.
+/// A limit on the bytes that libcurl reads over TLS in one call.
 ///
 /// Over HTTP/2, libcurl reads a connection until there is nothing left to read. A server that sends
 /// frames faster than nghttp2 reads them would occupy the event loop completely. So each time
-/// libcurl is called, its sockets seem to be empty after ``size`` bytes.
+/// libcurl is called, its sockets seem to be empty after ``size`` bytes. Then the event loop can
+/// serve other connections.
 ///
-/// Everything here runs under the lock of ``CurlMulti``, except ``limit(_:)``.
+/// Everything here runs under the event loop's lock, except ``limit(_:)``.
 enum ReadingTurn {
-  /// The number of bytes that libcurl may read from the network in a turn.
+  /// The number of bytes that libcurl may read from the network in one call.
   static let size = 128 * 1024
   nonisolated(unsafe) private static var left = size
 
@@ -20,13 +21,13 @@ enum ReadingTurn {
     return left <= 0
   }
 
-  /// Limits the turns of a handle's connections, if this libcurl uses OpenSSL.
+  /// Applies the limit to the connections of a handle, if this libcurl uses OpenSSL.
   static func limit(_ handle: CurlHandle) {
     guard usesOpenSSL else { return }
     sq_set_context_callback(handle.easy, prepareContext)
   }
 
-  /// Limits the turns of the connections of an OpenSSL context, an `SSL_CTX`.
+  /// Applies the limit to the connections of an OpenSSL context, an `SSL_CTX`.
   ///
   /// It also makes a read fail if TCP ends before TLS: anyone on the network can end TCP, and could
   /// cut off a response that has no length of its own (RFC 9112, section 9.8).
@@ -54,7 +55,7 @@ private func prepareContext(
   return CURLE_OK
 }
 
-/// Called by OpenSSL when a handshake starts; by then, the connection has its source of bytes.
+/// Called by OpenSSL when a handshake starts; by then, the connection has the BIO that it reads.
 private func watchHandshake(_ tls: OpaquePointer?, _ event: Int32, _ value: Int32) {
   guard event & SSL_CB_HANDSHAKE_START != 0, let source = SSL_get_rbio(tls) else { return }
   BIO_set_callback_ex(source, watchReading)
@@ -69,8 +70,8 @@ private func watchReading(
   case BIO_CB_READ where !ReadingTurn.mayRead(): return sq_bio_wait(source)
   case BIO_CB_READ | BIO_CB_RETURN:
     if result > 0, let count { ReadingTurn.hasRead(count.pointee) }
-    // TCP ended before TLS did. libcurl's source of bytes does not report this end to OpenSSL, so
-    // it is reported as an error.
+    // TCP ended before TLS did. libcurl's BIO does not report this end to OpenSSL, so it is
+    // reported as an error.
     return result == 0 && sq_bio_should_retry(source) == 0 ? -1 : Int(result)
   case _ where event & BIO_CB_RETURN != 0: return Int(result)
   default: return 1

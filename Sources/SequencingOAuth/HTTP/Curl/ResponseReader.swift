@@ -7,7 +7,7 @@ import SQBasics
 struct ResponseReader {
   /// The maximum number of lines in a response's trailers and heads, including heads of status 1xx.
   static let maximumLines = 256
-  /// The maximum total size of these lines, in bytes.
+  /// The maximum total size of the lines of a response's heads and trailers, in bytes.
   static let maximumBytes = 256 * 1024
 
   private var headLines: [UInt8] = []
@@ -41,7 +41,7 @@ struct ResponseReader {
     if isHeadComplete {
       if !isEmpty { trailerLines.append(contentsOf: line) }
     } else if line.starts(with: "HTTP/".utf8) {
-      // If a head came before this one, it had a status 1xx.
+      // This line begins a new head. If a head came before it, that head had a 1xx status.
       headLines.removeAll(keepingCapacity: true)
       status = Self.status(line)
       isHTTP2 = line.starts(with: "HTTP/2".utf8)

@@ -17,7 +17,8 @@ struct SocketTable {
     var watched: SocketEvents = []
     /// Whether the SDK's callbacks open and close the socket.
     ///
-    /// libcurl may close other sockets without a callback, so an unused one is not watched.
+    /// libcurl may close any other socket without a callback, so such a socket is not watched while
+    /// it is unused.
     var isOwn = false
     /// Whether the socket is in ``named``.
     var isNamed = false
@@ -92,7 +93,8 @@ struct SocketTable {
     entries.indices.filter { entries[$0].wanted.contains(.readable) }.map(Int32.init)
   }
 
-  /// Counts a read of a socket, and returns whether its connection got far more bytes than content.
+  /// Counts a read of a socket, and returns whether the connection received far more bytes than its
+  /// content needs.
   mutating func isFlooded(_ socket: Int32, content: Int64, allowance: Int64) -> Bool {
     grow(socket)
     return entries[Int(socket)].meter.isExceeded(

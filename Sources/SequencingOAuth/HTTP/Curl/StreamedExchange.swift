@@ -70,7 +70,8 @@ private struct ResponseSink {
   private let destination: HTTPDestination
   private var head: WebResponseHead?
   private var file: OpenFile?
-  /// The content that stays in memory, because a status other than 2xx must not overwrite a file.
+  /// The content that stays in memory, for example because the status is not 2xx: such a response
+  /// must not overwrite a file.
   private(set) var body = Data()
 
   init(_ destination: HTTPDestination) {

@@ -20,7 +20,7 @@ struct TransferClock {
   var isWaitingForReader = false
   /// Whether the app must first make the next piece of the body, so the idle limit does not apply.
   var isWaitingForWriter = false
-  /// How far the times above are ahead of the system's clock; `nil` except in tests.
+  /// How far the transfer's times are ahead of the system's clock; `nil` except in tests.
   private let lead: TimeLead?
 
   init(
@@ -42,7 +42,8 @@ struct TransferClock {
 
   /// Records that a byte was sent or received.
   mutating func touch() {
-    // The coarse clock has a resolution of four milliseconds, and is five times as fast.
+    // The coarse clock has a resolution of four milliseconds, and reading it is five times as fast
+    // as reading the exact clock.
     if idle != .max { lastMove = ahead(of: sq_coarse_nanoseconds()) }
   }
 

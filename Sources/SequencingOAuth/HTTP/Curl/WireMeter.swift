@@ -1,16 +1,16 @@
 import CSQCurl
 import SQBasics
 
-/// A counter of the bytes that libcurl reads from a connection, compared with their content.
+/// A counter of the bytes that libcurl reads from a connection and that are not content.
 ///
-/// libcurl does not limit bytes without content; see `ContentMeter`.
+/// libcurl does not limit such bytes; see `ContentMeter`.
 struct WireMeter {
-  /// The number of additional bytes that may arrive over HTTP/2.
+  /// The number of bytes that may arrive over HTTP/2 in addition to `ContentMeter.allowance`.
   ///
   /// It is the largest window that libcurl opens for a stream. libcurl may hold that much content
   /// for a request whose response is not read yet.
   static let window: Int64 = 32 << 20
-  /// The number of reads between two counts; most small responses have ended by then.
+  /// The number of reads between two counts; most small responses end before the first count.
   private static let readingsEach = 8
 
   private var readings = 0
@@ -20,7 +20,7 @@ struct WireMeter {
   /// The number of bytes that had arrived at the last count.
   private var last: UInt64?
 
-  /// Counts a read by libcurl, and returns whether the bytes without content exceed `allowance`.
+  /// Counts a read by libcurl, and returns whether more than `allowance` bytes are not content.
   ///
   /// `more` is the number of content bytes since the last call.
   mutating func isExceeded(at socket: Int32, content more: Int64, allowance: Int64) -> Bool {

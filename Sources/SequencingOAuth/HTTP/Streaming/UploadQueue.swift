@@ -23,7 +23,8 @@ final class UploadQueue: Sendable {
     var sent: Int64 = 0
     var isEnded = false
     var isWanted = false
-    /// The attempt for which a chunk is being made.
+    /// The number of the attempt to send the body for which a chunk is being made; `nil` if none
+    /// is.
     ///
     /// libcurl may ask again before the chunk is ready; that must not start a second chunk.
     var making: Int?
@@ -182,7 +183,7 @@ final class UploadQueue: Sendable {
     }
   }
 
-  /// Ends the body of an attempt with an error, unless it was restarted meanwhile.
+  /// Ends the body of an attempt with an error, unless the body was restarted meanwhile.
   private func fail(_ error: any Error, _ attempt: Int) {
     state.withLock { state in
       guard state.attempt == attempt else { return }

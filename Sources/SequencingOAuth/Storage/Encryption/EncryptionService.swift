@@ -28,8 +28,9 @@ public struct EncryptionService: Sendable {
 
   /// Creates a service with a store's key: 32 bytes, or a key file.
   ///
-  /// A missing key file is created. The service is the same as a service with the key's bytes. The
-  /// call blocks the thread while it reads the file, so make it when the program starts.
+  /// A missing key file is created. If another service has the same key as 32 bytes, both services
+  /// open the same boxes. The call blocks the thread while it reads the file, so make it when the
+  /// program starts.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` for a passphrase, because it becomes a
   ///   key only together with a store's salt; the errors of a key file, such as

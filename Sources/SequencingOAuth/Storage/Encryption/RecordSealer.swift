@@ -1,7 +1,7 @@
 import SQBasics
 package import SQFoundation
 
-/// A sealer of one store's records: each record gets a box that opens only for its account.
+/// A sealer that encrypts one store's records, each of them bound to the id of its account.
 ///
 /// With a passphrase, creating a sealer takes a large part of a second of computing; with a key
 /// file, it reads that file. So create a sealer on a thread that may block, and keep it. Its error

@@ -29,7 +29,7 @@ public struct StoreKey: Sendable {
     Self(source: .passphrase(passphrase, .smallest))
   }
 
-  /// Returns a key from exactly 32 random bytes; the app must keep them in another place.
+  /// Returns a key from exactly 32 random bytes; the app must keep them apart from the store.
   public static func raw(_ key: Data) -> Self {
     Self(source: .raw(key))
   }
@@ -88,8 +88,9 @@ extension StoreKey {
 }
 
 extension KeyDerivation.Secret {
-  /// Creates a secret from a passphrase and the cost for a new store; throws if the passphrase is
-  /// empty.
+  /// Creates a secret from a passphrase; throws if the passphrase is empty.
+  ///
+  /// `cost` is the cost of deriving the key of a new store.
   static func checked(
     _ passphrase: String, cost: KeyDerivation.ScryptCost = .standard
   ) throws(SQOAuthError) -> Self {

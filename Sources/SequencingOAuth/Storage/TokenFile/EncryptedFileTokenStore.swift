@@ -18,9 +18,9 @@ public import SQFoundation
 /// derived on first use and then kept in memory; the derivation takes a large part of a second.
 ///
 /// The store has two limits. It cannot recognize that the whole file was replaced by an older
-/// version of it, so a program that can write the file can restore an older token. And a key in the
-/// same place as the file protects the tokens only if the two are separated, as in a backup of the
-/// store alone; see ``StoreKey``.
+/// version of it, so a program that can write the file can restore an older token. And a key file
+/// next to the store protects only copies of the store without the key file, such as a backup of
+/// the store alone; see ``StoreKey``.
 public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStore, PagedTokenStore {
   /// The absolute path of the token file.
   public let path: String
@@ -113,7 +113,7 @@ public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStor
   /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] { try await file.list() }
 
-  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  /// Reads at most `limit` accounts whose ids' UTF-8 bytes come after `key`, in byte order.
   public func entries(
     after key: Data?, limit: Int
   ) async throws(SQOAuthError) -> [AccountEntry] {

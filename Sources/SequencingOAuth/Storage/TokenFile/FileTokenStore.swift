@@ -8,9 +8,9 @@ public import SQFoundation
 /// time. The mode protects the tokens against other users of the machine, but not against programs
 /// of the same user, and not against a person who has the disk.
 ///
-/// Each load reads all accounts, and each save writes all of them again: with 1,000 accounts, a load
-/// takes some 6 ms and a save 15 ms. For more than a hundred accounts use `SQLiteTokenStore`, which
-/// saves an account in 0.3 ms, however many there are.
+/// Each load reads all accounts, and each save writes all of them again: with 1,000 accounts, a
+/// load takes some 6 ms and a save 15 ms. For more than a hundred accounts use `SQLiteTokenStore`,
+/// which saves an account in 0.3 ms, however many there are.
 ///
 /// During the refresh of an account, there are two more files: `PATH.landing-…`, with space for the
 /// account's next record, and the account's lock file in the folder `PATH.locks`. The store's own
@@ -60,7 +60,7 @@ public final class FileTokenStore: SharedTokenStore, ReservingTokenStore, PagedT
   /// Lists the ids of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] { try await file.list() }
 
-  /// Reads the accounts after a key, at most `limit` of them, in the order of their keys.
+  /// Reads at most `limit` accounts whose ids' UTF-8 bytes come after `key`, in byte order.
   public func entries(
     after key: Data?, limit: Int
   ) async throws(SQOAuthError) -> [AccountEntry] {

@@ -33,8 +33,8 @@ package struct SealedDocument: TokenFileContent {
   }
 }
 
-// The seal contains the accounts' ids in the order of the boxes. So the ids cannot be read without
-// the key, and no box can be removed or moved unnoticed.
+// The file ends with a seal: an encrypted list of the accounts' ids, in the order of their boxes.
+// Without the key, no id can be read, and no box can be removed or moved unnoticed.
 extension SealedDocument {
   private static let purpose = "file"
 
@@ -74,7 +74,7 @@ extension SealedDocument {
 struct SealedFile {
   let header: Data
   let boxes: [Data]
-  /// All bytes before the seal and its length.
+  /// The bytes that the seal authenticates: all bytes before the seal's length.
   let sealed: Data
   let seal: Data
 

@@ -1,7 +1,7 @@
 import SQBasics
 import SQFoundation
 
-/// The format of an encrypted token file, with a key that is derived for the file's header.
+/// The format of an encrypted token file, whose key depends on the salt in the file's header.
 ///
 /// Deriving the key takes long, so the result is kept. Another process may change the key and with
 /// it the header, so the header is compared at each reading.

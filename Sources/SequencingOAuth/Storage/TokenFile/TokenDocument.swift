@@ -46,7 +46,7 @@ extension TokenDocument {
     else { throw .damagedFile }
     for (member, json) in accounts {
       var id = member
-      // The name of a second Unicode form ends with a NUL and a number.
+      // If an id is a second Unicode form of another id, its member's name has a NUL and a number.
       if member.utf8.contains(0) {
         guard let record = try StoredDecoder.value(AccountRecord.self, from: json),
           NamedValues<AccountRecord>.is(member, of: record.id)

@@ -33,7 +33,7 @@ extension TokenFile {
         try file.checkReplacing()
         return AccountReservation()
       }
-      // Before a sign-in, the caller has no lease, so this checks that one can be acquired.
+      // Before a sign-in, the caller has no lease, so this checks that a lease can be acquired.
       if record == nil { try file.locks.lease(id)?.release() }
       let lock = try file.lock()
       defer { lock.release() }
@@ -72,8 +72,8 @@ extension TokenFile {
   func hasWriteAheadCopy(_ record: AccountRecord) async -> Bool {
     let copy =
       try? await run { file throws(SQOAuthError) in
-        // If the token file already has the record, there is no copy after it, and this returns
-        // `false`: the failed save may not have flushed the file to the disk.
+        // If the token file already has the record, there is no newer copy. The method then returns
+        // `false`, because after the failed save, the new content may not be on the disk.
         guard let stored = try file.content()?.record(record.id) else { return nil }
         return try file.writeAheadCopies.copy(after: stored, file.format.sealer)
       } as AccountRecord?

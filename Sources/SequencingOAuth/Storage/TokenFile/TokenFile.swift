@@ -2,7 +2,7 @@ import SQBasics
 import SQFiles
 import SQFoundation
 
-/// The content of a token file: records, which may be decrypted only when they are needed.
+/// The content of a token file: its records; each can stay encrypted until it is needed.
 protocol TokenFileContent: Sendable {
   var ids: [String] { get }
   func record(_ id: String) throws(SQOAuthError) -> AccountRecord?
@@ -18,7 +18,7 @@ protocol TokenFileFormat: Sendable {
   associatedtype Content: TokenFileContent
   /// The sealer of the records; `nil` if unencrypted, and before the file is first read or created.
   var sealer: RecordSealer? { get }
-  /// Throws if no file could be created with the key; it does not create one.
+  /// Throws if a new file could not be created with the key; creates no file.
   func checkKey() throws(SQOAuthError)
   /// Creates the content of a new file.
   func create() throws(SQOAuthError) -> Content
@@ -51,8 +51,8 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 
   /// The file's content at the last read or write.
   ///
-  /// If the bytes have not changed, they need not be decoded again; that would take much longer
-  /// than the comparison.
+  /// If the bytes have not changed, they need not be decoded again; decoding takes much longer than
+  /// the comparison.
   private struct Latest {
     /// The maximum size of a file to keep in memory, in bytes.
     static var maximumBytes: Int { 64 * 1024 }
@@ -245,7 +245,7 @@ extension SQOAuthError {
       .storeTooNew, "\(what) is newer than this program; use a newer version of the program")
   }
 
-  /// The error for a store of one file whose content is damaged; the caller names the file.
+  /// The error for a damaged file of a store; the caller adds the file's name.
   package static let damagedFile = SQOAuthError(
     .storeDamaged,
     "it is damaged and was not changed; restore a copy, or remove it and sign in again")

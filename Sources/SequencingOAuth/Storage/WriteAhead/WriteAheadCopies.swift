@@ -22,7 +22,7 @@ package struct WriteAheadCopies: Sendable {
     store = path
   }
 
-  /// Returns the write-ahead copy of a stored record's successor, unless the store already has it.
+  /// Returns the successor of a stored record from its write-ahead copy; `nil` if there is none.
   package func copy(
     after stored: AccountRecord, _ sealer: RecordSealer?
   ) throws(SQOAuthError) -> AccountRecord? {
@@ -42,8 +42,8 @@ package struct WriteAheadCopies: Sendable {
   }
 
   private func content(of path: String) throws(SQOAuthError) -> Data? {
-    // An error must be thrown, because the file may contain the only refresh token that is still
-    // valid.
+    // A read error must not be ignored, because the file may contain the only refresh token that is
+    // still valid.
     let bytes = try reported(path, "be read") { file throws(FileFailure) in try file.read() }
     guard let bytes else { return nil }
     do throws(SQOAuthError) {
@@ -62,7 +62,7 @@ package struct WriteAheadCopies: Sendable {
       path(stored.id, sealer), size: max(Self.minimumSize, 4 * (try stored.json().count)))
     return AccountReservation(
       writeAhead: { record in
-        // The save that follows reports the error.
+        // An error is ignored here: the save that follows throws if it cannot store the record.
         guard let content = try? Self.encode(WriteAheadCopy(record, after: stored), sealer),
           (try? file.write(WriteAheadFrame.framed(content))) != nil
         else { return }

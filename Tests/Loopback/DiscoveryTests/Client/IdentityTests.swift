@@ -174,8 +174,8 @@ import Testing
     #expect(party.registered.count == 1 && party.authorized.count == 1)
   }
 
-  /// The scope `mail` belongs to an account that the user made for something else, so it must not
-  /// be added to the scopes for the resource.
+  /// The client's own scope `mail` has nothing to do with the resource, so the client must not
+  /// request it for the resource.
   @Test func `the scopes of a client registered by hand are not requested for the resource`()
     async throws
   {

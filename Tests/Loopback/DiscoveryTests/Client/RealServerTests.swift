@@ -22,7 +22,7 @@ import Testing
     #expect(party.registrations.registration(at: issuer) != nil)
   }
 
-  /// The slash counts: the listed issuer and the metadata's must be the same text.
+  /// The issuer that the resource lists and the issuer in the metadata must be the same text.
   @Test func `issuers that differ only in a final slash do not match`() async throws {
     let issuer = party.first.origin + "/"
     party.resource.change { $0.issuers = [issuer] }
@@ -71,7 +71,7 @@ import Testing
     #expect(party.authorized.first?.query["tenant"] == ["a b"])
   }
 
-  /// The resource would refuse the token of another sign-in, too.
+  /// A further sign-in would not help, because the resource would refuse its token, too.
   @Test(arguments: [true, false])
   func `a resource that refuses every token causes only one sign-in`(hasAccount: Bool) async throws
   {
@@ -86,7 +86,7 @@ import Testing
     #expect(party.authorized.count == before + 1)
   }
 
-  /// A redirect could carry a token, a code or a description of the client elsewhere.
+  /// A redirect could carry a token, a code or a description of the client to another server.
   @Test(arguments: [
     ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
     ("/register", "/register"), ("/token", "/token"),

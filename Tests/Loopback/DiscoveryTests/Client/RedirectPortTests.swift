@@ -20,7 +20,7 @@ import Testing
     try await party.works()
     let uris = try #require(party.registered.first?.json["redirect_uris"]?.array)
       .compactMap(\.string)
-    // The first URI has no port, because programs that rely on any port share the registration.
+    // The first URI has no port: it is for programs that use any port and share the registration.
     #expect(uris.first == Party.redirect)
     return Array(uris.dropFirst())
   }
@@ -64,7 +64,7 @@ import Testing
     #expect(party.authorized.count == 1)
   }
 
-  /// Clients of four resources of one server share three ports.
+  /// For example, if a program uses four resources of one server, their sign-ins share three ports.
   @Test func `if all registered ports are in use, a sign-in can wait for one of them`() async throws
   {
     let uris = try await register()
@@ -73,7 +73,7 @@ import Testing
     try await taking(uris, limit: .seconds(60)) { client in
       let request = try party.request()
       waiting = begin { try await client.send(request).status }
-      // The ports are taken when the sign-in begins.
+      // Keep the ports in use until the sign-in has begun.
       try await eventually { party.paths(at: "first").count > known }
     }
     #expect(try await waiting?.value == 200 && party.authorized.count == 2)

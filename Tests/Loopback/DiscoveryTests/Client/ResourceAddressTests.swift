@@ -5,11 +5,11 @@ import Testing
 @testable import SequencingOAuthDiscovery
 @testable import TestSupport
 
-/// The addresses of a resource's metadata, and the identifiers that it may have there.
+/// The addresses of a resource's metadata, and the identifiers that the metadata may name.
 ///
 /// - SeeAlso: RFC 9728, sections 3.1 and 3.3
 struct ResourceAddressTests {
-  /// An address, the addresses of its metadata, and the identifiers that each may name.
+  /// A resource's address, the addresses of its metadata, and the identifiers allowed in each.
   struct Row: Sendable, CustomStringConvertible {
     let address: String
     let candidates: [(url: String, identifiers: [String])]
@@ -112,7 +112,8 @@ struct ResourceAddressTests {
     let address = try ResourceAddress("https://api.example/mcp")
     let candidate = try address.candidate(named: "https://api.example/custom")
     #expect(candidate.identifiers == ["https://api.example/mcp"])
-    // A URL with the default port names the same server, and a well-known address keeps its rules.
+    // A URL with the default port names the same server. Metadata at the server's well-known
+    // address may still name the whole server.
     let same = try address.candidate(named: "https://API.example:443/custom")
     #expect(same.identifiers == ["https://api.example/mcp"])
     let root = try address.candidate(named: "https://api.example\(Self.wellKnown)")

@@ -25,7 +25,7 @@ struct ResourceDiscoveryTests {
     ).find(named: nil)
   }
 
-  /// A server on this computer could be any program of the user.
+  /// At an address on this computer, any local program may answer instead of the real server.
   @Test(arguments: [
     "http://127.0.0.1:8080", "https://127.0.0.1", "https://127.1.2.3", "https://localhost:8443",
     "https://LOCALHOST", "https://localhost.", "https://a.localhost", "https://[::1]",

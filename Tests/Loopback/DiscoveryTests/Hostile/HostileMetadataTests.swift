@@ -17,7 +17,7 @@ import Testing
 
   init() throws { party = try Party() }
 
-  /// Checks that a request ends the discovery with an error whose message contains these texts.
+  /// Checks that a request ends the discovery with an error whose message contains `texts`.
   private func stops(
     _ texts: String..., asked addresses: [String]? = nil,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -15,7 +15,7 @@ import Testing
 
   // MARK: Demands
 
-  /// The client skips a field of this length as a whole, because the field could hide anything.
+  /// The client ignores a header field of this length as a whole, whatever it contains.
   @Test func `the scopes in a challenge of ten kilobytes are ignored`() async throws {
     let scope = (0..<1_000).map { "scope:\($0)" }.joined(separator: " ")
     #expect(scope.utf8.count > 9_000)

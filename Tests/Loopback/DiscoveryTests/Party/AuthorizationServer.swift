@@ -6,9 +6,9 @@ import SequencingOAuth
 /// A small authorization server, whose user allows everything at once.
 ///
 /// The server is as strict as a server may be. It refuses a wrong authentication and an unknown
-/// redirect URI, and the journal records every other broken rule: PKCE, and the same `resource` in
-/// both requests. The names that the server makes begin with its name, so a test sees where they
-/// come from.
+/// redirect URI. The journal records every other rule that the client breaks: the rules of PKCE, or
+/// the rule that the authorization and the token request name the same `resource`. Each token or
+/// other name that the server makes begins with the server's name, so a test sees its origin.
 final class AuthorizationServer: Sendable {
   /// A client that the server knows.
   struct Client: Sendable {
@@ -41,7 +41,7 @@ final class AuthorizationServer: Sendable {
   struct Rules: Sendable {
     /// The path of the issuer.
     var path = ""
-    /// The path of the metadata; by default the well-known one of OAuth before the issuer's path.
+    /// The path of the metadata; by default OAuth's well-known path, then the issuer's path.
     var metadataPath: String?
     /// Members that replace those of the usual metadata; `nil` removes a member.
     var members: [String: JSONValue?] = [:]

@@ -23,7 +23,7 @@ struct PartyAudit {
     faults.append(visit.fault(rule))
   }
 
-  /// Checks that no name that one authorization server made reaches the other one.
+  /// Checks that no name that one authorization server made reaches the other server.
   private mutating func checkNames() {
     for visit in visits where visit.server != "resource" {
       let other = visit.server == "first" ? "second" : "first"

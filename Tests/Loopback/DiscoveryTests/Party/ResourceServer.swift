@@ -20,7 +20,7 @@ final class ResourceServer: Sendable {
     var metadataPath = "/.well-known/oauth-protected-resource/mcp"
     /// The identifier in the metadata; `nil` for the resource's address.
     var identifier: String?
-    /// The issuers in the metadata; `nil` for those of the servers.
+    /// The issuers in the metadata; `nil` for the issuers of `servers`.
     var issuers: [String]?
     /// Members that replace those of the usual metadata; `nil` removes a member.
     var members: [String: JSONValue?] = [:]

@@ -108,8 +108,8 @@ import Testing
         let channel = try server.channel()
         let call = try channel.call(method("X"), request: Data(count: size))
         #expect(try await call.response() == Data([1]))
-        // The server must not send frames after the end, so the client may ignore them or close the
-        // connection.
+        // The server must not send frames after the end of its response, so the client may ignore
+        // them or close the connection.
         if size == 0 { #expect(try await channel.test("Good").response().isEmpty) }
       }
     }

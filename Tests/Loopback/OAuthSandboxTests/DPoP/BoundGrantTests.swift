@@ -58,7 +58,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// Returns the form that exchanges an assertion of a client, which does not authenticate.
+  /// Returns the form that exchanges a client's assertion without authenticating the client.
   private func form(
     of client: String, signedBy signer: SigningKey, at sandbox: SandboxServer
   ) -> [(String, String)] {
@@ -146,7 +146,7 @@ import Testing
     let accepted = try access("DPoP \(bound)", proof: right)
     #expect(accepted.user == "alice")
     #expect(throws: TokenRefusal.self) { try access("DPoP \(bound)", proof: right) }
-    // A long answer can go on without another proof until the token is no longer valid.
+    // During a long answer, the sandbox checks again whether the token is valid, without a proof.
     try sandbox.check(accepted)
     let bearer = try access("Bearer \(sandbox.issueTokens().accessToken)")
     sandbox.revokeEverything()

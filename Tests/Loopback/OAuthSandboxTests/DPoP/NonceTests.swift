@@ -115,7 +115,7 @@ import Testing
       #expect(answer.status == status)
       #expect((answer.header("dpop-nonce") == nil) == (status == 200))
     }
-    // Refused requests change nothing, and the other party has its own nonce.
+    // The success renewed the authorization server's nonce, but not the API's nonce.
     let second = sandbox.proofNonce(of: .authorizationServer)
     #expect(second != first && sandbox.proofNonce(of: .api) == ofAPI)
     let right = try await client.post(ProvingPeer.passwordForm, client.proof(nonce: second))

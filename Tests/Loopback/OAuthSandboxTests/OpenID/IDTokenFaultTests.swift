@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// Each ID token fault changes what it names, once, and nothing else.
+/// Each ID token fault changes only what its name says, and only in one ID token.
 @Suite(.timeLimit(.minutes(1))) struct IDTokenFaultTests {
   private static let now = 1_800_000_000
 

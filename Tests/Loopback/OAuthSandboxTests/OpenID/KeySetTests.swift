@@ -10,7 +10,7 @@ import Testing
     var options = SandboxOptions()
     options.clients[0].idTokenAlgorithm = algorithm
     options.clients[1].idTokenAlgorithm = algorithm
-    // Without token exchange, which signs with RS256, the algorithm is the only one.
+    // Token exchange signs with RS256. Without it, the sandbox signs only with `algorithm`.
     options.grantTypes = ["authorization_code"]
     return options
   }

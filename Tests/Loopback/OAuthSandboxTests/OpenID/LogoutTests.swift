@@ -87,7 +87,7 @@ import Testing
       throws: SandboxError.endedOnPage(
         heading: "You are signed out", detail: "You can close this page.")
     ) { try await visitor.visit(url) }
-    // The answer to the GET was the question, and the visitor's POST has confirmed.
+    // The GET got the page that asks the user to confirm, and the visitor's POST confirmed.
     #expect(sandbox.requests(to: .endSession).map(\.method) == ["GET", "POST"])
     await sandbox.stop()
   }

@@ -143,7 +143,7 @@ import Testing
       #expect(wrong.text.hasSuffix("."))
     case .unauthorized: #expect(wrong.status == 401 && wrong.error == "invalid_token")
     }
-    // A client must find the fault itself, not a wrong signature.
+    // With all other faults, the signature is right, so that a client must find the fault itself.
     if algorithm != nil, ![.wrongSignature, .unsigned, .unauthorized].contains(fault) {
       #expect(isSigned(wrong))
     }

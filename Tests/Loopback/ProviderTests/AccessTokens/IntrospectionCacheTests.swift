@@ -100,7 +100,7 @@ import Testing
     #expect(server.questions == 102)
   }
 
-  /// Creates a server that holds the answer to one question until the gate is opened.
+  /// Creates a server that delays the answer to one introspection request until the gate is open.
   private static func holding() async throws -> (ResourceServerFixture, Gate) {
     let (server, gate) = (try await ResourceServerFixture(nil), Gate(isOpen: false))
     server.sandbox.misbehave(at: .introspection, .hold { await gate.opened() })

@@ -76,7 +76,8 @@ import Testing
       }
     }
     for use: SandboxJSON in ["refresh_token", "id", "", 1] {
-      // Ory Hydra calls both kinds of tokens Bearer tokens.
+      // Ory Hydra sends `"token_type": "Bearer"` for refresh tokens too, and tells them apart only
+      // by `token_use`.
       server.sandbox.misbehave(at: .introspection, .member("token_use", use))
       await failure(.unexpectedTokenType) {
         try await introspector.claims(of: tokens.accessToken)

@@ -5,7 +5,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import SequencingOAuth
 
-/// Tests that the check of every flow of the FAPI 2.0 plan finds each fault.
+/// Tests of ``FAPI2Audit``, which must find each fault in a client's requests.
 @Suite(.timeLimit(.minutes(1))) struct FAPI2AuditTests {
   /// Signs in, and sends each kind of request once more, with a fault in one of them.
   private func findings(

@@ -57,7 +57,7 @@ struct Replay {
   }
 }
 
-/// The faults that the check of the FAPI 2.0 plan must find.
+/// The faults in a client's requests that the audit in the FAPI 2.0 tests must find.
 enum FAPI2Faults {
   typealias Fault = (what: String, at: SandboxEndpoint, change: @Sendable (inout Replay) -> Void)
 

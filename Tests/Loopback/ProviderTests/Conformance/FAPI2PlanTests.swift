@@ -145,7 +145,7 @@ import Testing
     try party.expectNoFindings()
   }
 
-  /// The plan's server issues refresh tokens of all characters that are allowed.
+  /// The plan's server issues refresh tokens that contain punctuation, too.
   @Test func `a refresh token with punctuation is sent back as it is`() async throws {
     let party = try await FAPI2Party(.init(kind: .plain, profile: .fapi2))
     let refreshToken = "Ab1!#$%&'()*+,-./:;<=>?@[]^_`{|}~" + String(repeating: "x", count: 32)

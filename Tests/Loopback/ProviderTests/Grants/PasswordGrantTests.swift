@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // If the sentence only lost the word, the gap would reveal which word the password is.
+    // If only this word were hidden, the rest of the sentence would reveal it.
     ("wrong", #"{"error":"invalid_grant","error_description":"The password is wrong."}"#, false),
     ("Grant", #"{"error":"invalid_grant","error_description":"No grant."}"#, true),
     ("invalid", #"{"error":"invalid_grant","error_description":"It is not so."}"#, true),

@@ -116,7 +116,7 @@ import Testing
     try await isSignedOut(party)
   }
 
-  /// The refresh token still exists, which is worse than a session at the provider.
+  /// A refresh token that stays in the store is worse than a session that stays at the provider.
   @Test(arguments: [true, false])
   func `if the store cannot erase the tokens, ending the session throws the store's error`(
     reachesProvider: Bool

@@ -13,7 +13,7 @@ import Testing
     !$0.rawValue.hasPrefix("HS")
   }
 
-  /// Creates a sandbox that signs everything with `algorithm`, and a client that named none.
+  /// Creates a sandbox that signs everything with `algorithm`, and a client that names none.
   private func party(
     _ algorithm: SandboxSigningAlgorithm, listed: [SandboxJSON]? = nil
   ) async throws -> OpenIDFixture {

@@ -190,7 +190,8 @@ import Testing
     let text = try party.logoutToken()
     #expect(try await manager.handleLogoutToken(text, for: configuration) == ["a", "c"])
     #expect(await store.list() == ["b"])
-    // Another host may be able to read the account, and the token may name it.
+    // If the record is not damaged, another host may be able to read it, and the logout token may
+    // be for its account. So this host must not report success.
     let next = try party.logoutToken()
     if code == .storeDamaged {
       #expect(try await manager.handleLogoutToken(next, for: configuration) == [])

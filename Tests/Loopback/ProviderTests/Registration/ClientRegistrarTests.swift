@@ -336,7 +336,8 @@ import Testing
     let read = try #require(requests().last)
     #expect(read.method == "GET" && read.path.hasSuffix("/" + first.clientID))
     let token = try #require(read.header("authorization")).dropFirst("Bearer ".count)
-    // The server answers the next registration with the first client, whose address is only a path.
+    // The server answers the next registration with the first client, and with a management address
+    // that is only a path.
     sandbox.misbehave(
       at: .registration,
       .members([

@@ -189,7 +189,7 @@ import Testing
     let first = try await registrar.registration(of: app, in: store)
     let json = String(decoding: try JSONEncoder().encode(first), as: UTF8.self)
     let (own, foreign) = (sandbox.issuer.port ?? 0, other.issuer.port ?? 0)
-    // The replacement changes the port of the management address, but not that of the issuer.
+    // Only the management address has this path after the port, so the issuer stays unchanged.
     let path = "\\/register"
     try #require(json.contains(":\(own)\(path)"))
     let moved = json.replacingOccurrences(of: ":\(own)\(path)", with: ":\(foreign)\(path)")
@@ -240,7 +240,7 @@ import Testing
     #expect(methods() == ["POST", "PUT", "PUT"])
   }
 
-  /// A store to which another host writes just before the last of a number of loads.
+  /// A store to which another host writes just before the load with the number `loads`.
   private final class LateStore: RegistrationStore {
     private let registrations: MemoryRegistrationStore
     private let loads: Locked<Int>

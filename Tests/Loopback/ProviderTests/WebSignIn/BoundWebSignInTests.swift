@@ -8,7 +8,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Sign-ins of a web application's users whose tokens are bound to a key, over several hosts.
+/// Web sign-ins that run over several hosts and bind their tokens to a DPoP key.
 @Suite(.timeLimit(.minutes(1))) struct BoundWebSignInTests {
   private func fixture(pushes: Bool) async throws -> WebFixture {
     try await WebFixture(
@@ -27,7 +27,7 @@ import Testing
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     let kept = try JSONDecoder().decode(WebSignIn.self, from: JSONEncoder().encode(signIn))
     let redirect = try await fixture.visit(url)
-    // The second host knows no nonce.
+    // The second host knows no nonce, so the server refuses its first token request.
     fixture.clock.advance(by: 30)
     let account = try await fixture.host()
       .finishSignIn(kept, redirect: redirect, fixture.configuration) { _ in "alice" }

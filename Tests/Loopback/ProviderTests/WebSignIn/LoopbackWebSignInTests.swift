@@ -6,13 +6,13 @@ import SequencingOAuth
 import SequencingOAuthBackend
 import Testing
 
-/// A web application on a loopback address, which knows a browser by its cookie.
+/// A web application on a loopback address, which recognizes each browser by its cookie.
 private final class LoopbackWebApp: Sendable {
   private let server: LoopbackServer
-  /// The provider, which runs as long as this application.
+  /// A reference to the provider, which keeps it running as long as this application exists.
   private let sandbox: SandboxServer
 
-  /// Starts the application; `/callback` without the cookie of `/login` is refused.
+  /// Starts the application, which refuses `/callback` without the cookie that `/login` has set.
   init(at sandbox: SandboxServer, responseMode: SignInOptions.ResponseMode? = nil) throws {
     self.sandbox = sandbox
     let manager = AccountManager(store: MemoryTokenStore())
@@ -58,7 +58,7 @@ private final class LoopbackWebApp: Sendable {
   }
 }
 
-/// Sign-ins whose redirect the test's own HTTP client follows, with the browser's cookie.
+/// Web sign-ins in which the test's HTTP client follows the redirect and sends the cookie.
 @Suite(.timeLimit(.minutes(2))) struct LoopbackWebSignInTests {
   private let browser = CurlTransport()
 
@@ -68,7 +68,7 @@ private final class LoopbackWebApp: Sendable {
     return try await SandboxServer.start(options)
   }
 
-  /// Begins a sign-in, and returns the provider's address and the browser's cookie.
+  /// Begins a sign-in, and returns the provider's address and the cookie that the application set.
   private func begin(_ app: LoopbackWebApp) async throws -> (url: URL, cookie: String) {
     let answer = try await browser.send(try WebRequest(url: app.login))
     return (

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A web application with several hosts at a sandbox, and its users' browsers.
+/// A web application that runs on several hosts, its provider (a sandbox), and its users' browsers.
 struct WebFixture {
   static let redirectURI = "https://app.example.com/callback"
 

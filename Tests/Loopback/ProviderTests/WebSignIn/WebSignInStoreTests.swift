@@ -7,7 +7,7 @@ import Testing
 @testable import SequencingOAuthBackend
 @testable import TestSupport
 
-/// A web sign-in's token when the store fails or the caller is cancelled.
+/// What happens to a web sign-in's token if the store fails or the caller is cancelled.
 @Suite(.timeLimit(.minutes(2))) struct WebSignInStoreTests {
   private let store = ScriptedStore()
   private let fixture: WebFixture
@@ -18,7 +18,7 @@ import Testing
 
   private var configuration: ClientConfiguration { fixture.configuration }
 
-  /// Returns a sign-in and the redirect with which its user has come back.
+  /// Begins a sign-in, lets its user allow it, and returns the sign-in and the redirect.
   private func answered() async throws -> (signIn: WebSignIn, redirect: String) {
     let (url, signIn) = try await fixture.host().beginSignIn(configuration)
     return (signIn, try await fixture.visit(url))
@@ -96,7 +96,7 @@ import Testing
   {
     let (signIn, redirect) = try await answered()
     let host = fixture.host()
-    // The account was loaded with the same client's earlier secret.
+    // The account is first loaded with an earlier secret of the same client.
     let before = try ClientConfiguration(
       clientID: configuration.clientID, clientSecret: "old-secret",
       redirectURI: WebFixture.redirectURI, provider: configuration.provider)

@@ -80,7 +80,7 @@ import Testing
     }
     for redirect in redirects.reversed() {
       let name = try #require(WebSignIn.name(inRedirect: redirect))
-      // A server at the redirect URI only knows the target of the request.
+      // A server at the redirect URI sees only the request target: the path and the query.
       let target = redirect.dropFirst("https://app.example.com".count)
       #expect(WebSignIn.name(inRedirect: String(target)) == name)
       let signIn = try #require(kept[name])
@@ -274,11 +274,11 @@ import Testing
     async let first = host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
     try await eventually("the code is sent") { fixture.tokenRequests == 1 }
     async let second = host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
-    // An invented redirect does not get the same answer.
+    // A redirect with an added parameter is refused. Only the same redirect gets the account.
     await failure(.webSignInUsed) {
       try await host.finishSignIn(signIn, redirect: redirect + "&x=y", fixture.configuration)
     }
-    // Another host does not wait for the first one.
+    // Another host does not wait for the first host's code exchange, and refuses the redirect.
     await failure(.webSignInUsed) {
       try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
     }

@@ -29,7 +29,7 @@ import Testing
         await Self.untilCancelled()
         for _ in 0..<100 { await Task.yield() }
         hasEnded.withLock { $0 = true }
-        // An error of the screen after the end of the sign-in does not fail the sign-in.
+        // If the screen throws after the sign-in has ended, the sign-in still succeeds.
         throw Broken()
       })
     }

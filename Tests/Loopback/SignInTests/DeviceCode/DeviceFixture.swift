@@ -60,7 +60,7 @@ final class DeviceFixture: Sendable {
     return (task, try await eventually { self.shown.count > count ? self.shown.last : nil })
   }
 
-  /// Enters the code and decides, as the user would.
+  /// Enters the code, and allows or denies access, as the user would.
   func user(
     _ decision: SandboxVisitor.Decision = .allow, enters authorization: DeviceAuthorization
   ) async throws {
@@ -70,7 +70,7 @@ final class DeviceFixture: Sendable {
 
   /// Advances the clock until the SDK has polled for the token, and returns the server's date.
   ///
-  /// The clock moves only while the SDK sleeps, so a slow machine changes no date.
+  /// The clock moves only while the SDK sleeps, so the dates do not depend on the machine's speed.
   @discardableResult
   func passUntilNextPoll() async throws -> Date {
     let count = polls.count

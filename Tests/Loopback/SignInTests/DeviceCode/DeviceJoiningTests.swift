@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Several callers, a delegate, and both ways to sign in at the same time.
+/// Device sign-ins with several callers, with a delegate, and during a sign-in in the browser.
 @Suite(.timeLimit(.minutes(1))) struct DeviceJoiningTests {
   @Test func `a second call joins the sign-in and shows the same code`() async throws {
     let fixture = try await DeviceFixture()
@@ -45,7 +45,7 @@ import Testing
     await failure(.signInUnderWay) { try await fixture.signIn() }
     browser.cancel()
     await failure(.cancelled) { try await browser.value }
-    // A sign-in in the browser with options does not join a device sign-in, either.
+    // In the reverse order, a sign-in in the browser does not join a device sign-in.
     let (device, _) = try await fixture.begin()
     await failure(.signInUnderWay) { try await fixture.oauth.signIn(with: SignInOptions()) }
     device.cancel()

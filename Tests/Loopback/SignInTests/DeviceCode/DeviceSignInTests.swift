@@ -176,7 +176,8 @@ import Testing
     try await eventually("the SDK waits") { fixture.clock.sleepers > 0 }
     fixture.clock.moveDate(by: seconds)
     #expect(fixture.clock.sleepers > 0 && fixture.polls.count == 1, "no poll before its time")
-    // The server's date stays right, and the client's wrong.
+    // The server shares the client's clock. The server's date is corrected, so only the client's
+    // date is wrong.
     fixture.sandbox.advance(by: .seconds(-seconds))
     for _ in 0..<2 { dates.append(try await fixture.passUntilNextPoll()) }
     let steps = zip(dates.dropFirst(), dates).map { Int($0.timeIntervalSince($1).rounded()) }

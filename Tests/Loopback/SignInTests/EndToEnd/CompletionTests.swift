@@ -68,7 +68,7 @@ import Testing
 
   /// Returns the result that an operation passes to its completion.
   ///
-  /// A second call would crash.
+  /// If the operation called its completion a second time, the test would crash.
   private func result<Value: Sendable>(
     _ act: (@escaping Acts.Done<Value>) -> Void
   ) async -> Result<Value, SQOAuthError> {

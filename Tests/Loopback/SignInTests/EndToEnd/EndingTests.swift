@@ -164,7 +164,7 @@ import Testing
     await fixture.clock.hasSleeper()
     let count = fixture.sandbox.requests.count
     fixture.oauth.userDidSignOut()
-    // This comes before `flush()`, which sets the timer too.
+    // This check comes before `flush()`, because `flush()` sets the timer anew.
     try await eventually("the timer stops") { fixture.clock.sleepers == 0 }
     try await fixture.oauth.module.flush()
     fixture.clock.advance(by: 86_400)

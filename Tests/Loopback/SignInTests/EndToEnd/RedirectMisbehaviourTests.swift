@@ -6,7 +6,7 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// Altered redirects, after which no token request may follow if the client sees the change.
+/// Altered redirects; if the client notices the change, it must not send a token request.
 @Suite("End to end: altered redirects", .timeLimit(.minutes(1))) struct RedirectMisbehaviourTests {
   static let alterations: [SandboxMisbehaviour.Alteration] = [
     .wrong, .missing, .empty, .doubled, .value("x"),
@@ -76,7 +76,7 @@ import Testing
     let fixture = try await SandboxFixture().register(byHand: true)
     fixture.sandbox.misbehave(at: .authorization, .issuer(.missing))
     _ = try await fixture.oauth.signIn()
-    // Without a known issuer there is nothing to compare.
+    // A client that does not know the issuer has nothing to compare with `iss`.
     let unknowing = try await SandboxFixture().register(byHand: true, knowsIssuer: false)
     _ = try await unknowing.oauth.signIn()
   }

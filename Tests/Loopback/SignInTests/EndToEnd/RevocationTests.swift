@@ -50,7 +50,7 @@ import Testing
       fixture.sandbox.requests(to: .revocation).map { $0.form("token_type_hint") } == [
         "refresh_token", "access_token",
       ])
-    // Both succeed, because a token that has ended or never existed counts as revoked.
+    // Revoking a token that is already revoked or was never issued succeeds.
     try await fixture.revoke(fixture.token(tokens))
     try await fixture.revoke(SQToken(accessToken: "never-issued"))
     await fixture.sandbox.stop()

@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Sign-ins that must be by the user of the account.
+/// Sign-ins that only the user of the account may complete.
 @Suite(.timeLimit(.minutes(1))) struct SameUserTests {
   private func signedIn() async throws -> SandboxFixture {
     let fixture = try await SandboxFixture()
@@ -62,7 +62,7 @@ import Testing
     #expect(token.idToken?.subject == SandboxUser.bob.subject)
     #expect(fixture.oauth.result.token?.accessToken == token.accessToken)
     #expect(fixture.sandbox.requests(to: .token).count == 3)
-    // Without a user there is nothing to compare.
+    // After the sign-out, the account has no user, so any user may sign in.
     try await fixture.oauth.signOut()
     options.requiresSameUser = true
     try await fixture.oauth.signIn(with: options)

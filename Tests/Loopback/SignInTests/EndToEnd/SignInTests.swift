@@ -173,7 +173,7 @@ import Testing
   }
 }
 
-/// A page that a closure hands to the test.
+/// A box in which a closure passes the address of a sign-in page to the test.
 private final class Kept: Sendable {
   private let state = Locked<AuthorizationURL?>(nil)
   var page: AuthorizationURL? { state.withLock(\.self) }

@@ -65,7 +65,7 @@ import Testing
     others.loginHint = "bob"
     await failure(.signInUnderWay) { try await party.oauth.signIn(with: others) }
     await failure(.signInUnderWay) { try await party.oauth.signInSilently() }
-    // Calls with the same options or without options join the sign-in.
+    // A call with the options of the running sign-in, or without options, joins that sign-in.
     let same = begin { [oauth = party.oauth, options] in
       try await oauth.signIn(with: options)
     }

@@ -76,7 +76,7 @@ struct ATProtocolTests {
       // After an hour, each server asks once for its newest nonce.
       let refreshes = bound.sandbox.requests(to: .token)
       #expect(refreshes.count == 2 && bound.sandbox.requests(to: .me).count == 2, "hour \(hour)")
-      // Also after the restart, the first proof has the newest nonce that was known.
+      // The store has the last nonce, so even the first proof after the restart has a nonce.
       #expect(refreshes.allSatisfy { $0.proof?.nonce != nil }, "hour \(hour)")
       #expect(refreshes.allSatisfy { $0.proof?.keyThumbprint == key.thumbprint })
       refreshTokens.formUnion(refreshes.compactMap { $0.form("refresh_token") })

@@ -10,9 +10,10 @@ import Testing
 /// Many callers with bound tokens at the same time, and the number of their requests.
 @Suite("End to end: crowds with bound tokens", .serialized, .timeLimit(.minutes(5)))
 struct BoundCrowdTests {
-  /// An HTTP client that sends a hundred requests at a time, so that no queue of the system fills.
+  /// An HTTP client that sends at most a hundred requests at a time.
   ///
-  /// Each request already has its proof when it waits in this queue.
+  /// More simultaneous connections could fill a queue of the operating system. A request that waits
+  /// here already has its DPoP proof.
   private final class Queue: HTTPTransport {
     private let transport = CurlTransport()
     private let state = Locked<(free: Int, waiting: [CheckedContinuation<Void, Never>])>((100, []))
@@ -51,7 +52,8 @@ struct BoundCrowdTests {
 
   /// The number of callers.
   ///
-  /// ThreadSanitizer sees the same accesses with fewer callers, and a thousand take it minutes.
+  /// ThreadSanitizer sees the same accesses with fewer callers, and with a thousand callers a test
+  /// would take minutes.
   private static let count = isSanitized ? 200 : 1_000
 
   /// Sends requests of all callers at the same time.

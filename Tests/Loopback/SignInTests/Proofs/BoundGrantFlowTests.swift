@@ -59,7 +59,7 @@ import Testing
     let bound = try await BoundFixture(kind)
     try await bound.module.signInWithDeviceCode(enteredBy: SandboxVisitor(), bound.clock)
     let polls = bound.sandbox.requests(to: .token)
-    // The nonce is sent at once, and no poll comes too early.
+    // The client repeats the refused poll with the nonce at once, not after the polling interval.
     #expect(polls.map { $0.proof?.nonce == nil } == [true, false])
     #expect(polls.first?.date == polls.last?.date)
     try await expectUsable(bound)

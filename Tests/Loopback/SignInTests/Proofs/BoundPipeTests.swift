@@ -127,7 +127,8 @@ import Testing
     let destination = URL(filePath: folder.file("f"))
     let content = pattern(1_000_000)
     let id = drive.sandbox.addFile("f", content: content).id
-    // The requests that are refused for their nonce count too.
+    // Each fault applies to one request. The `nil` entries are for the requests that are refused
+    // for their nonce.
     for size in [nil, 300_000, nil, 200_000] {
       drive.sandbox.misbehave(
         at: .driveContent, size.map { .cut(afterBodyBytes: $0) } ?? .field("X-Unused", nil))

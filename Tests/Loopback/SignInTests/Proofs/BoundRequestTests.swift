@@ -20,7 +20,7 @@ import Testing
     #expect(token.isBound && token.tokenType == "DPoP")
     let page = try #require(bound.sandbox.requests(to: .authorization).first)
     #expect((page.query("dpop_jkt") == key.thumbprint) == !pushes)
-    // The first of the authorization server's endpoints asks for the nonce, and the next knows it.
+    // Only the first endpoint that the client uses has to ask for the authorization server's nonce.
     #expect(
       bound.nonces(at: .pushedAuthorization).map { $0 == nil } == (pushes ? [true, false] : []))
     #expect(bound.nonces(at: .token).map { $0 == nil } == (pushes ? [false] : [true, false]))
@@ -45,7 +45,7 @@ import Testing
       #expect(try await bound.count(.token) { try await bound.oauth.refresh() } == 2)
       #expect(try await bound.count(.me) { _ = try await bound.send() } == 2)
       #expect(try await bound.count(.userInfo) { _ = try await bound.oauth.userInfo() } == 1)
-      // As long as the nonces stay, there is nothing to repeat.
+      // While the nonces stay the same, no request is repeated.
       #expect(try await bound.count(.token) { try await bound.oauth.refresh() } == 1)
       #expect(try await bound.count(.me) { _ = try await bound.send() } == 1)
     }
@@ -85,7 +85,7 @@ import Testing
     bound.sandbox.forgetRequests()
     #expect(try await bound.send().status == 200)
     let new = try #require(bound.module.currentToken?.accessToken)
-    // The token is refused before the nonce is looked at.
+    // The API refuses the expired token before it checks the nonce.
     let api = bound.sandbox.requests(to: .me)
     #expect(api.map(\.boundToken) == [old, new, new])
     #expect(Set(api.compactMap { $0.proof?.accessTokenHash }).count == 2)

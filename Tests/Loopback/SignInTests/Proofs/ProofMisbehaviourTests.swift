@@ -16,7 +16,7 @@ struct ProofMisbehaviourTests {
     let requests: Int
     let code: SQOAuthError.Code
 
-    /// The number of pushed requests: one without a proof follows if the proof itself is refused.
+    /// The number of pushed requests; after a refused proof, the client sends one without a proof.
     var pushedRequests: Int { fault == .proofRefused ? 2 : requests }
     var testDescription: String { fault.description }
   }
@@ -34,7 +34,7 @@ struct ProofMisbehaviourTests {
     Refusal(fault: .proofRefused, requests: 1, code: .invalidDPoPProof),
   ]
 
-  /// A sandbox that demands proofs without nonces, as long as it behaves.
+  /// The options of a sandbox that demands proofs, but no nonces unless a fault asks for them.
   private static var options: SandboxOptions {
     var options = SandboxOptions()
     options.dpop = SandboxDPoPOptions(.required)
@@ -116,7 +116,8 @@ struct ProofMisbehaviourTests {
     bound.sandbox.misbehave(at: endpoint, .dpop(refusal.fault), times: nil)
     let error = await failure(refusal.code) { try await ask() }
     #expect(error?.challenge?.error == refusal.code && error?.requiresSignIn == false)
-    // The transport may have sent a GET twice, with one proof, so another proof may help once.
+    // A transport may send a GET twice with the same proof. So after a refused proof, the client
+    // tries once more with a new proof.
     let isProofReplaced = refusal.fault == .proofRefused
     #expect(
       bound.sandbox.requests(to: endpoint).count == (isProofReplaced ? 2 : refusal.requests))
@@ -172,7 +173,7 @@ struct ProofMisbehaviourTests {
     #expect(sent.allSatisfy { $0.bearerToken == nil && $0.boundToken != nil })
   }
 
-  /// The client cannot see the key of a token.
+  /// The client cannot see to which key a token is bound.
   ///
   /// The API refuses the token, and then the server refuses the refresh token.
   @Test func `tokens that are bound to another key end a public client's session`() async throws {

@@ -105,7 +105,8 @@ final class Callers: Sendable {
     guard let error = error as? SQOAuthError else {
       return report.add("\(call) failed with \(error)")
     }
-    // Other callers may cancel a sign-in, but not a call that waits for a token.
+    // Any cancelled caller may end the sign-in for which `requestAccess` waits. Every other call
+    // may fail with `cancelled` only if its own caller was cancelled.
     let isFree = state.withLock { $0.cancelled.contains(id) } || call == .requestAccess
     if error.code == .cancelled, !isFree {
       report.add("\(call) was cancelled although only another caller was: \(error)")

@@ -2,9 +2,9 @@ import OAuthSandbox
 
 @testable import TestSupport
 
-/// The steps of one schedule.
+/// A random sequence of steps for one test.
 ///
-/// A seed always makes the same steps.
+/// The same seed always makes the same steps.
 struct Schedule: Sendable, CustomStringConvertible {
   let seed: UInt64
   /// Whether the server issues a new refresh token at each refresh.
@@ -24,24 +24,24 @@ struct Schedule: Sendable, CustomStringConvertible {
     case trouble(Trouble, times: Int)
     /// Makes the API answer this many of the next requests with status 401 and no reason.
     case refusal(Int)
-    /// Makes the next token request wait at the server, or lets all waiting ones continue.
+    /// Makes the next token request wait at the server, or lets all waiting requests continue.
     case stall, release
     /// Makes the server expire all access tokens.
     case expire
-    /// Advances both clocks by this many seconds.
+    /// Advances the clocks of the server and of its clients by this many seconds.
     case pass(Double)
-    /// Moves only the client's clock, forwards or backwards.
+    /// Moves only the clock of the clients, forwards or backwards.
     case jump(Double)
     case timer(Bool)
     case store(Store)
     case signIn(User)
-    /// Begins a sign-in and signs out without waiting for it.
+    /// Begins a sign-in, and signs out without waiting for the sign-in.
     case signInAndOut(User)
     case signOut
     /// Waits until nothing runs any more, and checks the rules.
     case flush
     case yield(Int)
-    /// Ends the program and starts it again with its stored accounts.
+    /// Ends the program, starts it again, and perhaps passes it a token that the app has kept.
     case launch(Kept)
     /// Lets another process that shares the store do something.
     case elsewhere(Elsewhere)
@@ -57,7 +57,9 @@ struct Schedule: Sendable, CustomStringConvertible {
 
   enum Elsewhere: CaseIterable {
     case refresh, signIn, signOut
-    /// Refreshes while this program's own refresh is at the server, which rejects it.
+    /// Another process refreshes while the server holds this program's refresh request.
+    ///
+    /// Then the server rejects the held request.
     case race
   }
 

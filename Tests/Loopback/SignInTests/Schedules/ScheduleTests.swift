@@ -8,14 +8,14 @@ import Testing
 
 /// Random schedules of callers, servers, stores, users, processes and clocks.
 ///
-/// No session may be lost, no event reported twice, and no caller may wait forever. A seed names a
-/// schedule. The steps of a schedule are always the same; the system's scheduler decides how they
-/// overlap.
+/// No session may be lost, no event reported twice, and no caller may wait forever. A seed
+/// identifies a schedule and determines its steps. Only the system's scheduler decides how the
+/// steps overlap.
 @Suite(.timeLimit(.minutes(5))) struct ScheduleTests {
-  /// Four ranges of seeds that run at the same time: 0 to 499 together, a fifth of them with a
-  /// sanitizer, or `SCHEDULES=FIRST-LAST`.
+  /// The seeds of the schedules, in up to four ranges that run at the same time.
   ///
-  /// The variable can search more seeds or repeat one.
+  /// The default is 0 to 499, or 0 to 99 with a sanitizer. `SCHEDULES=FIRST-LAST` in the
+  /// environment runs other seeds, or repeats one.
   static let blocks: [ClosedRange<UInt64>] = {
     let wanted = ProcessInfo.processInfo.environment["SCHEDULES"]?.split(separator: "-")
     let ends = (wanted ?? []).compactMap { UInt64($0) }

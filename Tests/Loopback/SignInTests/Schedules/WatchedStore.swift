@@ -11,7 +11,7 @@ final class WatchedStore: TokenStore {
 
   init(_ report: Report) { self.report = report }
 
-  /// Every token that was saved or rejected, in order.
+  /// Every token that the store was asked to save, in order, even if the save failed.
   var history: [SQToken] { offered.withLock(\.self) }
 
   /// Returns whether the store was asked to save this token before.

@@ -22,7 +22,7 @@ final class Wire: Sendable {
     let sender: String
     let token: String
     let moves: Int
-    /// The sender's refreshes that were in flight when this one began.
+    /// The indices of the sender's other refreshes that were in flight when this refresh began.
     let company: [Int]
     var end: (outcome: Outcome, moves: Int)?
     var isCancelled = false
@@ -30,7 +30,7 @@ final class Wire: Sendable {
 
   fileprivate struct State {
     var refreshes: [Refresh] = []
-    /// How often the clock moved, counted before and after each move.
+    /// A counter that increases before and after each move of a clock.
     var moves = 0
     var isRotating: Bool
   }
@@ -51,7 +51,7 @@ final class Wire: Sendable {
 
   /// The number of refreshes that sent a token again after its answer was lost.
   ///
-  /// A server that detects reuse may report this many.
+  /// A server that detects reuse may report at most this many reuses.
   var resends: Int {
     state.withLock { state in
       state.refreshes.indices.count { index in
@@ -61,7 +61,7 @@ final class Wire: Sendable {
     }
   }
 
-  /// Returns whether an answer to this token may have been lost, so the client lacks its successor.
+  /// Returns whether a refresh with this token may have succeeded without the client's knowledge.
   func mayHaveLostSuccessor(of token: String) -> Bool {
     state.withLock { $0.refreshes.contains { $0.token == token && $0.isLost } }
   }

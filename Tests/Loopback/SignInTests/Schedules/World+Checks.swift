@@ -68,8 +68,8 @@ extension World {
     if delegate.words != stream.words {
       report.add("one observer was told \(delegate.words), another \(stream.words)")
     }
-    // Each session ends once and reports it: sessions before minus reported ends must equal
-    // sessions now.
+    // Each session reports its end exactly once. So the sessions at the last check, minus the ends
+    // reported since then, must equal the sessions now.
     let told = ends - last.ends
     let before = last.isSignedIn ? 1 : 0
     if told > before + beginnings {
@@ -80,7 +80,7 @@ extension World {
     }
     last = (ends, isSignedIn)
     let stored = await store.content()
-    // The next caller may find a token that another process stored.
+    // The next caller may find a token that another process stored, and so begin a session.
     beginnings = !isSignedIn && stored != nil ? 1 : 0
     if !isSignedIn { owner = nil }
     if wire.wereTwoInFlight { report.add("two refreshes were in flight at once") }
@@ -114,7 +114,7 @@ extension World {
     sandbox.behave()
     pass(100_000)
     try await check()
-    // A program that reads the store finds another program's changes.
+    // This refresh reads the store, so the program finds another program's changes.
     _ = try? await module.refresh()
     try await check()
     pass(100_000)
@@ -146,7 +146,7 @@ extension World {
 
   private func close() async throws {
     let (before, isSignedIn) = (delegate.ends, oauth.result.token != nil)
-    // A session that cannot be refreshed cannot be rejected.
+    // The server can refuse a session only at a refresh, so the session needs a refresh token.
     let isRenewable = oauth.result.token?.refreshToken != nil
     switch isRenewable || schedule.ending != .refused ? schedule.ending : .signedOut {
     case .working: return
@@ -167,7 +167,7 @@ extension World {
     last = (delegate.ends, false)
   }
 
-  /// Checks that no timer runs after the end, and that a new sign-in works.
+  /// Checks that no timer runs after the session's end, and that a new sign-in works.
   private func checkThatNothingHappens() async throws {
     if oauth.result.token == nil {
       let count = wire.count

@@ -93,7 +93,7 @@ extension World {
         username: "\(user)", password: "\(user)-password", scope: "profile")
       owner = mayBeSigningIn ? nil : "\(user)"
     } catch {
-      // The token exists anyway, unless the store failed before the request.
+      // If only the save of the new token failed, the user is signed in all the same.
       if error.code == .storeFailed, holdsToken(of: user) {
         owner = mayBeSigningIn ? nil : "\(user)"
       }
@@ -136,8 +136,8 @@ extension World {
 
   /// Stops the timer and returns whether everything is stored.
   ///
-  /// Another program, or this program after a restart, only knows the store. Two programs that
-  /// refresh at the same time use one token twice, so the timer must not run.
+  /// Another program, or this program after a restart, knows only what is stored. With a running
+  /// timer, two programs could send the same refresh token at the same time.
   private func isAllStored() async throws -> Bool {
     try await check()
     module.refreshesAutomatically = false
@@ -183,9 +183,9 @@ extension World {
     }
   }
 
-  /// Lets the other program get the successor of a token while this program's refresh is rejected.
+  /// Lets the other program refresh a token while the server rejects this program's refresh.
   private func race() async throws {
-    // No delay is active, and both programs know the newest token.
+    // After this time, no delay after a failure is active. Then both programs get the newest token.
     pass(100_000)
     try await check()
     guard (try? await module.refresh()) != nil, (try? await other.token()) != nil else { return }

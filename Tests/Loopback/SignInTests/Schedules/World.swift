@@ -13,7 +13,7 @@ final class World {
   let store: WatchedStore
   let wire: Wire
   let callers: Callers
-  /// Holds token requests at the server while it is closed.
+  /// A gate that keeps token requests waiting at the server while the gate is closed.
   let gate = Gate()
   /// The second program that shares the store.
   let other: AuthorizationModule
@@ -22,7 +22,7 @@ final class World {
   private(set) var stream: RefreshRecorder
   private var launches = 1
 
-  // The state of the session between two checks.
+  // What the checks know about the session.
 
   /// The signed-in user, or `nil` if unknown.
   var owner: String?

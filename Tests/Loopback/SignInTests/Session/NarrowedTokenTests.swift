@@ -68,7 +68,7 @@ import Testing
     let narrowed = try await fixture.oauth.narrowedToken(scope: "demo")
     #expect(narrowed.token.scopes == ["demo"])
     #expect(resources(fixture.tokenRequests.last) == [Self.one, Self.two])
-    // The account's scope stays, and so does that of its next token.
+    // The account keeps its whole scope, and so its next token has the whole scope.
     #expect(Set(try await fixture.oauth.refresh().scopes) == ["files", "demo"])
   }
 

@@ -22,7 +22,7 @@ import Testing
       [nil: true, .basic: false, .post: true, .basicUnescaped: true], decodes: false)
   }
 
-  /// Gets a client credentials token by each method.
+  /// Gets a client credentials token with each client authentication method.
   ///
   /// The secret has characters that must be encoded for Basic authentication.
   private func expect(

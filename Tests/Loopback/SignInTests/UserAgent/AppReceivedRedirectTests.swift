@@ -70,7 +70,7 @@ import Testing
     app.serve(fixture.oauth)
     #expect(try await fixture.oauth.signIn().accessToken == "T")
     #expect(fixture.http.forms.first?["redirect_uri"] == uri)
-    // The sign-in may end before the server has recorded its result.
+    // The sign-in may end before the app's server has recorded what became of the redirect.
     try await eventually { app.outcomes == [.answered] }
     await app.server.stop()
   }
@@ -88,7 +88,7 @@ import Testing
         provider: .issuer(fixture.sandbox.issuer.absoluteString)))
     let token = try await fixture.oauth.signIn()
     #expect(token.scopes == ["demo"])
-    // The sign-in may end before the server has recorded its result.
+    // The sign-in may end before the app's server has recorded what became of the redirect.
     try await eventually { app.outcomes == [.answered] }
     await app.server.stop()
   }

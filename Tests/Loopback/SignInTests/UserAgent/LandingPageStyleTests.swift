@@ -64,7 +64,7 @@ import Testing
     for markup in ["<script", "<img", "<base", "</style><", "\u{202E}", "\u{2066}"] {
       #expect(!body.contains(markup), "\(markup)")
     }
-    // The page has one title, one style, and the elements of a page whose name has no markup.
+    // The name adds no element: the page has the same elements as a page with a plain name.
     let plain = try await Self.page(LandingPageStyle(appName: "Files"))
     #expect(Self.elements(of: page) == Self.elements(of: plain))
     let policy = parts[0].split(separator: "\r\n").first {

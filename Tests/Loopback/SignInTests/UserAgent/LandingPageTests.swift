@@ -28,7 +28,7 @@ import Testing
     }
     for directive in directives {
       let (name, sources) = (directive.first ?? "", directive.dropFirst())
-      // `'unsafe-inline'` and `'unsafe-eval'` are not among them.
+      // This check rejects `'unsafe-inline'` and `'unsafe-eval'` too.
       let isSafe = sources.allSatisfy {
         switch name {
         case "style-src": $0.hasPrefix("'nonce-")
@@ -126,7 +126,7 @@ import Testing
 
   /// The user reloads the blank page, or the browser tries again after a lost connection.
   ///
-  /// The first page is no longer visible.
+  /// The second page must show the result, because the first page is no longer visible.
   @Test(arguments: [(true, "You are signed in"), (false, "The sign\u{2011}in failed")])
   func `a reloaded page waits for the same result and shows it`(
     isGood: Bool, heading: String

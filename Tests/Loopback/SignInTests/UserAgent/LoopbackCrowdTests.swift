@@ -38,7 +38,7 @@ import Testing
     var others: [LoopbackServer] = []
     let servers = try LoopbackRedirectReceiver.listen(try Self.redirect("http://localhost/cb")) {
       address, port throws(LoopbackError) in
-      // Another program takes the port first, three times.
+      // Three times, another program has already taken the chosen port on ::1.
       if address == .ipv6, others.count < 3 { others.append(try Self.serve(.ipv6, port)) }
       return try Self.serve(address, port)
     }

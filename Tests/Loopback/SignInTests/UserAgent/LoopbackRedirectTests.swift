@@ -106,7 +106,7 @@ import Testing
     fixture.oauth.cancelSignIn()
   }
 
-  /// Another program may have the same port on ::1, but not every time.
+  /// Another program may happen to listen on the same port of ::1, so the test tries five ports.
   @Test(.requires("the address ::1", RawClient.hasIPv6))
   func `the IPv4 receiver does not listen on IPv6`() async throws {
     var isClosed = false
@@ -154,7 +154,7 @@ import Testing
     let uri = "http://127.0.0.1:\(port)/cb"
     let (fixture, page, bound) = try await Self.waiting(uri)
     #expect(bound == port && page.parameters["redirect_uri"] == uri)
-    // A new sign-in takes the port over from the one that is ending.
+    // A new sign-in takes the port over from the sign-in that is ending.
     for count in 1...5 {
       fixture.oauth.cancelSignIn()
       fixture.oauth.authorizeUser()
@@ -183,7 +183,7 @@ import Testing
 
   /// A browser omits the default port from the `Host` field.
   ///
-  /// Binding port 80 needs privileges, so this test calls the check directly.
+  /// Binding port 80 needs privileges, so this test calls only the check of the `Host` field.
   @Test(
     arguments: [
       ("127.0.0.1", 80, true), ("127.0.0.1:80", 80, true), ("localhost", 80, false),

@@ -119,7 +119,7 @@ import Testing
     }
     for request in [
       filled(Self.refused[index].request),
-      // The browser's usual extra requests are not mentioned.
+      // The error does not mention a browser's usual request for an icon.
       filled("GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"),
     ] {
       let client = try RawClient(port: UInt16(port))

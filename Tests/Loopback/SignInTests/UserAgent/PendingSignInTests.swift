@@ -18,7 +18,7 @@ import Testing
     private let query: String?
     var calls: [Call] { state.withLock(\.self) }
 
-    /// Creates an agent that answers each sign-in with `query`, or never answers without one.
+    /// Creates an agent that answers each sign-in with `query`; without a query, it never answers.
     init(answering query: String? = nil) { self.query = query }
 
     func open(_ url: URL) async throws {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// A user agent that only accepts a URL.
+  /// A user agent that has only the method that gets a URL, without the sign-in.
   final class PlainAgent: UserAgent {
     private let urls = Locked<[URL]>([])
     var opened: [URL] { urls.withLock(\.self) }
@@ -142,7 +142,7 @@ import Testing
     #expect(!text.contains(call.page.state), "\(text)")
   }
 
-  /// Only an error message that was written for users is repeated.
+  /// An `SQOAuthError` that a user agent throws reaches the app unchanged.
   @Test func `a user agent can report why the sign-in failed`() async throws {
     let fixture = try OAuthFixture(browser: { _, _ in
       throw SQOAuthError(.signInRefused, "the password is wrong")

@@ -5,7 +5,7 @@ import SequencingOAuthTesting
 import TestSupport
 import Testing
 
-/// The check of an app's HTTP client, made with the SDK's client and with careless clients.
+/// Tests of the check that an app runs on its own HTTP client, with good and careless clients.
 @Suite(.timeLimit(.minutes(3))) struct TransportDutyTests {
   @Test func `the SDK's own HTTP client meets every transport duty`() async throws {
     let broken = try await CurlTransport().brokenDuties()
@@ -107,7 +107,7 @@ import Testing
       ]), "\(broken)")
   }
 
-  /// The duties are checked at the same time, and a check looks for its own requests.
+  /// The checks of the duties run at the same time, and each must recognize its own requests.
   @Test func `the checks of two duties never send requests to the same path`() async throws {
     var dutyOfPath: [String: HTTPTransportDuty] = [:]
     for duty in HTTPTransportDuty.allCases {
@@ -132,7 +132,7 @@ import Testing
     #expect(broken.map(\.finding) == ["it sends POST in place of GET"])
   }
 
-  /// No test beside it could open a file, so it runs in its own process.
+  /// In this test, the process can open no file, so the test runs in its own process.
   @Test func `a check that cannot start its server leaves no folder`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()

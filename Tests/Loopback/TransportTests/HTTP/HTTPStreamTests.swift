@@ -126,7 +126,7 @@ import Testing
     #expect(result.bytes == Data(body.utf8))
   }
 
-  /// Returns what `ask` reads from the running transfer to a URL, or `nil` if there is none.
+  /// Returns what `ask` reads from the running transfer to a URL, or `nil` if no transfer runs.
   private static func transfer<Answer: Sendable>(
     to url: URL, _ ask: (CurlTransfer) -> Answer
   ) throws -> Answer? {
@@ -177,7 +177,8 @@ import Testing
       try await client.send(request)
     }
     #expect(received.withLock { $0 } == 100_000_000)
-    // The sockets and the SDK buffer this much. Linux lets a receive buffer grow to 32 MiB.
+    // The buffers of the sockets and of the SDK hold this much. Linux lets a receive buffer grow to
+    // 32 MiB.
     #expect(largestLead.withLock { $0 } < 50_000_000)
   }
 

@@ -196,7 +196,7 @@ import Testing
     await failure(.malformedRequest) { [request] in try await client.send(request) }
   }
 
-  /// A server that closes a connection may have acted on the request, and remembers its proof.
+  /// A server that closes a connection may have processed the request, and accepts no proof twice.
   @Test(arguments: [(false, 2), (true, 1)])
   func `only a request without needsNewConnection is resent after a used connection closes`(
     isNew: Bool, count: Int

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// Whether a request may still be sent on a machine that was suspended.
+/// The rule that decides whether a request may still be sent after the machine was suspended.
 @Suite struct TransferClockTests {
   private static let second: UInt64 = 1_000_000_000
 

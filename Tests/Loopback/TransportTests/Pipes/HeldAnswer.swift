@@ -29,7 +29,7 @@ final class HeldAnswer: Sendable {
   }
 }
 
-/// A server that reads the body of a request and never answers, until its client leaves.
+/// A server that reads from its client until the client leaves, and never answers.
 final class ReadingServer: Sendable {
   private let received = Locked(0)
   private let ended = Locked(false)

@@ -98,7 +98,8 @@ import Testing
 
   @Test func `a progress closure can cancel its upload`() async throws {
     let drive = try await DriveFixture()
-    // The upload does not wait for its progress closure, so the server must not read all of it.
+    // The server leaves the body unread. Otherwise the upload could end before the progress closure
+    // cancels it, because the upload does not wait for the closure.
     let hold = HeldAnswer()
     drive.sandbox.misbehave(at: .driveUpload, .unread(hold.misbehaviour))
     let error = await pipeFailure { () async throws(PipeError) in
@@ -116,7 +117,8 @@ import Testing
   @Test func `a cancelled operation ends the sign-in that it started`() async throws {
     let drive = try await DriveFixture(isSignedIn: false)
     let page = HeldAnswer()
-    // The first visit ends with an error. Otherwise one user would have two tabs at the same time.
+    // The held first request for the sign-in page ends with an error. Otherwise the user would sign
+    // in in two browser tabs at the same time.
     drive.sandbox.misbehave(at: .authorization, page.misbehaviour(then: .status(500)))
     let error = begin { () -> PipeError? in
       await pipeFailure { () async throws(PipeError) in try await drive.files.read() }

@@ -65,7 +65,7 @@ import Testing
     place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 200_000))
     try await place.download()
     try place.expect(pattern(1_000_000))
-    // No received byte was lost with the connection.
+    // Each range begins where the connection broke, so no byte was requested twice.
     #expect(place.ranges == [nil, "bytes=300000-", "bytes=500000-"])
     let conditions = place.drive.sandbox.requests(to: .driveContent).map { $0.header("if-range") }
     #expect(conditions == [nil, place.file.etag, place.file.etag])
@@ -179,15 +179,16 @@ import Testing
   {
     var configuration = PipeConfiguration()
     configuration.maximumResponseBytes = 1000
-    let place = try await Place(pattern(10), configuration)
+    let place = try await Place(pattern(5000), configuration)
     place.drive.sandbox.misbehave(
       at: .driveContent, .status(502, body: String(repeating: "x", count: 10_000)))
     let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
     #expect(error?.refusal?.status == 502, "\(String(describing: error))")
     #expect(try place.contents.isEmpty)
-    // The limit does not apply to the file's length.
+    // `maximumResponseBytes` does not limit content that a download writes to a file.
     try await place.drive.files.download(
       id: place.file.id, parameters: Self.media, to: place.destination)
+    #expect(try Data(contentsOf: place.destination) == pattern(5000))
   }
 
   @Test func `a server that is silent before the first byte causes a timeout`() async throws {
@@ -197,7 +198,8 @@ import Testing
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 0))
     let hours = Task {
       try await eventually("the server is asked") { place.ranges.count == 1 }
-      // The head of the response may arrive after any hour, and then another silence begins.
+      // The response head may arrive after any advance of the clock. Then another silence begins,
+      // so the clock advances again and again.
       while !Task.isCancelled {
         time.advance(by: .seconds(3600))
         try await Task.sleep(for: .milliseconds(10))

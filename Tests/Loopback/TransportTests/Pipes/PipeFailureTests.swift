@@ -71,7 +71,8 @@ import Testing
     var configuration = PipeConfiguration()
     configuration.maximumResponseBytes = 20_000
     let drive = try await DriveFixture(configuration)
-    // The transport may repeat a GET whose connection breaks, so the test counts the POST.
+    // The transport may repeat a GET whose connection breaks. So only the requests of the POST are
+    // counted below.
     drive.sandbox.misbehave(at: .driveFiles, row.misbehaviour, times: nil)
     let read = await pipeFailure { () async throws(PipeError) in
       _ = try await drive.files.read(DriveFixture.List.self)
@@ -109,7 +110,7 @@ import Testing
 
   // MARK: Time
 
-  /// Creates a drive whose pipes have a short time limit, but long enough for a busy machine.
+  /// Creates a drive with a time limit that is short, but long enough for a busy machine.
   private func impatientDrive() async throws -> DriveFixture {
     var configuration = PipeConfiguration()
     configuration.timeout = .seconds(10)

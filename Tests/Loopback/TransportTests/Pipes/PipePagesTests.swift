@@ -70,7 +70,7 @@ import Testing
       ])
   }
 
-  /// The other server runs, and records each request that it gets.
+  /// The server that the link names really runs, so the test can see that it gets no request.
   @Test(arguments: [
     (Paging.linkHeader, SandboxEndpoint.driveFiles), (.body(next: "nextLink"), .driveFiles),
   ])

@@ -175,7 +175,7 @@ import Testing
     #expect(drive.sandbox.files().last?.content == pattern(size))
   }
 
-  /// How far the stream gets before the rejection depends on the machine.
+  /// Whether the upload succeeds depends on how much is sent before the server rejects the token.
   @Test func `a one-time stream is stored completely or its upload fails`() async throws {
     for _ in 0..<10 {
       let drive = try await DriveFixture()

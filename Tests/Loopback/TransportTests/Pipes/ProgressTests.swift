@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// Creates a drive whose callbacks without an actor are called on another queue.
+  /// Creates a drive whose callbacks are called on a queue of their own, unless they have an actor.
   private func drive() async throws -> DriveFixture {
     let drive = try await DriveFixture()
     drive.pipeline.callbackQueue = DispatchQueue(label: "elsewhere")

@@ -68,7 +68,7 @@ import Testing
 
   @Test func `a metadata request has only the client's time limit`() async throws {
     let sent = try await requests(.issuer("https://id.example")) { fixture in
-      // The answer is no metadata, so every address is tried.
+      // No answer is valid metadata, so the client tries every metadata address.
       await failure(.invalidResponse) { try await fixture.oauth.signIn() }
     }
     #expect(!sent.isEmpty)
@@ -102,7 +102,7 @@ import Testing
     #expect(
       limits == [
         [.seconds(7), .seconds(3)], [.seconds(7), nil], [nil, nil],
-        // Without a total limit, a request may be idle for the client's time limit.
+        // A request without a total limit gets the client's time limit as its idle limit.
         [nil, Self.limit],
       ])
   }

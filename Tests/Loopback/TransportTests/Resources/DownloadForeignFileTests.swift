@@ -7,8 +7,9 @@ import Testing
 @testable import LoopbackSupport
 @testable import TestSupport
 
-/// The user's files that have the same names as a download's files, for example by a server's
-/// choice.
+/// The user's own files whose names are also the names of a download's files.
+///
+/// A server that chooses a download's name can cause this.
 @Suite(.timeLimit(.minutes(1))) struct DownloadForeignFileTests {
   private static let work = Data("three years of work".utf8)
 

@@ -197,7 +197,7 @@ import Testing
   func `a 416 response with the length completes the download only if it has the ETag`(hasTag: Bool)
     async throws
   {
-    // Without an announced length, the download could not know that it had the last byte.
+    // The server announces no length, so the client cannot know that it already has every byte.
     let server = try RangeServer(content)
     server.change { $0.hasLength = false }
     try await fixture.bring(150_000, of: server)
@@ -238,7 +238,7 @@ import Testing
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)
     let other = pattern(100_000, seed: 2)
-    // The server keeps the entity tag, which it must not do.
+    // The server wrongly keeps the entity tag, although the file has changed.
     server.change { $0.content = other }
     #expect(try await fixture.download(server).status == 200)
     #expect(server.ranges.suffix(2) == ["bytes=150000-", nil])

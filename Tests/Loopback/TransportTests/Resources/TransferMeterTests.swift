@@ -7,7 +7,7 @@ import Testing
 
 @testable import LoopbackSupport
 
-/// One progress for several attempts.
+/// A meter that reports one progress for several attempts of a transfer.
 @Suite(.timeLimit(.minutes(1))) struct TransferMeterTests {
   private let told = Told()
 

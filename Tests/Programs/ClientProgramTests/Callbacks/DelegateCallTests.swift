@@ -151,7 +151,7 @@ import Testing
       let watch = MainThreadWatch.shared
       watch.setTimer { look in look() }
       _ = watch.begin()
-      // At its end, the test's process writes to standard error.
+      // Restores standard error, because the test's process writes to it at its end.
       try #require(dup2(own, 2) == 2)
     }
   }

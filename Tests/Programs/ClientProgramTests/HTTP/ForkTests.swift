@@ -36,7 +36,7 @@ import Testing
     return status
   }
 
-  /// A thread that holds a lock, or the shared loop's thread that stays in a call.
+  /// A means to block a thread: the event loop's thread, or a thread that holds a lock.
   private final class Hold: EventHandler {
     let hasBegun = OneShot<Void>()
     private let mayEnd = DispatchSemaphore(value: 0)
@@ -74,7 +74,7 @@ import Testing
       let request = try server.request()
       let child = try ForkTests.fork()
       if child == 0 {
-        // Only this thread exists here, so nothing below may wait for another.
+        // In the child, only this thread exists, so nothing below may wait for another thread.
         do throws(SQOAuthError) {
           _ = try await client.send(request)
           exit(1)
@@ -96,7 +96,7 @@ import Testing
       defer { signals.stop() }
       let child = try ForkTests.fork()
       if child == 0 {
-        // A thread of Swift's pool may block the signal.
+        // This thread may have blocked the signal, so the child unblocks all signals.
         var none = sigset_t()
         sigemptyset(&none)
         sigprocmask(SIG_SETMASK, &none, nil)

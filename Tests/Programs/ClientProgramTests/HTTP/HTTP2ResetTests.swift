@@ -26,9 +26,10 @@ import Testing
   func `an error on an idle connection is not reported for a request on another connection`()
     async
   {
-    // A separate process: libcurl checks once a second, at any request, by the system's clock. Only
-    // the check itself shows that it was due, so this test waits for a fixed time. A busy machine
-    // only makes the time longer.
+    // This runs in a separate process, because any request of the process can start libcurl's
+    // check, which is due once a second by the system's clock. Nothing but the check itself shows
+    // that it was due, so the test waits for a fixed time. On a busy machine the wait is only
+    // longer.
     await #expect(processExitsWith: .success) {
       let answered = DispatchSemaphore(value: 0)
       let (endings, hasEnded) = AsyncStream.makeStream(of: Void.self)

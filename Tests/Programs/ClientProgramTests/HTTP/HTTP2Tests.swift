@@ -208,12 +208,14 @@ struct HTTP2Tests {
   @Test func `cancelling one request does not affect others on its connection`()
     async throws
   {
-    // Much of a large file arrives after its request was cancelled. These bytes must not count as
-    // bytes without content of the other request.
+    // Much of a large file arrives after its download was cancelled. The SDK limits how many bytes
+    // without content a request may receive. It must not count the file's bytes for the upload on
+    // the same connection.
     try await withServer(["--echo-upload"], large: 60_000_000) { client, url, server in
       let rounds = 30
       for _ in 0..<rounds {
-        // The server answers the other request when its body is complete: after the cancellation.
+        // The upload's body is complete only after the download is cancelled, and then the server
+        // answers.
         let rest = Gate(isOpen: false)
         let pieces = Locked(["hel", "lo"])
         let isUnderWay = OneShot<Void>()
@@ -236,7 +238,7 @@ struct HTTP2Tests {
         download.progress = { if $0.received > 0 { task.current?.cancel() } }
         task.resolve(
           Task { [download] in
-            // From here on, the progress can cancel this task.
+            // Waits until the progress closure has this task, so that it can cancel the task.
             _ = await task.wait()
             return try await client.send(download)
           })

@@ -39,7 +39,7 @@ import Testing
   {
     await #expect(processExitsWith: .success) {
       let server = try Server.answering()
-      // Dispatch opens its own files at the first timer, and would crash without them.
+      // At its first timer, Dispatch opens files, and crashes if it cannot. It must open them now.
       try await Task.sleep(for: .nanoseconds(1))
       var limit = rlimit()
       try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
@@ -136,7 +136,7 @@ import Testing
     #expect(try await timed.send(request).status == 204)
   }
 
-  /// A server that keeps a connection once and closes it without an answer when it is used again.
+  /// Starts a server that answers a connection's first request and closes it at the second one.
   private static func forgetfulServer() throws -> RawServer {
     try RawServer { connection in
       if connection.readHead() != nil {

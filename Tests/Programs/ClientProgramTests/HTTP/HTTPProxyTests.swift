@@ -60,7 +60,7 @@ import Testing
     let proxy = try proxy()
     let server = try Server.answering()
     let url = try #require(URL(string: "http://\(host):\(server.loopback.port)/"))
-    // Some spellings reach the server and some reach nothing; none may reach the proxy.
+    // Some spellings of the host reach the server and some reach nothing. None may reach the proxy.
     _ = try? await client(through: proxy).send(WebRequest(url: url))
     #expect(proxy.requests.isEmpty)
   }
@@ -124,7 +124,7 @@ import Testing
     #expect(error.map { !everyText(of: $0).contains("canary") } == true)
   }
 
-  /// What libcurl could not connect to, the server, and the proxy if it was one.
+  /// The address that libcurl could not reach, the server's address, and the expected proxy.
   static let tried: [(String, String, String?)] = [
     ("10.0.0.1 port 3128", "10.0.0.1:443", "10.0.0.1:3128"),
     ("10.0.0.1 port 443", "10.0.0.1:443", nil), ("10.0.0.1 port 443", "10.1:443", nil),
@@ -173,7 +173,8 @@ import Testing
   @Test func `through a socks5 proxy, the error for an unknown host recommends socks5h`()
     async throws
   {
-    // The proxy accepts the greeting, and gets no request.
+    // The proxy accepts the SOCKS greeting, and then gets no request, because the client cannot
+    // look up the host.
     let server = try RawServer { connection in
       guard !connection.read().isEmpty else { return }
       connection.write([5, 0])

@@ -76,7 +76,8 @@ import Testing
 
   /// Without a certificate, the client sends nothing.
   ///
-  /// nginx accepts an expired one in the handshake, and answers the request with status 400.
+  /// With an expired certificate, nginx completes the handshake and answers the request with status
+  /// 400.
   @Test(
     arguments: [
       (nil, .invalidConfiguration, nil), ("expired", .invalidResponse, 400),

@@ -20,7 +20,7 @@ struct ModuleTypes {
   /// The types that conform to `Redacted`.
   private let redacted: Set<String>
 
-  /// Stored values that may be secret in types that print them.
+  /// The stored values that may be secret and whose types would print them.
   var bareSecrets: Set<String> {
     let bare = storedValues.filter { !redacted.contains($0.type) && SecretNames.mayBeSecret($0) }
     return Set(bare.map(\.description))

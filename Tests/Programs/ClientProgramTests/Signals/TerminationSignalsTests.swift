@@ -67,7 +67,7 @@ import Testing
     later: UInt64, isAnother: Bool
   ) {
     #expect(SignalListener.isAnother(at: 7 + later, after: 7) == isAnother)
-    // On two cores, the second handler may have read the clock first.
+    // On two cores, the handler of the second signal may read the clock before the first handler.
     #expect(!SignalListener.isAnother(at: 6, after: 7))
   }
 

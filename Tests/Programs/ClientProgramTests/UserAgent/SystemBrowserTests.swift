@@ -326,7 +326,7 @@ import Testing
       let answer = try await CurlTransport.shared.send(
         WebRequest(url: try page.redirect("code=abc")))
       #expect(answer.status == 200 && fixture.http.requests.count == 1)
-      // The receiver closes its port first, so the wait for the browser has begun.
+      // Once the port is closed, the program waits only for the end of the browser.
       let port = UInt16(try #require(try page.redirect("").port))
       try await eventually("the port is closed") { !RawClient.isOpen(port: port) }
       #expect(fixture.delegate.events.isEmpty && told.words == ["will"])

@@ -184,7 +184,8 @@ private final class WaitedStore: SharedTokenStore {
   @Test func `an account keeper reports a token that another keeper refreshed as taken over`()
     async throws
   {
-    // In an SQLite database, every process finds each due account itself.
+    // In SQLite, each process looks for due accounts itself, so two keepers can find the same
+    // account.
     try await KeptAccounts.running(.sqlite) { accounts in
       try await accounts.add(["a"], expiringAfter: 1)
       let answer = Gate(isOpen: false)

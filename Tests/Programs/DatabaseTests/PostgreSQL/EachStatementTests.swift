@@ -9,9 +9,10 @@ import Testing
 
 @testable import SQBasics
 
-/// Refreshes with one fault each: a refresh for each database exchange that can fail.
+/// Refreshes during which one database request fails.
 ///
-/// The authorization server accepts each refresh token once.
+/// There is a refresh for each database request that can fail. The authorization server accepts
+/// each refresh token once.
 @Suite(.requires(.postgreSQL), .timeLimit(.minutes(10))) struct EachStatementTests {
   /// A host with its own relay and with an account whose token has expired.
   private final class Host: Sendable {
@@ -49,7 +50,7 @@ import Testing
       isStored.withLock { $0 = true }
     }
 
-    /// Waits for the fault, and returns `false` if the refresh made fewer requests.
+    /// Waits for the fault, and returns `false` if the refresh ended without it.
     func meetsFault() async throws -> Bool {
       try await eventually("\(id) meets its fault", within: .seconds(250)) {
         !relay.isFaultExpected || isStored.withLock { $0 }
@@ -104,7 +105,8 @@ import Testing
           for try await isMet in group where isMet { met += 1 }
           return met
         }
-        // The requests that announce the change may come after the end of the refresh.
+        // The last requests announce the change, perhaps after the refresh, so their faults may not
+        // occur.
         #expect(met > count - 5)
         // Each account was refreshed once and is still signed in.
         for record in try await accounts.open().all() {

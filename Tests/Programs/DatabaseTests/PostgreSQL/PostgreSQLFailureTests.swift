@@ -321,7 +321,8 @@ import Testing
       relay.speakAgain()
       try await called
       #expect(try await other.load("a") == newer)
-      // The store has not taken the record that it saved for the newest one.
+      // The store knows that the other host's record is the newest, not the one that it sent
+      // itself.
       let lease = try #require(try await store.lease("a"))
       #expect(try await store.load("a") == newer)
       try await store.reserve("a", replacing: newer).release()
@@ -351,7 +352,8 @@ import Testing
       relay.speakAgain()
       try await saved
       #expect(try await server.version("a") == version)
-      // The store knows the saved row without another look at it.
+      // The store knows the saved row, so this reservation succeeds without another read of the
+      // row.
       try await store.reserve("a", replacing: record("a")).release()
       lease.release()
     }

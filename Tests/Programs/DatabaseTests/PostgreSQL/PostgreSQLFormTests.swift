@@ -33,7 +33,7 @@ import Testing
       let one = store(server)
       #expect(try await one.load("alice") == StoredForms.record)
       #expect(try await server.run("SELECT version FROM sequencing_oauth.store") == "2")
-      // Each of the tables is used.
+      // These calls use each of the tables.
       let registration = try StoredForms.registration
       try await one.save(registration)
       #expect(try await one.registration(at: registration.issuer) == registration)
@@ -77,7 +77,7 @@ import Testing
         #expect(try await server.run("SELECT count(*) FROM sequencing_oauth.accounts") == "1")
         #expect(try await server.hasNoWaiters)
       }
-      // The upgrade does not follow later, without the host.
+      // The server does not upgrade the tables later, after the host's call has failed.
       #expect(try await server.run("SELECT version FROM sequencing_oauth.store") == "1")
       #expect(try await store(server).load("alice") == StoredForms.record)
     }
@@ -108,7 +108,9 @@ import Testing
     }
   }
 
-  /// The first program knows neither servers nor due dates, and may run until it is restarted.
+  /// A program of the first format knows no columns for servers and due dates.
+  ///
+  /// It may keep running for a long time after another program has upgraded the tables.
   @Test(arguments: [false, true])
   func `a running program of the first format can save into upgraded tables`(isNew: Bool)
     async throws

@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  /// The host still has its own key in memory.
+  /// The host has read the key file before, and still has the key in memory.
   @Test(arguments: [nil, ""])
   func `a host whose key file is gone or damaged saves the token that it has just received`(
     content: String?
@@ -148,7 +148,7 @@ import Testing
       await failure(.wrongPassphrase) { try await late.reserve("a", replacing: after) }
       lease.release()
       try await other.save(record("b"))
-      // The unreadable account does not hide the other one.
+      // The unreadable account does not hide the readable one.
       let entries = try await late.entries(after: nil, limit: 9)
       #expect(entries.map { try? $0.record.get() } == [after, nil])
       let start = Self.store(server, .file(path))
@@ -197,7 +197,7 @@ import Testing
         connection: server.connection(through: relay.port), key: Self.newKey, otherKeys: [.testKey],
         connections: 1, limit: .seconds(2))
       try await eventually("the store connects") { (try? await store.list()) != nil }
-      // Each statement is first prepared and then run.
+      // A statement takes two requests: the first prepares it, and the second runs it.
       relay.expect(.requestWaits, atRequest: 3)
       await failure(.storeFailed) { try await store.take(atMost: 1, for: .seconds(600)) }
       relay.speakAgain()

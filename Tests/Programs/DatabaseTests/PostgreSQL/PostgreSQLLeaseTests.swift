@@ -370,7 +370,7 @@ import Testing
       let left = "SELECT extract(epoch FROM until - clock_timestamp()) FROM sequencing_oauth.leases"
       let doubt = try #require(Double(try await server.run(left)))
       #expect(doubt > 0 && doubt <= 10)
-      // A second check does not extend the time.
+      // The first attempt to get the lease extended it; the second attempt does not.
       #expect(try await store(server).lease("a") == nil)
       try await hosts.moveClock(bySeconds: 10)
       #expect(try await store(server).lease("a") != nil)

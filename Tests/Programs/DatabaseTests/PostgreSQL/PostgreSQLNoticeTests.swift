@@ -43,8 +43,8 @@ import Testing
       try await Self.saved(other, "a")
       try await eventually("the change is noticed") { reports.count("a") > 0 }
       _ = try await observer.load("a")
-      // Notifications arrive in order, so after the one for `last` no earlier notification is
-      // missing.
+      // Notifications arrive in order. So once the one for `last` has arrived, all earlier ones
+      // have arrived too.
       let last = reports.observe("last", in: observer)
       try await Self.saved(other, "last")
       try await eventually("the last notification arrives") { reports.count("last") > 0 }
@@ -67,7 +67,8 @@ import Testing
       try await eventually("a third host notices the change") { itsReports.count("a") > 0 }
       try await Self.saved(other, "b")
       try await eventually("the other account's change is noticed") { reports.count("b") > 0 }
-      // The notification of the store's own change was sent before that of the account `b`.
+      // The notification of the store's own change was sent before that of account `b`, so it has
+      // arrived.
       #expect(reports.count("a") == before)
       try await other.erase("a")
       try await eventually("the erasure is noticed") { reports.count("a") > before }
@@ -115,7 +116,8 @@ import Testing
       // reports a change.
       try await eventually("the versions are compared") { count.withLock { $0 } > 0 }
       let (before, seen) = (count.withLock { $0 }, reports.count("a"))
-      // The answer to the announcement waits in the relay, and the notification follows it.
+      // The relay holds back the answer to the announcement, and the notification after that
+      // answer.
       relay.passThrough(.requests)
       let requests = relay.requests
       notices.announce("own")
@@ -158,7 +160,7 @@ import Testing
     }
   }
 
-  /// PostgreSQL keeps a notice until each session has read it, also that of a suspended process.
+  /// PostgreSQL keeps a notification until every session has read it, even a suspended process's.
   @Test func `over TCP, a listening session has a time limit for a client that reads nothing`()
     async throws
   {

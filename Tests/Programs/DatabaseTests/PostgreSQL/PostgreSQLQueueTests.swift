@@ -318,7 +318,7 @@ import Testing
     try #require(!found.isEmpty, "the statement has no scan of \(table): \(plan)")
     var rows = 0.0
     for scan in found {
-      // The numbers of rows are those of one loop.
+      // PostgreSQL reports the rows of one loop, so they are multiplied by the number of loops.
       let loops = try #require(scan["Actual Loops"]?.number)
       rows += try #require(scan["Actual Rows"]?.number) * loops
       rows += (scan["Rows Removed by Filter"]?.number ?? 0) * loops
@@ -344,7 +344,8 @@ import Testing
         of: "accounts", server, statements.queue.take,
         "bigint, double precision, integer, double precision, bigint[]",
         "8, 120, 1, 9, '\(marks)'")
-      // The index's first entry names the only server; other versions may read a few more.
+      // The index's first entry names the only server. Some PostgreSQL versions may read a few more
+      // rows.
       #expect(rows < 10)
     }
   }

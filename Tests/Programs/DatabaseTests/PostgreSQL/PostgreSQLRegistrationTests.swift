@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  /// SQL that waits until another transaction waits for the transaction in which the SQL runs.
+  /// SQL that keeps its transaction open until another transaction waits for it.
   private static let waiting = """
     DO $$ BEGIN
       FOR attempt IN 1..3000 LOOP
@@ -134,7 +134,7 @@ import Testing
     END $$;
     """
 
-  /// Both hosts have read the earlier state, and one of them has just saved.
+  /// Both hosts have read the store before one of them saves.
   @Test(arguments: [false, true])
   func `a host that saves a registration second gets the first host's registration`(
     isRenewal: Bool

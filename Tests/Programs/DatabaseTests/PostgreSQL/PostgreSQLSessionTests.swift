@@ -132,7 +132,8 @@ import Testing
       let (host, store) = (try await account.host(), store(account.server))
       let old = try #require(try await store.load("a"))
       let newest = try await host.refresh()
-      // The save announces the older record, as a new connection would find it after a failover.
+      // Plays a failover that lost the newest token: the database has and announces an older
+      // record.
       try await store.save(old)
       try await eventually("the database has the newest token again") {
         try await store.load("a")?.token == newest

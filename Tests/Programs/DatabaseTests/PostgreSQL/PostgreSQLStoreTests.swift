@@ -148,7 +148,7 @@ import Testing
         try await eventually("all calls wait") {
           try await server.run("SELECT count(*) FROM pg_locks WHERE NOT granted") == "8"
         }
-        // More calls than threads for tasks are waiting now.
+        // Now more calls are waiting than there are threads for tasks.
         for _ in 0..<100 { _ = try await other.load("account 1") }
         try blocker.run(script: "ROLLBACK", until: .now + .seconds(100))
         try await group.waitForAll()

@@ -56,7 +56,7 @@ import Testing
         try await store(server, mode: "verify-full").save(record("a"))
       }
       #expect(error.code == .storeFailed && error.message.contains("certificate"), "\(error)")
-      // A weaker mode is the app's own choice.
+      // An app may choose a weaker mode, which accepts this certificate.
       let weaker =
         certificate == "other"
         ? store(server, mode: "verify-ca") : store(server, mode: "require", knowsAuthority: false)

@@ -27,7 +27,7 @@ struct SharedAccount: Sendable {
   /// Returns the account's module on another host.
   func host() async throws -> AuthorizationModule {
     var environment = ClientEnvironment()
-    // A database that fails in a test keeps failing until the test changes it.
+    // In these tests, a failing database fails until the test repairs it, so retries are useless.
     environment.storeRetryTime = .zero
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
     let manager = AccountManager(

@@ -15,7 +15,7 @@ import Testing
   private static let refuseSaves = "REVOKE UPDATE ON sequencing_oauth.accounts FROM app"
   private static let allowSaves = "GRANT UPDATE ON sequencing_oauth.accounts TO app"
 
-  /// Runs `body` after a host received a token that it could not save, and released its lease.
+  /// Runs `body` after a host received a token, could not save it, and released its lease.
   private func withUnsavedToken(_ body: (Hosts) async throws -> Void) async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)

@@ -38,7 +38,8 @@ import Testing
     let whole = try files.bytes()
     for size in [0, 1, 50, 99, 100, 512] + stride(from: 1000, to: whole.count, by: 1000) {
       let errors = try await Self.check(whole.prefix(size), key, "\(size) bytes")
-      // The last page may be empty.
+      // The last page may be empty, so a file that lost only a part of that page may still be
+      // valid.
       if size <= whole.count - 4096 { #expect(errors == 1, "\(size) bytes") }
     }
   }
@@ -85,7 +86,7 @@ import Testing
       #expect(records == Array(Self.records.prefix(records.count)))
       counts.insert(records.count)
     }
-    // Each save added at least a page to the log, so a byte of each save was flipped.
+    // Each save added at least a page to the log, so bytes of all three saves were flipped.
     #expect(counts == [0, 1, 2])
   }
 
@@ -109,7 +110,7 @@ import Testing
     #expect(try copy.bytes("-wal") == log)
   }
 
-  /// The store has read the whole database before it is cut off, so only emptying the log fails.
+  /// The store has read the whole database before the truncation, so only emptying the log fails.
   @Test(.timeLimit(.minutes(1)))
   func `an erasure in a truncated database reports that the log cannot be emptied`()
     async throws

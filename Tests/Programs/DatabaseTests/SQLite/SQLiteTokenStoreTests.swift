@@ -284,9 +284,9 @@ import Testing
     #expect(try files.files(with: "s3cr3t") == [])
   }
 
-  /// The store's time limit is an hour, so an erasure that waited would last until the reader ends.
+  /// If the erasure waited for the reader, it would wait for the store's time limit of an hour.
   ///
-  /// In that time, no other process could write.
+  /// While the erasure waited, no other process could write.
   @Test(.timeLimit(.minutes(1)))
   func `an erasure during a read does not wait, and other processes can save`() async throws {
     let files = try SQLiteFolder()
@@ -298,7 +298,7 @@ import Testing
     let other = try await ChildProcess.run(
       [StoreProbe.executable, "sqlite:\(files.path)", "save"], input: .text(line + "\n"))
     #expect(other.status == 0 && other.output == "saved\n", "\(other.errors)")
-    // Each later change tries to empty the log again.
+    // Each change after the erasure tries to empty the log again.
     try await store.save(record("c"))
     #expect(reader.isRunning)
     #expect(try await store.list() == ["b", "c"])

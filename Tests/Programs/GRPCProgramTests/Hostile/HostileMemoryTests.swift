@@ -79,7 +79,8 @@ import Testing
           try call.start()
           try await eventually("the call ends") { call.status != nil }
         }
-        // The server sends its flood after the head of a request.
+        // The server sends its flood after it has received the request's headers, so each call got
+        // a flood.
         for index in 1...10 { try #require(server.log(index).counts[.headers] ?? 0 > 0) }
         try #require(try Self.memory("VmHWM:") - before < 20_000)
       }
@@ -134,7 +135,7 @@ import Testing
   /// Makes calls that fail, each on a new connection and without a pause before it.
   private static func callInVain(_ server: HostileServer, _ numbers: Range<Int>) async throws {
     for number in numbers {
-      // The interval is part of a peer's identity, so each call has a new peer.
+      // Channels with different ping intervals share no connection, so each call opens a new one.
       var options = RPCOptions.short
       options.keepAlive = .seconds(1000 + number)
       let call = try server.channel(options: options).test("X")

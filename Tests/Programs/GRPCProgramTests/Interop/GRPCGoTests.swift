@@ -31,7 +31,7 @@ import Testing
   @Test func `many calls share a connection that allows few at a time`() async throws {
     try await InteropKind.grpcGo.running(options: ["--streams", "5"]) { server in
       let channel = try server.channel()
-      // After these streams, the client knows the limit.
+      // After these streams, the client knows that the server allows five streams at a time.
       let streams = try (0..<5).map { _ in try channel.fullDuplexCall() }
       for stream in streams {
         var outputs = stream.outputs.makeAsyncIterator()
@@ -135,7 +135,7 @@ import Testing
           for try await size in group { #expect(size == 10) }
         }
       }
-      // The first connection ends with its last call.
+      // The first connection still works, because it ends only with its last call.
       try await Self.pingPong(stream, &outputs)
       try stream.finishSending()
       #expect(try await outputs.next() == nil)
@@ -182,7 +182,8 @@ import Testing
 
   @Test func `after each too_many_pings error, the client doubles its ping interval`() async throws
   {
-    // For this server, every ping of a connection except the first is an hour too early.
+    // This server allows one ping an hour, so each ping of a connection except the first is too
+    // early.
     try await InteropKind.grpcGo.running(options: ["--pings", "3600000"]) { server in
       let channel = try Self.pingingChannel(server)
       var interval = Self.silence
@@ -190,12 +191,12 @@ import Testing
         let start = ContinuousClock.now
         let stream = try channel.fullDuplexCall()
         var outputs = stream.outputs.makeAsyncIterator()
-        // Without an answer, the client would delay the next connection. The answer may also come
-        // too late.
+        // The stream asks for an answer, because without one the client would delay the next
+        // connection. The answer may come too late, so a failure is ignored.
         try? await Self.pingPong(stream, &outputs)
         let error = await rpcFailure(.unavailable) { try await outputs.next() }
         #expect(error?.message.contains("ENHANCE_YOUR_CALM (too_many_pings)") == true)
-        // The fourth ping ends the connection, and each ping follows a silence.
+        // The fourth ping ends the connection, and the client waits one interval before each ping.
         try await server.process.line(after: "PING \(number) 4")
         #expect(ContinuousClock.now - start >= interval * 4)
         interval *= 2
@@ -207,7 +208,7 @@ import Testing
   {
     try await InteropKind.grpcGo.running(options: ["--pings", "100"]) { server in
       let channel = try Self.pingingChannel(server)
-      // On a busy machine even the first connection's pings may be late enough.
+      // On a busy machine, even the first connection's pings may be far enough apart.
       var refusals = 0
       while true {
         let stream = try channel.fullDuplexCall()
@@ -231,7 +232,7 @@ import Testing
   @Test func `a message over the server's limit is rejected in both directions`() async throws {
     try await InteropKind.grpcGo.running(options: ["--limit", "100000"]) { server in
       let channel = try server.channel()
-      // Each payload is surrounded by a few bytes of the message.
+      // A message has a few bytes more than its payload.
       let fitting = SimpleRequest(responseSize: 99_000, payload: Data(count: 99_000))
       #expect(try await channel.unaryCall(fitting).payload.count == 99_000)
       for request in [

@@ -304,7 +304,7 @@ import Testing
         try call.setOAuth2AccessToken(token)
         let response = try await call.response(as: InteropResponseCodec<SimpleResponse>())
         #expect(response.username == "alice" && response.oauthScope.isEmpty)
-        // The token belongs only to that call.
+        // The token belongs only to the first call, so the server rejects a call without a token.
         await rpcFailure(.unauthenticated) {
           try await channel.unaryCall(SimpleRequest(fillUsername: true))
         }

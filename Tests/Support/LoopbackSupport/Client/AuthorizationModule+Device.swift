@@ -7,7 +7,7 @@ import SequencingOAuth
 extension AuthorizationModule {
   /// Signs in with a code that a user enters as soon as it is shown.
   ///
-  /// The clock moves by the interval of the polls.
+  /// The clock advances by 5 s, the interval of the polls.
   @discardableResult
   func signInWithDeviceCode(enteredBy user: SandboxVisitor, _ clock: ManualClock) async throws
     -> SQToken

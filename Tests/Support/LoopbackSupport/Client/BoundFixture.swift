@@ -26,8 +26,9 @@ struct BoundFixture {
   var module: AuthorizationModule { fixture.oauth.module }
   var clock: ManualClock { fixture.clock }
 
-  /// Settings of a sandbox whose authorization server and API demand nonces: different ones at
-  /// each, and new ones every minute.
+  /// Settings of a sandbox whose authorization server and API each demand their own nonces.
+  ///
+  /// Both servers change their nonces every minute.
   static var strict: SandboxOptions {
     var options = SandboxOptions()
     options.dpop = SandboxDPoPOptions(.required)
@@ -98,7 +99,7 @@ struct BoundFixture {
   /// The account's record in the store.
   var record: AccountRecord? { get async { await store.load("default") } }
 
-  /// Checks what a strict server can assert on all proofs so far.
+  /// Expects that a strict server would accept all proofs so far.
   func audit(sourceLocation: SourceLocation = #_sourceLocation) throws {
     try ProofAudit(sandbox).expectNothing(sourceLocation: sourceLocation)
   }

@@ -10,7 +10,7 @@ import Testing
 /// A folder for a download, and the progress that the download reported.
 final class DownloadFixture: Sendable {
   let folder: TemporaryFolder
-  /// The time by which the clock of the client's requests is ahead.
+  /// How far the clock for the client's requests is ahead of the system's clock.
   let time = TimeLead()
   let client: CurlTransport
   private let told = Locked<[TransferProgress]>([])

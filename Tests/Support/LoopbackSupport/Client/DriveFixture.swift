@@ -7,7 +7,7 @@ import Testing
 
 @testable import TestSupport
 
-/// The pipes of a sandbox's drive, over the real transport.
+/// Two pipes to the file API (the drive) of a sandbox, over the real transport.
 struct DriveFixture: Sendable {
   /// The drive's information about a file.
   struct File: Codable, Sendable, Equatable {
@@ -57,7 +57,9 @@ struct DriveFixture: Sendable {
     }
   }
 
-  /// Every request, in order: `GET /drive/v2/files?alt=media`, `POST /token refresh_token`.
+  /// Every request in order with its query, such as `GET /drive/v2/files?alt=media`.
+  ///
+  /// A token request has its grant type at the end: `POST /token refresh_token`.
   var asked: [String] {
     sandbox.requests.map { request in
       let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
@@ -66,7 +68,7 @@ struct DriveFixture: Sendable {
     }
   }
 
-  /// Every request but those for metadata, in order, without queries: `GET /authorize`.
+  /// Every request in order, except for metadata; each without its query, as in `GET /authorize`.
   var paths: [String] {
     sandbox.requests.filter { $0.endpoint != .metadata }.map(\.description)
   }

@@ -12,7 +12,7 @@ struct FAPI2Audit {
   let clientID: String
   let keyID: String?
   let scope: String
-  /// Whether the requests of sign-ins are signed.
+  /// Whether the authorization requests are signed (RFC 9101).
   let isSigned: Bool
   private var proofs: ProofAudit
 
@@ -102,7 +102,8 @@ struct FAPI2Audit {
     let isOpenID = scope.split(separator: " ").contains("openid")
     expect((parameters["nonce"] != nil) == isOpenID, "nonce", request)
     expect(isOpenID || parameters["claims"] == nil, "claims", request)
-    // Longer values, and other characters, have broken servers.
+    // Some servers reject values of more than 43 characters, or with characters that are not
+    // unreserved (RFC 3986, section 2.3).
     for name in ["state", "nonce"] {
       let value = parameters[name] ?? ""
       expect(value.utf8.count <= 43, "a long \(name)", request)
@@ -131,7 +132,7 @@ struct FAPI2Audit {
     expect(["ES256", "PS256", "EdDSA"].contains(algorithm), "alg of the request", request)
     let claims = object.claims
     expect(claims["iss"]?.string == clientID, "iss of the request", request)
-    // A request object with this claim could be sent as the client's assertion.
+    // With this claim, an attacker could send the request object as the client's assertion.
     expect(claims["sub"]?.string != clientID, "sub of the request", request)
     let issuer = sandbox.issuer.absoluteString
     expect(claims["aud"]?.string == issuer, "aud of the request", request)

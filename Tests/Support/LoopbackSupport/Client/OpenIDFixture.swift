@@ -39,8 +39,9 @@ struct OpenIDFixture {
     try #require(try await oauth.signIn(with: options).idToken)
   }
 
-  /// Signs in with an ID token that must be rejected, and checks that only keys are
-  /// requested afterwards and no token is stored.
+  /// Signs in with an ID token that must be rejected.
+  ///
+  /// Checks that the client then requests only signing keys, and stores no token.
   func refuses(
     _ misbehaviour: SandboxMisbehaviour, _ code: SQOAuthError.Code,
     _ options: SignInOptions = SignInOptions(),

@@ -46,8 +46,8 @@ struct ProofAudit {
       defer { if isPushed { pushedKey = request.proof?.keyThumbprint } }
       guard let field = fields.first else {
         expect(request.endpoint != .token, "no proof", request)
-        // If its proof was refused, a pushed request is sent again without a proof, and names the
-        // same key by the thumbprint.
+        // When the server refuses the proof of a pushed request, the client sends the request again
+        // without a proof, and names the same key by its thumbprint.
         let key = request.form("dpop_jkt")
         expect(!isPushed || key != nil && key == pushedKey, "no proof", request)
         expect(request.endpoint?.proofParty != .api, "no proof", request)
@@ -96,8 +96,7 @@ struct ProofAudit {
     expect(hash != nil && claims["ath"]?.string == hash, "ath", request)
   }
 
-  /// Checks that each token is sent with one key only, and that a token was requested with this
-  /// key.
+  /// Checks that the proofs for each token have only one key, which was used in a token request.
   private mutating func checkKeys() {
     let keys = Set(sandbox.requests(to: .token).compactMap { $0.proof?.keyThumbprint })
     var keysOfTokens: [String: String] = [:]

@@ -75,7 +75,8 @@ final class RangeServer: Sendable {
     for field in response.headers { head += "\(field.name): \(field.value)\r\n" }
     let isLengthKnown = resource.hasLength || response.status != 200
     if isLengthKnown { head += "Content-Length: \(response.body.count)\r\n" }
-    // An answer without a length ends with its last chunk, so a cut is noticed.
+    // An answer without Content-Length is chunked: if the last chunk is missing, the client notices
+    // that the answer was cut off.
     head += isLengthKnown ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n"
     func framed(_ data: Data) -> Data {
       if isLengthKnown || data.isEmpty { return data }
@@ -94,7 +95,8 @@ final class RangeServer: Sendable {
     }
   }
 
-  /// A reference to the lock that a closure can capture before the server exists.
+  /// A class around the lock, so that the server's closure can capture it before `self` is
+  /// complete.
   private final class Shared: Sendable {
     let locked: Locked<State>
     init(_ state: State) { locked = Locked(state) }

@@ -33,7 +33,7 @@ final class SandboxFixture: Sendable {
     environment.userAgent = CustomUserAgent { [weak self] url, signIn in
       let visit = try await visitor.visit(url)
       self?.visits.withLock { $0.append(visit) }
-      // A loopback redirect has already arrived, or else the receiver is at fault.
+      // The SDK's receiver gets a loopback redirect itself, so only other redirects are passed on.
       if !visit.redirect.hasPrefix("http:") { signIn.handleRedirect(visit.redirect) }
       self?.hasAnswer.withLock { $0 = true }
     }

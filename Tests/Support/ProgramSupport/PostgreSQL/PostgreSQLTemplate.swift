@@ -36,7 +36,7 @@ final class PostgreSQLTemplate: Sendable {
       UPDATE pg_database SET datistemplate = false;
 
       """, in: "postgres")
-    // Without the other databases, a copy has a third of the size.
+    // Without the databases that initdb creates, a copy has a third of the size.
     try await run(
       """
       DROP DATABASE template0;

@@ -4,20 +4,22 @@ import TestSupport
 /// A server program with several processes, none of which outlives the test process.
 ///
 /// A server may put its processes into separate groups, as PostgreSQL does, so a signal to one
-/// group does not reach them. When the test process ends in any way, a watcher kills the server and
-/// its processes, and removes the server's folder.
+/// group does not reach them all. When the test process ends in any way, a watcher kills the server
+/// and its processes, and removes the server's folder.
 final class ServerProcess: Sendable {
   private let process: ChildProcess
 
   /// Starts a program in a folder, as the user of ``ServerUser``.
   ///
-  /// `disk` may change the command so that it runs with another disk.
+  /// `disk` gets the command, and returns the command to run, for example one that first mounts a
+  /// ``SmallDisk``.
   init(
     _ command: [String], in folder: TemporaryFolder,
     disk: ([String]) -> [String] = { $0 }
   ) throws {
-    // The input ends with the test process. While the server is stopped, it cannot start another
-    // process, and the numbers of its killed processes cannot be given to other programs.
+    // The script's input ends when the test process ends. After SIGSTOP, the server cannot start
+    // another process. It also cannot reap its killed processes, so no other program can get their
+    // IDs.
     let script = """
       exec 9<&0
       (

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Returns every text that a program can make of a value and its parts without knowing its type.
+/// Returns all texts that a program can make of a value, and of the value's parts, if it does not
+/// know their types.
 func everyText(of value: Any) -> String {
   var texts = [String(describing: value), String(reflecting: value), "\(value)"]
   var dumped = ""

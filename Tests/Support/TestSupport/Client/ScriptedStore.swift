@@ -42,7 +42,7 @@ final class ScriptedStore: SharedTokenStore, ReservingTokenStore {
     }
   }
 
-  /// Returns the stored access token and refresh token: `T1 R1`.
+  /// Returns the stored access token and refresh token, such as `T1 R1`.
   func content(_ id: String = "default") async -> String? {
     await memory.load(id).map { Self.words($0.token) }
   }

@@ -27,7 +27,7 @@ final class SessionFixture: Sendable {
     oauth.refreshesAutomatically = false
   }
 
-  /// Every request, in order: `refresh R1`, `GET /files T1`.
+  /// Every request in order, such as `refresh R1` and `GET /files T1`.
   var requests: [String] {
     fixture.http.requests.map { request in
       let form = ScriptedTransport.form(of: request) ?? [:]
@@ -46,7 +46,7 @@ final class SessionFixture: Sendable {
     requests.filter { $0.hasPrefix("refresh ") }.map { String($0.dropFirst("refresh ".count)) }
   }
 
-  /// The access token and the refresh token in memory: `T1 R1`.
+  /// The access token and the refresh token in memory, such as `T1 R1`.
   var memory: String? { module.currentToken.map(ScriptedStore.words) }
 
   /// Returns a record of the default account, by default for the fixture's client.

@@ -8,7 +8,7 @@ import SequencingOAuth
 final class TokenServer: Sendable {
   typealias Answer = ScriptedTransport.Answer
 
-  /// The properties of the next tokens.
+  /// The properties of the next tokens, and the handling of cancelled requests.
   struct Manners: Sendable {
     var lifetime: Int? = 3600
     /// The JSON of the refresh token in the responses: `nil` for the next one, such as `R2`, and an
@@ -64,7 +64,8 @@ final class TokenServer: Sendable {
       scope: "demo", refreshToken: "R\(count)", issueDate: date)
   }
 
-  /// Answers a request; throws if the client's task was cancelled, unless the manners forbid that.
+  /// Answers a request; throws if the client's task was cancelled, unless `answersCancelled` is
+  /// set.
   func answer(_ request: WebRequest) async throws -> WebResponse {
     let response = try await reply(to: request)
     if !state.withLock(\.manners.answersCancelled) { try Task.checkCancellation() }

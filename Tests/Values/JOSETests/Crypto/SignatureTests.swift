@@ -88,7 +88,7 @@ import Testing
     }
     #expect(PublicKey(curve: .p256, x: Data(count: 32), y: Data(count: 32)) == nil)
     #expect(ERR_peek_error() == 0)
-    // An earlier error belongs to another caller, so it must stay in the queue.
+    // An earlier error in OpenSSL's queue belongs to another caller, so it must stay there.
     let before = Self.raiseError()
     #expect(before != 0)
     #expect(!sample.isValid(Data(), by: Self.schemes[0]))

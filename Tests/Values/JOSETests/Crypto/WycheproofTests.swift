@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // One vector of the file without salts does have a salt of the right length.
+    // In this file the salts are empty, but one vector has a salt of the length that JWS demands.
     ("rsa_pss_2048_sha256_mgf1_0", ["s_len changed to 32"]),
     ("rsa_pss_2048_sha256_mgf1sha1_20", []),
   ])

@@ -4,7 +4,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The name of Ed25519 signatures in what a client signs (RFC 9864).
+/// The name that a client writes for Ed25519 into the headers that it signs (RFC 9864).
 @Suite struct AlgorithmNameTests {
   /// The algorithms that a server lists, and the name that the client writes into its headers.
   static let lists: [(listed: [String]?, name: String)] = [

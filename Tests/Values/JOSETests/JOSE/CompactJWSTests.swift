@@ -95,7 +95,8 @@ import Testing
 
   @Test func `a text may be as long as the limit, but not longer`() throws {
     let frame = try SecretlySigned.text(header: #"{"alg":"HS256"}"#, payload: "").utf8.count
-    // Base64url texts have 0, 2 or 3 characters more than a multiple of 4.
+    // A base64url text never has one character more than a multiple of 4, so the longest text may
+    // be one character shorter than the limit.
     let payload = String(repeating: "x", count: (CompactJWS.maximumSize - frame) * 3 / 4)
     let longest = try SecretlySigned.text(header: #"{"alg":"HS256"}"#, payload: payload)
     #expect(longest.utf8.count >= CompactJWS.maximumSize - 1)
@@ -119,7 +120,9 @@ import Testing
     #expect { try text.claims() } throws: { Self.isMalformed($0) }
   }
 
-  /// Returns whether the reason is one of the fixed texts, so that it quotes nothing.
+  /// Returns whether an error is `malformed` with one of the known reasons.
+  ///
+  /// These reasons are fixed texts, which quote nothing of the JWS.
   private static func isMalformed(_ error: any Error) -> Bool {
     guard case .malformed(let reason) = error as? JWSFailure else { return false }
     return reasons.contains(reason)

@@ -22,7 +22,7 @@ import Testing
     #expect(throws: JWSFailure.tooLong) { try JSONWebKeySet(Data(#"{"keys":[]}"#.utf8) + blank) }
     let key = try #require(SignedVectors.one(.edDSA).key)
     let most = Array(repeating: key, count: JSONWebKeySet.maximumKeys)
-    // A key that the SDK does not understand does not count.
+    // Keys that the SDK does not understand do not count toward the limit.
     _ = try JSONWebKeySet.of(most + Array(repeating: [:], count: 200))
     #expect(throws: JWSFailure.tooLong) { _ = try JSONWebKeySet.of(most + [key]) }
   }

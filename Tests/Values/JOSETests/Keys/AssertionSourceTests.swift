@@ -6,7 +6,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Assertions that another party signs, before they are sent.
+/// The checks of an assertion that another party signs, before the client sends the assertion.
 @Suite(.timeLimit(.minutes(1))) struct AssertionSourceTests {
   private static let audience = "https://id.example"
   private static let need = AssertionSource.Need(audience: audience)

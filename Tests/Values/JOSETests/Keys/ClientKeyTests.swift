@@ -181,7 +181,7 @@ import Testing
     #expect(error?.message.contains("several private keys") == true)
   }
 
-  /// Another unsupported type is an RSA key that is only for PSS.
+  /// The key is an Ed448 key, which is one of several unsupported types.
   @Test func `the error for a key of an unsupported type names the type`() throws {
     let pem = """
       -----BEGIN PRIVATE KEY-----

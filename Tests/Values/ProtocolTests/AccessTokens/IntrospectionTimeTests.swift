@@ -65,7 +65,7 @@ import Testing
   ) async throws {
     let introspector = try introspector(cacheTime: cacheTime, cacheLimit: cacheLimit)
     http.answer { [weak http] request in
-      // A call that repeats its request ends here.
+      // Without this limit, a call that repeats its request would never end.
       guard let http, http.requests.count <= 2 else {
         throw SQOAuthError(.connectionFailed, "too many requests")
       }

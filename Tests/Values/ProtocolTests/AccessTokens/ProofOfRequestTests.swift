@@ -327,7 +327,9 @@ import Testing
     #expect(try await check(request(token, proofs: [proof]))?.proofKeyThumbprint == key.thumbprint)
   }
 
-  /// Returns a proof whose header has the public key, with more members, in place of `PUBLIC`.
+  /// Returns a proof with a header in which `PUBLIC` stands for the public key.
+  ///
+  /// `jwkMembers` are further members of the key.
   private func proof(
     _ token: String, header: String, jwkMembers: String? = nil
   ) async throws -> String {

@@ -51,7 +51,7 @@ import Testing
     let configuration = try Self.make(
       authorization: ["prompt": "consent", "acr_values": "2", "audience": "https://api"],
       token: ["resource": "https://api", "audience": "b"])
-    // `mobile` is a parameter of the provider itself.
+    // The provider's preset adds `mobile`.
     #expect(
       configuration.authorizationParameters == [
         .init("acr_values", "2"), .init("audience", "https://api"), .init("mobile", "1"),

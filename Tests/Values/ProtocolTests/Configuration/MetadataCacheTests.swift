@@ -28,7 +28,7 @@ import Testing
   static let document = ScriptedTransport.json(
     #"{"issuer":"https://id.example","token_endpoint":"https://id.example/token"}"#)
 
-  /// Starts a caller, and returns once it waits together with all others.
+  /// Starts a caller, and returns once the caller waits for the metadata.
   func caller(
     isFresh: Bool = false, for askers: MetadataCache.Askers = .strangers
   ) -> Task<ProviderMetadata, any Error> {
@@ -115,7 +115,7 @@ import Testing
     clock.advance(by: rest - 0.5)
     await failure(.temporarilyUnavailable) { try await caller().value }
     #expect(http.requests.count == requests)
-    // A change of the date neither ends nor lengthens the pause.
+    // A change of the date neither ends nor lengthens the pause after the failure.
     clock.moveDate(by: rest.truncatingRemainder(dividingBy: 2) == 0 ? -1000 : 1000)
     await failure(.temporarilyUnavailable) { try await caller().value }
     #expect(http.requests.count == requests)
@@ -157,7 +157,7 @@ import Testing
     #expect(http.requests.count == requests)
   }
 
-  @Test func `strangers who hang up cause one request to a failing issuer`() async throws {
+  @Test func `cancelled callers cause only one request to a failing issuer`() async throws {
     http.answer { [server] _ in
       await server.pass()
       throw SQOAuthError(.connectionFailed, "x")

@@ -7,7 +7,7 @@ import Testing
 
 /// The rules for every preset.
 @Suite struct PresetTableTests {
-  /// A preset, the domains of its servers, and the section about it in the article.
+  /// A preset, the domains of its servers, and its section in the article "Providers".
   typealias Row = (provider: Provider, domains: [String], section: String)
 
   private static let tenant = "8eaef023-2b34-4da1-9baa-8bc8c9d6a490"

@@ -188,7 +188,7 @@ import Testing
       ("claims_supported", \.claims),
       ("prompt_values_supported", \.prompts),
     ]
-    // Each document has only one list, so that a list from another member would be seen.
+    // Each document has only one list, so that the test notices if the SDK reads another member.
     for (name, path) in members {
       let metadata = try Self.read(Self.document([name: value]))
       #expect(metadata[keyPath: path] == list, "\(name)")

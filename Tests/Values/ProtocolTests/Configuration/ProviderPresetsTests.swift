@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// The presets, compared with the addresses that the replaced systems use.
+/// The addresses and the settings that a preset must have.
 @Suite struct ProviderPresetsTests {
   @Test func `Sequencing has mobile=1, Basic authentication and its own refresh address`() throws {
     let metadata = try ProviderTests.metadata(.sequencing)

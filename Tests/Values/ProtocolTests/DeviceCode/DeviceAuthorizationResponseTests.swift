@@ -44,7 +44,7 @@ import Testing
     #expect(error?.response == nil && error?.status == status)
   }
 
-  /// The example of section 3.2.
+  /// RFC 8628, section 3.2.
   @Test func `the example response of RFC 8628 is read`() throws {
     let response = try Self.read()
     #expect(response.deviceCode == "GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS")

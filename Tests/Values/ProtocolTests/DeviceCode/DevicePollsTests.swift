@@ -84,7 +84,7 @@ import Testing
 
   @Test(arguments: [
     SQOAuthError.Code.cancelled, .invalidResponse, .redirectRefused, .storeFailed,
-    // Only an error response of the server may have this code.
+    // This code causes a pause only in an error response of the server.
     .init(rawValue: "slow_down"),
   ])
   func `a permanent error of the SDK ends the sign-in`(code: SQOAuthError.Code) {

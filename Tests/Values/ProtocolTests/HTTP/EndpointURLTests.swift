@@ -74,10 +74,10 @@ import Testing
     "https:server.example/t", "https:/server.example/t", "https://:443/t", "https://?x", "t", "?x",
     "javascript:alert(1)", "data:text/plain,x", "about:blank", "ftp://server.example/t",
     "ws://server.example/t",
-    // ports
+    // invalid ports
     "https://server.example:99999/t", "https://server.example:-1/t", "https://server.example:x/t",
     "https://server.example:443:443/t",
-    // hosts
+    // invalid hosts
     "https://[::1/t", "https://::1]/t", "https://[server.example]/t", "http://[127.0.0.1]/t",
   ])
   func `a malformed or ambiguous URL, or a URL with a user or fragment, is rejected`(text: String) {

@@ -50,7 +50,7 @@ import Testing
         all.withLock { $0 += bytes }
         if bytes.isEmpty { return queue.close() }
       }
-      // The reader asks once more than necessary.
+      // All bytes have been read, and the reader asks once more.
       _ = try? Self.take(queue)
     }
     #expect(all.withLock { $0 } == Array(0..<100))
@@ -73,7 +73,7 @@ import Testing
     let producer = Task { await queue.produce { available.continuation.yield() } }
     #expect(try Self.take(queue) == nil)
     for await _ in began.stream { break }
-    // The producer is already at work.
+    // The producer is already making a chunk, so this call must not start another one.
     #expect(try Self.take(queue) == nil)
     gate.continuation.yield()
     for await _ in available.stream { break }

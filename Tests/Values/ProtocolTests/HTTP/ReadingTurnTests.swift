@@ -4,11 +4,11 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// The limit of the bytes that libcurl reads over TLS in one turn, on a connection in memory.
+/// How many bytes libcurl reads over TLS in one turn of its event loop, on a connection in memory.
 @Suite struct ReadingTurnTests {
   /// The two ends of a TLS connection.
   ///
-  /// Only the client's end is limited by turns.
+  /// Only the client's reads are limited.
   private final class Connection {
     let client: OpaquePointer
     let server: OpaquePointer
@@ -65,7 +65,8 @@ import Testing
   }
 
   @Test func `a reading turn ends at its byte limit, and the next turn reads the rest`() throws {
-    // Only one thread at a time may use turns.
+    // Only one thread at a time may use reading turns, so the test takes the lock of the event
+    // loop.
     let loop = try CurlEventLoop.shared.get()
     try loop.multi.withLock { _ throws in
       let total = 5 * ReadingTurn.size / 2

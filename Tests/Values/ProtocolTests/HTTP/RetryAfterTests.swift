@@ -90,7 +90,7 @@ import Testing
           context: .init(receivedAt: Answer.now, requestedScope: nil)
         ).read(response)
       }
-      // A final rejection does not ask for a retry.
+      // Status 400 without an error code is final, so its Retry-After is ignored.
       #expect(error?.retryAfter == (status == 400 && body == "busy" ? nil : .seconds(30)))
     }
   }

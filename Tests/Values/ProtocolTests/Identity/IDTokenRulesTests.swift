@@ -115,7 +115,7 @@ import Testing
     #expect(error.message.contains("\"\(issuer)\""))
   }
 
-  /// Swift considers such texts equal.
+  /// Swift's own `==` treats the two texts of each pair as equal.
   @Test(arguments: [
     // The Kelvin sign and K.
     ("https://id.example/\u{212A}", "https://id.example/K"),
@@ -125,7 +125,7 @@ import Testing
   func `an issuer that is canonically equal to the expected one, but has other bytes, is rejected`(
     one: String, other: String
   ) throws {
-    // The SDK compares strings byte by byte, also here, but a set uses Swift's comparison.
+    // In this file, `==` is the SDK's comparison, byte by byte. A set uses Swift's own comparison.
     try #require(Set([one, other]).count == 1)
     for (issuer, expected) in [(one, other), (other, one)] {
       let rules = IDTokenRules(
@@ -225,7 +225,7 @@ import Testing
     failure(code) { try check(all, expectation) }
   }
 
-  /// Changes that make the ID token of a refresh wrong, although its parties are right.
+  /// Changes that make a refresh's ID token wrong, but break no rule that `checkParties` checks.
   @Test(
     arguments: [
       ["auth_time": 1_899_999_001], ["aud": "app"], ["aud": .array(["app", "api", "stranger"])],

@@ -25,7 +25,7 @@ struct KeyServer {
 
   /// Returns an answer with one Ed25519 key.
   ///
-  /// Any 32 bytes are such a key.
+  /// Any 32 bytes are a valid key.
   static func keys(
     _ letter: String, _ headers: HeaderFields = ["Content-Type": "application/json"]
   ) -> ScriptedTransport.Answer {

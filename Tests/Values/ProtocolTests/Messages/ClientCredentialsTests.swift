@@ -3,7 +3,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// What an error adds about the way in which the client authenticated.
+/// What the message of an error says about the client's authentication.
 @Suite struct ClientCredentialsTests {
   private static let now = Date(timeIntervalSince1970: 1_800_000_000)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SequencingOAuth
 
-/// Single members of JSON objects that are refused as a whole.
+/// How a single member is read from a JSON object that the SDK refuses as a whole.
 @Suite struct OuterMembersTests {
   private func token(in text: String) -> JSONValue? {
     OuterMembers.values(of: ["refresh_token", "error"], in: Data(text.utf8))?["refresh_token"]

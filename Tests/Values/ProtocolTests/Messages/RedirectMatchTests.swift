@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // path
+    // another path
     "http://127.0.0.1:51004/cb/?code=a", "http://127.0.0.1:51004/cbx?code=a",
     "http://127.0.0.1:51004/c?code=a", "http://127.0.0.1:51004/CB?code=a",
     "http://127.0.0.1:51004/cb/more?code=a", "http://127.0.0.1:51004//cb?code=a",
@@ -29,19 +29,19 @@ import Testing
     "http://127.0.0.1:51004/cb;x?code=a", "http://127.0.0.1:51004/cb%3Fcode=a",
     "http://127.0.0.1:51004/?code=a", "http://127.0.0.1:51004?code=a",
     "http://127.0.0.1:51004/cb%00?code=a", "http://127.0.0.1:51004/cb ?code=a",
-    // port
+    // another port
     "http://127.0.0.1:51005/cb?code=a", "http://127.0.0.1:5100/cb?code=a",
     "http://127.0.0.1:510040/cb?code=a", "http://127.0.0.1/cb?code=a",
     "http://127.0.0.1:051004/cb?code=a", "http://127.0.0.1:/cb?code=a",
-    // host
+    // another host
     "http://127.0.0.2:51004/cb?code=a", "http://localhost:51004/cb?code=a",
     "http://127.0.0.1.evil.example:51004/cb?code=a", "http://127%2E0.0.1:51004/cb?code=a",
     "http://evil.example/http://127.0.0.1:51004/cb?code=a", "http://127.1:51004/cb?code=a",
     "http://[::1]:51004/cb?code=a",
-    // user information
+    // with user information
     "http://user@127.0.0.1:51004/cb?code=a", "http://@127.0.0.1:51004/cb?code=a",
     "http://127.0.0.1:51004@evil.example/cb?code=a", "http://u:p@127.0.0.1:51004/cb?code=a",
-    // scheme
+    // another or no scheme
     "https://127.0.0.1:51004/cb?code=a", "ftp://127.0.0.1:51004/cb?code=a",
     "http:/127.0.0.1:51004/cb?code=a", "//127.0.0.1:51004/cb?code=a", "/cb?code=a", "?code=a", "",
     " http://127.0.0.1:51004/cb?code=a", "http\\://127.0.0.1:51004/cb?code=a",

@@ -47,12 +47,12 @@ import Testing
     let second = try await proof("PATCH", "https://api.example/")
     #expect(first["htm"] == "PATCH" && first.time == Int64(clock.now.timeIntervalSince1970))
     #expect(first.id != second.id)
-    // 96 random bits are the least that section 4.2 allows.
+    // RFC 9449, section 4.2, demands at least 96 random bits, which are 16 characters.
     #expect((first.id?.utf8.count ?? 0) >= 16)
     #expect(Set(first.claims.keys) == ["htm", "htu", "iat", "jti"])
   }
 
-  /// The token and the digest of the example in section 7.1.
+  /// The token and the digest of the example in RFC 9449, section 7.1.
   @Test func `a proof for a resource server has the digest of the token`() async throws {
     let token = "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU"
     let proof = try await proof(
@@ -60,7 +60,7 @@ import Testing
     #expect(proof.tokenDigest == "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo")
   }
 
-  /// The key and the thumbprint of the examples in sections 4.1 and 6.1.
+  /// The key and the thumbprint of the examples in RFC 9449, sections 4.1 and 6.1.
   @Test func `the example key of RFC 9449 gives the published thumbprint`() {
     let members = [
       "kty": "EC", "crv": "P-256", "x": "l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs",

@@ -19,7 +19,7 @@ import Testing
 
   private static let managed: JSONValue = "https://id.example/clients/c"
 
-  /// The server chooses the address and the token, and could make the client send requests into the
+  /// The server chooses the management address, and could make the client send requests into the
   /// client's own network.
   @Test(
     arguments: [
@@ -113,7 +113,7 @@ import Testing
     (["tls_client_auth"], nil, code, .publicClient), ([], nil, code, .publicClient),
     (["client_secret_post"], .publicClient, code, .publicClient),
     (["none"], .post, code, .post), (nil, .publicClient, code, .publicClient),
-    // A client that acts in its own name must authenticate.
+    // A client with the client credentials grant must authenticate.
     (["none", "client_secret_post"], nil, ["client_credentials"], .post),
     (["none"], nil, ["client_credentials"], .basic),
   ]

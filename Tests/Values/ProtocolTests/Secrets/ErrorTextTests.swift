@@ -177,7 +177,7 @@ import Testing
     ]
   }
 
-  /// A shortened secret, or one in another case, would not be found.
+  /// The SDK must remove the secret before it shortens a text or changes the case of letters.
   @Test(arguments: ["c4n4ry-token", "C4N4RY-Token", String(repeating: "C4N4RY", count: 100)])
   func `a Content-Type or a token type that repeats a secret is not shown`(secret: String)
     async throws

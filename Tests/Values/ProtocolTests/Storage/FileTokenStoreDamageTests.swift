@@ -6,7 +6,7 @@ import Testing
 
 /// A damaged file may contain a user's session.
 ///
-/// It is reported and never overwritten.
+/// The file is reported as damaged, and never overwritten.
 @Suite struct FileTokenStoreDamageTests {
   static let damaged = [
     "", " ", "{", "null", "[]", "\"C4N4RY\"", "{}", "C4N4RY", "{\"accounts\":{}}",

@@ -7,8 +7,8 @@ import Testing
 
 /// Damage that leaves the file readable.
 ///
-/// With a changed letter in a refresh token, the server would reject the token, and the sign-in
-/// would be erased.
+/// If a changed letter in a refresh token went unnoticed, the server would reject the token, and
+/// the sign-in would be erased.
 @Suite(.timeLimit(.minutes(2))) struct FileTokenStoreDigestTests {
   let folder: TemporaryFolder
   var path: String { folder.file("tokens.json") }
@@ -17,7 +17,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// The file format of versions before the digest.
+  /// The file format of SDK versions that stored no digest.
   struct OldFile: Codable {
     let version: Int
     var accounts: [String: AccountRecord]
@@ -31,7 +31,7 @@ import Testing
       broken[index] ^= 1 << UInt8(index % 8)
       try write(broken)
       let error = await failure { try await store.load("a") }
-      // The version may have become a greater number.
+      // The changed bit may be in the file's version, which is then a greater number.
       #expect([.storeDamaged, .storeTooNew].contains(error?.code), "byte \(index)")
     }
     try write(whole)

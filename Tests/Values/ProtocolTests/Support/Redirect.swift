@@ -3,9 +3,9 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A sign-in's expectation of its redirect.
+/// What a sign-in expects of its redirect.
 ///
-/// It judges redirects, with short results for tables.
+/// The methods `judge` compare a redirect with these values, and return a short result for tables.
 struct Redirect {
   static let state = "Zm9vYmFyYmF6cXV1eHF1dXV4YmFyZm9vYmF6cXV4MDE"
   static let issuer = "https://honest.as.example"

@@ -55,7 +55,7 @@ import Testing
       Synthesized(text: "", possible: nil, list: [one])
         != Synthesized(text: "", possible: nil, list: [other]))
     #expect(Case.text(one) != Case.text(other) && Case.text(one) == Case.text(one))
-    // The library's own types are exact too.
+    // The library's own types compare texts exactly too.
     #expect(JSONValue.string(one) != .string(other))
     #expect(JSONValue.array([.string(one)]) != .array([.string(other)]))
     #expect(SQToken(accessToken: one) != SQToken(accessToken: other))
@@ -63,7 +63,8 @@ import Testing
   }
 
   @Test func `each file that compares texts imports the exact comparison`() throws {
-    // The operators belong to SequencingOAuth, and a file sees only those of modules it imports.
+    // The exact `==` is declared in SequencingOAuth. A file that does not import this module would
+    // use Swift's `==`.
     let compares = /\bHashable\b|\bEquatable\b|[=!]= "|contains\("/
     let sources = PackageSources.root.appending(path: "Sources")
     var count = 0
@@ -101,7 +102,8 @@ import Testing
     throws
   {
     var values = NamedValues<AccountRecord>()
-    // The replacement for the second name must not be the third name.
+    // The second name is encoded with "\u{0}" and a number at its end, and must stay different from
+    // the third name.
     let names = [one, other, "\(one)\u{0}2", "a"]
     for name in names { values[name] = record(name) }
     let json = try JSONEncoder().encode(values)

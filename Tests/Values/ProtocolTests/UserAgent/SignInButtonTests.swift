@@ -21,7 +21,7 @@ import Testing
       return (file: Self.images.appending(path: name), svg: button.svg)
     }
     let names = pictures.map(\.file.lastPathComponent)
-    // The article shows two of the pictures.
+    // The documentation has its own copies of two pictures.
     let article = Self.sources.appending(path: "SequencingOAuth.docc/Images")
     pictures += [
       (article.appending(path: "sign-in-button.svg"), SignInButton(.light, size: .large).svg),
@@ -68,7 +68,7 @@ import Testing
       let button = SignInButton(size: size, title: title)
       #expect(button.width < SignInButton(size: size, title: longer).width)
       #expect(button.svg.contains(" width=\"\(button.width)\" height=\"\(button.height)\" "))
-      // Each size has the same drawing.
+      // All sizes have the same proportions.
       let medium = SignInButton(title: title)
       #expect(button.width * medium.height == medium.width * button.height)
     }
@@ -79,11 +79,12 @@ import Testing
     let colors = button.colors
     #expect(try contrast(colors.letters, colors.ground) >= 4.5)
     #expect(try contrast(colors.key, colors.tile) >= 4.5)
-    // The frame stands out from the page around it, and the tile from the rest.
+    // The frame, in the tile's colour, stands out from the page. The tile stands out from the
+    // button's background.
     let page = button.appearance == .light ? "#ffffff" : "#000000"
     #expect(try contrast(colors.tile, page) >= 3)
     #expect(try contrast(colors.tile, colors.ground) >= 3)
-    // The picture has no other colours.
+    // The picture has only the four colours that are checked here.
     let used = Set(button.svg.matches(of: /"(#[^"]*)"/).map { String($0.1) })
     #expect(used == [colors.letters, colors.ground, colors.key, colors.tile])
   }

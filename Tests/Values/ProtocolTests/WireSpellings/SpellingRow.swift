@@ -6,23 +6,25 @@ import Testing
 /// them.
 struct SpellingRow: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
-    /// The message is read, and its reading contains the text.
+    /// The message is read, and the description of the result contains the text.
     case read(String)
-    /// The differing member counts as missing. Everything else is read as without it, and the
-    /// reading contains the text if there is one.
+    /// The member that differs from the specification counts as missing. The result is the same as
+    /// without this member, and its description contains the text if there is one.
     case missing(String?)
     /// The message is rejected with an error of this code and these words.
     case refused(SQOAuthError.Code, [String])
-    /// Other suites test the messages; `marks` are the marks in the article's overview.
+    /// Other suites test the messages; `marks` are for the overview in `SpellingsOfServers.md`.
     case elsewhere(marks: String, suites: [String])
     /// The reader never gets such a message.
     case impossible
   }
 
   let spelling: Spelling
-  /// The differing member, in the article's words.
+  /// What differs from the specification, in the words of the article `SpellingsOfServers.md`.
+  ///
+  /// If the outcome is `impossible`, the reason for it.
   let what: String
-  /// The result in the article's words, if the outcome does not say it all.
+  /// The result in the words of the article, if the outcome does not say it all.
   var note: String?
   let messages: [WireMessage]
   let outcome: Outcome
@@ -77,7 +79,7 @@ struct SpellingRow: Sendable, CustomTestStringConvertible {
 
   // MARK: The article
 
-  /// The row's marks in the overview.
+  /// The row's marks in the overview of the article `SpellingsOfServers.md`.
   var marks: String {
     switch outcome {
     case .read: "r"
@@ -93,7 +95,7 @@ struct SpellingRow: Sendable, CustomTestStringConvertible {
     if case .elsewhere(_, let suites) = outcome { suites } else { [] }
   }
 
-  /// The row's line in the reader's table.
+  /// The row's line in the table of the article `SpellingsOfServers.md`.
   var line: String {
     let end =
       switch outcome {

@@ -1,4 +1,4 @@
-/// A part of the article `SpellingsOfServers.md`: one reader of messages that servers send.
+/// One reader of messages from servers, with its section in the article `SpellingsOfServers.md`.
 protocol SpellingSource {
   /// The reader's heading in the article.
   static var title: String { get }

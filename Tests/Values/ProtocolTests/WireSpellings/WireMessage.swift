@@ -8,7 +8,7 @@ struct WireMessage: Sendable {
   /// The content type, or `nil` for none.
   var type: String? = "application/json"
   var status = 200
-  /// The message's body without the differing member.
+  /// The message's body without the member that differs from the specification.
   var plain: Data
 
   init(_ body: Data, plain: Data? = nil) {
@@ -28,7 +28,7 @@ struct WireMessage: Sendable {
     return WebResponse(status: status, headers: headers, body: body)
   }
 
-  /// The message without the differing member.
+  /// The message without the member that differs from the specification.
   var withoutSpelling: WireMessage {
     var message = self
     message.body = plain

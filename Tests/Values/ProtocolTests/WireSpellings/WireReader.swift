@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// A suite for one reader of messages that servers send, and its part of the article.
+/// A suite for one reader of messages, and its section in the article `SpellingsOfServers.md`.
 protocol WireReader: SpellingSource {
   /// The members of a correct message, each as its JSON text.
   static var base: [String: String] { get }
@@ -19,13 +19,13 @@ extension WireReader {
 
   // MARK: Messages
 
-  /// Returns a JSON object with the members in the order of their names, and a text at its end.
+  /// Returns a JSON object: the members in the order of their names, and then `more`.
   private static func object(_ members: [String: String], _ more: String) -> String {
     let texts = members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
     return "{" + (texts + (more.isEmpty ? [] : [more])).joined(separator: ",") + "}"
   }
 
-  /// Returns the correct message with changed members, and with a text before its end.
+  /// Returns the correct message with changed members, and with the members in `more` at the end.
   static func with(_ changes: [String: String] = [:], adding more: String = "") -> WireMessage {
     WireMessage(
       object(base.merging(changes) { $1 }, more),
@@ -44,7 +44,7 @@ extension WireReader {
 
   // MARK: The check
 
-  /// Reads the messages of a row, and compares the results with its outcome.
+  /// Reads the messages of a row, and compares the results with the outcome of the row.
   static func check(_ row: SpellingRow) async {
     for message in row.messages {
       let shown = Comment(rawValue: "\(message.text) (\(message.type ?? "no type"))")

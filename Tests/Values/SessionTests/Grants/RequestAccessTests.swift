@@ -75,7 +75,7 @@ import Testing
 
   /// Makes two callers wait for a refresh that is rejected.
   ///
-  /// The second one continues only after the first one has the browser's answer.
+  /// The second caller continues only after the first caller's call has ended.
   private func latecomer(
     to fixture: SessionFixture
   ) async throws -> (first: Result<SQToken, any Error>, second: Result<SQToken, any Error>) {

@@ -98,7 +98,8 @@ import Testing
       ([Self.identifiers[0]], .string(Self.identifiers[0])),
     ] {
       let fixture = try fixture(resources: resources) { $0.signsAuthorizationRequests = true }
-      // The fixture's browser does not know the state, which is inside the request.
+      // The fixture's browser sends no redirect, because it cannot read the state inside the signed
+      // request.
       let signIn = Task { try await fixture.oauth.signIn() }
       let page = try await eventually { fixture.opened.first }
       let request = try CompactJWS(try #require(page.parameters["request"]))

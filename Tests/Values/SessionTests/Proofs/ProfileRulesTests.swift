@@ -208,7 +208,7 @@ import Testing
       try ClientConfiguration(
         clientID: "client", redirectURI: "com.example.app:/cb", provider: .issuer(Self.issuer)),
     ]
-    // The SDK does not know the algorithm of the platform's assertions.
+    // The SDK does not know which algorithm an assertion source uses.
     configurations.append(
       try ClientConfiguration(
         clientID: "client", clientKey: key, clientAssertionSource: AssertionSource { _ in "" },

@@ -19,7 +19,8 @@ import Testing
     // The nonce of the first answer serves the next endpoint of this server too.
     #expect(world.requests("/token").map(\.proof?.nonce) == ["one"])
     #expect(Set(pushed.compactMap(\.proof?.id)).count == 2)
-    // A server may have remembered the assertion of the refused request.
+    // The repeated request needs another assertion, because a server may accept each assertion only
+    // once.
     let assertions = pushed.compactMap { $0.form["client_assertion"] }
     #expect(assertions.count == 2 && Set(assertions).count == 2)
     #expect(pushed[0].form["state"] == pushed[1].form["state"])
@@ -76,7 +77,7 @@ import Testing
     #expect(await world.store.load("default")?.token.refreshToken == "R1")
   }
 
-  /// Each success of another request may void the nonce (RFC 9449, section 8.2).
+  /// A successful response to another request may bring a new nonce (RFC 9449, section 8.2).
   @Test(arguments: 1...3)
   func `if the server changes its nonce several times, the request is repeated with the newest one`(
     changes: Int

@@ -19,7 +19,7 @@ final class ProofWorld: Sendable {
     var issuesRefreshTokens = true
     /// Whether pushed requests must have a proof, or must have none; `nil` for either.
     ///
-    /// A refusal brings no nonce.
+    /// The response that refuses such a request contains no nonce.
     var wantsPushedProofs: Bool?
     /// Whether the servers have a new nonce for each request, and so never accept one.
     var neverAgrees = false

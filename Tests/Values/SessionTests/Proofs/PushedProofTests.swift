@@ -14,7 +14,7 @@ import Testing
     let key = try #require(await world.storedKey)
     let pushed = world.requests("/par")
     #expect(pushed.map { $0.proof?.thumbprint } == [key.thumbprint, nil])
-    // The code stays bound to the key.
+    // In both requests, `dpop_jkt` binds the code to the key.
     #expect(pushed.map { $0.form["dpop_jkt"] } == [key.thumbprint, key.thumbprint])
     #expect(Set(pushed.map { $0.form["client_assertion"] }).count == 2)
     #expect(Set(pushed.map { $0.form["state"] }).count == 1)

@@ -14,7 +14,9 @@ import Testing
 
   private static func issuer(_ tenant: String) -> String { "https://\(host)/\(tenant)/v2.0" }
 
-  /// Creates the servers for a tenant in the addresses, with changed claims and members of the key.
+  /// Creates servers whose addresses contain the tenant.
+  ///
+  /// `claims` changes the ID token, and `key` adds members to the published key.
   private func party(
     _ tenant: String = "common", claims: [String: JSONValue?] = [:],
     key: [String: JSONValue] = ["issuer": .string(issuer(IssuerTemplate.placeholder))]
@@ -27,7 +29,8 @@ import Testing
           ]
           for (name, value) in claims { all[name] = value }
           let idToken = try await party.idToken(all)
-          // Scopes that name no resource are missing in the response.
+          // The response lists only scopes of a resource, so `openid` and `offline_access` are
+          // missing.
           return
             #"{"token_type":"Bearer","scope":"https://graph.microsoft.com/User.Read","expires_in":3599,"ext_expires_in":3599,"access_token":"T\#(count)","refresh_token":"R1","id_token":"\#(idToken)"}"#
         },
@@ -49,7 +52,8 @@ import Testing
     #expect(first.idToken?.issuer == Self.issuer(Self.tenant))
     #expect(first.scopes == ["https://graph.microsoft.com/User.Read"])
     #expect(second.accessToken == "T2" && second.idToken?.subject == "user")
-    // An administrator may have consented for a user who is not allowed to consent.
+    // The client must not demand consent: an administrator may have consented for a user who is not
+    // allowed to do so.
     #expect(party.page?.parameters["prompt"] == nil)
 
     let restarted = SQOAuth()

@@ -28,7 +28,7 @@ final class PlayedProvider: Sendable {
   /// The URL that the browser opened last.
   var page: AuthorizationURL? { fixture.opened.last }
 
-  /// Creates a provider with its answers, by the method, the host and the path of a request.
+  /// Creates a provider; `routes` gives the answer for each method, host and path of a request.
   ///
   /// Any other request gets 404.
   init(_ routes: @escaping @Sendable (PlayedProvider) -> [String: Answer]) throws {
@@ -86,7 +86,7 @@ final class PlayedProvider: Sendable {
     return try await key.sign(all.merging(claims) { $1 })
   }
 
-  /// Returns the answer with the provider's key, with additional members.
+  /// Returns the answer with the provider's key set; `members` are added to the key.
   func keys(_ members: [String: JSONValue] = [:]) -> Answer {
     { [key] request in
       var jwk = try #require(key.publicJWK?.object)

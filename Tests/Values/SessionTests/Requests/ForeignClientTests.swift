@@ -15,7 +15,7 @@ import Testing
     return request
   }
 
-  /// It becomes true when the task of the endless client is cancelled.
+  /// Gets the value `true` when the task of the endless client is cancelled.
   private let wasCancelled = OneShot<Bool>()
 
   /// A client that returns only when its task is cancelled.

@@ -103,7 +103,7 @@ import Testing
     let next = try WebRequest.get("https://evil.example/2")
     let error = await failure(.originNotAllowed) { try await fixture.module.send(next) }
     await failure(.originNotAllowed) { try await fixture.module.authenticate(next) }
-    // The provider's server needs no permission of the app.
+    // The advice does not name the provider's server, which needs no permission of the app.
     let line = #"module.allowTokens(at: "https://evil.example:443")"#
     #expect(error?.message.hasSuffix("try \(line)") == true)
     #expect(fixture.apiRequests.allSatisfy { $0.url.host() == "id.example" })

@@ -310,7 +310,7 @@ import Testing
     fixture.api { _ in TokenServer.challenge(Self.invalid) }
     await failure(.invalidToken) { try await fixture.module.send(.get("https://bad.example/x")) }
     let count = fixture.refreshes.count
-    // The other server has not seen the token that the first one got.
+    // The second server has not yet rejected a token, so its rejection of T2 causes a refresh.
     fixture.api { request in
       request.headers["Authorization"] == "Bearer T2"
         ? TokenServer.challenge(Self.invalid) : WebResponse(status: 200)

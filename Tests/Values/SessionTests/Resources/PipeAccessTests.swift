@@ -39,7 +39,7 @@ import Testing
     _ = try await fixture.pipe.read()
     #expect(
       fixture.session.requests == ["refresh R1", "authorization_code", "GET /v2/files T2"])
-    // The following requests use that session, even if its token is rejected.
+    // The next request uses the session of the new sign-in, even if the API rejects the token T2.
     fixture.session.api { request in
       request.headers["Authorization"] == "Bearer T2"
         ? TokenServer.challenge(SendTests.invalid) : WebResponse(status: 200)

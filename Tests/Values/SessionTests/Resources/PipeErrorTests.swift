@@ -141,7 +141,7 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
   @Test func `cancel also ends an operation that is just beginning`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.api { _ in
-      // The call that created the operation has not yet returned from creating its task.
+      // This runs before `read()` has finished the creation of the operation's task.
       fixture.pipe.cancel()
       try await Task.sleep(for: .seconds(10))
       return WebResponse(status: 200)

@@ -82,7 +82,7 @@ import Testing
     var configuration = PipeConfiguration()
     configuration.module = other.module
     failure(.duplicateName) { try fixture.pipeline.add("files", configuration) }
-    // While no server is named, the first request names its server.
+    // While the module has no allowed server, the first request allows its own server.
     #expect(try await other.module.send(.get("https://first.example/x")).status == 200)
     await failure(.originNotAllowed) {
       try await other.module.send(.get("https://api.example/v2/files"))

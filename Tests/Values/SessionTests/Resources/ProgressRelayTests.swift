@@ -31,7 +31,7 @@ import Testing
     let isBusy = OneShot<Void>()
     let isFree = DispatchSemaphore(value: 0)
     let relay = relay {
-      // Only the first call waits.
+      // The closure waits only in its first call.
       if isBusy.resolve(()) { isFree.wait() }
     }
     relay.report(0)

@@ -5,7 +5,7 @@ import Testing
 @testable import SequencingOAuth
 @testable import TestSupport
 
-/// Session ends, sign-ins and renewals at the same time.
+/// Sign-ins, renewals and the end of a session at the same time.
 @Suite(.timeLimit(.minutes(1))) struct CrossingTests {
   static let refused = ScriptedTransport.json(#"{"error":"invalid_grant"}"#, status: 400)
 

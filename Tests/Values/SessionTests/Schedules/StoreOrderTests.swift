@@ -53,7 +53,7 @@ import Testing
     #expect(fixture.store.saves == ["save T2 R2", "save kept K"])
   }
 
-  /// By its date, the stored token would be the newer one, although its refresh token was already
+  /// After the clock moved back, the stored T1 has a later date than T2, although R1 was already
   /// sent.
   @Test func `after the clock moves back, a used refresh token in the store is not sent again`()
     async throws

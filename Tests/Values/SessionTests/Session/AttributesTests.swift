@@ -53,7 +53,7 @@ import Testing
       }
     }
     #expect(module.attributes.count == 400)
-    // A thread may change one value while it changes another.
+    // While a thread changes the attributes in place, it may also set another value.
     func change(_ attributes: inout [String: String]) {
       module.attributes["inner"] = "lost"
       attributes["outer"] = "kept"

@@ -70,12 +70,13 @@ import Testing
     #expect(tell(at: 899) == nil)
     #expect(tell(at: 900)?.hasPrefix("ends soon") == true)
     #expect(tell(at: 950) == nil && state.dueAt(renews: false, notice: notice) == nil)
-    // The same end may move by a whole second, through rounding or on the way.
+    // Rounding or a slow response may move the end of the sign-in by a second. This must cause no
+    // second event.
     hold(["authorization_expires_in": 51], after: 950)
     #expect(tell(at: 1000) == nil)
     hold(["authorization_expires_in": 1000], after: 960)
     #expect(tell(at: 1859) == nil && tell(at: 1860) != nil)
-    // Another user's sign-in has an end of its own, even if it is earlier.
+    // The sign-in of another user causes its own event, even if it ends earlier.
     hold(["authorization_expires_in": 10], after: 1870, session: "other")
     #expect(tell(at: 1879.5) != nil)
     hold(["authorization_expires_in": 5000], after: 1880, session: "other")

@@ -7,27 +7,29 @@ import Testing
 
 /// The ends of refresh tokens and of users' authorizations that servers name.
 @Suite(.timeLimit(.minutes(1))) struct GrantEndTests {
-  /// Returns the two ends in seconds after `start`, for example `60 -`.
+  /// Returns the ends of the refresh token and of the authorization, in seconds after `start`, for
+  /// example `60 -`.
   private func ends(_ token: SQToken?, _ start: Date) -> String {
     [token?.refreshTokenExpirationDate, token?.authorizationExpirationDate]
       .map { $0.map { "\(Int($0.timeIntervalSince(start)))" } ?? "-" }.joined(separator: " ")
   }
 
-  /// The members of the sign-in's response, how the server names the next refresh token, the
-  /// members of the refresh's response 100 s later, and the ends after the refresh.
+  /// Each row: the members of the sign-in's response, the next refresh token in JSON, the members
+  /// of the refresh's response 100 s later, and the ends after the refresh.
   private static let rows: [(String, String?, String, String)] = [
     // A new refresh token has the end that its response names, and otherwise no end.
     (#""refresh_token_timeout":900"#, nil, #""refresh_token_timeout":900"#, "1000 -"),
     (#""refresh_token_timeout":900"#, nil, "", "- -"),
     (#""refresh_expires_in":900"#, nil, #""refresh_expires_in":0"#, "- -"),
-    // The same refresh token keeps its end, unless the response names another, or none.
+    // An unchanged refresh token keeps its end, unless the response names another end, or says with
+    // 0 that there is none.
     (#""refresh_expires_in":900"#, "", "", "900 -"),
     (#""refresh_expires_in":900"#, #""R1""#, "", "900 -"),
     (#""refresh_expires_in":900"#, "", #""refresh_expires_in":"600""#, "700 -"),
     (#""refresh_expires_in":900"#, "", #""refresh_expires_in":0"#, "- -"),
     (#""refresh_expires_in":900"#, "", #""refresh_expires_in":"soon""#, "900 -"),
-    // The authorization keeps its end with any refresh token, unless the response names another, or
-    // none.
+    // The authorization keeps its end with any refresh token, unless the response names another
+    // end, or says with 0 that there is none.
     (#""authorization_expires_in":900"#, nil, "", "- 900"),
     (#""authorization_expires_in":900"#, "", "", "- 900"),
     (#""authorization_expires_in":900"#, nil, #""authorization_expires_in":2000"#, "- 2100"),

@@ -86,7 +86,7 @@ import Testing
     #expect(try await module.refresh().accessToken == "T2")
   }
 
-  /// The clock stands still, so a wait of two minutes would never end.
+  /// The refresh would wait two minutes for the lease, and the clock of the test stands still.
   @Test func `a flush does not wait for a refresh that only waits for another process`()
     async throws
   {
@@ -158,7 +158,8 @@ import Testing
     fixture.oauth.userDidSignOut()
     #expect(fixture.memory == nil)
     #expect(try await content() == "T1 R1")
-    // The other session's refresh does not bring the account back.
+    // The other session stores a refreshed token after the sign-out. The account must still be
+    // erased.
     try await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
     other.release()
     try await fixture.module.flush()
@@ -230,7 +231,7 @@ import Testing
 
   @Test func `while the lock file cannot be created, no refresh is sent`() async throws {
     let locks = URL(filePath: store.path + ".locks")
-    // The folder of the locks may already exist.
+    // A file replaces the folder of the locks, which may already exist.
     try? FileManager.default.removeItem(at: locks)
     try Data().write(to: locks)
     let module = fixture.module

@@ -98,7 +98,9 @@ import Testing
     #expect(observer.words.count == 1)
   }
 
-  @Test func `a module is released while its events are read, and the stream ends`() async throws {
+  @Test func `an event stream does not keep its AuthorizationModule alive, and ends with it`()
+    async throws
+  {
     let parts = Parts()
     await parts.save()
     let gone: Weak<AuthorizationModule>

@@ -58,8 +58,9 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2", "R3"])
   }
 
-  /// The refresh would send the stored token, so that token decides, and not the reusable token in
-  /// memory.
+  /// The refresh would send the stored token, and so needs the lease.
+  ///
+  /// The refresh token in memory is reusable, but it is not sent.
   @Test func `a rotating refresh token that another process stored is not sent without the lease`()
     async throws
   {

@@ -62,7 +62,7 @@ import Testing
     for caller in refused { await failure(.serverError) { try await caller.value } }
     for caller in forced + expired { await failure(.serverError) { try await caller.value } }
     #expect(fixture.refreshes == ["R1"])
-    // Later callers get the failure too while it is in force.
+    // Until the back-off is over, later callers get the same failure.
     for _ in 0..<20 {
       await failure(.serverError) { try await module.token() }
       await failure(.serverError) { try await module.refresh() }

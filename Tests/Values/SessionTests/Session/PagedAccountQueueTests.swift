@@ -45,7 +45,7 @@ struct PagedAccountQueueTests {
     let first = try await take(queue)
     #expect(first.count == 1 && first.allSatisfy(\.wasPaused))
     #expect(try await take(queue).isEmpty)
-    // The request was not sent.
+    // No request was sent for the account, so another account of the server may be taken.
     try await queue.giveBack(name)
     #expect(try await take(queue).count == 1)
     _ = try await queue.pause(name, askedFor: .seconds(5))
@@ -79,7 +79,7 @@ struct PagedAccountQueueTests {
     #expect(early.accounts.isEmpty && early.next == .seconds(1))
     clock.advance(by: 1)
     #expect(try await take(queue).map(\.id) == accounts.prefix(1).map(\.id))
-    // The other account was taken, and its result was never reported.
+    // The account that was not postponed was taken for 120 s, and no result was reported for it.
     clock.advance(by: 110)
     #expect(try await take(queue).map(\.id) == accounts.suffix(1).map(\.id))
   }
@@ -93,7 +93,7 @@ struct PagedAccountQueueTests {
     let account = try #require(try await take(queue).first)
     try await queue.postpone(account, by: .seconds(86_400))
     await save("1", lifetime: 3600, accessToken: accessToken)
-    // All records are read every 30 s.
+    // The queue reads all records every 30 s.
     clock.advance(by: 30)
     #expect(try await take(queue).isEmpty)
     clock.advance(by: 3570)

@@ -56,7 +56,7 @@ import Testing
     json(
       "interaction_required", "interaction_required", error("interaction_required"), 401,
       requiresSignIn: true),
-    // The same codes from a server with another problem.
+    // With these HTTP statuses, no error code demands a new sign-in.
     json("invalid_request with 503", .invalidRequest, error("invalid_request"), 503),
     json("access_denied with 429", .accessDenied, error("access_denied"), 429),
     json("invalid_grant with 429", .invalidGrant, error("invalid_grant"), 429),

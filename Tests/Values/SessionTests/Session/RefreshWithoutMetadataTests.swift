@@ -95,7 +95,7 @@ import Testing
     #expect(await fixture.store.load("default")?.token.refreshToken == "R1")
   }
 
-  /// Records that do not say that the issuer's metadata named the endpoint.
+  /// Records whose token endpoint is missing, invalid, or of an unknown or another issuer.
   private static let foreign: [(endpoint: String?, issuer: String?)] = [
     (nil, issuer), ("http://token.example/t", issuer), ("nonsense", issuer), (endpoint, nil),
     (endpoint, "https://other.example"),

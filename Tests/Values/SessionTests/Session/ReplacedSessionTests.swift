@@ -84,7 +84,7 @@ struct ReplacedSessionTests {
     #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 
-  /// An app that stores tokens itself does not know the sign-in's name.
+  /// A token that the app passes in does not say to which sign-in it belongs.
   @Test func `a stored token that the app passes in again is not treated as another sign-in`()
     async throws
   {

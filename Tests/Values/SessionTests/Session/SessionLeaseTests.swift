@@ -76,7 +76,7 @@ struct SessionLeaseTests {
       waiting = lease
       try await givesUp(lease)
     }
-    // A pending request would keep the object alive forever, because the test's clock stands still.
+    // A pending request would keep the `SessionLease` alive, because the clock stands still.
     while waiting != nil { try await Task.sleep(for: .milliseconds(2)) }
   }
 

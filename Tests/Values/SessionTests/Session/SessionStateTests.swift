@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// Returns the answer to a caller with a need at a time, without changing the state.
+  /// Returns what a caller with this need must do at this time, without changing the state.
   func step(_ state: SessionState, _ need: SessionState.Need, at moment: Double) -> String {
     var state = state
     return Self.word(state.step(need, at: Self.now + moment))
@@ -180,7 +180,7 @@ import Testing
     #expect(steps(state, at: 3300.5) == ["use T1", refusal, "use T1", refusal, refusal])
     #expect(state.dueAt(renews: true) == failed + 1, "the timer tries again then")
     #expect(steps(state, at: 3301) == ["use T1", "start", "use T1", "start", "start"])
-    // A clock that moves back does not lengthen the failure.
+    // A clock that moves back does not lengthen the back-off.
     #expect(step(state, .new(since: 0), at: 3299) == "start")
   }
 

@@ -74,7 +74,7 @@ import Testing
   @Test(arguments: [
     // The last session takes the removed one's place in the heap, and must move up from there:
     ([2, 3, 1, 6, 4, 5, 0], 6),
-    // It must move down from there; in the last two cases, the removed session is itself the last:
+    // The last session must move down from there; in the last two cases, it is itself removed:
     ([0, 1, 2, 3, 4, 5, 6], 1), ([0, 1, 2, 3, 4, 5, 6], 0), ([0, 1, 2, 3, 4, 5, 6], 6), ([0], 0),
   ])
   func `a stopped session is not renewed, and the other sessions are renewed at their own times`(

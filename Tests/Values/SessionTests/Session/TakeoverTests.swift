@@ -7,7 +7,7 @@ import Testing
 
 /// A refresh during which the user signs out, or another user signs in.
 @Suite("A refresh and another sign-in or sign-out", .timeLimit(.minutes(1))) struct TakeoverTests {
-  /// How far the refresh is when the other change happens.
+  /// How far the refresh is when the user signs out, or when another user signs in.
   enum Point: CaseIterable { case request, save }
 
   private final class Count: Sendable {
@@ -247,6 +247,6 @@ import Testing
 }
 
 extension TokenSession {
-  /// The number of the running change.
+  /// The number of the running change of the token; `nil` if there is none.
   fileprivate var change: Int? { decide(\.changeUnderWay)?.number }
 }

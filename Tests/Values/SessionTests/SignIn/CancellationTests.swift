@@ -118,7 +118,7 @@ import Testing
   @Test func `a task that is already cancelled does not start a sign-in`() async throws {
     await askInCancelledTask()
     #expect(!fixture.oauth.isSigningIn)
-    // A sign-in that the task had started would have to end before this one.
+    // If the cancelled task had started a sign-in, the end of that sign-in would be reported first.
     fixture.oauth.authorizeUser()
     let page = try await fixture.isWaiting()
     await askInCancelledTask()
@@ -136,7 +136,8 @@ import Testing
     await task.value
   }
 
-  /// The browser's command may run until the user is done, which is not needed after the sign-in.
+  /// A command that opens the browser may run until the user closes the browser; after the sign-in
+  /// it is not needed.
   @Test func `the user agent is cancelled when the sign-in ends`() async throws {
     for query in ["code=abc", "error=access_denied", nil] {
       let staying = try OAuthFixture(browser: { fixture, page in

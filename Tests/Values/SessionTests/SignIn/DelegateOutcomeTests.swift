@@ -87,7 +87,8 @@ import Testing
     #expect(fixture.http.requests.count == row.requests, "\(row.name)")
     #expect(fixture.opened.count == 1)
 
-    // Later redirects have no sign-in. A second sign-in shows that nothing was left over.
+    // After its end, a sign-in takes no redirect. The second sign-in shows that the first one was
+    // reported only once.
     let page = try #require(fixture.opened.first)
     for query in ["code=late", "error=late"] {
       #expect(!fixture.oauth.handleRedirect(try page.redirect(query)))

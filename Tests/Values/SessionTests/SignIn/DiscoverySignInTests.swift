@@ -21,7 +21,8 @@ import Testing
     """
   }
 
-  /// Serves the document at one address, the status at all others, and tokens.
+  /// Returns a server with the document at one address, the status at all others, and tokens for
+  /// POST.
   static func server(
     _ document: String = document(), at address: String = addresses[0], else status: Int = 404,
     token: @escaping ScriptedTransport.Answer = ScriptedTransport.token()
@@ -297,7 +298,7 @@ import Testing
     let fixture = try fixture(Self.server(document))
     let error = await failure(.signInUnsupported) { try await fixture.oauth.signIn() }
     #expect(error?.message.contains(member) == true && fixture.opened.isEmpty)
-    // A client that acts in its own name needs none of these features.
+    // The client credentials grant still works: the metadata rule out only the sign-in.
     #expect(try await fixture.oauth.module.requestAccessTokenAsClient().accessToken == "T")
   }
 

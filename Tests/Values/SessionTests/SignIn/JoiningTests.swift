@@ -45,7 +45,8 @@ import Testing
     try await answer("error=server_error")
     for caller in callers { await failure(.serverError) { try await caller.value } }
     #expect(fixture.opened.count == 1 && fixture.http.requests.isEmpty)
-    // A second call of the delegate would come before that of the next sign-in.
+    // If the delegate were called twice, the second call would come before the call for the next
+    // sign-in.
     fixture.oauth.authorizeUser()
     _ = try await fixture.isWaiting(opened: 2)
     fixture.oauth.cancelSignIn()

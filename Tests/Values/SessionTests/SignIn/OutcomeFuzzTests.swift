@@ -54,7 +54,7 @@ import Testing
   static func run(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     let steps = (0..<Int.random(in: 1...6, using: &generator)).compactMap { _ in
-      // Joining starts a new sign-in if the old one has ended, so another test does that.
+      // A step that joins after the end would start a new sign-in. Another test covers joining.
       Step.allCases.filter { ![.join, .joinAndLeave, .joinPlainly].contains($0) }
         .randomElement(using: &generator)
     }
@@ -149,7 +149,8 @@ import Testing
     }
     try await eventually { !fixture.oauth.isSigningIn }
     let last = await Self.outcome(of: fixture.oauth)
-    // The calls come in order, so those of the earlier sign-ins have come by then.
+    // The delegate is called in order: after the last call, no call for an earlier sign-in is
+    // missing.
     try await eventually { fixture.delegate.events.last == last }
     let events = fixture.delegate.events
     let tokens = events.filter { $0 != .cancelled }
@@ -159,7 +160,8 @@ import Testing
     for outcome in outcomes where outcome != .cancelled {
       #expect(tokens.contains(outcome), "an outcome was not reported to the delegate: \(events)")
     }
-    // Each sign-in that opened its browser is reported. Only a cancelled one may have opened none.
+    // Each sign-in that opened its browser is reported. A cancelled sign-in may be reported
+    // although it opened none.
     let givenUp = callers.count { $0 == .cancels || $0 == .leaves }
     #expect(events.count >= fixture.opened.count, "\(events)")
     #expect(events.count <= fixture.opened.count + givenUp, "\(events)")

@@ -35,7 +35,8 @@ import Testing
     let gate = OneShot<Void>()
     signIns.onEnd { [signIns, told] outcome in
       if case .failure = outcome {
-        // Holds this notification until the other sign-in waits for it, or has been reported.
+        // Delays the report of the failure until the second sign-in waits to report its end, or has
+        // reported it.
         gate.resolve(())
         while !signIns.reporting.isAwaited, told.all.isEmpty { usleep(500) }
       }
@@ -45,7 +46,8 @@ import Testing
       await gate.wait()
       return .success(SQToken(accessToken: "second"))
     }
-    // This sign-in is rejected, and reported by the thread that starts it, which may block.
+    // This sign-in is rejected because another one is running. The thread that starts it also
+    // reports it, and may block.
     Thread.detachNewThread { [signIns] in
       signIns.start(SignIn.Request(place: .otherDevice), Self.run("never"))
     }

@@ -10,7 +10,8 @@ import Testing
   private static let reference = "urn:example:bwc4JK-ESC0w8acc191e-Y1LTC2"
   private static let pushed = #"{"request_uri":"\#(reference)","expires_in":60}"#
 
-  /// Answers a push, and each other request with a token.
+  /// Returns a server that answers pushed requests with `body`, and all other requests with a
+  /// token.
   private static func server(
     _ body: String = pushed, status: Int = 201
   ) -> ScriptedTransport.Answer {
@@ -28,7 +29,8 @@ import Testing
     fixture.oauth.handleRedirect(try #require(URL(string: redirect)))
   }
 
-  /// A user whose first `count` visits find that the server has forgotten what was pushed.
+  /// A user who finds at the first `count` visits that the server has forgotten the pushed
+  /// parameters.
   private static func allow(afterExpired count: Int) -> OAuthFixture.Browser {
     { fixture, request in
       guard fixture.opened.count <= count else { return try await allow(fixture, request) }

@@ -14,7 +14,7 @@ import Testing
     #expect(SQOAuth() !== SQOAuth.shared && SQOAuth().result !== SQAuthResult.shared)
   }
 
-  /// The pod's own spellings still compile and mean the same.
+  /// Code that was written for the Sequencing CocoaPod still compiles.
   @available(*, deprecated)
   @Test func `the deprecated names of the shared instance return the shared instance`() {
     #expect(SQOAuth.sharedInstance() === SQOAuth.shared)

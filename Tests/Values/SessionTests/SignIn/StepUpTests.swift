@@ -91,7 +91,7 @@ import Testing
     }
     #expect(thrown?.message.contains("3 sign-ins") == true)
     #expect(world.fixture.opened.count == 3)
-    // Another request, another demand and another time count on their own.
+    // Each request and each challenge has its own limit of three sign-ins in ten minutes.
     try await world.oauth.requestAccess(answering: refusal(challenge, path: "/other"))
     try await world.oauth.requestAccess(
       answering: refusal(#"Bearer error="insufficient_scope", scope="other""#))
@@ -109,7 +109,7 @@ import Testing
     #expect(again.accessToken == "T2" && world.fixture.opened.count == 1)
   }
 
-  /// RFC 9470 demands a login, and a refresh is none.
+  /// The challenge of RFC 9470 demands a login, and a refresh is not a login.
   @Test func `a refreshed token does not meet a demand for a login, and callers share a sign-in`()
     async throws
   {

@@ -89,7 +89,7 @@ import Testing
   func `a redirect that repeats state, iss or an error parameter yields no code`(
     name: String
   ) {
-    // Without a single state, nothing proves that the redirect belongs to the request.
+    // Unless the state occurs once, nothing proves that the redirect belongs to the request.
     let expected: Redirect.Verdict =
       name == "state" ? .wrongState : .refused(.invalidAuthorizationResponse)
     #expect(judge("code=abc&\(name)=a&\(name)=a") == expected)

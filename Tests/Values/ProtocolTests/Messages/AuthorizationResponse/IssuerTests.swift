@@ -43,8 +43,8 @@ import Testing
     #expect(judge(query, promised: true) == .refused(.issuerMismatch))
   }
 
-  /// The sign-in ends in any case and sends no request, so the error may contain the server's
-  /// reason.
+  /// An error response ends the sign-in without a token request, so the client may show the
+  /// server's reason.
   @Test(arguments: ["access_denied", "server_error", "my_own_code"])
   func `if an error response lacks the promised iss, the error keeps the code and mentions iss`(
     code: String

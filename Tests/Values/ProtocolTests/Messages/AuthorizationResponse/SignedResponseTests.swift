@@ -28,7 +28,7 @@ import Testing
     return AuthorizationResponse.judge("\(redirectURI)?\(query)", against: expected)
   }
 
-  /// Returns why a response that does not end the sign-in was not used; `nil` for another verdict.
+  /// Returns the error if the response is unreadable and the sign-in goes on; `nil` otherwise.
   private static func reason(for query: String, asksForSigned: Bool = true) -> SQOAuthError? {
     guard case .unreadable(let error) = judge(query, asksForSigned: asksForSigned) else {
       return nil

@@ -135,7 +135,7 @@ import Testing
       try TokenRequestTests.body(withSecret.httpRequest())
         == "refresh_token=C4N4RY-refresh&client_id=app&client_secret=s")
     failure(.revocationUnsupported) { try Self.all(provider, token: SQToken(accessToken: "a")) }
-    // Without the logout, Keycloak gets the standard request.
+    // Without `revokesByLogout`, Keycloak gets the standard request.
     let standard = try Self.all(.keycloak(baseURL: "https://id.example", realm: "r"))
     #expect(standard.count == 2)
     #expect(standard[0].endpoint.absoluteString.hasSuffix("/protocol/openid-connect/revoke"))
