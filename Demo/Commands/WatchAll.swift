@@ -77,7 +77,7 @@ struct WatchAll: Sendable {
           + "in again")
     case .paused(let server, let time):
       console.warn(
-        "the accounts of a client at \(server.onScreen) pause for \(Self.seconds(time)) s")
+        "for \(Self.seconds(time)) s, no account of a client at \(server.onScreen) is refreshed")
     case .storeFailed(let error):
       console.warn("\(error.code.rawValue.onScreen): \(Failure(error).advised)")
     }

@@ -27,7 +27,8 @@ struct ShellTable {
     return entries.flatMap(\.options).filter { $0.value != nil && names.insert($0.name).inserted }
   }
 
-  /// The options that a command completes differently than the first command with the option.
+  /// The exceptions: an option, and a command that completes it in another way than the first command
+  /// that has the option.
   var specialOptions: [(command: String, option: Option)] {
     let usual = Dictionary(uniqueKeysWithValues: optionsWithValues.map { ($0.name, $0) })
     return entries.flatMap { entry in

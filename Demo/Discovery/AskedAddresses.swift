@@ -46,7 +46,7 @@ final class AskedAddresses: HTTPTransport {
     let challenges = response.headers.tokenChallenges
     if !challenges.isEmpty {
       return challenges.resourceMetadata.map { "a challenge that names \($0)" }
-        ?? "a challenge that names no description"
+        ?? "a challenge without resource_metadata"
     }
     guard response.status == 200 else { return "no document" }
     guard !JSONMessage.isJSON(response) else { return "a document" }

@@ -19,8 +19,8 @@ extension Option {
       + "address.")
   static let sandboxStepUp = Option(
     "--step-up",
-    help: "Let the API ask for the scope profile only; its list and its drive then demand more of "
-      + "a client that has signed in.")
+    help: "Let the API's first challenge name only the scope 'profile'; the list of files and the "
+      + "drive then demand further scopes of a client that has signed in.")
   static let clientDocuments = Option(
     "--client-documents",
     help: "Accept clients whose identifier is the address of a document about them, at a server on "

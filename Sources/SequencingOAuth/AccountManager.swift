@@ -116,7 +116,10 @@ public final class AccountManager: Sendable {
     let module =
       known
       ?? AuthorizationModule(
-        .failure(SQOAuthError(.notRegistered, "the account has no module in this program")),
+        .failure(
+          SQOAuthError(
+            .notRegistered,
+            "this program has registered no client for the account; call account(_:id:) first")),
         environment: environment, accountID: id)
     try await module.signOut()
   }

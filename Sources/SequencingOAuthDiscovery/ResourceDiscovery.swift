@@ -128,10 +128,11 @@ struct ResourceDiscovery: Sendable {
       throw invalid(
         candidate,
         resource.identifiers.contains(metadata.resource)
-          ? "is that of \(name), and must be that of \(candidate.identifiers[0].printable) at this "
-            + "address (RFC 9728, section 3.3); the resource's owner can mend that"
-          : "is that of another resource, \(name) (RFC 9728, section 3.3); if you mean that one, use "
-            + "its address")
+          ? "describes \(name), but at this address must describe "
+            + "\(candidate.identifiers[0].printable) (RFC 9728, section 3.3); the resource's owner can "
+            + "correct it"
+          : "describes another resource, \(name) (RFC 9728, section 3.3); if you mean that resource, "
+            + "use its address")
     }
     try check(metadata.authorizationServers, candidate)
     return metadata

@@ -57,7 +57,7 @@ enum DatabaseFormat {
       for table in tables.reversed() { try connection.execute(table) }
       try setHeader(header, connection)
     }
-    // Sets the permanent journal mode and stores it in the file.
+    // The first write sets the journal mode WAL, which the file keeps.
     try connection.beginWriting()
   }
 

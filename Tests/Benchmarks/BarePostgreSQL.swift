@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// Saves and loads in PostgreSQL with libpq alone: prepared statements on one connection.
 final class BarePostgreSQL: @unchecked Sendable {
-  // Only one sample at a time uses the connection and the value.
+  // The samples run one at a time, so `connection` and `value` need no lock.
   private let connection: OpaquePointer
   private var value: [UInt8]
 

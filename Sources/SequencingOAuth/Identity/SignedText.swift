@@ -145,10 +145,9 @@ package enum SignedText: Sendable {
       }
     guard let setting else { return "which the resource server does not accept" }
     guard JWSAlgorithm(named: found) != nil else {
-      return "but the client expects another one, and the SDK does not know this one; register the "
-        + "client for an algorithm that the SDK knows"
+      return "which the SDK does not know; register the client for an algorithm that the SDK knows"
     }
-    return "but the client expects another one; if the client is registered for this one, set it "
-      + "as the configuration's \(setting)"
+    return "but the client expects another one; if the client is registered for the token's "
+      + "algorithm, set it as the configuration's \(setting)"
   }
 }

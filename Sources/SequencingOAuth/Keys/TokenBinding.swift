@@ -18,8 +18,8 @@ public enum TokenBinding: Sendable, Hashable {
 
   /// DPoP proofs with the app's own key for all accounts, such as a key in a hardware token.
   ///
-  /// The store has only the key's thumbprint (RFC 7638), so a stolen store is worth nothing either.
-  /// A remote key needs its public half, `publicJWK`.
+  /// The store has only the key's thumbprint (RFC 7638), so a thief cannot use the tokens of a stolen
+  /// store. A remote key needs its public half, `publicJWK`.
   case dpopKey(ClientKey)
 
   /// The certificate of the TLS connections, without proofs.

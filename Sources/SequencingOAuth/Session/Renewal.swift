@@ -149,8 +149,8 @@ struct Renewal: Sendable {
     _ record: AccountRecord, withoutLeaseBecause noLease: SQOAuthError?, again: Bool = false
   ) async throws(SQOAuthError) -> SQToken? {
     if let noLease { try refuse(record, because: noLease) }
-    // Creating the client may fetch the server's metadata. So the client comes first, because a
-    // store measures the time of the token request from the reservation.
+    // Creating the client may fetch the server's metadata. The store's time limit for the token
+    // request begins with the reservation of space, so the client is created before it.
     let client = try await context.renewingClient(of: record)
     let reservation = try await reservation(after: record)
     defer { reservation.release() }

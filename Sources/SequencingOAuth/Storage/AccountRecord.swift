@@ -99,7 +99,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var reusesRefreshToken: Bool { values.value.reusesRefreshToken }
   /// The newest token, with the currently valid refresh token and the user's identity.
   public var token: SQToken { values.value.token }
-  /// Whether the SDK has validated the token's text `id_token`.
+  /// Whether the SDK has validated the ID token, the member `id_token` of ``token``.
   var hasVerifiedIDToken: Bool { values.value.hasVerifiedIDToken }
   /// The token of a refresh whose ID token has not been validated yet; `nil` in most records.
   ///

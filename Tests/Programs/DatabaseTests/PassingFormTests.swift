@@ -29,7 +29,9 @@ import Testing
   }
 
   @Test(arguments: ["1a", "1b"])
-  func `the cookie of a web sign-in of each format can be opened`(form: String) throws {
+  func `a web sign-in's cookie can be opened, whichever format version wrote it`(form: String)
+    throws
+  {
     let text = try StoredForms.text("web-sign-in-\(form).sealed").trimmingCharacters(in: .newlines)
     let sealer = try WebSignInSealer(key: .testKey)
     #expect(try sealer.open(text, session: "browser") == StoredForms.webSignIn(form))

@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `a page that is not JSON is an unreadable record but available as content`()
+  @Test func `a page that is not JSON cannot be read as a record, but its bytes can be read`()
     async throws
   {
     try await NginxFixture.running { fixture in

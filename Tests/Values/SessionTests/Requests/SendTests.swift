@@ -23,7 +23,7 @@ import Testing
     try await fixture.module.send(.get("https://api.example/x"))
   }
 
-  @Test func `an accepted token needs one request`() async throws {
+  @Test func `a request is sent once if the server accepts its token`() async throws {
     let fixture = try await fixture()
     #expect(try await send(fixture).status == 200)
     #expect(fixture.requests == ["GET /x T1"])

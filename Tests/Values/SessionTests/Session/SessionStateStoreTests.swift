@@ -32,7 +32,7 @@ import Testing
       (false, 0, -10, false), (false, 0, 0, false), (false, 0, 10, true), (false, nil, 10, false),
       (false, 0, nil, false),
     ] as [(Bool, Double?, Double?, Bool)])
-  func `a stored record is preferred if it is newer or replaced the session's saved record`(
+  func `a stored record wins if it is newer, or if it replaced the one that the session saved`(
     isStored: Bool, held: Double?, stored: Double?, prefers: Bool
   ) {
     let mine = record("T1", issued: held)
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// If the old token were saved after the new record, the old token would replace the record.
-  @Test func `an unsaved old token is not saved again while a new token is requested`() {
+  @Test func `a failed save of an old token is not retried while a new token is requested`() {
     let old = record("T1")
     var state = SessionStateTests.holding(old)
     state.didSave(old, SQOAuthError(.storeFailed, "x"), at: now)
