@@ -20,7 +20,7 @@ final class KeyringLink: @unchecked Sendable {
   /// Whether a secret was read in this session, so that both sides have the same session key.
   ///
   /// KWallet before 6.25 (2026) computes another key than libsecret in some sessions, about 1 of
-  /// 170. In such a session, one of 256 secrets is decrypted to other bytes without an error, and
+  /// 200. In such a session, one of 256 secrets is decrypted to other bytes without an error, and
   /// the keyring would save these bytes.
   var isVerified = false
   /// The unlocking that may still wait for the user's answer.

@@ -8,7 +8,7 @@ import Testing
 
 /// The keyring store if the keyring computes another session key than libsecret.
 ///
-/// KWallet before 6.25 does so in about one session of 170. Then each side decrypts the other
+/// KWallet before 6.25 does so in about one session of 200. Then each side decrypts the other
 /// side's data to wrong bytes, and usually notices this by the wrong padding. GNOME Keyring never
 /// computes another key. So a library between the store and libsecret plays the fault: it returns
 /// or saves wrong bytes, or returns no bytes.
