@@ -83,7 +83,7 @@ import Testing
       $0.metadataPath = "/.well-known/oauth-protected-resource"
     }
     try await stops(
-      party.resource.metadataAddress, "must be that of \(party.resource.origin) at this address",
+      party.resource.metadataAddress, "must describe \(party.resource.origin)",
       asked: [
         "resource /.well-known/oauth-protected-resource/mcp",
         "resource /.well-known/oauth-protected-resource",
