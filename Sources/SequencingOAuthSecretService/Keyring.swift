@@ -130,13 +130,15 @@ struct Keyring: Sendable {
   ) throws(KeyringFailure) {
     try session.store(secret, label: label(id), attributes: newAttributes(id))
     guard !session.isVerified else { return }
-    for item in try session.openItems(attributes(id)) {
-      guard item.secret == secret else {
+    for item in try session.openItems(attributes(id), asks: asks) {
+      do throws(KeyringFailure) {
+        _ = try decode(item, session)
+      } catch {
+        guard error.isDamage || error == .vanished else { throw error }
         // If the item stayed, the next attempt would find it damaged and refuse to overwrite it.
         try session.delete(item)
         throw .garbled
       }
-      session.isVerified = true
     }
   }
 
