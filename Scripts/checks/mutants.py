@@ -97,9 +97,14 @@ def _hunk(name: str, block: str) -> Hunk:
 
 
 def check_filter(mutant: Mutant, ids: Iterable[str]) -> None:
-    """Fails if the filter of a mutant fits none of the tests, so that no test could catch it."""
-    if not any(re.search(mutant.tests, test_id) for test_id in ids):
-        raise MutantError(f"{mutant.name}: the filter {mutant.tests} fits no test")
+    """Fails if a filter, or one of the suites that it lists, fits none of the tests."""
+    ids = list(ids)
+    parts = [mutant.tests]
+    if listed := re.fullmatch(r"(.*)\(([\w|]+)\)(/.*)", mutant.tests):
+        parts = [listed[1] + suite + listed[3] for suite in listed[2].split("|")]
+    for part in parts:
+        if not any(re.search(part, test_id) for test_id in ids):
+            raise MutantError(f"{mutant.name}: the filter {part} fits no test")
 
 
 def source_paths(root: Path) -> list[str]:

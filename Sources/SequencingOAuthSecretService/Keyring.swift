@@ -41,7 +41,7 @@ struct Keyring: Sendable {
   /// A closure that is called on any thread when a call has waited for 3 s.
   let whenWaiting: (@Sendable () -> Void)?
   /// Whether a save may ask the user; if `false`, a save fails while the keyring is locked.
-  private var asks = true
+  private(set) var asks = true
   /// The interruption that ends calls before their time limit; `nil` for none.
   private var interruption: Interruption?
 
@@ -103,7 +103,7 @@ struct Keyring: Sendable {
       let record = try decode(item, session)
       return AccountEntry(record.id, .success(record))
     } catch {
-      guard error.concernsOneItem, session.isVerified || !error.isDamage else { throw error }
+      guard error.concernsOneItem else { throw error }
       return AccountEntry(item.attribute("oauth-account") ?? "", .failure(error.error))
     }
   }
@@ -121,24 +121,6 @@ struct Keyring: Sendable {
       // The item stays in its collection, even if that is not the current default collection.
       try session.replace(newest, by: secret)
       for other in items.dropFirst() { try session.delete(other) }
-    }
-  }
-
-  /// Adds an account's item; in a session that is not verified, also reads it.
-  private func add(
-    _ secret: Data, for id: String, _ session: KeyringSession
-  ) throws(KeyringFailure) {
-    try session.store(secret, label: label(id), attributes: newAttributes(id))
-    guard !session.isVerified else { return }
-    for item in try session.openItems(attributes(id), asks: asks) {
-      do throws(KeyringFailure) {
-        _ = try decode(item, session)
-      } catch {
-        guard error.isDamage || error == .vanished else { throw error }
-        // If the item stayed, the next attempt would find it damaged and refuse to overwrite it.
-        try session.delete(item)
-        throw .garbled
-      }
     }
   }
 
@@ -217,84 +199,5 @@ extension Keyring {
         guard error == .vanished || error == .garbled, attempts > 0 else { throw error.error }
       }
     }
-  }
-
-  /// Finds the items with the given attributes and unlocks them; the newest item comes first.
-  private func items(
-    _ session: KeyringSession, _ attributes: [String: String], asks: Bool = true
-  ) throws(KeyringFailure) -> [KeyringItem] {
-    try uncover(session, asks: asks)
-    return try session.openItems(attributes, asks: asks).sorted { $0.modified > $1.modified }
-  }
-
-  /// Unlocks a default collection that hides its items, so that the search finds all items.
-  private func uncover(_ session: KeyringSession, asks: Bool) throws(KeyringFailure) {
-    guard try session.hidesItems() else { return }
-    guard asks else { throw .locked }
-    try session.open()
-  }
-
-  /// Finds the newest record of each account whose items have the given attributes.
-  private func records(
-    _ session: KeyringSession, _ attributes: [String: String]
-  ) throws(KeyringFailure) -> [AccountRecord] {
-    var records = TextDictionary<AccountRecord>()
-    for item in try items(session, attributes) {
-      let record = try decode(item, session)
-      // An older item of the account may be in a collection that was the default before.
-      if records[record.id] == nil { records[record.id] = record }
-    }
-    return Array(records.all)
-  }
-
-  private func decode(
-    _ item: KeyringItem, _ session: KeyringSession
-  ) throws(KeyringFailure) -> AccountRecord {
-    if let format = item.attribute("oauth-format").flatMap(Int.init), format > Self.format {
-      throw .tooNew(service: service, format: format)
-    }
-    // libsecret gives no secret if the item was erased, or if it cannot decrypt the secret. In a
-    // new session, it may be able to decrypt the secret.
-    guard let secret = item.secret else { throw .vanished }
-    let record: AccountRecord?
-    do throws(SQOAuthError) {
-      record = try StoredDecoder.value(AccountRecord.self, from: secret)
-    } catch {
-      throw .keyUnread(error.message)
-    }
-    guard let record, item.attribute("oauth-account") == digest(record.id) else {
-      throw .damaged(service: service)
-    }
-    session.isVerified = true
-    return record
-  }
-
-  /// Returns the secret of an account's item.
-  static func secret(of record: AccountRecord) throws(SQOAuthError) -> Data {
-    PlainJSON.escapingBraces(try record.json())
-  }
-
-  /// Returns the attributes of an account's new item.
-  func newAttributes(_ id: String) -> [String: String] {
-    attributes(id).merging(["oauth-format": "\(Self.format)"]) { $1 }
-  }
-
-  /// Returns the attributes that find an account's item; without an ID, the items of all accounts.
-  private func attributes(_ id: String? = nil) -> [String: String] {
-    var attributes = ["oauth-service": service]
-    if let id { attributes["oauth-account"] = digest(id) }
-    return attributes
-  }
-
-  private func digest(_ id: String) -> String {
-    Hexadecimal.encode(Digest.sha256(id))
-  }
-
-  /// Returns the item's label for the desktop's keyring program.
-  ///
-  /// It contains no braces; see ``PlainJSON``.
-  private func label(_ id: String) -> String {
-    "\(service.printable): account \"\(id.printable.prefix(100))\""
-      .replacing("{", with: "(").replacing("}", with: ")")
   }
 }

@@ -31,7 +31,7 @@ enum KeyringFailure: Error, Hashable {
   case noCollection
   /// An item that existed a moment ago no longer exists.
   case vanished
-  /// The keyring saved other bytes than it was given; the item was removed.
+  /// The two sides of the session seem to have different keys; an item added there was removed.
   case garbled
   /// An item of the service does not contain a valid account.
   case damaged(service: String)
@@ -48,11 +48,6 @@ enum KeyringFailure: Error, Hashable {
     case .damaged, .tooNew: true
     default: false
     }
-  }
-
-  /// Whether the failure means that an item's content is not an account.
-  var isDamage: Bool {
-    if case .damaged = self { true } else { false }
   }
 
   /// Converts a GLib error, and frees it.
@@ -205,8 +200,8 @@ extension KeyringFailure {
     case .vanished: "no longer has an item that it had a moment ago; try again"
     case .garbled:
       """
-      saved other bytes than it was given, and the new item was removed; try again, and update \
-      KWallet if its version is older than 6.25
+      cannot read a new item that it has just saved, and the item was removed; try again, and \
+      update KWallet if its version is older than 6.25
       """
     case .damaged(let service):
       """

@@ -20,9 +20,11 @@ final class KeyringLink: @unchecked Sendable {
   /// Whether a secret was read in this session, so that both sides have the same session key.
   ///
   /// KWallet before 6.25 (2026) computes another key than libsecret in some sessions, about 1 of
-  /// 200. In such a session, one of 256 secrets is decrypted to other bytes without an error, and
-  /// the keyring would save these bytes.
-  var isVerified = false
+  /// 200. In such a session, a save fails and leaves an item without content, and libsecret reads no
+  /// secret. For one secret of 256, the padding fits by chance: then other bytes are saved or read.
+  var hasRead = false
+  /// Whether this session repeats a call because an earlier session read bytes that are no text.
+  var repeatsGarbledCall = false
   /// The unlocking that may still wait for the user's answer.
   var unlock: KeyringUnlock?
   /// The keyring's unique name on the bus, which no later keyring gets; `nil` if it is not known.

@@ -11,10 +11,17 @@ struct KeyringSession {
     self.limit = limit
   }
 
-  /// Whether a secret was read in this session; see ``KeyringLink/isVerified``.
-  var isVerified: Bool {
-    get { link.isVerified }
-    nonmutating set { link.isVerified = newValue }
+  /// Whether a secret was read in this session; see ``KeyringLink/hasRead``.
+  var hasRead: Bool {
+    get { link.hasRead }
+    nonmutating set { link.hasRead = newValue }
+  }
+
+  /// Whether bytes are perhaps not the item's content, but decrypted with a wrong session key.
+  ///
+  /// Such bytes are random, so they are no text.
+  func mayHaveGarbled(_ secret: Data) -> Bool {
+    !link.hasRead && !link.repeatsGarbledCall && String(validating: secret, as: UTF8.self) == nil
   }
 
   private var service: UnsafeMutablePointer<SecretService> { link.service }

@@ -41,8 +41,8 @@ final class SharedKeyring: Sendable {
   /// Runs a body with the session, and opens a session first if there is none.
   ///
   /// The body runs once more in a new session in two cases: it fails in a session that was already
-  /// open, perhaps because the keyring or the bus has ended, or it finds a damaged item in a
-  /// session that is not verified. So running the body again must be harmless.
+  /// open, perhaps because the keyring or the bus has ended, or the session's two sides seem to have
+  /// different keys. So running the body again must be harmless.
   func use<Value: Sendable>(
     limit duration: Duration, whenWaiting: (@Sendable () -> Void)?, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
@@ -52,21 +52,21 @@ final class SharedKeyring: Sendable {
         duration, try KeyringLibrary.load(address.library), whenWaiting: whenWaiting,
         interruption: interruption)
       if let open = link, open.isGone { Self.close(&link) }
-      var isDoubted = false
+      var isGarbled = false
       while true {
         let wasOpen = link != nil
         let open = if let link { link } else { try KeyringLink(bus: address.bus, limit: limit) }
         link = open
-        // If this second session finds the item damaged too, the item is damaged: do not try again.
-        if isDoubted { open.isVerified = true }
+        open.repeatsGarbledCall = isGarbled
         do throws(KeyringFailure) {
           return try open.run(limit, body)
         } catch {
-          isDoubted = error.isDamage && !open.isVerified
-          guard error.mayEndWithSession || isDoubted else { throw error }
+          guard error.mayEndWithSession else { throw error }
           Self.close(&link)
+          let isNewlyGarbled = error == .garbled && !isGarbled
+          isGarbled = error == .garbled
           // If the user has refused to unlock, do not ask again at once.
-          guard wasOpen || isDoubted, error != .locked, !limit.isOver else { throw error }
+          guard wasOpen || isNewlyGarbled, error != .locked, !limit.isOver else { throw error }
         }
       }
     }

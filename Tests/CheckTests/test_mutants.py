@@ -76,7 +76,7 @@ class FilterTests(unittest.TestCase):
         self.assertEqual(ids, ["StateTests.`A state`/`is compared`("])
         for tests in ["\\.`A state`/", "\\.`A state`/.*is compared", "StateTests\\."]:
             mutants.check_filter(mutants.parse("name", f"It.\ntests: {tests}\n@@\n-a\n"), ids)
-        for tests in ["\\.A state/", "\\.`A state`/.*is kept", "ATests\\."]:
+        for tests in ["\\.A state/", "\\.`A state`/.*is kept", "ATests\\.", "\\.(ATests|BTests)/"]:
             with self.assertRaisesRegex(MutantError, "fits no test"):
                 mutants.check_filter(mutants.parse("name", f"It.\ntests: {tests}\n@@\n-a\n"), ids)
 
