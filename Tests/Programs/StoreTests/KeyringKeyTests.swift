@@ -33,6 +33,9 @@ struct KeyringKeyTests {
     #include <stdio.h>
     #include <string.h>
 
+    // Only libsecret's unstable headers declare this function.
+    const gchar *secret_service_get_session_dbus_path(SecretService *service);
+
     #define REAL(name) ((typeof(&name))dlsym(RTLD_NEXT, #name))
 
     static int session_number(SecretService *service) {
