@@ -30,7 +30,8 @@ COLUMNS = ["section", "what", "done", "test", "why"]
 DONE = {"yes", "no", "in part"}
 NOTHING = "–"
 
-# A suite, then the sentences of its tests: `SendTests` “a request is sent once if the server accepts its token”.
+# A suite, then the sentences of its tests:
+# `SendTests` “a request is sent once if the server accepts its token”.
 TEST = re.compile(r"`(\w+)`((?:\s*“[^”]+”)*)")
 SENTENCE = re.compile(r"“([^”]+)”")
 

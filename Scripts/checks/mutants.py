@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,9 +96,8 @@ def _hunk(name: str, block: str) -> Hunk:
     return hunk
 
 
-def check_filter(mutant: Mutant, ids: Iterable[str]) -> None:
+def check_filter(mutant: Mutant, ids: Sequence[str]) -> None:
     """Fails if a filter, or one of the suites that it lists, fits none of the tests."""
-    ids = list(ids)
     parts = [mutant.tests]
     if listed := re.fullmatch(r"(.*)\(([\w|]+)\)(/.*)", mutant.tests):
         parts = [listed[1] + suite + listed[3] for suite in listed[2].split("|")]
