@@ -112,14 +112,14 @@ extension Keyring {
     return attributes
   }
 
-  func digest(_ id: String) -> String {
+  private func digest(_ id: String) -> String {
     Hexadecimal.encode(Digest.sha256(id))
   }
 
   /// Returns the item's label for the desktop's keyring program.
   ///
   /// It contains no braces; see ``PlainJSON``.
-  func label(_ id: String) -> String {
+  private func label(_ id: String) -> String {
     "\(service.printable): account \"\(id.printable.prefix(100))\""
       .replacing("{", with: "(").replacing("}", with: ")")
   }

@@ -23,8 +23,6 @@ final class KeyringLink: @unchecked Sendable {
   /// 200. In such a session, a save fails and leaves an item without content, and libsecret reads no
   /// secret. For one secret of 256, the padding fits by chance: then other bytes are saved or read.
   var hasRead = false
-  /// Whether this session repeats a call because an earlier session read bytes that are no text.
-  var repeatsGarbledCall = false
   /// The unlocking that may still wait for the user's answer.
   var unlock: KeyringUnlock?
   /// The keyring's unique name on the bus, which no later keyring gets; `nil` if it is not known.
@@ -70,11 +68,16 @@ final class KeyringLink: @unchecked Sendable {
   }
 
   /// Runs a body with a session, and ends the body's calls at a time limit.
+  ///
+  /// `repeatsGarbledCall` says that an earlier session read bytes that are no text.
   func run<Value>(
-    _ limit: KeyringLimit, _ body: (KeyringSession) throws(KeyringFailure) -> Value
+    _ limit: KeyringLimit, repeatsGarbledCall: Bool = false,
+    _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
     limit.govern(connection)
-    return try context.run { () throws(KeyringFailure) in try body(KeyringSession(self, limit)) }
+    return try context.run { () throws(KeyringFailure) in
+      try body(KeyringSession(self, limit, repeatsGarbledCall: repeatsGarbledCall))
+    }
   }
 
   /// Waits for the end of an unlocking, and returns the number of unlocked objects.

@@ -5,10 +5,13 @@ import SQFoundation
 struct KeyringSession {
   private let link: KeyringLink
   private let limit: KeyringLimit
+  /// Whether an earlier session read bytes that are no text in the same call.
+  private let repeatsGarbledCall: Bool
 
-  init(_ link: KeyringLink, _ limit: KeyringLimit) {
+  init(_ link: KeyringLink, _ limit: KeyringLimit, repeatsGarbledCall: Bool) {
     self.link = link
     self.limit = limit
+    self.repeatsGarbledCall = repeatsGarbledCall
   }
 
   /// Whether a secret was read in this session; see ``KeyringLink/hasRead``.
@@ -21,7 +24,7 @@ struct KeyringSession {
   ///
   /// Such bytes are random, so they are no text.
   func mayHaveGarbled(_ secret: Data) -> Bool {
-    !link.hasRead && !link.repeatsGarbledCall && String(validating: secret, as: UTF8.self) == nil
+    !link.hasRead && !repeatsGarbledCall && String(validating: secret, as: UTF8.self) == nil
   }
 
   private var service: UnsafeMutablePointer<SecretService> { link.service }

@@ -57,9 +57,8 @@ final class SharedKeyring: Sendable {
         let wasOpen = link != nil
         let open = if let link { link } else { try KeyringLink(bus: address.bus, limit: limit) }
         link = open
-        open.repeatsGarbledCall = isGarbled
         do throws(KeyringFailure) {
-          return try open.run(limit, body)
+          return try open.run(limit, repeatsGarbledCall: isGarbled, body)
         } catch {
           guard error.mayEndWithSession else { throw error }
           Self.close(&link)
