@@ -9,10 +9,7 @@ package final class StoredAccount: Sendable {
 
   private struct State {
     var writes = StoreWrites()
-    /// The token that this session last wrote to the store or read from it.
-    var lastSeen: SQToken?
-    /// The sign-in's identifier in the record that was last written or read; `nil` if it has none.
-    var lastSession: String?
+    var seen = SeenRecord()
   }
 
   let id: String
@@ -140,41 +137,29 @@ extension StoredAccount {
   /// Whether this session has written the record to the store or read it there.
   ///
   /// If so, and if the store has no record now, another process signed the user out.
-  var wasSeen: Bool { state.withLock { $0.lastSeen != nil } }
+  var wasSeen: Bool { state.withLock { $0.seen.token != nil } }
 
   /// Returns whether a record of this sign-in was in the store.
   ///
   /// If it was, and the store has no record now, the user was signed out elsewhere. This is so even
   /// if the record in memory could not be saved.
   func wasSeen(sessionOf record: AccountRecord) -> Bool {
-    state.withLock { state in
-      state.lastSeen != nil && record.session != nil && state.lastSession == record.session
-    }
+    state.withLock { $0.seen.isOfSession(of: record) }
   }
 
   /// Remembers that the store now has this record.
   func saw(_ record: AccountRecord) {
-    state.withLock { ($0.lastSeen, $0.lastSession) = (record.token, record.session) }
+    state.withLock { $0.seen.saw(record) }
   }
 
   /// Remembers that the store has no record of the account.
   func sawNothing() {
-    state.withLock { $0.lastSeen = nil }
+    state.withLock { $0.seen.sawNothing() }
   }
 
   /// Returns whether a record in the store replaces the record that the session has in memory.
-  ///
-  /// The stored record wins if it is not the record that this session last saw in the store,
-  /// because another process must have written it. If the session has not seen a record there, the
-  /// younger record wins; otherwise dates do not count, because they are wrong after a change of
-  /// the clock. An earlier record of the same sign-in never replaces the one in memory, because the
-  /// store must have lost newer data.
   func prefers(_ stored: AccountRecord, to held: AccountRecord) -> Bool {
-    if stored.token.isSame(as: held.token) || stored.isAncestor(of: held) { return false }
-    guard let lastSeen = state.withLock(\.lastSeen) else {
-      return stored.token.isYounger(than: held.token)
-    }
-    return !stored.token.isSame(as: lastSeen)
+    state.withLock(\.seen).prefers(stored, to: held)
   }
 }
 
@@ -192,7 +177,7 @@ extension StoredAccount {
     if case .save(let record) = change { context.willSave(record) }
     let store = store
     return state.withLock { state in
-      if case .erase = change { state.lastSeen = nil }
+      if case .erase = change { state.seen.sawNothing() }
       return state.writes.add(change, to: store)
     }
   }
@@ -205,8 +190,8 @@ extension StoredAccount {
   func addEraseOfRefused(_ token: SQToken?) -> PendingWrite {
     let store = store
     return state.withLock { state in
-      let tokens = [token, state.lastSeen].compactMap { $0 }
-      state.lastSeen = nil
+      let tokens = [token, state.seen.token].compactMap { $0 }
+      state.seen.sawNothing()
       return state.writes.add(.eraseRefused(tokens), to: store)
     }
   }
@@ -262,7 +247,7 @@ extension StoredAccount {
   private func isReplacement(_ change: StoreWrites.Change) -> Bool {
     switch change {
     case .save(let record):
-      state.withLock { record.session != nil && record.session != $0.lastSession }
+      state.withLock { $0.seen.isNewSession(of: record) }
     case .erase, .eraseRefused: true
     }
   }
