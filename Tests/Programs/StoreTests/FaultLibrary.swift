@@ -4,8 +4,6 @@ import TestSupport
 
 /// The library that makes the n-th system call on a folder's files fail.
 enum FaultLibrary {
-  static let requirement = ProgramRequirement(programs: ["clang"])
-
   /// Returns the environment that makes one call of a process fail.
   static func environment(
     _ folder: TemporaryFolder, call: Int, _ fault: Fault
@@ -23,15 +21,12 @@ enum FaultLibrary {
 
   // The library is built once, next to the other built programs.
   private static let library = Task {
-    let source = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Faults/faults.c").path
     let library = URL(filePath: StoreProbe.executable).deletingLastPathComponent()
       .appending(path: "store-faults.so").path
     let unfinished = "\(library).\(getpid())"
-    let result = try await ChildProcess.run(
-      ["clang", "-shared", "-fPIC", "-Wall", "-Werror", "-o", unfinished, source])
-    guard result.status == 0, rename(unfinished, library) == 0 else {
-      throw FaultLibraryError(message: result.errors)
+    try await CCompiler.buildLibrary(from: "faults", at: unfinished)
+    guard rename(unfinished, library) == 0 else {
+      throw CCompilerError(message: String(cString: strerror(errno)))
     }
     return library
   }
@@ -59,9 +54,4 @@ extension ChildProcess.Result {
   var calls: [String] {
     errors.split(separator: "\n").filter { $0.hasPrefix("call: ") }.map { String($0.dropFirst(6)) }
   }
-}
-
-struct FaultLibraryError: Error, CustomStringConvertible {
-  let message: String
-  var description: String { "the fault library cannot be built: \(message)" }
 }

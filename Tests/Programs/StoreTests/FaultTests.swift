@@ -9,7 +9,7 @@ import Testing
 ///
 /// The first run makes the first call fail, the next run the second, and so on, until a run ends
 /// before the failing call.
-@Suite(.timeLimit(.minutes(10)), .requires(FaultLibrary.requirement)) struct FaultTests {
+@Suite(.timeLimit(.minutes(10)), .requires(CCompiler.requirement)) struct FaultTests {
   static let old = record("a", token: SQToken(accessToken: "old", refreshToken: "old-refresh"))
   static let new = record("a", token: SQToken(accessToken: "new", refreshToken: "new-refresh"))
 

@@ -88,7 +88,7 @@ import Testing
     #expect(try await new.load("a") == record("a"))
   }
 
-  @Test(.requires(FaultLibrary.requirement), arguments: Fault.allCases)
+  @Test(.requires(CCompiler.requirement), arguments: Fault.allCases)
   func `a failed change leaves the store with the old key or the new key`(
     fault: Fault
   ) async throws {

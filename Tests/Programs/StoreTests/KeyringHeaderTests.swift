@@ -139,13 +139,8 @@ import Testing
   private static func compile(
     _ source: String, _ options: [String] = ["-fsyntax-only"]
   ) async throws -> ChildProcess.Result {
-    let flags = try await ChildProcess.run(["pkg-config", "--cflags", "libsecret-1"])
-    try #require(flags.status == 0, "\(flags.errors)")
-    let folder = try TemporaryFolder()
-    let file = folder.file("main.c")
-    try Data(source.utf8).write(to: URL(filePath: file))
-    return try await ChildProcess.run(
-      ["clang", "-Wall", "-Werror", "-I", module, file] + options
-        + flags.output.split(whereSeparator: \.isWhitespace).map(String.init))
+    try await CCompiler.compile(
+      source,
+      ["-Wall", "-Werror", "-I", module] + options + CCompiler.flags(of: "libsecret-1"))
   }
 }

@@ -12,8 +12,7 @@ import Testing
 /// without content, and libsecret reads nothing. Sometimes the padding fits by chance: then other
 /// bytes are saved or read. GNOME Keyring has no such sessions, so these tests put a library between
 /// the store and libsecret, and the library behaves like this in the first sessions.
-@Suite(
-  .timeLimit(.minutes(2)), .requires(.keyring), .requires(ProgramRequirement(programs: ["clang"])))
+@Suite(.timeLimit(.minutes(2)), .requires(.keyring), .requires(CCompiler.requirement))
 struct KeyringKeyTests {
   /// What happens with secrets in a session with two keys.
   enum Way: String, CaseIterable { case otherBytes = "1", failure = "0" }
@@ -26,71 +25,12 @@ struct KeyringKeyTests {
     library = folder.file("libsecret.so")
   }
 
-  private static let source = """
-    #define _GNU_SOURCE
-    #include <dlfcn.h>
-    #include <libsecret/secret.h>
-    #include <stdio.h>
-    #include <string.h>
-
-    // Only libsecret's unstable headers declare this function.
-    const gchar *secret_service_get_session_dbus_path(SecretService *service);
-
-    #define REAL(name) ((typeof(&name))dlsym(RTLD_NEXT, #name))
-
-    static int session_number(SecretService *service) {
-      static char paths[64][128];
-      const char *path = secret_service_get_session_dbus_path(service);
-      for (int number = 0; number < 64; number++) {
-        if (!*paths[number]) snprintf(paths[number], sizeof paths[number], "%s", path);
-        if (!strcmp(paths[number], path)) return number + 1;
-      }
-      return 65;
-    }
-
-    static int is_bad(SecretService *service) { return session_number(service) <= BAD; }
-
-    static SecretValue *other(void) { return secret_value_new("\\x9a other", 7, "text/plain"); }
-
-    SecretValue *secret_item_get_secret(SecretItem *item) {
-      if (!is_bad(secret_item_get_service(item))) return REAL(secret_item_get_secret)(item);
-      return OTHER_BYTES ? other() : NULL;
-    }
-
-    gboolean secret_service_store_sync(
-        SecretService *service, const SecretSchema *schema, GHashTable *table,
-        const gchar *collection, const gchar *label, SecretValue *value, GCancellable *cancellable,
-        GError **error) {
-      gboolean bad = is_bad(service);
-      if (bad) value = OTHER_BYTES ? other() : secret_value_new("", 0, "text/plain");
-      gboolean stored = REAL(secret_service_store_sync)(
-          service, schema, table, collection, label, value, cancellable, error);
-      if (!stored || !bad || OTHER_BYTES) return stored;
-      g_set_error(error, G_IO_ERROR, G_IO_ERROR_DBUS_ERROR, "Invalid object path");
-      return FALSE;
-    }
-
-    GList *secret_service_search_sync(
-        SecretService *service, const SecretSchema *schema, GHashTable *table,
-        SecretSearchFlags flags, GCancellable *cancellable, GError **error) {
-      FILE *log = fopen(LOG, "w");
-      fprintf(log, "%d", session_number(service));
-      fclose(log);
-      return REAL(secret_service_search_sync)(service, schema, table, flags, cancellable, error);
-    }
-    """
-
   /// Builds the library; both sides have different keys in the first `bad` sessions.
   private func build(bad: Int, _ way: Way = .otherBytes) async throws {
-    let file = folder.file("libsecret.c")
-    try Data(Self.source.utf8).write(to: URL(filePath: file))
-    let flags = try await ChildProcess.run(["pkg-config", "--cflags", "libsecret-1"])
-    let options = flags.output.split(whereSeparator: \.isWhitespace).map(String.init)
-    let result = try await ChildProcess.run(
-      ["clang", "-shared", "-fPIC", "-o", library, file, "-DBAD=\(bad)"]
-        + ["-DOTHER_BYTES=\(way.rawValue)", "-DLOG=\"\(folder.file("sessions"))\""] + options
-        + ["-Wl,--no-as-needed", "-l:libsecret-1.so.0"])
-    try #require(result.status == 0, "\(result.errors)")
+    try await CCompiler.buildLibrary(
+      from: "session-keys", at: library,
+      ["-DBAD=\(bad)", "-DOTHER_BYTES=\(way.rawValue)", "-DLOG=\"\(folder.file("sessions"))\""]
+        + CCompiler.flags(of: "libsecret-1") + ["-Wl,--no-as-needed", "-l:libsecret-1.so.0"])
   }
 
   /// A store that calls the library.

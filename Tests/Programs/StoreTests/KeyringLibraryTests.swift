@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The keyring stores if libsecret is missing, incomplete or installed later.
-@Suite(.timeLimit(.minutes(2)), .requires(ProgramRequirement(programs: ["clang"])))
+@Suite(.timeLimit(.minutes(2)), .requires(CCompiler.requirement))
 struct KeyringLibraryTests {
   private let folder: TemporaryFolder
   private let library: String
@@ -21,27 +21,21 @@ struct KeyringLibraryTests {
     SecretServiceTokenStore(service: "app", folder: folder.path, bus: noBus, library: library)
   }
 
-  /// Builds the library from C code, with more options for the compiler.
-  private func build(_ source: String, _ options: [String] = []) async throws {
-    let file = folder.file("libsecret.c")
-    try Data(source.utf8).write(to: URL(filePath: file))
-    let result = try await ChildProcess.run(
-      ["clang", "-shared", "-fPIC", "-fno-builtin", "-o", library, file] + options)
-    try #require(result.status == 0, "\(result.errors)")
-  }
-
   /// Builds a library with every function of libsecret, GLib and GIO except one.
   private func buildLibrary(without missing: String) async throws {
     let list = PackageSources.root.appending(path: "Sources/CSQSecret/include/functions.h")
     let names = try String(contentsOf: list, encoding: .utf8)
       .matches(of: /\bSQ_FUNCTION\([^,]+, (\w+),/).map { String($0.1) }
     try #require(names.contains(missing))
-    try await build(names.filter { $0 != missing }.map { "void \($0)(void) {}\n" }.joined())
+    try await CCompiler.buildLibrary(
+      names.filter { $0 != missing }.map { "void \($0)(void) {}\n" }.joined(), at: library,
+      ["-fno-builtin"])
   }
 
   /// Builds an empty library that loads the real one.
   private func buildRealLibrary() async throws {
-    try await build("", ["-Wl,--no-as-needed", "-l:libsecret-1.so.0"])
+    try await CCompiler.buildLibrary(
+      "", at: library, ["-Wl,--no-as-needed", "-l:libsecret-1.so.0"])
   }
 
   @Test func `a missing library is an error that names the package`() async throws {

@@ -90,17 +90,14 @@ import Testing
 
   /// On some FUSE file systems and network shares, rename(2) fails or does not replace a file.
   @Test(
-    .requires(FaultLibrary.requirement), arguments: [StoreKind.file, .encrypted],
+    .requires(CCompiler.requirement), arguments: [StoreKind.file, .encrypted],
     ["EIO", "EEXIST", "kept"])
   func `a file system without working renames is rejected before a sign-in`(
     kind: StoreKind, how: String
   ) async throws {
     let folder = try TemporaryFolder()
     let library = folder.file("rename.so")
-    let source = folder.file("rename.c")
-    try Self.renameSource.write(toFile: source, atomically: false, encoding: .utf8)
-    let built = try await ChildProcess.run(["clang", "-shared", "-fPIC", "-o", library, source])
-    try #require(built.status == 0, "\(built.errors)")
+    try await CCompiler.buildLibrary(Self.renameSource, at: library)
     let environment = ["LD_PRELOAD": library, "SQ_RENAME": how]
     func check() async throws -> ChildProcess.Result {
       try await StoreProbe.run(kind, in: folder, ["check", "a"], environment: environment)
