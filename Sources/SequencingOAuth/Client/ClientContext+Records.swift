@@ -54,6 +54,13 @@ extension ClientContext {
   /// Throws if a record's token is from another client or server, so this client must not use it.
   func check(_ record: AccountRecord) throws(SQOAuthError) {
     guard case .success(let configuration) = configuration else { return }
+    try check(record, configuration)
+  }
+
+  /// Throws if a record's token is from another client or server than the given one.
+  func check(
+    _ record: AccountRecord, _ configuration: ClientConfiguration
+  ) throws(SQOAuthError) {
     guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }
     if let issuer = configuration.provider.issuer, let recorded = record.issuer {
       guard issuer == recorded else { throw Self.isOfAnother(record) }
@@ -62,9 +69,10 @@ extension ClientContext {
     }
   }
 
-  /// Throws if a record's token is from a server other than the client's; call ``check(_:)`` first.
+  /// Throws if a record's token is from a server other than the client's; call ``check(_:_:)``
+  /// first.
   ///
-  /// ``check(_:)`` compares the issuers. If the record or the server names no issuer, this method
+  /// ``check(_:_:)`` compares the issuers. If the record or the server names no issuer, this method
   /// compares the token endpoints.
   func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {
     guard client.metadata.issuer == nil || record.issuer == nil else { return }

@@ -113,7 +113,13 @@ package final class ClientContext: Sendable {
     isFresh: Bool = false, for askers: MetadataCache.Askers = .app
   ) async throws(SQOAuthError) -> RegisteredClient {
     let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
-    let configuration = try result.get()
+    return try await client(result.get(), environment, isFresh: isFresh, for: askers)
+  }
+
+  private func client(
+    _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool,
+    for askers: MetadataCache.Askers
+  ) async throws(SQOAuthError) -> RegisteredClient {
     try configuration.checkResources()
     let metadata = try await metadata(configuration, environment, isFresh: isFresh, for: askers)
     guard configuration.usesCertificate else {
@@ -217,8 +223,12 @@ package final class ClientContext: Sendable {
 
   /// Returns the client of a record; throws if the record is from another client or server.
   func client(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
-    try check(record)
-    let client = try await client()
+    // The app may register another client at any time. So the configuration is read only once: the
+    // checked configuration must be that of the client, which gets the record's refresh token.
+    let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
+    let configuration = try result.get()
+    try check(record, configuration)
+    let client = try await client(configuration, environment, isFresh: false, for: .app)
     try check(record, at: client)
     client.resume(serverNonce: record.serverNonce)
     // A grant without a user and without a refresh token gets each token anew. So it can use the

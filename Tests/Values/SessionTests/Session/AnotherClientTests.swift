@@ -1,8 +1,8 @@
 import Foundation
 import SQBasics
-import SequencingOAuth
 import Testing
 
+@testable import SequencingOAuth
 @testable import TestSupport
 
 /// A module that gets another configuration.
@@ -84,5 +84,26 @@ import Testing
     module.register(second)
     #expect(try await manager.account(second, id: "a") === module)
     await failure(.duplicateName) { try await manager.account(first, id: "a") }
+  }
+
+  /// If the client of a refresh came from a later registration than the one that was compared with
+  /// the record, the refresh token would go to another server.
+  @Test func `a registration during a refresh does not change the client that gets the token`()
+    async throws
+  {
+    let clients = [try Self.client(), try Self.client("other", server: "https://other.example")]
+    let context = ClientContext(.success(clients[0]), ClientEnvironment())
+    let record = AccountRecord(
+      id: "a", clientID: "client", token: SQToken(accessToken: "T1", refreshToken: "R1"))
+    let registering = Task.detached {
+      while !Task.isCancelled {
+        for client in clients { context.configuration = .success(client) }
+      }
+    }
+    for _ in 0..<20_000 {
+      guard let client = try? await context.client(of: record) else { continue }
+      #expect(client.configuration.clientID == "client")
+    }
+    registering.cancel()
   }
 }
