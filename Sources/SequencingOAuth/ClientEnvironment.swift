@@ -10,7 +10,7 @@ public struct ClientEnvironment: Sendable {
     var transport: any HTTPTransport = CurlTransport.shared
     var userAgent: any UserAgent = SystemBrowser()
     var landingPage = LandingPageStyle()
-    var tokenStore: any TokenStore = MemoryTokenStore()
+    var storeChoice = StoreChoice(MemoryTokenStore())
     var clock: any WallClock = SystemClock()
     var tokenResponseParser: any TokenResponseParser = StandardTokenResponseParser()
     var requestAuthenticator: any ResourceRequestAuthenticator = AuthorizationFieldAuthenticator()
@@ -62,9 +62,13 @@ public struct ClientEnvironment: Sendable {
   }
 
   /// The store for the accounts and their tokens; by default in memory only.
+  ///
+  /// If a user is signed in when the app sets another store, the user's account is saved there soon
+  /// after, unless that store has a newer record of the account; ``AccountOperations/flush()``
+  /// waits until that is done. The previous store keeps its record, which becomes outdated.
   public var tokenStore: any TokenStore {
-    get { parts.value.tokenStore }
-    set { parts.value.tokenStore = newValue }
+    get { parts.value.storeChoice.store }
+    set { parts.value.storeChoice = StoreChoice(newValue) }
   }
 
   /// The clock that tells the time, for example for the expiry of tokens.
@@ -132,9 +136,11 @@ public struct ClientEnvironment: Sendable {
 
   /// The list of used one-time values of the app or the store; `nil` if neither has one.
   package var givenOneTimeValues: (any OneTimeValues)? {
-    parts.value.oneTimeValues ?? parts.value.tokenStore as? any OneTimeValues
+    parts.value.oneTimeValues ?? tokenStore as? any OneTimeValues
   }
 
+  /// The token store, and the identity of the app's choice of it.
+  var storeChoice: StoreChoice { parts.value.storeChoice }
   /// The cache of the servers' metadata.
   var metadata: MetadataCache { parts.value.metadata }
   /// The cache of the issuers' public keys.

@@ -126,14 +126,14 @@ extension Renewal {
       _ = takeFromStore(found)
       session.decide { $0.end(change) }
     } else {
-      session.end(.signedOut, foundBy: change, erases: false)
+      session.end(.signedOut, foundBy: change, in: account, erases: false)
     }
     return true
   }
 
   func failed(_ error: SQOAuthError) async -> Outcome {
     if error.endsSession {
-      guard session.end(.refused(error), foundBy: change) else { return .success(nil) }
+      guard session.end(.refused(error), foundBy: change, in: account) else { return .success(nil) }
       // Wait for the erasure: the program may exit when it gets the error, and the account must not
       // stay in the store.
       await account.allMade()

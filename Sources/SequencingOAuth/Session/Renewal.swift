@@ -62,7 +62,7 @@ struct Renewal: Sendable {
       // The end of the session invalidates this renewal, and waiting callers ask for a token again.
       // Nothing is erased: if the store has a record now, it comes from a new sign-in in another
       // process.
-      session.end(.signedOut, foundBy: change, erases: false)
+      session.end(.signedOut, foundBy: change, in: account, erases: false)
       return nil
     case .superseded:
       return nil

@@ -115,6 +115,9 @@ final class SessionLease: Sendable {
     return await work()
   }
 
+  /// Whether an operation has the lease or waits for it, or a call of the store is unfinished.
+  var isInUse: Bool { state.withLock { $0.users > 0 || !$0.attempts.isEmpty } }
+
   /// Waits, for a limited time, until no unfinished call of the store can acquire a lease.
   func flush() async {
     let end = ContinuousClock.now + Self.lastCalls

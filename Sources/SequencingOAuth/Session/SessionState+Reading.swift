@@ -27,22 +27,30 @@ extension SessionState {
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
       dates.append(max(renewalDate, failure?.until ?? .distantPast, rest))
     }
-    // During a change, no attempt to save the unsaved record is due: the change stores its own
-    // record, or the timer is set again after it.
-    if let unsaved, changeUnderWay == nil { dates.append(unsaved.backOff.until) }
+    // During a change, no attempt to save the record is due: the change stores its own record, or
+    // the timer is set again after it.
+    if changeUnderWay == nil {
+      if let unsaved {
+        dates.append(unsaved.backOff.until)
+      } else if isMoving, record != nil {
+        dates.append(.distantPast)
+      }
+    }
     return dates.min()
   }
 
   /// The error of the last attempt to save the current record; `nil` if no attempt failed.
   var unsavedError: SQOAuthError? { unsaved?.backOff.error }
 
-  /// Returns the record that the store failed to save, if it is time for another attempt.
+  /// Returns the record that the store failed to save, if it is time for another attempt, or the
+  /// record that must be saved in another store.
   ///
   /// If a date is given, the back-off must have ended by then; without a date, the back-off is
   /// ignored. During a change, the result is `nil`, because the store may be about to get the
   /// change's record.
   func recordToSaveAgain(at now: Date?) -> AccountRecord? {
-    guard let unsaved, changeUnderWay == nil else { return nil }
+    guard changeUnderWay == nil else { return nil }
+    guard let unsaved else { return isMoving ? record : nil }
     if let now, unsaved.backOff.isInForce(at: now) { return nil }
     return unsaved.record
   }

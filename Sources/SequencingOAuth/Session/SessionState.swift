@@ -35,6 +35,8 @@ package struct SessionState {
   private(set) var failure: BackOff?
   private(set) var renewedAt: Date?
   private(set) var unsaved: Unsaved?
+  /// Whether the app has set another store, which does not have the record yet.
+  private(set) var isMoving = false
   private var events: [SessionEvent] = []
   /// The tokens for parts of the account's rights.
   var narrowed = NarrowedTokens()
@@ -176,6 +178,20 @@ extension SessionState {
     unsaved = error.map {
       Unsaved(record: record, backOff: BackOff($0, after: unsaved?.backOff, at: now))
     }
+  }
+
+  /// Notes that the app has set another store, so the record in memory must be saved there.
+  ///
+  /// A running change stores its record in the previous store, so that record must be saved too. A
+  /// failure of the previous store no longer counts.
+  mutating func storeDidChange() {
+    unsaved = nil
+    isMoving = record != nil || changeUnderWay != nil
+  }
+
+  /// Notes that the store which the app has set has a record, if that is the record in memory.
+  mutating func didMove(_ record: AccountRecord) {
+    if record == self.record { isMoving = false }
   }
 
   /// Allows the next caller an immediate renewal, unless the server asked to wait.

@@ -6,6 +6,8 @@ package final class StoreObservation: Sendable {
     var observation: AccountObservation?
     /// Whether the observation has started; also `true` if the store cannot report changes.
     var hasBegun = false
+    /// The number of ends; an observation that starts during an end may be of the previous store.
+    var ends = 0
     var isClosed = false
     var isLooking = false
     var looksAgain = false
@@ -15,13 +17,14 @@ package final class StoreObservation: Sendable {
 
   /// Starts the observation, unless it has already started.
   func begin(_ observe: () -> AccountObservation?) {
-    let begins = state.withLock { state in
-      defer { state.hasBegun = true }
-      return !state.hasBegun && !state.isClosed
+    let begun = state.withLock { state -> Int? in
+      guard !state.hasBegun, !state.isClosed else { return nil }
+      state.hasBegun = true
+      return state.ends
     }
-    guard begins, let observation = observe() else { return }
+    guard let begun, let observation = observe() else { return }
     let unused = state.withLock { state -> AccountObservation? in
-      guard state.hasBegun, !state.isClosed, state.observation == nil else { return observation }
+      guard state.ends == begun else { return observation }
       state.observation = observation
       return nil
     }
@@ -32,6 +35,7 @@ package final class StoreObservation: Sendable {
   func end() {
     let observation = state.withLock { state in
       state.hasBegun = false
+      state.ends += 1
       defer { state.observation = nil }
       return state.observation
     }

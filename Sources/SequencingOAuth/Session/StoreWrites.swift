@@ -20,7 +20,6 @@ struct StoreWrites {
 
   struct Job: Sendable {
     let change: Change
-    let store: any TokenStore
     let end: PendingWrite
   }
 
@@ -32,12 +31,15 @@ struct StoreWrites {
   /// The error of the last change, if that was an erasure and it failed.
   private(set) var failedErase: SQOAuthError?
 
+  /// Whether a requested change has not been made yet.
+  var isUnfinished: Bool { isRunning || !jobs.isEmpty }
+
   /// Whether the last requested change is an unfinished erasure, so the stored record is obsolete.
-  var isErasing: Bool { lastErase != nil && failedErase == nil && (isRunning || !jobs.isEmpty) }
+  var isErasing: Bool { lastErase != nil && failedErase == nil && isUnfinished }
 
   /// Appends a change to the requested changes.
-  mutating func add(_ change: Change, to store: any TokenStore) -> PendingWrite {
-    let job = Job(change: change, store: store, end: PendingWrite())
+  mutating func add(_ change: Change) -> PendingWrite {
+    let job = Job(change: change, end: PendingWrite())
     jobs.append(job)
     last = job.end
     lastErase = change.erases ? change : nil

@@ -1,6 +1,9 @@
 import SQBasics
 
-/// A session's account in the token store: it reads the record and makes changes in order.
+/// A session's account in one token store: it reads the record and makes changes in order.
+///
+/// If the app changes the environment's store, the session gets another object for the new store.
+/// So what was seen, locked or requested in one store never affects another store.
 ///
 /// Calls that do not wait may be made under the session's lock, so that the store's changes have
 /// the order of the session's decisions. This type never calls the session.
@@ -13,17 +16,25 @@ package final class StoredAccount: Sendable {
   }
 
   let id: String
+  /// The store, and the identity of the app's choice of it.
+  let choice: StoreChoice
+  /// The object for the previous store, if it was still in use; ``flush()`` waits for it too.
+  private let predecessor: StoredAccount?
   private let context: ClientContext
   private let lease: SessionLease
   private let state = Locked(State())
 
-  init(_ context: ClientContext, id: String) {
+  init(
+    _ context: ClientContext, id: String, in choice: StoreChoice, after old: StoredAccount? = nil
+  ) {
     self.context = context
     self.id = id
+    self.choice = choice
+    predecessor = old.flatMap { $0.isInUse ? $0 : nil }
     lease = SessionLease(accountID: id)
   }
 
-  private var store: any TokenStore { context.environment.tokenStore }
+  private var store: any TokenStore { choice.store }
 
   /// Runs a call of the store, and reports the call to the observer.
   private func observing<Value>(
@@ -105,14 +116,6 @@ extension StoredAccount {
     waits: Bool = true, within limit: Duration = SessionLease.longestWait,
     _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    try await leased(from: store, waits: waits, within: limit, work)
-  }
-
-  private func leased<Value, Failure>(
-    from store: any TokenStore, waits: Bool = true,
-    within limit: Duration = SessionLease.longestWait,
-    _ work: (SQOAuthError?) async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
     let leased = await lease.acquire(
       from: store, context.environment, waits: waits, within: limit)
     defer { if case .success = leased { lease.release() } }
@@ -124,8 +127,19 @@ extension StoredAccount {
     await lease.hurrying(work)
   }
 
+  private var isInUse: Bool { lease.isInUse || state.withLock(\.writes.isUnfinished) }
+
+  /// Observes the account; returns `nil` if the store cannot report changes.
+  func observe(_ onChange: @escaping @Sendable () -> Void) -> AccountObservation? {
+    store.shared.observe(id, onChange)
+  }
+
   /// Waits until other processes can use the account and have been notified of its changes.
   func flush() async {
+    if let predecessor {
+      await predecessor.allMade()
+      await predecessor.flush()
+    }
     await lease.flush()
     await store.shared.flush()
   }
@@ -175,10 +189,9 @@ extension StoredAccount {
   /// Requests a change; ``made(_:)`` or ``makeChanges(here:)`` makes it.
   func add(_ change: StoreWrites.Change) -> PendingWrite {
     if case .save(let record) = change { context.willSave(record) }
-    let store = store
     return state.withLock { state in
       if case .erase = change { state.seen.sawNothing() }
-      return state.writes.add(change, to: store)
+      return state.writes.add(change)
     }
   }
 
@@ -188,20 +201,18 @@ extension StoredAccount {
   /// token that this session last saw there. Otherwise, another host has saved a newer token or
   /// signed in again.
   func addEraseOfRefused(_ token: SQToken?) -> PendingWrite {
-    let store = store
-    return state.withLock { state in
+    state.withLock { state in
       let tokens = [token, state.seen.token].compactMap { $0 }
       state.seen.sawNothing()
-      return state.writes.add(.eraseRefused(tokens), to: store)
+      return state.writes.add(.eraseRefused(tokens))
     }
   }
 
   /// Requests a failed erasure again; returns `nil` if no erasure has failed.
   func eraseAgain() -> PendingWrite? {
-    let store = store
-    return state.withLock { state in
+    state.withLock { state in
       guard state.writes.failedErase != nil, let erase = state.writes.lastErase else { return nil }
-      return state.writes.add(erase, to: store)
+      return state.writes.add(erase)
     }
   }
 
@@ -233,10 +244,10 @@ extension StoredAccount {
   }
 
   private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
-    if job.store is any ComparingTokenStore, isReplacement(job.change) { return await made(job) }
+    if store is any ComparingTokenStore, isReplacement(job.change) { return await made(job) }
     // The change is made even without the lease: if another process hangs, a token must not be
     // lost, and a user who signs out must not stay signed in.
-    return await leased(from: job.store) { _ in await made(job) }
+    return await leased { _ in await made(job) }
   }
 
   /// Returns whether a change is a new sign-in or the end of a session.
@@ -255,7 +266,7 @@ extension StoredAccount {
   private func made(_ job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
     do throws(SQOAuthError) {
       try await observing(job.change.erases ? .erase : .save) { () throws(SQOAuthError) in
-        try await make(job)
+        try await make(job.change)
       }
       return .success(())
     } catch {
@@ -264,16 +275,16 @@ extension StoredAccount {
     }
   }
 
-  private func make(_ job: StoreWrites.Job) async throws(SQOAuthError) {
-    switch job.change {
+  private func make(_ change: StoreWrites.Change) async throws(SQOAuthError) {
+    switch change {
     case .save(let record):
-      try await job.store.attempt("save the token") { try await $0.save(record) }
+      try await store.attempt("save the token") { try await $0.save(record) }
       saw(record)
     case .erase:
-      try await job.store.attempt("erase the account") { [id] in try await $0.erase(id) }
+      try await store.attempt("erase the account") { [id] in try await $0.erase(id) }
       sawNothing()
     case .eraseRefused(let tokens):
-      try await job.store.attempt("erase the account") { [id] store in
+      try await store.attempt("erase the account") { [id] store in
         if let store = store as? any ComparingTokenStore {
           try await store.erase(id, ifTokenIsIn: tokens)
         } else {

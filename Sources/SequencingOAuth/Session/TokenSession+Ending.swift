@@ -8,6 +8,7 @@ extension TokenSession {
   /// session that begins after this call is not affected.
   @discardableResult
   func end(_ reason: SessionEnd) -> StoreWrites.PendingWrite {
+    let account = account
     let (superseded, write) = decide { ($0.end(reason, isByApp: true), account.add(.erase)) }
     changed()
     superseded?.supersede()
@@ -20,7 +21,10 @@ extension TokenSession {
   ///
   /// - Returns: Whether the session ended.
   @discardableResult
-  func end(_ reason: SessionEnd, foundBy change: TokenChange, erases: Bool = true) -> Bool {
+  func end(
+    _ reason: SessionEnd, foundBy change: TokenChange, in account: StoredAccount,
+    erases: Bool = true
+  ) -> Bool {
     decide { state in
       guard state.isCurrent(change) else { return false }
       let token = state.token
@@ -38,13 +42,14 @@ extension TokenSession {
     _ reason: SessionEnd, after work: (AccountRecord) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
     guard let (record, change) = try await reserve() else { return }
+    let account = account
     defer {
       decide { $0.end(change) }
       changed()
       change.finish()
     }
     try await account.leased { _ throws(SQOAuthError) in
-      try await work(await newest(record))
+      try await work(await newest(record, in: account))
       let erased = decide { state -> StoreWrites.PendingWrite? in
         guard state.isCurrent(change) else { return nil }
         _ = state.end(reason, isByApp: true)
@@ -55,7 +60,9 @@ extension TokenSession {
   }
 
   /// Returns the record in memory, or a newer record that another process has stored.
-  private func newest(_ held: AccountRecord) async -> AccountRecord {
+  private func newest(
+    _ held: AccountRecord, in account: StoredAccount
+  ) async -> AccountRecord {
     guard case .success(let stored?) = await account.look() else { return held }
     return account.prefers(stored, to: held) ? stored : held
   }

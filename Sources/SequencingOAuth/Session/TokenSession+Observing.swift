@@ -3,13 +3,13 @@ extension TokenSession {
   /// Starts to observe the account in the store, unless the session already does so.
   func observe() {
     observation.begin {
-      context.environment.tokenStore.shared.observe(account.id) { [weak self] in
-        self?.storeDidChange()
+      account.observe { [weak self] in
+        self?.storeDidReport()
       }
     }
   }
 
-  private func storeDidChange() {
+  private func storeDidReport() {
     observation.look { [weak self] in await self?.lookAtStore() }
   }
 
@@ -22,14 +22,15 @@ extension TokenSession {
   /// itself. The exception is a renewal that waits while another process refreshes the token: the
   /// new token is taken over as soon as it is stored.
   private func lookAtStore() async {
+    let account = account
     guard let held = decide({ $0.mayTakeFromStore ? $0.record : nil }),
       case .success(let found) = await account.look()
     else { return }
-    if let found, found.isAncestor(of: held) { return await bringBack(held) }
+    if let found, found.isAncestor(of: held) { return await bringBack(held, in: account) }
     let now = now
     let renewal = decide { $0.waitingRenewal }
     if let renewal {
-      if let found, endRenewal(renewal, of: held, with: found) { renewal.supersede() }
+      if let found, endRenewal(renewal, of: held, with: found, in: account) { renewal.supersede() }
       return changed()
     }
     decide { state in
@@ -39,7 +40,7 @@ extension TokenSession {
         account.saw(found)
         state.takeFromStore(found, at: now)
       } else if state.unsavedError == nil && account.wasSeen || account.wasSeen(sessionOf: held) {
-        endElsewhere(&state)
+        endElsewhere(&state, in: account)
       }
     }
     changed()
@@ -49,7 +50,8 @@ extension TokenSession {
   ///
   /// It returns `false` otherwise.
   private func endRenewal(
-    _ renewal: TokenChange, of held: AccountRecord, with found: AccountRecord
+    _ renewal: TokenChange, of held: AccountRecord, with found: AccountRecord,
+    in account: StoredAccount
   ) -> Bool {
     let now = now
     return decide { state in
@@ -65,11 +67,11 @@ extension TokenSession {
   }
 
   /// Writes the session's record to the store again, after the store has lost it.
-  private func bringBack(_ held: AccountRecord) async {
+  private func bringBack(_ held: AccountRecord, in account: StoredAccount) async {
     await account.leased { noLease in
       // Without the lease, nothing is saved: the process that has it may be refreshing the token.
       guard noLease == nil else { return }
-      _ = await save(held, unlessNewer: await account.look()) {
+      _ = await save(held, unlessNewer: await account.look(), in: account) {
         $0.changeUnderWay == nil && $0.record == held
       }
     }

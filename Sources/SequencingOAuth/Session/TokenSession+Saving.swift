@@ -11,7 +11,7 @@ extension TokenSession {
   ///   or could be read but the record is no longer wanted.
   func save(
     _ record: AccountRecord, unlessNewer found: Result<AccountRecord?, SQOAuthError>,
-    if isWanted: (SessionState) -> Bool
+    in account: StoredAccount, if isWanted: (SessionState) -> Bool
   ) async -> SQOAuthError? {
     let now = now
     let write = decide { state -> StoreWrites.PendingWrite? in
@@ -20,8 +20,8 @@ extension TokenSession {
       case .failure(let error):
         state.didSave(record, error, at: now)
         return nil
-      case .success(let stored?) where isNewer(stored, than: record):
-        hold(stored, in: &state, at: now)
+      case .success(let stored?) where isNewer(stored, than: record, in: account):
+        hold(stored, of: account, in: &state, at: now)
         state.report(.takenOver(stored.token))
         return nil
       case .success(let stored?)
@@ -29,10 +29,10 @@ extension TokenSession {
         && (stored.session != record.session || stored.attributes == record.attributes):
         // The tokens are equal. Use the stored record, because it has the identifier of the
         // sign-in.
-        hold(stored, in: &state, at: now)
+        hold(stored, of: account, in: &state, at: now)
         return nil
       case .success(nil) where account.wasSeen(sessionOf: record):
-        endElsewhere(&state)
+        endElsewhere(&state, in: account)
         return nil
       case .success:
         return account.add(.save(record))
@@ -41,29 +41,46 @@ extension TokenSession {
     guard let write else { return found.error }
     let error = await account.made(write).error
     let then = self.now
-    decide { $0.didSave(record, error, at: then) }
+    decide { state in
+      state.didSave(record, error, at: then)
+      if error == nil { didStore(record, in: account, &state) }
+    }
     return error
   }
 
-  private func isNewer(_ stored: AccountRecord, than held: AccountRecord) -> Bool {
+  private func isNewer(
+    _ stored: AccountRecord, than held: AccountRecord, in account: StoredAccount
+  ) -> Bool {
     account.prefers(stored, to: held) && (try? context.check(stored)) != nil
   }
 
-  private func hold(_ stored: AccountRecord, in state: inout SessionState, at now: Date) {
+  private func hold(
+    _ stored: AccountRecord, of account: StoredAccount, in state: inout SessionState, at now: Date
+  ) {
     account.saw(stored)
     state.hold(stored, at: now)
+    didStore(stored, in: account, &state)
   }
 
-  /// Makes another attempt to save a record that the store failed to save.
+  /// Notes that a store has a record, if it is still the environment's store.
+  private func didStore(
+    _ record: AccountRecord, in account: StoredAccount, _ state: inout SessionState
+  ) {
+    if account === self.account { state.didMove(record) }
+  }
+
+  /// Makes another attempt to save a record that the store failed to save, or the first attempt if
+  /// the app has set another store.
   ///
   /// If a date is given, it does so only if the back-off has ended by then.
   func saveAgain(at date: Date?) async {
+    let account = account
     guard let record = decide({ $0.recordToSaveAgain(at: date) }) else { return }
     await account.leased { _ in
-      let error = await save(record, unlessNewer: await account.look()) {
+      let error = await save(record, unlessNewer: await account.look(), in: account) {
         $0.recordToSaveAgain(at: date) == record
       }
-      if error?.code == .accountChanged { await giveWay(with: record) }
+      if error?.code == .accountChanged { await giveWay(with: record, in: account) }
     }
     changed()
   }
@@ -71,20 +88,20 @@ extension TokenSession {
   /// Takes over another host's change of the account after a failed attempt to save a record.
   ///
   /// Otherwise, the next attempt would sign in a user who has signed out elsewhere.
-  private func giveWay(with record: AccountRecord) async {
+  private func giveWay(with record: AccountRecord, in account: StoredAccount) async {
     guard case .success(let found) = await account.look() else { return }
     let now = now
     decide { state in
       guard state.record == record, state.changeUnderWay == nil else { return }
-      guard let found else { return endElsewhere(&state) }
+      guard let found else { return endElsewhere(&state, in: account) }
       guard (try? context.check(found)) != nil else { return }
-      hold(found, in: &state, at: now)
+      hold(found, of: account, in: &state, at: now)
       state.report(.takenOver(found.token))
     }
   }
 
   /// Ends the session because another process signed the user out.
-  func endElsewhere(_ state: inout SessionState) {
+  func endElsewhere(_ state: inout SessionState, in account: StoredAccount) {
     _ = state.end(.signedOut, isByApp: false)
     account.sawNothing()
   }
@@ -107,10 +124,11 @@ extension TokenSession {
   /// - Returns: The error if the store could not be read.
   private func saveAttributes() async -> SQOAuthError? {
     guard context.newAttributes != nil, unsavedError == nil, token != nil else { return nil }
+    let account = account
     return await account.leased { _ in
       let found = await account.look()
       let now = now
-      let write = decide { state in attributesWrite(found, &state, at: now) }
+      let write = decide { state in attributesWrite(found, in: account, &state, at: now) }
       guard let (record, write) = write else { return found.error }
       let error = await account.made(write).error
       let then = self.now
@@ -122,17 +140,18 @@ extension TokenSession {
   /// Puts the app's new attributes into the record and requests its save; `nil` if there is nothing
   /// to write.
   private func attributesWrite(
-    _ found: Result<AccountRecord?, SQOAuthError>, _ state: inout SessionState, at now: Date
+    _ found: Result<AccountRecord?, SQOAuthError>, in account: StoredAccount,
+    _ state: inout SessionState, at now: Date
   ) -> (AccountRecord, StoreWrites.PendingWrite)? {
     guard let attributes = context.newAttributes, state.changeUnderWay == nil,
       let held = state.record, case .success(let stored) = found
     else { return nil }
     guard let stored else {
-      if account.wasSeen { endElsewhere(&state) }
+      if account.wasSeen { endElsewhere(&state, in: account) }
       return nil
     }
-    if isNewer(stored, than: held) {
-      hold(stored, in: &state, at: now)
+    if isNewer(stored, than: held, in: account) {
+      hold(stored, of: account, in: &state, at: now)
       state.report(.takenOver(stored.token))
     }
     guard let record = state.record?.with(attributes: attributes) else { return nil }

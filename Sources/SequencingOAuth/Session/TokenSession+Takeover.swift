@@ -48,6 +48,7 @@ extension TokenSession {
 
   /// Saves the record of a takeover in the store, then keeps it in memory, and ends the takeover.
   private func keep(_ record: AccountRecord, by change: TokenChange) async {
+    let account = account
     let write = decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
     if let write {
       let error = await account.made(write).error
@@ -82,7 +83,10 @@ extension TokenSession {
     guard let (change, superseded) = begun else { return { nil } }
     superseded?.supersede()
     return {
-      let error = await self.account.leased { _ in await self.bringIntoStore(record, by: change) }
+      let account = self.account
+      let error = await account.leased { _ in
+        await self.bringIntoStore(record, by: change, in: account)
+      }
       self.decide { $0.end(change) }
       self.changed()
       change.finish()
@@ -91,9 +95,11 @@ extension TokenSession {
   }
 
   private func bringIntoStore(
-    _ record: AccountRecord, by change: TokenChange
+    _ record: AccountRecord, by change: TokenChange, in account: StoredAccount
   ) async -> SQOAuthError? {
-    let error = await save(record, unlessNewer: await account.look()) { $0.isCurrent(change) }
+    let error = await save(record, unlessNewer: await account.look(), in: account) {
+      $0.isCurrent(change)
+    }
     decide { state in
       if let error, state.isCurrent(change) { state.report(.refreshFailed(error)) }
     }
@@ -107,8 +113,9 @@ extension TokenSession {
     let ends = ends
     // The observation starts before the record is read, so that no later change is missed.
     observe()
+    let account = account
     guard let record = try await account.load() else { return token != nil }
-    return try restore(record, since: ends)
+    return try restore(record, in: account, since: ends)
   }
 
   /// Puts a record that was just read from the store into memory, unless there is already one.
@@ -116,7 +123,9 @@ extension TokenSession {
   /// `ends` is the number of times the session had ended when the record was read. Returns whether
   /// there is a record in memory now.
   @discardableResult
-  package func restore(_ record: AccountRecord, since ends: Int) throws(SQOAuthError) -> Bool {
+  package func restore(
+    _ record: AccountRecord, in account: StoredAccount, since ends: Int
+  ) throws(SQOAuthError) -> Bool {
     try context.check(record)
     context.resumeAttributes(of: record)
     let now = now

@@ -31,14 +31,15 @@ package final class TokenSession: Sendable {
   }
 
   let context: ClientContext
-  package let account: StoredAccount
+  private let currentAccount: Locked<StoredAccount>
   let observers = EventObservers<SessionEvent>()
   package let observation = StoreObservation()
   private let state = Locked(State())
 
   init(_ context: ClientContext, accountID: String) {
     self.context = context
-    account = StoredAccount(context, id: accountID)
+    currentAccount = Locked(
+      StoredAccount(context, id: accountID, in: context.environment.storeChoice))
     readNotice()
     clockDidChange()
   }
@@ -50,6 +51,12 @@ package final class TokenSession: Sendable {
   func decide<Value>(_ decision: (inout SessionState) -> Value) -> Value {
     state.withLock { decision(&$0.core) }
   }
+
+  /// The account in the environment's store.
+  ///
+  /// The app may set another store at any time. An operation with several steps reads this property
+  /// once, so that all its steps use the same store.
+  package var account: StoredAccount { currentAccount.withLock(\.self) }
 
   // MARK: Reading
 
@@ -99,8 +106,22 @@ package final class TokenSession: Sendable {
 
   /// Adapts to an environment that may have a different clock or a different store.
   func environmentDidChange() {
-    observation.end()
+    storeDidChange()
     clockDidChange()
+  }
+
+  /// If the app has set another store, uses it, and saves the record in memory there.
+  private func storeDidChange() {
+    let isOther = currentAccount.withLock { account in
+      let choice = context.withEnvironment(\.storeChoice)
+      guard choice !== account.choice else { return false }
+      account = StoredAccount(context, id: account.id, in: choice, after: account)
+      return true
+    }
+    guard isOther else { return }
+    observation.end()
+    decide { $0.storeDidChange() }
+    changed()
   }
 
   private func clockDidChange() {

@@ -149,7 +149,7 @@ final class KeepingWorker: Sendable {
     }
     let session = module.session
     do throws(SQOAuthError) {
-      try session.restore(record, since: session.ends)
+      try session.restore(record, in: session.account, since: session.ends)
       let refreshes = session.refreshes
       try await renew(session)
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }

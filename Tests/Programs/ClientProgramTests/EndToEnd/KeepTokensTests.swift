@@ -52,6 +52,24 @@ import Testing
     try await second.flush()
   }
 
+  @Test func `a user who signed in before the app called keepTokens(in:) stays signed in`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let folder = try TemporaryFolder()
+    let store = EncryptedFileTokenStore(
+      path: folder.file("tokens.sealed"), key: .file(folder.file("tokens.key")))
+    let (first, _) = try run(sandbox, MemoryTokenStore())
+    try await first.signIn()
+    first.keepTokens(in: store)
+    let token = try await first.refresh()
+    try await first.flush()
+
+    let (second, _) = try run(sandbox, store)
+    #expect(try await second.restore())
+    #expect(second.currentToken == token)
+  }
+
   @Test func `a store that cannot be read is reported to the refresh delegate`() async throws {
     let sandbox = try await SandboxServer.start()
     let (_, recorder) = try run(

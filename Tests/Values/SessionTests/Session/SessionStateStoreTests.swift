@@ -17,8 +17,9 @@ import Testing
 
   /// Returns an account whose session has seen the record `seen` in the store, or no record.
   func account(_ seen: AccountRecord?) -> StoredAccount {
-    let context = ClientContext(.failure(.notSignedIn), ClientEnvironment())
-    let account = StoredAccount(context, id: "a")
+    let environment = ClientEnvironment()
+    let context = ClientContext(.failure(.notSignedIn), environment)
+    let account = StoredAccount(context, id: "a", in: environment.storeChoice)
     if let seen { account.saw(seen) }
     return account
   }
@@ -86,6 +87,34 @@ import Testing
     var state = SessionStateTests.holding(record("T2"))
     state.didSave(record("T1"), SQOAuthError(.storeFailed, "x"), at: now)
     #expect(state.recordToSaveAgain(at: now + 1e6) == nil && state.unsavedError == nil)
+  }
+
+  @Test func `after the app sets another store, the record is due for saving until it is there`() {
+    let mine = record("T1")
+    var state = SessionStateTests.holding(mine)
+    state.didSave(mine, SQOAuthError(.storeFailed, "the first store"), at: now)
+    state.storeDidChange()
+    #expect(state.unsavedError == nil && state.recordToSaveAgain(at: now) == mine)
+    #expect(state.dueAt(renews: false) == .distantPast)
+    state.didSave(mine, SQOAuthError(.storeFailed, "the other store"), at: now)
+    #expect(state.recordToSaveAgain(at: now) == nil && state.dueAt(renews: false) == now + 1)
+    // The end of a change in the first store brings the newest record there.
+    let next = record("T2", "R2")
+    state.hold(next, at: now, jitter: 0)
+    #expect(state.recordToSaveAgain(at: now) == next)
+    state.didMove(mine)
+    #expect(state.recordToSaveAgain(at: now) == next, "the store has an older record")
+    state.didMove(next)
+    #expect(state.recordToSaveAgain(at: nil) == nil)
+    #expect(state.dueAt(renews: false) == nil)
+  }
+
+  @Test func `without a record or a change, another store has nothing to save`() {
+    var state = SessionState()
+    state.storeDidChange()
+    #expect(state.dueAt(renews: true) == nil)
+    state.hold(record("T1"), at: now, jitter: 0)
+    #expect(state.recordToSaveAgain(at: nil) == nil)
   }
 
   /// An old record that is saved later would replace the newer one.
