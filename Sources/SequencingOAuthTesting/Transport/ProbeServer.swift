@@ -12,13 +12,31 @@ final class ProbeServer: Sendable {
 
   /// The requests so far, and the closures to call for later requests.
   private final class Record: Sendable {
-    let requests = Locked<[LoopbackRequest]>([])
-    /// The closures that are called when a request to a path arrives.
-    let arrivals = Locked<[String: @Sendable () -> Void]>([:])
+    private struct State {
+      var requests: [LoopbackRequest] = []
+      /// The closures that are called when a request to a path arrives.
+      var arrivals: [String: @Sendable () -> Void] = [:]
+    }
+
+    private let state = Locked(State())
+
+    var requests: [LoopbackRequest] { state.withLock(\.requests) }
 
     func add(_ request: LoopbackRequest) {
-      requests.withLock { $0.append(request) }
-      arrivals.withLock { $0.removeValue(forKey: request.path) }?()
+      let action = state.withLock { state in
+        state.requests.append(request)
+        return state.arrivals.removeValue(forKey: request.path)
+      }
+      action?()
+    }
+
+    func whenReached(_ path: String, _ action: @escaping @Sendable () -> Void) {
+      let isReached = state.withLock { state in
+        if state.requests.contains(where: { $0.path == path }) { return true }
+        state.arrivals[path] = action
+        return false
+      }
+      if isReached { action() }
     }
   }
 
@@ -53,17 +71,17 @@ final class ProbeServer: Sendable {
 
   /// Returns the requests to a path, in order.
   func requests(to path: String) -> [LoopbackRequest] {
-    record.requests.withLock { $0.filter { $0.path == path } }
+    record.requests.filter { $0.path == path }
   }
 
   /// Returns the paths of matching requests, with their queries, in order.
   func targets(beginningWith path: String) -> [String] {
-    record.requests.withLock { $0.map(\.target).filter { $0.hasPrefix(path) } }
+    record.requests.map(\.target).filter { $0.hasPrefix(path) }
   }
 
-  /// Sets a closure to call when a request to a path arrives.
+  /// Calls a closure when a request to a path arrives; at once if one has already arrived.
   func whenReached(_ path: String, _ action: @escaping @Sendable () -> Void) {
-    record.arrivals.withLock { $0[path] = action }
+    record.whenReached(path, action)
   }
 
   private static func answer(to request: LoopbackRequest) async -> LoopbackReply {

@@ -124,8 +124,8 @@ extension RPCOptions {
   /// The default options with short time limits, so that a call that hangs fails soon.
   static var short: Self {
     var options = Self()
-    options.timeout = .seconds(20)
-    options.streamTimeout = .seconds(20)
+    options.timeout = .seconds(60)
+    options.streamTimeout = .seconds(60)
     return options
   }
 }

@@ -7,7 +7,9 @@ import Testing
 @testable import GRPCSupport
 
 /// Very many frames, each allowed on its own (RFC 9113, section 10.5).
-@Suite(.timeLimit(.minutes(2))) struct FloodTests {
+///
+/// Each test keeps a processor busy. Several at once could make a call's time limit pass.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct FloodTests {
   /// A frame that repeats on the stream of a call.
   struct Flood: Sendable, CustomTestStringConvertible {
     let name: String
