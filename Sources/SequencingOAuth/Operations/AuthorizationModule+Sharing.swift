@@ -6,18 +6,21 @@ extension AuthorizationModule {
   /// Runs work while no other session, in this process or another, changes the account.
   ///
   /// If the store fails to lock the account, the work runs without the lock. `hasWaited` is `true`
-  /// if the work had to wait more than a second for another session.
+  /// if another session had the account locked for more than a second.
   ///
   /// - Throws: ``SQOAuthError/Code/accountInUse`` if the wait for another session takes longer than
   ///   `limit`; ``SQOAuthError/Code/cancelled`` if the task is cancelled during the wait.
   package func alone<Value>(
     within limit: Duration, _ work: (_ hasWaited: Bool) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let clock = environment.clock
-    let start = clock.steadyTime
-    return try await session.account.leased(within: limit) { noLease throws(SQOAuthError) in
-      if let noLease, [.accountInUse, .cancelled].contains(noLease.code) { throw noLease }
-      return try await work(clock.steadyTime - start > .seconds(1))
+    try await session.account.withLease(within: limit) { outcome throws(SQOAuthError) in
+      switch outcome {
+      case .success(let waited):
+        return try await work(waited > .seconds(1))
+      case .failure(let error):
+        if [.accountInUse, .cancelled].contains(error.code) { throw error }
+        return try await work(false)
+      }
     }
   }
 

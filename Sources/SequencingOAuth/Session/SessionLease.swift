@@ -7,7 +7,8 @@ import SQFoundation
 /// of the same session do not exclude each other, so a sign-out can cancel a refresh without
 /// waiting for it.
 final class SessionLease: Sendable {
-  typealias Outcome = Result<Void, SQOAuthError>
+  /// How long another session had the lease, or why this session did not get it.
+  typealias Outcome = Result<Duration, SQOAuthError>
 
   /// The default limit of the time that a session waits for a lease that another session holds.
   ///
@@ -73,7 +74,7 @@ final class SessionLease: Sendable {
       state.attempts[ObjectIdentifier(attempt)] = attempt
       return (attempt, true)
     }
-    guard let attempt else { return .success(()) }
+    guard let attempt else { return .success(.zero) }
     if isFirst {
       if state.withLock({ $0.attempt === attempt && $0.isHurried }) { attempt.interruption.raise() }
       // A separate task acquires the lease, because other callers may still wait if the first one
@@ -132,8 +133,8 @@ final class SessionLease: Sendable {
     let outcome: Outcome
     var unused: AccountLease?
     do throws(SQOAuthError) {
-      let lease = try await lease(of: store, environment, attempt)
-      outcome = .success(())
+      let (lease, waited) = try await lease(of: store, environment, attempt)
+      outcome = .success(waited)
       unused = state.withLock { state in
         guard state.attempt === attempt else { return lease }
         (state.attempt, state.lease) = (nil, lease)
@@ -149,22 +150,26 @@ final class SessionLease: Sendable {
   }
 
   /// Acquires the lease immediately if it is free; otherwise waits and reports the wait.
+  ///
+  /// - Returns: The lease, and how long another session had it. A slow store does not count as a
+  ///   wait.
   private func lease(
     of store: any TokenStore, _ environment: ClientEnvironment, _ attempt: Attempt
-  ) async throws(SQOAuthError) -> AccountLease {
+  ) async throws(SQOAuthError) -> (AccountLease, waited: Duration) {
     let id = accountID
-    let end = environment.clock.steadyTime + attempt.limit
+    let start = environment.clock.steadyTime
     if let lease = try await store.attempt("lock the account", { try await $0.shared.lease(id) }) {
-      return lease
+      return (lease, .zero)
     }
     let observer = environment.observer
     let holder = observer == nil ? nil : await store.shared.leaseHolder(id)
     // The text after the comma is a path, which may contain the user's name.
     let process = holder.map { String($0.prefix { $0 != "," }) }
-    return try await observer.observing(.leaseWait(holder: process), accountID: id) {
+    let lease = try await observer.observing(.leaseWait(holder: process), accountID: id) {
       () throws(SQOAuthError) in
-      try await wait(for: store, environment.clock, until: end, attempt)
+      try await wait(for: store, environment.clock, until: start + attempt.limit, attempt)
     }
+    return (lease, environment.clock.steadyTime - start)
   }
 
   private func wait(
@@ -173,14 +178,14 @@ final class SessionLease: Sendable {
     let id = accountID
     var pause = Duration.milliseconds(1)
     while true {
+      try? await Task.sleep(for: pause)
+      pause = min(pause * 2, .milliseconds(32))
       guard state.withLock({ $0.attempt === attempt }) else { throw .waitCancelled }
       guard !Task.isCancelled else { throw inUse("the SDK stopped waiting for it", by: nil) }
       guard clock.steadyTime < end else {
         let time = "the SDK waited \(attempt.limit.text); if that process hangs, end it"
         throw inUse(time, by: await store.shared.leaseHolder(id))
       }
-      try? await Task.sleep(for: pause)
-      pause = min(pause * 2, .milliseconds(32))
       if let lease = try await store.attempt("lock the account", { try await $0.shared.lease(id) })
       {
         return lease

@@ -116,10 +116,23 @@ extension StoredAccount {
     waits: Bool = true, within limit: Duration = SessionLease.longestWait,
     _ work: (SQOAuthError?) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    let leased = await lease.acquire(
+    try await withLease(waits: waits, within: limit) { outcome throws(Failure) in
+      try await work(outcome.error)
+    }
+  }
+
+  /// Runs `work` under the lease, as ``leased(waits:within:_:)`` does.
+  ///
+  /// `work` gets the time for which another session had the lease, or the reason why this session
+  /// could not get it.
+  func withLease<Value, Failure>(
+    waits: Bool = true, within limit: Duration = SessionLease.longestWait,
+    _ work: (SessionLease.Outcome) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let outcome = await lease.acquire(
       from: store, context.environment, waits: waits, within: limit)
-    defer { if case .success = leased { lease.release() } }
-    return try await work(leased.error)
+    defer { if case .success = outcome { lease.release() } }
+    return try await work(outcome)
   }
 
   /// Runs `work`; until it ends, no refresh waits for another process that uses the account.

@@ -40,12 +40,21 @@ extension TokenSession {
     }
     guard let write else { return found.error }
     let error = await account.made(write).error
-    let then = self.now
+    finish(write, of: record, error, in: account)
+    return error
+  }
+
+  /// Notes the result of a write; the error of a write that is not the last one does not count.
+  private func finish(
+    _ write: StoreWrites.PendingWrite, of record: AccountRecord, _ error: SQOAuthError?,
+    in account: StoredAccount
+  ) {
+    let now = now
     decide { state in
-      state.didSave(record, error, at: then)
+      guard error == nil || account.lastWrite === write else { return }
+      state.didSave(record, error, at: now)
       if error == nil { didStore(record, in: account, &state) }
     }
-    return error
   }
 
   private func isNewer(
@@ -130,9 +139,7 @@ extension TokenSession {
       let now = now
       let write = decide { state in attributesWrite(found, in: account, &state, at: now) }
       guard let (record, write) = write else { return found.error }
-      let error = await account.made(write).error
-      let then = self.now
-      decide { $0.didSave(record, error, at: then) }
+      finish(write, of: record, await account.made(write).error, in: account)
       return nil
     }
   }
