@@ -83,6 +83,8 @@ extension RPCConnection: HTTP2SessionOwner {
     of attempt: RPCStream, _ code: HTTP2ErrorCode, isRemote: Bool
   ) -> RPCCallError {
     if isRemote {
+      // The server also knows the call's time limit, and may end the call before this client does.
+      if code == .cancel, attempt.deadline <= Monotonic.now() { return .timeIsUp }
       return RPCCallError(
         HTTPMapping.status(ofReset: code), "\(authority) reset the call: \(code)",
         isFromServer: true)

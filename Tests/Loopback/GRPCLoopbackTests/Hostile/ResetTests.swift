@@ -1,5 +1,6 @@
 import Foundation
 import GRPCValueSupport
+import SQBasics
 import SequencingOAuthGRPC
 import TestSupport
 import Testing
@@ -32,6 +33,26 @@ import Testing
       #expect(error?.message == "\(server.authority) reset the call: \(row.name)")
       #expect(try await channel.test("Good").response().isEmpty)
       #expect(server.connectionCount == 1)
+    }
+  }
+
+  /// The server also knows the deadline of a call, and may end the call first.
+  @Test func `a call that the server cancels at its deadline has exceeded the deadline`()
+    async throws
+  {
+    let pause = LoopPause()
+    let steps: [Step] = [
+      .preface, .send(Bytes.start),
+      .answer { stream in
+        // The client reads the frame only after the deadline.
+        pause.begin()
+        return Bytes.reset(8, stream: stream)
+      },
+    ]
+    try await HostileServer.once(steps) { server in
+      let call = try server.channel().test("X")
+      try call.setTimeout(.milliseconds(100))
+      await rpcFailure(.deadlineExceeded) { try await call.response() }
     }
   }
 
@@ -131,6 +152,23 @@ import Testing
       try session.receive(all: Bytes.reset(0, stream: number))
     }
     #expect(owner.closed == 1000 && session.resetRemotely.isEmpty)
+  }
+}
+
+/// A pause of the thread that reads all connections.
+private final class LoopPause: EventHandler {
+  private let hasBegun = DispatchSemaphore(value: 0)
+
+  /// Returns when the pause has begun; it lasts 0.2 s.
+  func begin() {
+    guard let loop = EventLoop.shared else { return }
+    loop.callSoon(self)
+    hasBegun.wait()
+  }
+
+  func isCalled() {
+    hasBegun.signal()
+    Thread.sleep(forTimeInterval: 0.2)
   }
 }
 
