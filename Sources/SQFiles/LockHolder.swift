@@ -6,14 +6,19 @@ import SQLibC
 ///
 /// - SeeAlso: proc(5), `/proc/locks`
 package enum LockHolder {
+  /// How often the list is read until it names the process.
+  ///
+  /// The kernel passes on a long list in parts. If another lock ends between two parts, a line of
+  /// the list can be missing.
+  private static let attempts = 3
+
   /// Returns the number and the name of the process that has a file locked; `nil` if it is not
   /// known.
   static func name(of path: String) -> String? {
     #if os(Linux)
       var status = stat()
-      guard lstat(path, &status) == 0, let locks = text(of: "/proc/locks"),
-        let process = process(
-          in: locks, device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+      guard lstat(path, &status) == 0,
+        let process = process(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
       else { return nil }
       let name = text(of: "/proc/\(process)/comm").map { " (\($0.prefix { $0 != "\n" }))" }
       let note = process == getpid() ? ", this program itself," : ""
@@ -21,6 +26,14 @@ package enum LockHolder {
     #else
       return nil
     #endif
+  }
+
+  private static func process(device: UInt64, inode: UInt64) -> Int32? {
+    for _ in 0..<attempts {
+      guard let locks = text(of: "/proc/locks") else { return nil }
+      if let process = process(in: locks, device: device, inode: inode) { return process }
+    }
+    return nil
   }
 
   /// Finds the number of the process that has a file locked, in a text such as the content of
