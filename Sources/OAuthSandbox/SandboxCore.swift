@@ -26,14 +26,15 @@ final class SandboxCore: Sendable {
       return .response(LoopbackResponse(status: 421))
     }
     let received = SandboxRequest(request, date: withState { $0.now })
-    log.begin(received.remembered)
-    defer { log.end(received) }
-    await readClientDocument(for: received)
+    // The log shows the request to tests. What a test plans from then on is for later requests.
     let misbehaviour = received.endpoint.flatMap { endpoint in
       withState {
         $0.plan.take(endpoint) { $0.concernsWholeAnswer }
       }
     }
+    log.begin(received.remembered)
+    defer { log.end(received) }
+    await readClientDocument(for: received)
     let reply = await Misbehaving.reply(misbehaviour, to: received) { request, due in
       self.withState { sandbox in
         if let due, let endpoint = request.endpoint { sandbox.plan.addFirst(due, at: endpoint) }

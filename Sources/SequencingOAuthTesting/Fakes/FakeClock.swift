@@ -62,6 +62,19 @@ public final class FakeClock: WallClock {
   ///
   /// The method does not return before a task waits for the clock, so give the test a time limit.
   public func passNextWait() async {
+    var due: [Wait] = []
+    // A wait may be cancelled before this task continues.
+    while due.isEmpty {
+      await hasWait()
+      due = state.withLock { state in
+        state.waits.values.map(\.end).min().map { state.advance(to: $0) } ?? []
+      }
+    }
+    for wait in due { wait.continuation.resume() }
+  }
+
+  /// Returns when a program waits on this clock.
+  private func hasWait() async {
     await withCheckedContinuation { continuation in
       let isReady = state.withLock { state in
         if state.waits.isEmpty { state.watchers.append(continuation) }
@@ -69,10 +82,6 @@ public final class FakeClock: WallClock {
       }
       if isReady { continuation.resume() }
     }
-    let due = state.withLock { state in
-      state.advance(to: state.waits.values.map(\.end).min() ?? state.steady)
-    }
-    for wait in due { wait.continuation.resume() }
   }
 
   /// Waits until the clock shows a date.
