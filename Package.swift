@@ -259,7 +259,7 @@ let clientWithServers: [Target.Dependency] = [
 
 /// Tests with servers in their own process, on loopback addresses.
 let loopback: [Target] = [
-  tests("Loopback/EventLoopTests", ["SQBasics"]),
+  tests("Loopback/EventLoopTests", ["SQBasics", "TestSupport"]),
   tests("Loopback/TransportTests", clientWithServers),
   tests("Loopback/SignInTests", clientWithServers),
   tests("Loopback/ProviderTests", clientWithServers),
@@ -352,7 +352,7 @@ let programs: [Target] = [
       "SequencingOAuthDiscovery", "SequencingOAuthFoundation", "SequencingOAuthSQLite",
       "SequencingOAuthPostgreSQL", "SequencingOAuthSecretService", "SequencingOAuthGRPC",
       "SequencingOAuthTesting", "OAuthSandbox", "OAuthSandboxGRPC", "TestSupport",
-      "ProgramSupport",
+      "LoopbackSupport", "ProgramSupport",
     ]),
   tests(
     "Programs/LiveTests", exclude: ["Servers"],

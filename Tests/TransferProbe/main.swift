@@ -4,8 +4,8 @@ import SequencingOAuth
 // Uploads and downloads in a separate process, for the tests: `transfer-probe upload URL FILE` or
 // `transfer-probe download URL FILE [BYTES]`. With BYTES, the process suspends itself (SIGSTOP)
 // after it has received BYTES more bytes than were stored. `transfer-probe send URL SECONDS` sends
-// two requests with a time limit. `transfer-probe cancel URL FIFO` cancels a request during its DNS
-// lookup, which must read the FIFO.
+// two requests, the second with a time limit. `transfer-probe cancel URL FIFO` cancels a request
+// during its DNS lookup, which must read the FIFO.
 import SequencingOAuthPipes
 
 /// Returns the largest resident size so far, in kB.
@@ -49,14 +49,15 @@ func download(_ url: URL, _ file: URL, stopsAfter limit: Int64?) async throws ->
   }.status
 }
 
-/// Sends two requests and returns the status of the second.
+/// Sends two requests, the second with a time limit, and returns the status of the second.
 ///
 /// The second request uses the connection of the first one. After opening a connection, libcurl
 /// polls its sockets for a while; with a kept connection it does not.
 func sendTwice(_ url: URL, within limit: Duration) async throws -> Int {
   var request = WebRequest(method: "POST", url: url, body: .bytes(Data("x=y".utf8)))
-  request.timeout = limit
+  request.timeout = .seconds(60)
   _ = try await CurlTransport.shared.send(request)
+  request.timeout = limit
   return try await CurlTransport.shared.send(request).status
 }
 

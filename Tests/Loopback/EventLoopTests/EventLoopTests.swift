@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SQBasics
@@ -205,7 +206,8 @@ import Testing
   }
 
   /// Runs in a separate process, because another test could get the closed descriptors' numbers.
-  @Test func `if the app closes a loop's descriptors, existing and new handlers get a failure`()
+  @Test(.ownThreads)
+  func `if the app closes a loop's descriptors, existing and new handlers get a failure`()
     async
   {
     await #expect(processExitsWith: .success) {

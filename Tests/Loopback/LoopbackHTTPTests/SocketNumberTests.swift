@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 import SQLoopback
+import TestSupport
 import Testing
 
 /// Sockets in a process that has closed its standard streams.
 @Suite(.timeLimit(.minutes(1))) struct SocketNumberTests {
   /// All threads share the streams, so the test runs in its own process.
-  @Test func `a socket does not get the number of a closed standard stream`() async {
+  @Test(.ownThreads) func `a socket does not get the number of a closed standard stream`() async {
     await #expect(processExitsWith: .success) {
       for number in STDIN_FILENO...STDERR_FILENO { close(number) }
       let (listener, port) = try Sockets.listen(.ipv4, port: 0)
@@ -21,6 +22,9 @@ import Testing
         }
       }
       try #require(isConnected)
+      // The listener may learn of the connection a little later.
+      var arrival = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+      try #require(poll(&arrival, 1, 30_000) == 1)
       let accepted = Sockets.accept(listener)?.socket ?? -1
       #expect(listener > STDERR_FILENO && client > STDERR_FILENO && accepted > STDERR_FILENO)
     }

@@ -53,7 +53,10 @@ import Testing
     }
     let result = try await program.result()
     let name = command.dropFirst(2).joined(separator: " ")
-    #expect(result.status == 0 && result.errors.isEmpty, "\(name): \(result.errors)")
+    // On a slow machine a callback may wait long enough for the SDK's warning.
+    let warning = "SequencingOAuth: a callback has waited 5 s for the blocked main thread. "
+    let errors = result.errors.split(separator: "\n").filter { !$0.hasPrefix(warning) }
+    #expect(result.status == 0 && errors.isEmpty, "\(name): \(result.errors)")
     let lines = result.output.split(separator: "\n").map(String.init).filter { $0 != "blocked" }
     #expect(Set(lines.dropLast()) == Self.calls && lines.count == 8, "\(name): \(lines)")
     #expect(lines.first == "authorized" && lines.last == "read", "\(name): \(lines)")

@@ -138,7 +138,6 @@ import Testing
     #expect(outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: connection_failed: "))
     #expect(try await store.load("default")?.token.refreshToken == "refresh")
-    withExtendedLifetime(port) {}
   }
 
   @Test(arguments: [

@@ -6,7 +6,7 @@ import Testing
 @testable import sq_demo
 
 /// The completion scripts, tested with the shells themselves.
-@Suite(.timeLimit(.minutes(1))) struct `Shell completion` {
+@Suite(.timeLimit(.minutes(5))) struct `Shell completion` {
   private let folder: TemporaryFolder
 
   init() throws {

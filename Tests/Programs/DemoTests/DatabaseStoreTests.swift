@@ -76,7 +76,7 @@ import Testing
     try await PostgreSQLServer.running { server in
       try await store(server).keepExpiredAccount(at: sandbox)
       let demos = try [home, otherHome].map { try start(["watch"], server, in: $0) }
-      try await eventually("each command prints four refreshes") {
+      try await eventually("each command prints four refreshes", within: .seconds(90)) {
         demos.allSatisfy { $0.output.split(separator: "\n").count >= 4 }
       }
       for demo in demos { demo.send(SIGINT) }

@@ -136,7 +136,8 @@ import Testing
     let outcome = try await DemoProcess.run(
       login(sandbox, ["--device", "--timeout", "2"]), in: folder)
     #expect(outcome.status == 3)
-    #expect(outcome.errors.contains("Waiting for you, 0:02."), "\(outcome.errors)")
+    // On a slow machine some of the two seconds have passed.
+    #expect(outcome.errors.contains(/Waiting for you, 0:0[0-2]\./), "\(outcome.errors)")
     #expect(outcome.errors.contains("error: timed_out: "), "\(outcome.errors)")
     #expect(outcome.errors.contains("within 2 s (--timeout changes that)"))
     #expect(!folder.exists("tokens"))

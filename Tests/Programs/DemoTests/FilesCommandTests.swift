@@ -188,10 +188,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--browser", "false", "--timeout", "1"], SIGCONT, 3, "timed_out"),
+    (["--browser", "false", "--timeout", "5"], SIGCONT, 3, "timed_out"),
     (["--browser", "sh -c 'sleep 60'"], SIGINT, 3, "cancelled"),
     (["--browser", "sh -c 'sleep 60'"], SIGTERM, 3, "cancelled"),
-    (["--browser", "sh -c 'sleep 60'", "--timeout", "1"], SIGCONT, 3, "timed_out"),
+    (["--browser", "sh -c 'sleep 60'", "--timeout", "5"], SIGCONT, 3, "timed_out"),
   ])
   func `the files command ends with the error of a failed sign-in`(
     options: [String], signal: Int32, status: Int32, code: String

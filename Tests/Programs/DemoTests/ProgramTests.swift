@@ -7,7 +7,7 @@ import Testing
 
 @testable import sq_demo
 
-@Suite(.timeLimit(.minutes(1))) struct `The program` {
+@Suite(.timeLimit(.minutes(5))) struct `The program` {
   private let folder: TemporaryFolder
   private let guest: TemporaryFolder
 

@@ -12,7 +12,7 @@ import Testing
 /// Sign-ins with pushed requests, bound tokens and a profile, and the commands after them.
 ///
 /// Each command is a process of its own, and the account is in an encrypted store.
-@Suite(.timeLimit(.minutes(1))) struct `A protected login` {
+@Suite(.timeLimit(.minutes(5))) struct `A protected login` {
   private let demo: KeyedDemo
 
   init() throws {

@@ -171,7 +171,6 @@ import Testing
     let outcome = try await rpc(["http://127.0.0.1:\(port.number)"])
     #expect(outcome.status == 1 && outcome.output.isEmpty)
     #expect(outcome.firstError.hasPrefix("error: unavailable: Unexpected RPC error 14: "))
-    withExtendedLifetime(port) {}
     await sandbox.stop()
   }
 

@@ -98,7 +98,8 @@ import Testing
       ["call", sandbox.url(.me).absoluteString, "--device", "--timeout", "2"] + storeOption,
       in: folder)
     #expect(outcome.status == 3 && outcome.output.isEmpty, "\(outcome.errors)")
-    #expect(outcome.errors.contains("Waiting for you, 0:02."), "\(outcome.errors)")
+    // On a slow machine some of the two seconds have passed.
+    #expect(outcome.errors.contains(/Waiting for you, 0:0[0-2]\./), "\(outcome.errors)")
     #expect(outcome.errors.contains("error: timed_out: "), "\(outcome.errors)")
     #expect(outcome.errors.contains("within 2 s (--timeout changes that)"))
     #expect(!folder.exists("tokens"))

@@ -131,8 +131,11 @@ import Testing
     try await eventually("the program waits for the store") {
       demo.errors.contains("for the store to save its token")
     }
+    // A running program could create the folder itself while there is nothing in its place.
+    try await demo.freeze()
     try files.removeItem(atPath: folder.file("deep"))
     try files.moveItem(atPath: folder.file("elsewhere"), toPath: folder.file("deep"))
+    demo.send(SIGCONT)
     let outcome = await demo.outcome()
     #expect(outcome.status == 0 && !outcome.output.isEmpty, "\(outcome.errors)")
     let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)

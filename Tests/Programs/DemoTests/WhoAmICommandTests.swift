@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackSupport
 import OAuthSandbox
 import TestSupport
 import Testing
@@ -30,7 +31,11 @@ import Testing
   func `login greets the user, and whoami shows the user, also if the provider is unreachable`()
     async throws
   {
-    let sandbox = try await SandboxServer.start()
+    // No other server gets the port after the provider has stopped.
+    let reservation = try BoundSocket()
+    var options = SandboxOptions()
+    options.port = reservation.port
+    let sandbox = try await SandboxServer.start(options)
     let login = try await run(["login"] + provider(sandbox))
     #expect(login.status == 0, "\(login.errors)")
     #expect(login.lines.prefix(2) == ["Hello, Alice Liddell.", "Signed in."])
@@ -58,6 +63,7 @@ import Testing
     #expect(offline.status == 0)
     #expect(offline.errors.contains("warning: UserInfo could not be read from the provider: "))
     #expect(offline.output.contains(try #require(report["subject"] as? String)))
+    withExtendedLifetime(reservation) {}
   }
 
   @Test func `whoami says how to get an identity for an account without an identity`() async throws

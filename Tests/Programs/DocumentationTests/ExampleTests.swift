@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
 import TestSupport
@@ -7,7 +8,7 @@ import Testing
 /// The programs of `Demo/Examples`, run as their header comments say.
 ///
 /// The live tests run `MCP.swift` and `Web`.
-@Suite(.timeLimit(.minutes(5))) struct ExampleTests {
+@Suite(.timeLimit(.minutes(20))) struct ExampleTests {
   @Test func `the Delegates example reports a sign-in, a denial and a failure`() async throws {
     let example = try await Example("Delegates.swift")
     let first = try example.start(environment: ["BROWSER": "echo"])
@@ -63,7 +64,10 @@ import Testing
   @Test func `the Service example registers itself once and exchanges its callers' tokens`()
     async throws
   {
+    // No other server gets the port after the sandbox has stopped.
+    let reservation = try BoundSocket()
     var options = SandboxOptions()
+    options.port = reservation.port
     options.accessTokenFormat = .jwt(.rs256)
     let example = try await Example("Service.swift", options: options)
     let tokens = ["alice", "bob"].map {
@@ -93,6 +97,7 @@ import Testing
     await example.sandbox.stop()
     let failed = try await example.start(input: .text(input)).result()
     #expect(failed.status == 1 && failed.output.hasPrefix("Failed: "), "\(failed.output)")
+    withExtendedLifetime(reservation) {}
   }
 
   @Test func `each account of the Accounts example signs in once as its own user`() async throws {

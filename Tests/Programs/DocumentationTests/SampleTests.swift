@@ -1,7 +1,7 @@
 import Testing
 
 /// Compiles the samples of the README and the articles as a reader would paste them.
-@Suite(.timeLimit(.minutes(5))) struct SampleTests {
+@Suite(.timeLimit(.minutes(20))) struct SampleTests {
   @Test func `every sample compiles, and a broken one is reported with its line`() async throws {
     let samples = try Sample.all()
     #expect(samples.contains { $0.document == "README.md" })

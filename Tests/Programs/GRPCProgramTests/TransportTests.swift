@@ -131,7 +131,6 @@ import Testing
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let channel = try RPCChannel(url: url, configuration: .direct)
     await rpcFailure(.unavailable) { try await channel.test("Echo").response() }
-    withExtendedLifetime(port) {}
   }
 
   @Test func `repeated calls to a closed port all fail with UNAVAILABLE`() async throws {
@@ -139,7 +138,6 @@ import Testing
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)"))
     let channel = try RPCChannel(url: url, configuration: .direct)
     for _ in 0..<4 { await rpcFailure(.unavailable) { try await channel.test("Echo").response() } }
-    withExtendedLifetime(port) {}
   }
 
   @Test func `after a reconnection, a call still ends at its time limit`() async throws {

@@ -13,7 +13,7 @@ import Testing
   private static let ids = ["a", "b", "c", "d"]
   private static let rotations = 40
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `no session is lost when three hosts refresh tokens and their database fails`()
     async throws
   {

@@ -9,7 +9,7 @@ import Testing
   private static let size = 8
   private static let rounds = 100
 
-  @Test(.timeLimit(.minutes(15)))
+  @Test(.timeLimit(.minutes(30)))
   func `random kills during a hundred refreshes lose only sessions with an unsaved response`()
     async throws
   {

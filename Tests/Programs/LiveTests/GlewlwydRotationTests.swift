@@ -69,11 +69,14 @@ import Testing
     try await crowd.rotate(times: 2)
 
     // If the server's end cut off a refresh's answer, the session would be lost through no fault of
-    // the client. So the server stops when both programs have just refreshed.
-    try await demo.tells(demo.refreshes + 1)
+    // the client. So the server stops while neither program refreshes.
+    try await demo.freezeBetweenRefreshes(ofTokensFor: Self.life)
+    crowd.module.refreshesAutomatically = false
     let last = try await crowd.module.refresh()
     let told = demo.refreshes
     await server.stop()
+    crowd.module.refreshesAutomatically = true
+    demo.thaw()
 
     // The module still returns a token that cannot be refreshed, until the token expires.
     try await eventually("the token expires") { !crowd.module.isAuthorized }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The example client of the Model Context Protocol, at servers of other authors.
-@Suite(.timeLimit(.minutes(5)), .requiresMCP) struct MCPExampleTests {
+@Suite(.timeLimit(.minutes(20)), .requiresMCP) struct MCPExampleTests {
   /// The example, with a home folder of its own.
   private final class Client: Sendable {
     private let program: String

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
 import SequencingOAuth
@@ -24,7 +25,11 @@ struct NginxFixture: Sendable {
     requestsPerConnection: Int = 1_000_000, isSignedIn: Bool = true,
     _ body: (NginxFixture) async throws -> Void
   ) async throws {
-    let sandbox = try await SandboxServer.start()
+    // No other server gets the sandbox's port after a test has stopped the sandbox.
+    let reservation = try BoundSocket()
+    var options = SandboxOptions()
+    options.port = reservation.port
+    let sandbox = try await SandboxServer.start(options)
     try await Nginx.running(
       sandbox: sandbox, asking: endpoint, requestsPerConnection: requestsPerConnection
     ) { nginx in
@@ -36,6 +41,7 @@ struct NginxFixture: Sendable {
       try await body(fixture)
     }
     await sandbox.stop()
+    withExtendedLifetime(reservation) {}
   }
 
   private init(sandbox: SandboxServer, nginx: Nginx, scope: String) throws {

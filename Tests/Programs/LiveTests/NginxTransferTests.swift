@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Uploads and downloads of a pipe that are rejected, cut off, cancelled and resumed.
-@Suite(.requires(.nginx), .timeLimit(.minutes(2))) struct NginxTransferTests {
+@Suite(.requires(.nginx), .timeLimit(.minutes(3))) struct NginxTransferTests {
   private static let content = pattern(600_000)
   private let folder: TemporaryFolder
   private let copy: URL
@@ -103,7 +103,7 @@ import Testing
       account.check(total: Self.content.count)
       #expect(try Data(contentsOf: copy) == Self.content)
       let requests = try await fixture.nginx.requests()
-      #expect((3...5).contains(requests.count))
+      #expect(requests.count == 5)
       #expect(requests.map(\.status) == [200] + Array(repeating: 206, count: requests.count - 1))
       #expect(requests.dropFirst().allSatisfy { $0.range.hasPrefix("bytes=") })
       let sent = requests.map(\.contentSent).reduce(0, +)

@@ -79,7 +79,9 @@ import Testing
         try await victim.go(to: redirect)
         try await victim.reach("Not signed in")
         try await Look.over(victim, named: "web-refused")
-        #expect(process.output.contains("state_mismatch"))
+        try await eventually("the program prints the error") {
+          process.output.contains("state_mismatch")
+        }
         #expect(example.sandbox.requests(to: .token).isEmpty)
         // After a denial, the application does not begin another sign-in by itself.
         try await attacker.decide("deny")

@@ -121,7 +121,7 @@ import Testing
             $0.request = "28" * 1000
             $0.compression = "gzip"
           },
-          .stream([(0, 0), (0, 2_000_000_000)]).with(token).changing { $0.timeout = 0.3 },
+          .stream([(0, 0), (0, 2_000_000_000)]).with(token).changing { $0.timeout = 5 },
           .stream([(0, 0), (0, 0), (0, 2_000_000_000)]).with(token).changing { $0.read = 2 },
           .stream([(0, 0), (-1, 0)]).with(token),
         ])

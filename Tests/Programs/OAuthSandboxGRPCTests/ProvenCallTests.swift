@@ -250,7 +250,8 @@ import Testing
     try await running { fixture, client in
       let token = fixture.token(of: client)
       let proof = fixture.proof(of: client, token, Method.stream)
-      let request = streamRequest(Array(repeating: (1, 10_000), count: 500))
+      // The messages are so long that the server waits until the client reads them.
+      let request = streamRequest(Array(repeating: (65_536, 0), count: 500))
       let call = try fixture.call("DPoP", token, proof, Method.stream, request)
       var count = 0
       let error = try await rpcFailure(.unauthenticated) {

@@ -112,8 +112,9 @@ import Testing
     how: String
   ) async throws {
     try await Fixture.running { fixture in
+      // The messages are so long that the server waits until the client reads them.
       let call = try fixture.authorizedChannel().call(
-        Method.stream, request: streamRequest(Array(repeating: (7, 20_000), count: 500)),
+        Method.stream, request: streamRequest(Array(repeating: (65_536, 0), count: 500)),
         kind: .serverStreaming)
       var count = 0
       let error = try await rpcFailure(.unauthenticated) {

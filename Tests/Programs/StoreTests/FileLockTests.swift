@@ -97,6 +97,9 @@ import Testing
     let holder = try ChildProcess(
       ["flock", "--no-fork", path, "sh", "-c", "echo locked; exec cat"], input: .open)
     _ = try await holder.line(after: "locked")
+    try await eventually("the shell has become cat") {
+      try String(contentsOfFile: "/proc/\(holder.processID)/comm", encoding: .utf8) == "cat\n"
+    }
     return holder
   }
 }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The keyring store on a real KWallet, whose user sees no screen.
-@Suite(.timeLimit(.minutes(3)), .requires(.kWallet)) struct KWalletTests {
+@Suite(.timeLimit(.minutes(10)), .requires(.kWallet)) struct KWalletTests {
   private let folder: TemporaryFolder
 
   init() throws {

@@ -67,7 +67,7 @@ import Testing
     #expect(try await store.list().count == ids.count)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: StoreKind.all)
+  @Test(.timeLimit(.minutes(5)), arguments: StoreKind.all)
   func `simultaneous saves from many tasks are all kept`(kind: StoreKind) async throws {
     let folder = try TemporaryFolder()
     let store = try kind.open(folder)

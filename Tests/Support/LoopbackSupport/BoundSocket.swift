@@ -10,10 +10,10 @@ package final class BoundSocket: Sendable {
   package let descriptor: Int32
   package let port: UInt16
 
-  /// Reserves a port.
+  /// Reserves a port: a given one or, by default, one that the kernel chooses.
   ///
   /// With `isShared`, programs that set SO_REUSEPORT can listen on it together.
-  package init(isShared: Bool = false) throws {
+  package init(port: UInt16 = 0, isShared: Bool = false) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var yes: Int32 = 1
     for option in [SO_REUSEADDR] + (isShared ? [SO_REUSEPORT] : []) {
@@ -21,6 +21,7 @@ package final class BoundSocket: Sendable {
     }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) {
@@ -33,7 +34,7 @@ package final class BoundSocket: Sendable {
       throw SystemCallFailed(message: "no loopback port: \(String(cString: strerror(errno)))")
     }
     self.descriptor = descriptor
-    port = UInt16(bigEndian: address.sin_port)
+    self.port = UInt16(bigEndian: address.sin_port)
   }
 
   deinit {

@@ -19,14 +19,20 @@ final class RelayConnection {
   /// Whether the client has sent something since the last answer.
   private var isAsking = false
   private var losesAnswer = false
+  /// The number of bytes that the client may still get.
+  private var answerAllowance: Int
 
-  init(client: Int32) {
+  init(client: Int32, answerLimit: Int) {
     self.client = client
+    answerAllowance = answerLimit
     Self.prepare(client)
   }
 
-  /// Whether both directions have ended.
-  var isFinished: Bool { requests.isFinished && answers.isFinished }
+  /// Whether nothing more can pass in either direction.
+  var isFinished: Bool { requests.isFinished && (answers.isFinished || isSilenced) }
+
+  /// Whether the client has got all that it may get.
+  private var isSilenced: Bool { answerAllowance == 0 }
 
   /// Whether the client has closed its socket, even if the relay has not passed on all of its
   /// bytes.
@@ -81,12 +87,13 @@ final class RelayConnection {
         toServer = try Self.move(&requests, from: client, to: server)
       }
     }
-    guard traffic == .all else { return (toServer, 0) }
+    guard traffic == .all, !isSilenced else { return (toServer, 0) }
     if losesAnswer {
       if try Self.receive(&answers, from: server) { throw RelayError() }
       return (toServer, 0)
     }
-    let toClient = try Self.move(&answers, from: server, to: client)
+    let toClient = try Self.move(&answers, from: server, to: client, atMost: answerAllowance)
+    answerAllowance -= toClient
     if toClient > 0 { isAsking = false }
     return (toServer, toClient)
   }
@@ -101,7 +108,7 @@ final class RelayConnection {
         events.client |= POLLIN
       }
     }
-    if server >= 0, traffic == .all {
+    if server >= 0, traffic == .all, !isSilenced {
       if !answers.pending.isEmpty {
         events.client |= POLLOUT
       } else if !answers.hasEnded {
@@ -142,15 +149,18 @@ final class RelayConnection {
     return received > 0
   }
 
-  private static func move(_ flow: inout Flow, from: Int32, to: Int32) throws -> Int {
+  private static func move(
+    _ flow: inout Flow, from: Int32, to: Int32, atMost limit: Int = .max
+  ) throws -> Int {
     var count = 0
     // The number of rounds is limited, because the caller holds the lock.
-    for _ in 0..<8 where !flow.isFinished {
+    for _ in 0..<8 where !flow.isFinished && count < limit {
       if flow.pending.isEmpty, !flow.hasEnded, try !receive(&flow, from: from), !flow.hasEnded {
         return count
       }
       if !flow.pending.isEmpty {
-        let sent = send(to, flow.pending, flow.pending.count, Int32(MSG_NOSIGNAL))
+        let size = min(flow.pending.count, limit - count)
+        let sent = send(to, flow.pending, size, Int32(MSG_NOSIGNAL))
         if sent < 0 { return try waits() ? count : 0 }
         flow.pending.removeFirst(sent)
         count += sent

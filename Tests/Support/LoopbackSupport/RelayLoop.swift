@@ -15,12 +15,14 @@ final class RelayLoop: Sendable {
   let state = Locked(State())
   private let listener: BoundSocket
   private let target: UInt16
+  private let answerLimit: Int
   /// A pipe that ends the thread's wait after a change.
   private let alarm: ChildPipe
 
-  init(listener: BoundSocket, target: UInt16) throws {
+  init(listener: BoundSocket, target: UInt16, answerLimit: Int) throws {
     self.listener = listener
     self.target = target
+    self.answerLimit = answerLimit
     alarm = try ChildPipe()
     _ = fcntl(alarm.readEnd, F_SETFL, O_NONBLOCK)
     _ = fcntl(alarm.writeEnd, F_SETFL, O_NONBLOCK)
@@ -73,7 +75,7 @@ final class RelayLoop: Sendable {
     state.withLock { state in
       while case let client = accept(listener.descriptor, nil, nil), client >= 0 {
         _ = fcntl(client, F_SETFD, FD_CLOEXEC)
-        state.connections.append(RelayConnection(client: client))
+        state.connections.append(RelayConnection(client: client, answerLimit: answerLimit))
         state.counters.accepted += 1
       }
       var open: [RelayConnection] = []

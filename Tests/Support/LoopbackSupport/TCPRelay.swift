@@ -37,10 +37,13 @@ package final class TCPRelay: Sendable {
   private let loop: RelayLoop
 
   /// Starts a relay to a port; the relay ends when its last reference is released.
-  package init(to port: UInt16) throws {
+  ///
+  /// After `answerLimit` bytes from the server, a connection stays open, but its client gets no
+  /// more of them.
+  package init(to port: UInt16, answerLimit: Int = .max) throws {
     listener = try BoundSocket()
     try listener.listen()
-    loop = try RelayLoop(listener: listener, target: port)
+    loop = try RelayLoop(listener: listener, target: port, answerLimit: answerLimit)
     loop.start()
   }
 

@@ -87,14 +87,16 @@ package final class ChildProcess: Sendable {
   /// Whether the program has not ended yet.
   package var isRunning: Bool { record.status == nil }
 
-  /// Waits for the program's end.
+  /// Waits for the program's end, and for the end of its output.
   ///
   /// Kills the program after the limit, or when the task is cancelled.
   package func result(within limit: Duration = .seconds(60)) async throws -> Result {
     do {
       let status = try await eventually("\(command) ends", within: limit) { record.status }
       // The last output may still be in the pipes, which a program outside the group may keep open.
-      try? await eventually("its output ends", within: .seconds(10)) { record.isComplete }
+      try await eventually("the output of \(command) ends", within: .seconds(60)) {
+        record.isComplete
+      }
       return Result(status: status, output: output, errors: errors)
     } catch let error as NeverHappened {
       signal(SIGKILL)

@@ -70,6 +70,14 @@ package final class ForwardProxy: Sendable {
   /// The requests so far, each with its answer's status, such as `CONNECT other.example:443 200`.
   package var requests: [String] { process.output.split(separator: "\n").map(String.init) }
 
+  /// Waits until the proxy has reported at least `count` requests, and returns all so far.
+  package func requests(atLeast count: Int) async throws -> [String] {
+    try await eventually("the proxy reports \(count) requests") {
+      let all = requests
+      return all.count >= count ? all : nil
+    }
+  }
+
   /// The errors that the proxy has reported so far.
   package var errors: String { process.errors }
 

@@ -51,9 +51,14 @@ package final class Glewlwyd: Sendable {
   ) async throws -> Glewlwyd {
     let script = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../Programs/LiveTests/Servers/glewlwyd/run").standardized.path
-    let settings = settings.merging(["ACCESS_TTL": "\(accessTTL.components.seconds)"]) { $1 }
+    let ports = try (0...8).map { _ in "\(try FreePort.take())" }
+    let defaults = [
+      "ACCESS_TTL": "\(accessTTL.components.seconds)", "PORT": ports[0],
+      "REDIRECT_PORTS": ports.dropFirst().joined(separator: " "),
+    ]
+    let variables = defaults.merging(settings) { $1 }
     let process = try ChildProcess(
-      [script], environment: settings.mapValues(Optional.some), input: .open)
+      [script], environment: variables.mapValues(Optional.some), input: .open)
     return Glewlwyd(
       issuer: try await process.line(after: "ISSUER="), process: process,
       redirectPorts: try await process.line(after: "REDIRECT_PORTS=").split(separator: " "))

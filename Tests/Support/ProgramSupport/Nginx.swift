@@ -14,6 +14,8 @@ package final class Nginx: Sendable {
   package let url: URL
   /// `https://127.0.0.1:` and a port, with HTTP/2 for clients that offer it.
   package let secureURL: URL
+  /// The way of nginx to itself on which an answer stops after 128 KiB.
+  private let stoppingRelay: TCPRelay
   private let certificates: Certificates
   private let folder: TemporaryFolder
   private let process: ChildProcess
@@ -21,6 +23,7 @@ package final class Nginx: Sendable {
   private init(sandbox: SandboxServer, check: SandboxEndpoint, requests: Int) async throws {
     let sockets = [try BoundSocket(), try BoundSocket()]
     for socket in sockets { try socket.listen() }
+    stoppingRelay = try TCPRelay(to: sockets[0].port, answerLimit: 128 * 1024)
     folder = try TemporaryFolder()
     certificates = try await Certificates()
     url = try Self.address("http", sockets[0])
@@ -32,6 +35,7 @@ package final class Nginx: Sendable {
     let values = [
       "FOLDER": folder.path, "CERTIFICATES": certificates.folder.path,
       "PORT": "\(sockets[0].port)", "SECURE_PORT": "\(sockets[1].port)",
+      "STOPPING_RELAY": "127.0.0.1:\(stoppingRelay.port)",
       "SANDBOX": "127.0.0.1:\(sandbox.issuer.port ?? 0)", "TOKEN_CHECK": check.path,
       "REQUESTS": "\(requests)",
       "USER": NginxProcess.user,

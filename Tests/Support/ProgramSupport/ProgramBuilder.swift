@@ -121,7 +121,7 @@ package struct ProgramBuilder: Sendable {
     // The sources come first: the driver writes its list of link inputs next to the first object,
     // and programs that are built at the same time must not share this object.
     let command = ["swiftc"] + sources + options
-    let result = try await ChildProcess.run(command, within: .seconds(240))
+    let result = try await ChildProcess.run(command, within: .seconds(900))
     guard result.status == 0 else {
       throw BuildFailed(
         message: "swiftc does not compile \(sources.joined(separator: ", ")): "

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SQBasics
@@ -7,7 +8,8 @@ import Testing
 ///
 /// Each test runs in its own process, because all threads share the streams.
 @Suite(.timeLimit(.minutes(1))) struct DescriptorNumberTests {
-  @Test func `a descriptor with a standard stream's number is moved to a higher number`() async {
+  @Test(.ownThreads)
+  func `a descriptor with a standard stream's number is moved to a higher number`() async {
     await #expect(processExitsWith: .success) {
       for number in STDIN_FILENO...STDERR_FILENO { close(number) }
       let file = open("/dev/null", O_RDONLY)
@@ -20,7 +22,8 @@ import Testing
     }
   }
 
-  @Test func `a descriptor for which no other number is free is closed, and errno says why`()
+  @Test(.ownThreads)
+  func `a descriptor for which no other number is free is closed, and errno says why`()
     async
   {
     await #expect(processExitsWith: .success) {
@@ -41,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `pollers leave the numbers of the standard streams free`() async {
+  @Test(.ownThreads) func `pollers leave the numbers of the standard streams free`() async {
     await #expect(processExitsWith: .success) {
       for number in STDIN_FILENO...STDERR_FILENO { close(number) }
       let pollers: [any SocketPoller] = [try EpollPoller(), try PollPoller()]

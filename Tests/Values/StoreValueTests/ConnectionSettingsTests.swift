@@ -45,7 +45,7 @@ import Testing
   }
 
   /// libpq reads files that a process's environment names, so the test runs in its own process.
-  @Test func `the settings of a service file replace the defaults`() async {
+  @Test(.ownThreads) func `the settings of a service file replace the defaults`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
       try Data(
@@ -144,7 +144,8 @@ import Testing
   }
 
   /// The test runs in its own process, because all threads share the entry of getpwuid(3).
-  @Test func `without HOME, an entry that the app read with getpwuid is not overwritten`()
+  @Test(.ownThreads)
+  func `without HOME, an entry that the app read with getpwuid is not overwritten`()
     async
   {
     await #expect(processExitsWith: .success) {

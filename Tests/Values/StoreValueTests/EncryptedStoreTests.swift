@@ -55,7 +55,7 @@ import Testing
       let bytes = try folder.bytes(name)
       for text in ["C4N4RY", "access_token", "access", "refresh"] {
         #expect(bytes.range(of: Data(text.utf8)) == nil)
-        #expect(bytes.range(of: Data(text.utf8).base64EncodedData().prefix(4)) == nil)
+        #expect(bytes.range(of: Data(text.utf8).base64EncodedData().prefix(8)) == nil)
       }
     }
   }

@@ -171,34 +171,46 @@ import Testing
     #expect(party.authorized.map(\.server) == ["second"])
   }
 
+  /// Returns a client with a time limit of an hour, whose requests take their time from `time`.
+  private func client(_ time: TimeLead) throws -> ResourceClient {
+    var environment = ClientEnvironment()
+    environment.userAgent = party.browser
+    environment.transport = CurlTransport(lead: time)
+    let manager = AccountManager(store: party.store, environment: environment)
+    return try party.client(manager: manager) { $0.timeout = .seconds(3600) }
+  }
+
   @Test func `if the first server does not answer, the next one is used within the time limit`()
     async throws
   {
-    let hold = Gate(isOpen: false)
+    let (hold, time) = (Gate(isOpen: false), TimeLead())
     party.first.change {
       $0.replies["/.well-known/oauth-authorization-server"] = { _ in
+        // More than half of the time limit passes.
+        time.advance(by: .seconds(1900))
         await hold.opened()
         return .status(404)
       }
     }
     party.resource.change { [party] in $0.servers = [party.first, party.second] }
-    try await party.works(party.client { $0.timeout = .seconds(3) })
+    try await party.works(client(time))
     #expect(party.authorized.map(\.server) == ["second"])
     hold.open()
   }
 
   @Test func `if all servers are silent, the request times out`() async throws {
-    let hold = Gate(isOpen: false)
+    let (hold, time) = (Gate(isOpen: false), TimeLead())
     for server in [party.first, party.second] {
       server.change {
         $0.replies["/.well-known/oauth-authorization-server"] = { _ in
+          time.advance(by: .seconds(3700))
           await hold.opened()
           return .status(404)
         }
       }
     }
     party.resource.change { [party] in $0.servers = [party.first, party.second] }
-    let client = try party.client { $0.timeout = .milliseconds(600) }
+    let client = try client(time)
     await failure(.requestTimedOut) { try await client.send(party.request()) }
     #expect(party.visits(at: "first").count == 1 && party.visits(at: "second").count <= 1)
     hold.open()

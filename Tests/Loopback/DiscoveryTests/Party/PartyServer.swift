@@ -6,6 +6,8 @@ import SQLoopback
 /// A loopback HTTP server for one role in a test, such as the resource server; the journal records
 /// its requests.
 final class PartyServer: Sendable {
+  /// Keeps other servers away from the port after the server has stopped.
+  private let reservation: BoundSocket
   private let server: Server
   private let answerer: Answerer
   let origin: String
@@ -14,7 +16,8 @@ final class PartyServer: Sendable {
   init(_ name: String, _ journal: Journal) throws {
     let answerer = Answerer()
     self.answerer = answerer
-    server = try Server { request, _ in
+    reservation = try BoundSocket()
+    server = try Server(port: reservation.port) { request, _ in
       let visit = Visit(name, request)
       journal.add(visit)
       guard let answer = answerer.answer.withLock(\.self) else {

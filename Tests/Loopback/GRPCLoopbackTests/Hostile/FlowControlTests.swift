@@ -13,7 +13,7 @@ import Testing
     try await HostileServer.once(.afterRequest()) { server in
       let channel = try server.channel()
       let call = try channel.call(method("X"), request: Data(count: 1 << 20))
-      try call.setTimeout(.seconds(1))
+      try call.setTimeout(.seconds(5))
       await rpcFailure(.deadlineExceeded) { try await call.response() }
       try await eventually("the server gets the reset") { server.log().reset() == 8 }
       #expect(server.log().content == 65_535)

@@ -200,12 +200,15 @@ import Testing
 
   @Test func `forged tokens whose senders hang up cause one request for keys`() async throws {
     let server = try await ResourceServerFixture()
-    let validator = try server.validator()
+    // The request for keys lasts through all rounds, so it gets the longest time limit.
+    let validator = try AccessTokenValidator(
+      provider: server.provider, audience: ResourceServerFixture.audience, timeout: .seconds(100),
+      environment: server.environment)
     _ = try await validator.validate(server.token())
     let forged = server.token(.jwt(.unknownKeyID))
     let answer = Gate(isOpen: false)
     server.sandbox.misbehave(at: .keys, .hold { await answer.opened() })
-    for _ in 0..<1000 {
+    for _ in 0..<(isSanitized ? 100 : 1000) {
       let sender = begin { try await validator.validate(forged) }
       sender.cancel()
       await failure(.cancelled) { try await sender.value }

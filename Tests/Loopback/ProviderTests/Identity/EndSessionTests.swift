@@ -33,6 +33,7 @@ import Testing
     try await eventually {
       party.fixture.visited.contains { $0.redirect.hasPrefix(address + "?state=") }
     }
+    withExtendedLifetime(socket) {}
     try await isSignedOut(party)
   }
 

@@ -12,9 +12,10 @@ import Testing
   private let store = MemoryTokenStore()
 
   private func party(
-    changeSandbox: (inout SandboxOptions) -> Void = { _ in }
+    sharesClock: Bool = true, changeSandbox: (inout SandboxOptions) -> Void = { _ in }
   ) async throws -> OpenIDFixture {
-    let party = try await OpenIDFixture(.es256, changeSandbox: changeSandbox)
+    let party = try await OpenIDFixture(
+      .es256, sharesClock: sharesClock, changeSandbox: changeSandbox)
     party.oauth.environment.tokenStore = store
     // The timer must not act between a test's own steps, unless the test is about the timer.
     party.oauth.refreshesAutomatically = false
@@ -192,7 +193,7 @@ import Testing
   @Test func `if the local clock is ahead, the error about the expired ID token says so`()
     async throws
   {
-    let party = try await party()
+    let party = try await party(sharesClock: false)
     party.fixture.clock.advance(by: 7200)
     let events = RefreshRecorder.listening(to: party.oauth.module.events())
     try await party.oauth.refresh()

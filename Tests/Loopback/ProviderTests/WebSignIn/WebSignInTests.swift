@@ -200,26 +200,35 @@ import Testing
     #expect(account.isAuthorized && account.currentToken?.idToken == nil)
   }
 
+  /// The number of sign-ins that each of eight tasks begins: ten thousand in all, but a tenth of
+  /// them with a sanitizer, which makes each sign-in slow.
+  private static let share = isSanitized ? 125 : 1250
+
   @Test func `ten thousand sign-ins can be in progress, and finished accounts are released`()
     async throws
   {
     let fixture = try await WebFixture()
     let (host, configuration) = (fixture.host(), fixture.configuration)
+    let (share, count) = (Self.share, 8 * Self.share)
     let begun = try await withThrowingTaskGroup(of: [(url: URL, signIn: WebSignIn)].self) { group in
       for _ in 0..<8 {
         group.addTask {
           var begun: [(url: URL, signIn: WebSignIn)] = []
-          while begun.count < 1250 { begun.append(try await host.beginSignIn(configuration)) }
+          while begun.count < share {
+            begun.append(try await host.beginSignIn(configuration))
+            // With the metadata in memory, no call waits, so other tests would get no thread.
+            await Task.yield()
+          }
           return begun
         }
       }
       return try await group.reduce(into: []) { $0 += $1 }
     }
-    #expect(begun.count == 10_000 && Set(begun.map(\.signIn.request.state)).count == 10_000)
+    #expect(begun.count == count && Set(begun.map(\.signIn.request.state)).count == count)
     #expect(fixture.sandbox.requests(to: .metadata).count == 1)
     // Some sign-ins are finished at the same time, in any order.
     let finished = try await withThrowingTaskGroup(of: Weak.self) { group in
-      for (url, signIn) in begun.enumerated().filter({ $0.offset % 1000 == 500 }).map(\.element) {
+      for (url, signIn) in stride(from: count / 20, to: count, by: count / 10).map({ begun[$0] }) {
         group.addTask {
           let account = try await host.finishSignIn(
             signIn, redirect: try await fixture.visit(url), configuration)

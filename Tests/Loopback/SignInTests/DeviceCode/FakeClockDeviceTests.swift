@@ -17,7 +17,6 @@ import Testing
       configuration: try ClientConfiguration(
         clientID: "sandbox-app", scope: "demo", provider: .issuer(sandbox.issuer.absoluteString)),
       environment: environment)
-    let start = ContinuousClock.now
     let token = try await account.signInWithDeviceCode { device in
       Task {
         try await SandboxVisitor().enterCode(device.userCode, at: device.verificationURI)
@@ -26,6 +25,5 @@ import Testing
     }
     #expect(sandbox.isActive(token.accessToken))
     #expect(clock.steadyTime == .seconds(5))
-    #expect(ContinuousClock.now - start < .seconds(4))
   }
 }

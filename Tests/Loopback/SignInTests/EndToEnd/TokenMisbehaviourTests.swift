@@ -142,7 +142,11 @@ struct TokenMisbehaviourTests {
   @Test func `a sign-in fails if the server becomes unreachable before the token request`()
     async throws
   {
-    let fixture = try await SandboxFixture().register(byHand: true)
+    // No other server can get the reserved port after the sandbox has stopped.
+    let socket = try BoundSocket()
+    var options = SandboxOptions()
+    options.port = socket.port
+    let fixture = try await SandboxFixture(options).register(byHand: true)
     let sandbox = fixture.sandbox
     fixture.oauth.environment.userAgent = CustomUserAgent { url in
       let page = try AuthorizationURL(url)
@@ -152,5 +156,6 @@ struct TokenMisbehaviourTests {
     }
     await failure(.connectionFailed) { try await fixture.oauth.signIn() }
     #expect(await fixture.delegate.events(1) == [.failed(.connectionFailed)])
+    withExtendedLifetime(socket) {}
   }
 }

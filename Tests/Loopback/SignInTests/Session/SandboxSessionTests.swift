@@ -137,12 +137,17 @@ import Testing
   }
 
   @Test func `the session is kept if the server is unreachable`() async throws {
-    let fixture = try await signedIn()
+    // No other server can get the reserved port after the sandbox has stopped.
+    let socket = try BoundSocket()
+    var options = SandboxOptions()
+    options.port = socket.port
+    let fixture = try await signedIn(options)
     fixture.oauth.module.refreshesAutomatically = false
     await fixture.sandbox.stop()
     fixture.clock.advance(by: 3600)
     let error = await failure(.connectionFailed) { try await fixture.oauth.token() }
     #expect(error?.requiresSignIn == false && fixture.oauth.result.token != nil)
+    withExtendedLifetime(socket) {}
   }
 
   /// After a restart, a program knows the issuer but not its endpoints.

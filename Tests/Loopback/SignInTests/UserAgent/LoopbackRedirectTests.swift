@@ -132,7 +132,10 @@ import Testing
   @Test(arguments: End.allCases)
   func `the port is closed when the sign-in has ended`(end: End) async throws {
     let failing = ScriptedTransport.json("{}", status: 500)
+    // Other tests cannot get the reserved port after the sign-in has closed it.
+    let socket = try BoundSocket()
     let (fixture, page, port) = try await Self.waiting(
+      "http://127.0.0.1:\(socket.port)/cb",
       answer: end == .tokenFailure ? failing : ScriptedTransport.token())
     switch end {
     case .answer, .tokenFailure: _ = try await RawClient.get(try page.redirect("code=abc"))
@@ -143,17 +146,15 @@ import Testing
     _ = await fixture.delegate.events(1)
     try await eventually { !RawClient.isOpen(port: port) }
     #expect(fixture.delegate.events.count == 1)
+    withExtendedLifetime(socket) {}
   }
 
   @Test func `a fixed port is sent as registered and can be used repeatedly`() async throws {
-    let (first, _, port) = try await Self.waiting()
-    first.oauth.cancelSignIn()
-    _ = await first.delegate.events(1)
-    try await eventually { !RawClient.isOpen(port: port) }
-
-    let uri = "http://127.0.0.1:\(port)/cb"
-    let (fixture, page, bound) = try await Self.waiting(uri)
-    #expect(bound == port && page.parameters["redirect_uri"] == uri)
+    // Other tests cannot get the reserved port between two sign-ins.
+    let socket = try BoundSocket()
+    let uri = "http://127.0.0.1:\(socket.port)/cb"
+    let (fixture, page, port) = try await Self.waiting(uri)
+    #expect(port == socket.port && page.parameters["redirect_uri"] == uri)
     // A new sign-in takes the port over from the sign-in that is ending.
     for count in 1...5 {
       fixture.oauth.cancelSignIn()
@@ -166,6 +167,7 @@ import Testing
       await fixture.delegate.events(6) == Array(repeating: .cancelled, count: 5) + [
         .authorized("T")
       ])
+    withExtendedLifetime(socket) {}
   }
 
   @Test func `if another program uses the port, the sign-in fails and no browser opens`()

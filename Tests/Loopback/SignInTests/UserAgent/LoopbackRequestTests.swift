@@ -170,14 +170,17 @@ import Testing
   }
 
   @Test func `silent clients do not delay the redirect`() async throws {
-    let (fixture, page, port) = try await LoopbackRedirectTests.waiting()
+    // Other tests cannot get the reserved port after the sign-in has closed it.
+    let socket = try BoundSocket()
+    let (fixture, page, port) = try await LoopbackRedirectTests.waiting(
+      "http://127.0.0.1:\(socket.port)/cb")
     let silent = try (0..<8).map { _ in try RawClient(port: port) }
     for client in silent.prefix(4) { client.write("GET /cb?code=a&sta") }
     #expect(RawClient.status(try await RawClient.get(try page.redirect("code=abc"))) == 200)
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
     // Silent clients do not keep the port open either.
     try await eventually { !RawClient.isOpen(port: port) }
-    withExtendedLifetime(silent) {}
+    withExtendedLifetime((silent, socket)) {}
   }
 
   @Test func `a redirect that the browser sends twice causes one token request`() async throws {

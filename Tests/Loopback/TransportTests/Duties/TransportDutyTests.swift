@@ -6,7 +6,10 @@ import TestSupport
 import Testing
 
 /// Tests of the check that an app runs on its own HTTP client, with good and careless clients.
-@Suite(.timeLimit(.minutes(3))) struct TransportDutyTests {
+///
+/// The tests run one by one, because the check measures how soon a request ends. Several checks at
+/// once could make a good client too slow for that.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TransportDutyTests {
   @Test func `the SDK's own HTTP client meets every transport duty`() async throws {
     let broken = try await CurlTransport().brokenDuties()
     #expect(broken == [])
@@ -134,7 +137,7 @@ import Testing
   }
 
   /// In this test, the process can open no file, so the test runs in its own process.
-  @Test func `a check that cannot start its server leaves no folder`() async {
+  @Test(.ownThreads) func `a check that cannot start its server leaves no folder`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
       setenv("TMPDIR", folder.path, 1)

@@ -1,6 +1,5 @@
 import Foundation
 import OAuthSandbox
-import ProgramSupport
 import SQBasics
 import SequencingOAuth
 import Testing
@@ -39,9 +38,9 @@ import Testing
       path: folder.file("tokens.sealed"), key: .file(folder.file("tokens.key")))
     let (first, _) = try run(sandbox, store)
     #expect(try await !first.restore())
+    first.refreshesAutomatically = false
     let token = try await first.signIn()
     try await first.flush()
-    first.refreshesAutomatically = false
 
     let (second, recorder) = try run(sandbox, store, registersFirst: registersFirst)
     try await eventually { second.currentToken != nil }

@@ -1,6 +1,5 @@
 import Foundation
 import OAuthSandbox
-import ProgramSupport
 import SQBasics
 import SequencingOAuth
 import SequencingOAuthPipes

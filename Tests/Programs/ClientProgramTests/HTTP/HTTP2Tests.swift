@@ -99,64 +99,69 @@ struct HTTP2Tests {
     }
   }
 
-  @Test func `a slow consumer does not delay other requests, and gets its whole response`()
-    async throws
-  {
-    try await withServer([]) { client, url, server in
-      let received = Locked(0)
-      let isFirst = Locked(true)
-      let gate = AsyncStream.makeStream(of: Void.self)
-      let started = AsyncStream.makeStream(of: Void.self)
-      var request = WebRequest(url: large(url))
-      request.maximumResponseBytes = 3_000_000
-      request.destination = .stream { _, data in
-        received.withLock { $0 += data.count }
-        if !data.isEmpty,
-          isFirst.withLock({ first in
-            defer { first = false }; return first
-          })
-        {
-          started.continuation.yield()
-          for await _ in gate.stream { break }
+  @Test(.ownThreads)
+  func `a slow consumer does not delay other requests, and gets its whole response`() async {
+    // A separate process: connections of other tests could push out a kept connection.
+    await #expect(processExitsWith: .success) {
+      let tests = HTTP2Tests()
+      try await tests.withServer([]) { client, url, server in
+        let received = Locked(0)
+        let isFirst = Locked(true)
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let started = AsyncStream.makeStream(of: Void.self)
+        var request = WebRequest(url: tests.large(url))
+        request.maximumResponseBytes = 3_000_000
+        request.destination = .stream { _, data in
+          received.withLock { $0 += data.count }
+          if !data.isEmpty,
+            isFirst.withLock({ first in
+              defer { first = false }; return first
+            })
+          {
+            started.continuation.yield()
+            for await _ in gate.stream { break }
+          }
         }
+        let slow = request
+        async let streamed = client.send(slow)
+        for await _ in started.stream { break }
+        // Some of the body arrives before the consumer holds the rest back. From then on requests
+        // use another connection, because reading their answers would mean storing the body.
+        repeat {
+          let text = try await client.send(WebRequest(url: url)).text
+          try #require(text == "hello")
+        } while tests.connectionCount(server) < 2
+        gate.continuation.yield()
+        let status = try await streamed.status
+        try #require(status == 200)
+        try #require(received.withLock { $0 } == 3_000_000)
+        try #require(tests.connectionCount(server) == 2)
       }
-      let slow = request
-      async let streamed = client.send(slow)
-      for await _ in started.stream { break }
-      // Some of the body arrives before the consumer holds the rest back. From then on requests use
-      // another connection, because reading their answers would mean storing the body.
-      repeat {
-        let text = try await client.send(WebRequest(url: url)).text
-        #expect(text == "hello")
-      } while connectionCount(server) < 2
-      gate.continuation.yield()
-      let status = try await streamed.status
-      #expect(status == 200)
-      #expect(received.withLock { $0 } == 3_000_000)
-      #expect(connectionCount(server) == 2)
     }
   }
 
-  @Test func `a response whose frames all arrive at once is returned completely`() async throws {
-    // The server sends two DATA frames and the end in one write. libcurl reads them at once, which
-    // is more than its default buffer holds.
-    let piece = [UInt8](repeating: 120, count: 15_000)
-    // If an earlier test's server had the same port, libcurl also opens a connection without
-    // requests.
-    let usedConnections = Locked(0)
-    try await withRawServer { connection, _ in
-      var isUsed = false
-      while let stream = connection.readRequest() {
-        if !isUsed { usedConnections.withLock { $0 += 1 } }
-        isUsed = true
-        connection.answer(stream, [piece, piece])
+  @Test(.ownThreads)
+  func `a response whose frames all arrive at once is returned completely`() async {
+    // A separate process: connections of other tests could push out a kept connection.
+    await #expect(processExitsWith: .success) {
+      // The server sends two DATA frames and the end in one write. libcurl reads them at once,
+      // which is more than its default buffer holds.
+      let piece = [UInt8](repeating: 120, count: 15_000)
+      let usedConnections = Locked(0)
+      try await HTTP2Tests().withRawServer { connection, _ in
+        var isUsed = false
+        while let stream = connection.readRequest() {
+          if !isUsed { usedConnections.withLock { $0 += 1 } }
+          isUsed = true
+          connection.answer(stream, [piece, piece])
+        }
+      } body: { client, url in
+        for _ in 0..<5 {
+          let response = try await client.send(WebRequest(url: url))
+          try #require(response.body == Data(piece + piece))
+        }
+        try #require(usedConnections.withLock(\.self) == 1)
       }
-    } body: { client, url in
-      for _ in 0..<5 {
-        let response = try await client.send(WebRequest(url: url))
-        #expect(response.body == Data(piece + piece))
-      }
-      #expect(usedConnections.withLock(\.self) == 1)
     }
   }
 

@@ -1,5 +1,4 @@
 import Foundation
-import ProgramSupport
 import SQBasics
 import SQLoopback
 import SequencingOAuth

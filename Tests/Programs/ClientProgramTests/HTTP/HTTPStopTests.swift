@@ -79,10 +79,13 @@ import Testing
       let fixture = try SlowServer()
       let probe = try fixture.probe("send")
       do {
-        _ = await fixture.hasRequest.value()
+        try await eventually("the second request arrives", within: .seconds(60)) {
+          try await expectRunning(probe)
+          return fixture.hasRequest.current != nil
+        }
         probe.signal(SIGSTOP)
         try await eventually("the probe stops", within: .seconds(60)) {
-          guard probe.isRunning else { throw Ended(said: probe.output + probe.errors) }
+          try await expectRunning(probe)
           return probe.isStopped
         }
         return (fixture, probe)
@@ -90,6 +93,13 @@ import Testing
         fixture.server.stop()
       }
     }
+  }
+
+  /// Throws what a probe has printed, if it has ended.
+  private func expectRunning(_ probe: ChildProcess) async throws {
+    guard !probe.isRunning else { return }
+    let result = try await probe.result()
+    throw Ended(said: result.output + result.errors)
   }
 
   /// A gate that blocks the event loop's thread once, as if the process were stopped.

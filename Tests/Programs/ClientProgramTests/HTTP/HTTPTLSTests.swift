@@ -9,7 +9,7 @@ import Testing
 @testable import TestSupport
 
 /// Trust decisions, tested with OpenSSL's own server.
-@Suite(.timeLimit(.minutes(3)), .requires(ProgramRequirement(programs: ["openssl"])))
+@Suite(.timeLimit(.minutes(10)), .requires(ProgramRequirement(programs: ["openssl"])))
 struct HTTPTLSTests {
   let certificates: Certificates
 

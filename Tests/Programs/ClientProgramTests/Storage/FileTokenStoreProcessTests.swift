@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import ProgramSupport
 import SequencingOAuth
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
-import ProgramSupport
 import SQBasics
+import TestSupport
 import Testing
 
 @testable import SequencingOAuth

@@ -315,7 +315,10 @@ import Testing
     let terminal = try PseudoTerminal()
     let told = Told()
     let browser = Self.browser(folder, terminal, told)
-    let fixture = try OAuthFixture().register(redirectURI: "http://127.0.0.1/cb")
+    // No other server gets the port after the sign-in has closed it.
+    let reservation = try BoundSocket()
+    let fixture = try OAuthFixture()
+      .register(redirectURI: "http://127.0.0.1:\(reservation.port)/cb")
     fixture.oauth.environment.userAgent = CustomUserAgent { try await browser.open($0) }
     fixture.oauth.authorizeUser()
     try await eventually("the browser has the terminal") { terminal.everything.contains("ready") }
@@ -336,11 +339,13 @@ import Testing
       try terminal.press("leave\n")
       #expect(await fixture.delegate.events(1) == [.cancelled])
     case .never:
+      await fixture.clock.hasSleeper()
       fixture.clock.advance(by: 300)
       #expect(await fixture.delegate.events(1) == [.cancelled])
       #expect(!folder.exists("w3m.line"), "the browser was not killed")
     }
     #expect(told.words == ["will", "did"])
+    withExtendedLifetime(reservation) {}
   }
 
   /// A record of the calls of `willUseTerminal` ("will") and `didUseTerminal` ("did"), in order.

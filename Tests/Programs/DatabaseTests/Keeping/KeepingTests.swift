@@ -101,11 +101,16 @@ private final class WaitedStore: SharedTokenStore {
       try await accounts.add(["a"], expiringAfter: 1)
       accounts.sandbox.revokeEverything()
       try await accounts.add(["b"], expiringAfter: 1)
+      // Without the gate, the keeper could have an event before its stream exists.
+      let isWatched = Gate(isOpen: false)
+      accounts.sandbox.misbehave(at: .token, .hold(until: { await isWatched.opened() }), times: 2)
       let keeper = accounts.keeper()
       let events = KeptEvents(keeper)
-      try await eventually("both accounts have an event") { events.all.count >= 2 }
+      isWatched.open()
+      try await eventually("both accounts have an event") { events.current.count >= 2 }
       await keeper.stop()
-      #expect(Set(events.all) == ["a ended: invalid_grant", "b refreshed"])
+      let all = await events.all()
+      #expect(Set(all) == ["a ended: invalid_grant", "b refreshed"])
       #expect(try await accounts.open().list() == ["b"])
     }
   }
@@ -118,13 +123,18 @@ private final class WaitedStore: SharedTokenStore {
   {
     try await KeptAccounts.running(store) { accounts in
       try await accounts.add(Self.ids, expiringAfter: 1)
+      // Without the gate, the keeper could have an event before its stream exists.
+      let isWatched = Gate(isOpen: false)
       accounts.sandbox.misbehave(
-        at: .token, .unavailable(retryAfter: 1), times: 3)
+        at: .token, .hold(until: { await isWatched.opened() }, then: .unavailable(retryAfter: 1)),
+        times: 3)
       let keeper = accounts.keeper(atOnce: 2)
       let events = KeptEvents(keeper)
+      isWatched.open()
       try await eventually("all accounts are renewed") { keeper.totals.refreshed >= Self.ids.count }
       await keeper.stop()
-      #expect(events.all.first?.hasSuffix("failed: temporarily_unavailable") == true)
+      let first = await events.all().first
+      #expect(first?.hasSuffix("failed: temporarily_unavailable") == true)
       #expect(keeper.totals.paused >= 2)
       // Each of the three failures is one more request.
       #expect(accounts.refreshes == Self.ids.count + 3)
@@ -210,11 +220,19 @@ private final class WaitedStore: SharedTokenStore {
     try await KeptAccounts.with(.seconds(3600), { files.store() }) { accounts in
       try await accounts.add(["a", "b", "c"], expiringAfter: 1)
       try await files.sql("UPDATE accounts SET value=x'00' WHERE id='b'")
-      let keeper = accounts.keeper()
+      // Without the gate, the keeper could have an event before its stream exists.
+      let isWatched = Gate(isOpen: false)
+      let store = LateStore {
+        await isWatched.opened()
+        return files.store()
+      }
+      let keeper = accounts.keeper(of: store)
       let events = KeptEvents(keeper)
-      try await eventually("each account has an event") { events.all.count >= 3 }
+      isWatched.open()
+      try await eventually("each account has an event") { events.current.count >= 3 }
       await keeper.stop()
-      #expect(Set(events.all) == ["a refreshed", "b failed: store_damaged", "c refreshed"])
+      let all = await events.all()
+      #expect(Set(all) == ["a refreshed", "b failed: store_damaged", "c refreshed"])
       #expect(try await accounts.open().list() == ["a", "b", "c"])
     }
   }

@@ -3,9 +3,10 @@ import SequencingOAuthBackend
 
 @testable import SQBasics
 
-/// The events of a keeper so far.
+/// The events of a keeper.
 final class KeptEvents: Sendable {
   private let events = Locked<[String]>([])
+  private let isRead = OneShot<Void>()
 
   init(_ keeper: AccountKeeper) {
     let stream = keeper.events()
@@ -22,8 +23,16 @@ final class KeptEvents: Sendable {
           }
         self.events.withLock { $0.append(text) }
       }
+      self.isRead.resolve(())
     }
   }
 
-  var all: [String] { events.withLock { $0 } }
+  /// The events so far.
+  var current: [String] { events.withLock { $0 } }
+
+  /// Returns all events after the keeper has stopped.
+  func all() async -> [String] {
+    await isRead.wait()
+    return current
+  }
 }

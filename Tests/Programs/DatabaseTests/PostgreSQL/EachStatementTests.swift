@@ -99,15 +99,19 @@ import Testing
               async let refreshed: Void = host.refresh(accounts)
               try await fault(host, server)
               try await refreshed
-              return !host.relay.isFaultExpected
+              // The count comes first, because a late request may still meet the fault.
+              let requests = host.relay.requests
+              let isMet = !host.relay.isFaultExpected
+              #expect(isMet || requests < number, "request \(number)")
+              return isMet
             }
           }
           for try await isMet in group where isMet { met += 1 }
           return met
         }
         // The last requests announce the change, perhaps after the refresh, so their faults may not
-        // occur.
-        #expect(met > count - 5)
+        // occur. Some hosts also make fewer requests than the undisturbed ones.
+        #expect(met > 15)
         // Each account was refreshed once and is still signed in.
         for record in try await accounts.open().all() {
           let token = try #require(record.token.refreshToken)

@@ -57,12 +57,16 @@ import Testing
           accounts.refreshes >= ids.count
         }
         try await open().changeKey(to: Self.newKey)
-        let refreshes = accounts.refreshes
+        let (refreshes, store) = (accounts.refreshes, open())
+        let before = Set(try await store.all().compactMap(\.token.refreshToken))
+        #expect(before.count == ids.count)
         try await eventually("all accounts are renewed again", within: .seconds(100)) {
-          accounts.refreshes >= refreshes + 2 * ids.count
+          guard accounts.refreshes >= refreshes + 2 * ids.count else { return false }
+          return try await before.isDisjoint(with: store.all().compactMap(\.token.refreshToken))
         }
         for keeper in keepers { await keeper.stop() }
-        #expect(keepers.map(\.totals.failed) == [0, 0, 0])
+        // On a busy machine a call may fail because of its time limit. The keeper repeats it.
+        #expect(keepers.map(\.totals.ended) == [0, 0, 0])
         #expect(try await Self.old(server) == "0")
         let after = try await Self.store(server, Self.newKey).all()
         #expect(after.map(\.id) == ids.sorted())
@@ -195,14 +199,18 @@ import Testing
       let relay = try TCPRelay(to: server.port)
       let store = PostgreSQLTokenStore(
         connection: server.connection(through: relay.port), key: Self.newKey, otherKeys: [.testKey],
-        connections: 1, limit: .seconds(2))
+        connections: 1, limit: .seconds(5))
       try await eventually("the store connects") { (try? await store.list()) != nil }
       // A statement takes two requests: the first prepares it, and the second runs it.
       relay.expect(.requestWaits, atRequest: 3)
       await failure(.storeFailed) { try await store.take(atMost: 1, for: .seconds(600)) }
-      relay.speakAgain()
-      // The next call must not read a late answer of the earlier one.
-      #expect(try await eventually { try? await store.list() } == ["a"])
+      // The next call must not read a late answer of the earlier one. If the earlier call failed
+      // before its third request, a later call meets the fault.
+      let ids = try await eventually("the store answers") { () async -> [String]? in
+        relay.speakAgain()
+        return try? await store.list()
+      }
+      #expect(ids == ["a"])
     }
   }
 

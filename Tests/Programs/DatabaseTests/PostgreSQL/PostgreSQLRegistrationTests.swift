@@ -70,7 +70,7 @@ import Testing
         """
         BEGIN;
         UPDATE \(table) SET value = (SELECT value FROM \(temporary));
-        \(Self.waiting)
+        \(PostgreSQLServer.untilAnotherWaits(for: "locktype = 'transactionid'"))
         COMMIT
         """)
       try await eventually("the save has begun") {
@@ -123,17 +123,6 @@ import Testing
     }
   }
 
-  /// SQL that keeps its transaction open until another transaction waits for it.
-  private static let waiting = """
-    DO $$ BEGIN
-      FOR attempt IN 1..3000 LOOP
-        EXIT WHEN EXISTS (
-          SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid');
-        PERFORM pg_sleep(0.01);
-      END LOOP;
-    END $$;
-    """
-
   /// Both hosts have read the store before one of them saves.
   @Test(arguments: [false, true])
   func `a host that saves a registration second gets the first host's registration`(
@@ -153,7 +142,7 @@ import Testing
         BEGIN;
         INSERT INTO \(table) SELECT * FROM \(temporary)
           ON CONFLICT (server) DO UPDATE SET value = excluded.value;
-        \(Self.waiting)
+        \(PostgreSQLServer.untilAnotherWaits(for: "locktype = 'transactionid'"))
         COMMIT
         """)
       try await eventually("the first save has begun") {
@@ -168,5 +157,20 @@ import Testing
       _ = try await first
       #expect(try await store.registration(at: all[0].issuer) == all[0])
     }
+  }
+}
+
+extension PostgreSQLServer {
+  /// Returns SQL that keeps its transaction open until another transaction waits for a lock of a
+  /// kind.
+  static func untilAnotherWaits(for lock: String) -> String {
+    """
+    DO $$ BEGIN
+      FOR attempt IN 1..3000 LOOP
+        EXIT WHEN EXISTS (SELECT FROM pg_locks WHERE NOT granted AND \(lock));
+        PERFORM pg_sleep(0.01);
+      END LOOP;
+    END $$;
+    """
   }
 }

@@ -63,10 +63,15 @@ import Testing
     try await SharedAccount.running { account in
       let (server, store) = (account.server, store(account.server))
       let lease = try #require(try await store.lease("a"))
-      // Other sessions may read the table but not write to it.
+      // Other sessions may read the table but not write to it. The lock ends one second after the
+      // release begins to wait for it.
       async let slow = server.run(
         """
-        BEGIN; LOCK TABLE sequencing_oauth.leases IN SHARE MODE; SELECT pg_sleep(1); COMMIT
+        BEGIN;
+        LOCK TABLE sequencing_oauth.leases IN SHARE MODE;
+        \(PostgreSQLServer.untilAnotherWaits(for: "relation = 'sequencing_oauth.leases'::regclass"))
+        SELECT pg_sleep(1);
+        COMMIT
         """)
       try await eventually("the table is locked") {
         try await server.run(

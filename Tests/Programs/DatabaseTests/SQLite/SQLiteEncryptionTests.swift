@@ -136,7 +136,7 @@ import Testing
   /// The database cannot grow, as on a full disk, but its log can.
   ///
   /// A limit on the size of files is for a whole process, so the test runs in its own process.
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.ownThreads, .timeLimit(.minutes(2)))
   func `if the log cannot be emptied, saves and a change of the key succeed but an erasure fails`()
     async throws
   {

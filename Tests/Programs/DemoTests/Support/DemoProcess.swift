@@ -95,6 +95,11 @@ final class DemoProcess: Sendable {
     process.signal(signal)
   }
 
+  /// Suspends the program until it gets SIGCONT.
+  func freeze() async throws {
+    try await process.freeze()
+  }
+
   /// The program's path beside the test bundle.
   private static let executable = BuiltProgram.path("sq-demo")
 

@@ -1,6 +1,5 @@
 import Foundation
 import GRPCValueSupport
-import ProgramSupport
 import SequencingOAuth
 import SequencingOAuthGRPC
 import TestSupport

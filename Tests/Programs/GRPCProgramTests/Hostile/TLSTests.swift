@@ -147,6 +147,7 @@ struct TLSTests {
     #expect(error.oauthError?.code == .tlsFailed)
     #expect(error.message.contains("no application protocol"))
     await server.stop()
+    withExtendedLifetime(socket) {}
   }
 
   // MARK: Over TLS
@@ -253,5 +254,6 @@ struct TLSTests {
     await rpcFailure(.unavailable) { try await call.response() }
     try await eventually("the renegotiation is refused") { try text().contains("no renegotiation") }
     await server.stop()
+    withExtendedLifetime(socket) {}
   }
 }

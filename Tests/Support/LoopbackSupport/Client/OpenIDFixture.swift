@@ -14,8 +14,12 @@ struct OpenIDFixture {
   var oauth: SQOAuth { fixture.oauth }
 
   /// Creates a client whose ID tokens are signed with an algorithm, and a sandbox with options.
+  ///
+  /// The sandbox has the client's clock, unless `sharesClock` is `false`. The client's clock stands
+  /// still, so with another clock the ID tokens of a slow test would be issued in the future.
   init(
     _ algorithm: SandboxSigningAlgorithm = .rs256, scope: String = "openid profile email",
+    sharesClock: Bool = true,
     changeSandbox: (inout SandboxOptions) -> Void = { _ in },
     change: (inout ClientConfiguration) -> Void = { _ in }
   ) async throws {
@@ -25,7 +29,7 @@ struct OpenIDFixture {
     var options = SandboxOptions()
     options.clients = [client]
     changeSandbox(&options)
-    fixture = try await SandboxFixture(options)
+    fixture = try await SandboxFixture(options, sharesClock: sharesClock)
     try fixture.register(clientID: "relying-party", secret: Self.secret, scope: scope) {
       $0.idTokenAlgorithm = JWSAlgorithm(rawValue: algorithm.rawValue)
       $0.postLogoutRedirectURI = try? RedirectURI("com.example.app:/signed-out")

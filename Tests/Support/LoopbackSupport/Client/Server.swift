@@ -9,11 +9,11 @@ final class Server: Sendable {
   let loopback: LoopbackServer
   private let recorder: Recorder
 
-  /// Starts a server.
+  /// Starts a server on a given port or, by default, on a free one.
   ///
   /// The handler gets each request and the number of earlier ones.
   init(
-    address: LoopbackAddress = .ipv4,
+    address: LoopbackAddress = .ipv4, port: UInt16 = 0,
     handler: @escaping @Sendable (LoopbackRequest, Int) async -> LoopbackReply
   ) throws {
     let recorder = Recorder()
@@ -22,7 +22,7 @@ final class Server: Sendable {
     // left.
     limits.connections = 8_192
     limits.requestTime = .seconds(60)
-    loopback = try LoopbackServer(address: address, limits: limits) { request in
+    loopback = try LoopbackServer(address: address, port: port, limits: limits) { request in
       await handler(request, recorder.add(request))
     }
     self.recorder = recorder

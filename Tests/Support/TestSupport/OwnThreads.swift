@@ -1,16 +1,16 @@
 import Dispatch
-public import Testing
+package import Testing
 
 /// A trait that runs a test outside Swift's thread pool: `@Test(.ownThreads)`.
 ///
 /// A test that expects its process to exit (`#expect(processExitsWith:)`) reads the output of that
 /// process in calls that block. On a machine with two cores, one such test holds the whole pool,
 /// and every other test waits until that process has ended.
-public struct OwnThreads: TestTrait, TestScoping {
+package struct OwnThreads: TestTrait, TestScoping {
   private static let executor = ThreadExecutor()
 
   /// Runs the test with an executor that gives each job its own thread.
-  public func provideScope(
+  package func provideScope(
     for test: Test, testCase: Test.Case?,
     performing work: @concurrent @Sendable () async throws -> Void
   ) async throws {
@@ -20,7 +20,7 @@ public struct OwnThreads: TestTrait, TestScoping {
 
 extension Trait where Self == OwnThreads {
   /// Runs a test outside Swift's thread pool, because it blocks while it waits for a process.
-  public static var ownThreads: Self { OwnThreads() }
+  package static var ownThreads: Self { OwnThreads() }
 }
 
 /// An executor that gives each job its own thread.
