@@ -203,9 +203,11 @@ struct DatabaseSchema: Sendable {
           """, until: start + time)
       deadline += ContinuousClock.now - start
     } catch {
-      // During this pause, the statements of other hosts that wait for the lock can run.
+      // During this pause, the statements of other hosts that wait for the lock can run. Without
+      // the last second, the next attempt could time out, and its error would not name the cause.
       let pause = Duration.seconds(2) * Double.random(in: 0.5...1.5)
-      guard error.state == PostgreSQLError.lockNotFree, ContinuousClock.now + pause < deadline
+      guard error.state == PostgreSQLError.lockNotFree,
+        ContinuousClock.now + pause + .seconds(1) < deadline
       else { throw error }
       usleep(useconds_t(pause / .microseconds(1)))
     }
