@@ -13,7 +13,7 @@ extension AuthorizationModule {
   package func alone<Value>(
     within limit: Duration, _ work: (_ hasWaited: Bool) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    try await session.account.withLease(within: limit) { outcome throws(SQOAuthError) in
+    try await session.account.leased(within: limit) { outcome throws(SQOAuthError) in
       switch outcome {
       case .success(let waited):
         return try await work(waited > .seconds(1))

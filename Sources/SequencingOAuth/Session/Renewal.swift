@@ -35,7 +35,8 @@ struct Renewal: Sendable {
 
   /// Renews a record; the outcome has no token if the renewal was invalidated in the meantime.
   func run(_ record: AccountRecord) async -> Outcome {
-    await account.leased(waits: false) { noLease in
+    await account.leased(waits: false) { lease in
+      let noLease = lease.error
       // While the renewal waited, the session may have found another process's token in the store.
       guard session.decide({ $0.stopsWaiting(change) }) else { return .success(nil) }
       do throws(SQOAuthError) {

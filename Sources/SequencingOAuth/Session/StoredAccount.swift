@@ -106,26 +106,14 @@ extension StoredAccount {
 
   /// Runs `work` under the lease, so that no other session or process changes the account.
   ///
-  /// If the session cannot get the account's lease, `work` runs nevertheless and gets the reason.
+  /// `work` gets the time for which another session had the lease. If the session cannot get the
+  /// account's lease, `work` runs nevertheless and gets the reason.
   ///
   /// If `waits` is `false` and another process has the lease, `work` gets the reason immediately
   /// while ``hurrying(_:)`` runs.
   ///
   /// The wait for another process ends after `limit`.
   func leased<Value, Failure>(
-    waits: Bool = true, within limit: Duration = SessionLease.longestWait,
-    _ work: (SQOAuthError?) async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    try await withLease(waits: waits, within: limit) { outcome throws(Failure) in
-      try await work(outcome.error)
-    }
-  }
-
-  /// Runs `work` under the lease, as ``leased(waits:within:_:)`` does.
-  ///
-  /// `work` gets the time for which another session had the lease, or the reason why this session
-  /// could not get it.
-  func withLease<Value, Failure>(
     waits: Bool = true, within limit: Duration = SessionLease.longestWait,
     _ work: (SessionLease.Outcome) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

@@ -1,3 +1,5 @@
+import SQBasics
+
 // Takes over other processes' changes as soon as the store reports them.
 extension TokenSession {
   /// Starts to observe the account in the store, unless the session already does so.
@@ -68,9 +70,9 @@ extension TokenSession {
 
   /// Writes the session's record to the store again, after the store has lost it.
   private func bringBack(_ held: AccountRecord, in account: StoredAccount) async {
-    await account.leased { noLease in
+    await account.leased { lease in
       // Without the lease, nothing is saved: the process that has it may be refreshing the token.
-      guard noLease == nil else { return }
+      guard lease.error == nil else { return }
       _ = await save(held, unlessNewer: await account.look(), in: account) {
         $0.changeUnderWay == nil && $0.record == held
       }
