@@ -27,16 +27,19 @@ extension SessionState {
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast
       dates.append(max(renewalDate, failure?.until ?? .distantPast, rest))
     }
-    // During a change, no attempt to save the record is due: the change stores its own record, or
-    // the timer is set again after it.
-    if changeUnderWay == nil {
-      if let unsaved {
-        dates.append(unsaved.backOff.until)
-      } else if isMoving, record != nil {
-        dates.append(.distantPast)
-      }
-    }
+    if let unstored { dates.append(unstored.backOff?.until ?? .distantPast) }
     return dates.min()
+  }
+
+  /// The record that the store lacks because a save failed or because the app has set another
+  /// store, and the pause after the failure.
+  ///
+  /// During a change it is `nil`: the change stores its own record, or the timer is set again after
+  /// it.
+  private var unstored: (record: AccountRecord, backOff: BackOff?)? {
+    guard changeUnderWay == nil else { return nil }
+    if let unsaved { return (unsaved.record, unsaved.backOff) }
+    return isMoving ? record.map { ($0, nil) } : nil
   }
 
   /// The error of the last attempt to save the current record; `nil` if no attempt failed.
@@ -49,10 +52,9 @@ extension SessionState {
   /// ignored. During a change, the result is `nil`, because the store may be about to get the
   /// change's record.
   func recordToSaveAgain(at now: Date?) -> AccountRecord? {
-    guard changeUnderWay == nil else { return nil }
-    guard let unsaved else { return isMoving ? record : nil }
-    if let now, unsaved.backOff.isInForce(at: now) { return nil }
-    return unsaved.record
+    guard let unstored else { return nil }
+    if let now, unstored.backOff?.isInForce(at: now) == true { return nil }
+    return unstored.record
   }
 
   /// Returns whether a change is still running and has not been invalidated.
