@@ -12,8 +12,7 @@ import Testing
   @Test(.ownThreads, arguments: NginxFixture.Way.allCases)
   func `WebDAV requests create, copy, move and delete files`(way: NginxFixture.Way) async {
     // A separate process: connections of other tests could push out a kept connection.
-    await #expect(processExitsWith: .success) { [isHTTP1 = (way == .http1) as Bool] in
-      let way = isHTTP1 ? NginxFixture.Way.http1 : .http2
+    await #expect(processExitsWith: .success) { [way = way as NginxFixture.Way] in
       try await NginxFixture.running { fixture in
         func send(
           _ method: String, _ path: String, to destination: String? = nil,

@@ -63,7 +63,7 @@ struct NginxFixture: Sendable {
   }
 
   /// The HTTP version for requests to nginx.
-  enum Way: CaseIterable, Sendable { case http1, http2 }
+  enum Way: String, Codable, CaseIterable, Sendable { case http1, http2 }
 
   /// Returns a request for a path.
   func request(
