@@ -67,14 +67,20 @@ extension RPCCall {
     startIfPrepared()
     switch await outbox.send(frame.bytes) {
     case .taken: return
-    case .withdrawn:
-      throw RPCCallError(
-        .cancelled, "the task that called send was cancelled, so the message was not sent")
-    case .refused:
+    case .withdrawn: throw .sendCancelled
+    case .finished:
       if case .failure(let error)? = outcome.current { throw error }
       throw RPCCallError(
-        .failedPrecondition,
-        "the message was not sent: finishSending was called before, or the call has ended")
+        .failedPrecondition, "the message was not sent: finishSending was called before")
+    case .closed:
+      // The server's answer closes the outbox a moment before it ends the call.
+      switch await outcome.value() {
+      case .failure(let error)?: throw error
+      case .success?:
+        throw RPCCallError(
+          .failedPrecondition, "the message was not sent: the call has ended successfully")
+      case nil: throw .sendCancelled
+      }
     }
   }
 
@@ -100,6 +106,11 @@ extension RPCCall {
     startIfPrepared()
     outbox.finish()
   }
+}
+
+extension RPCCallError {
+  fileprivate static let sendCancelled = RPCCallError(
+    .cancelled, "the task that called send was cancelled, so the message was not sent")
 }
 
 /// A sequence of the messages that the server sends in one call, decoded.

@@ -9,8 +9,8 @@ final class MessageOutbox: Sendable {
   private struct Item {
     let id: Int
     let bytes: Data
-    /// The waiting sender; it gets `true` if the transport took the message.
-    let sender: CheckedContinuation<Bool, Never>
+    /// The waiting sender.
+    let sender: CheckedContinuation<Outcome, Never>
   }
 
   private struct State {
@@ -20,7 +20,8 @@ final class MessageOutbox: Sendable {
     var taken = 0
     /// Whether the app has finished sending, so that no further message is accepted.
     var isFinished = false
-    /// Whether the call has ended, so that the transport takes no further message.
+    /// Whether the call has ended or its answer has come, so that the transport takes no further
+    /// message.
     var isClosed = false
     /// A closure that tells the transport that there are bytes to take.
     var wake: (@Sendable () -> Void)?
@@ -33,7 +34,10 @@ final class MessageOutbox: Sendable {
   /// The result of sending a message.
   enum Outcome {
     case taken
-    case refused
+    /// The app had already finished sending.
+    case finished
+    /// The call had ended, or its answer had arrived.
+    case closed
     /// The sender was cancelled before the message was sent.
     case withdrawn
   }
@@ -43,24 +47,22 @@ final class MessageOutbox: Sendable {
       state.lastID += 1
       return state.lastID
     }
-    let isTaken = await withTaskCancellationHandler {
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { put(Item(id: id, bytes: bytes, sender: $0)) }
     } onCancel: {
       withdraw(id)
     }
-    if isTaken { return .taken }
-    return Task.isCancelled ? .withdrawn : .refused
   }
 
   private func put(_ item: Item) {
-    let (isRefused, wake) = state.withLock { state in
-      if state.isFinished || state.isClosed || Task.isCancelled {
-        return (true, (@Sendable () -> Void)?.none)
-      }
+    let (refusal, wake) = state.withLock { state -> (Outcome?, (@Sendable () -> Void)?) in
+      if Task.isCancelled { return (.withdrawn, nil) }
+      if state.isFinished { return (.finished, nil) }
+      if state.isClosed { return (.closed, nil) }
       state.items.append(item)
-      return (false, state.wake)
+      return (nil, state.wake)
     }
-    if isRefused { item.sender.resume(returning: false) }
+    if let refusal { item.sender.resume(returning: refusal) }
     wake?()
   }
 
@@ -72,7 +74,7 @@ final class MessageOutbox: Sendable {
       else { return nil }
       return state.items.remove(at: index)
     }
-    item?.sender.resume(returning: false)
+    item?.sender.resume(returning: .withdrawn)
   }
 
   /// Ends the request after the messages in the queue.
@@ -101,15 +103,15 @@ final class MessageOutbox: Sendable {
   /// Copies the next bytes to send into a buffer.
   func take(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
     let (piece, senders) = state.withLock { state in Self.take(&state, into: buffer) }
-    for sender in senders { sender.resume(returning: true) }
+    for sender in senders { sender.resume(returning: .taken) }
     return piece
   }
 
   private static func take(
     _ state: inout State, into buffer: UnsafeMutableRawBufferPointer
-  ) -> (Piece, [CheckedContinuation<Bool, Never>]) {
+  ) -> (Piece, [CheckedContinuation<Outcome, Never>]) {
     var count = 0
-    var senders: [CheckedContinuation<Bool, Never>] = []
+    var senders: [CheckedContinuation<Outcome, Never>] = []
     while let item = state.items.first, count < buffer.count {
       let rest = item.bytes.dropFirst(state.taken).prefix(buffer.count - count)
       rest.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
@@ -121,10 +123,12 @@ final class MessageOutbox: Sendable {
       senders.append(item.sender)
     }
     if count > 0 { return (.bytes(count), senders) }
-    return (state.isFinished || state.isClosed ? .end : .wait, [])
+    // To the server, the end of the request means that all messages have come. A call that ends
+    // early is reset instead.
+    return (state.isFinished && !state.isClosed ? .end : .wait, [])
   }
 
-  /// Closes the queue because the call has ended; waiting senders fail.
+  /// Closes the queue because the call has ended or its answer has come; waiting senders fail.
   func close() {
     let items = state.withLock { state in
       state.isClosed = true
@@ -133,6 +137,6 @@ final class MessageOutbox: Sendable {
       defer { state.items = [] }
       return state.items
     }
-    for item in items { item.sender.resume(returning: false) }
+    for item in items { item.sender.resume(returning: .closed) }
   }
 }

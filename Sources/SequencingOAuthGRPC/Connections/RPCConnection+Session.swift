@@ -48,7 +48,8 @@ extension RPCConnection: HTTP2SessionOwner {
   func content(
     of stream: Int32, into buffer: UnsafeMutableRawBufferPointer
   ) -> HTTP2Session.Piece {
-    streams[stream]?.content(into: buffer) ?? .last(0)
+    // A forgotten stream is reset; its end would tell the server that the request is complete.
+    streams[stream]?.content(into: buffer) ?? .wait
   }
 
   func hasOpened(_ stream: Int32) {

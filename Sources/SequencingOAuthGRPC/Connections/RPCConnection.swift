@@ -85,8 +85,22 @@ final class RPCConnection {
     session?.reset(stream.id, .cancel)
     if !stream.isSent { abandoned += 1 }
     // A server that allows no streams must not make the client use ever more memory.
-    if abandoned >= Self.maximumAbandoned { isDraining = true }
+    if abandoned >= Self.maximumAbandoned { drain() }
     forget(stream)
+  }
+
+  /// Accepts no further attempts, and moves those that were not sent yet.
+  ///
+  /// nghttp2 keeps an attempt back while the server allows no further stream. The streams under way
+  /// may last for hours.
+  private func drain() {
+    isDraining = true
+    for stream in streams.values.sorted(by: { $0.id < $1.id })
+    where !stream.isSent && stream.isMovable && stream.result == nil {
+      session?.reset(stream.id, .cancel)
+      streams[stream.id] = nil
+      moved.append(stream)
+    }
   }
 
   /// Removes an attempt that has a result.
@@ -126,8 +140,8 @@ final class RPCConnection {
   }
 
   func sayGoodbye(_ farewell: String) {
-    isDraining = true
     self.farewell = farewell
+    drain()
   }
 
   /// Closes the connection if both sides have finished with it.

@@ -48,6 +48,7 @@ final class RPCStream: @unchecked Sendable {
   private var moves = 0
   private(set) var isWaitingForContent = false
 
+  /// How much of the message, or of ``replay``, was sent on this connection.
   private var position = 0
   /// The sent content of the outbox, kept while it may have to be sent again.
   private var replay = Data()
@@ -127,6 +128,7 @@ final class RPCStream: @unchecked Sendable {
   ) -> HTTP2Session.Piece {
     isWaitingForContent = false
     if position < replay.count { return .bytes(copy(replay, into: buffer)) }
+    if !isReplayable { forgetReplay() }
     switch outbox.take(into: buffer) {
     case .bytes(let count):
       keep(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -140,7 +142,7 @@ final class RPCStream: @unchecked Sendable {
 
   private func keep(_ bytes: UnsafeRawBufferPointer) {
     guard isReplayable else { return }
-    if head == nil, replay.count + bytes.count <= Self.replayLimit {
+    if replay.count + bytes.count <= Self.replayLimit {
       replay.append(contentsOf: bytes)
       position = replay.count
     } else {
@@ -148,8 +150,14 @@ final class RPCStream: @unchecked Sendable {
     }
   }
 
+  /// Keeps no more content: the attempt is not made again.
   private func endReplay() {
     isReplayable = false
+    // After a move, a part of the kept content may still have to be sent on this connection.
+    if position == replay.count { forgetReplay() }
+  }
+
+  private func forgetReplay() {
     replay = Data()
     position = 0
   }

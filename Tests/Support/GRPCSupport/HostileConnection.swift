@@ -26,6 +26,8 @@ final class HostileConnection {
     var counts: [Bytes.Kind: Int] = [:]
     /// The number of bytes of content on all streams.
     var content = 0
+    /// The first bytes of this content.
+    var contentStart: [UInt8] = []
     /// The HTTP/1 head that ``Step/head`` read.
     var head = ""
     var isOver = false
@@ -41,11 +43,13 @@ final class HostileConnection {
 
   private static let keptFrames = 1000
   private static let keptBytes = 64
+  private static let keptContent = 1 << 20
 
   private let socket: Int32
   private let change: ((inout Log) -> Void) -> Void
   private var received: ArraySlice<UInt8> = []
   private var isOpen = true
+  private var content = 0
 
   init(_ socket: Int32, change: @escaping ((inout Log) -> Void) -> Void) {
     self.socket = socket
@@ -63,7 +67,10 @@ final class HostileConnection {
       var byte: UInt8 = 0
       if recv(socket, &byte, 1, Int32(MSG_PEEK)) <= 0 { isOpen = false }
     case .preface: _ = take(Bytes.preface.count)
-    case .wait(let kind, let stream): wait(for: kind, stream)
+    case .wait(let kind, let stream):
+      read { $0.kind == kind && (stream == nil || $0.stream == stream) }
+    case .content(let count): read { _ in content >= count }
+    case .requestEnd(let stream): read { $0.stream == stream && $0.flags.contains(.endStream) }
     case .anything: if received.isEmpty { read() }
     case .head: readHead()
     case .send(let bytes): send(bytes)
@@ -109,7 +116,13 @@ final class HostileConnection {
       kind: Bytes.Kind(rawValue: head[3]), flags: Bytes.Flags(rawValue: head[4]),
       stream: head.suffix(4).reduce(0) { $0 << 8 | UInt32($1) },
       payload: Array(payload.prefix(Self.keptBytes)))
-    if frame.kind == .data { change { $0.content += length } }
+    if frame.kind == .data {
+      content += length
+      change { log in
+        log.content += length
+        log.contentStart += payload.prefix(Self.keptContent - log.contentStart.count)
+      }
+    }
     return frame
   }
 
@@ -120,10 +133,11 @@ final class HostileConnection {
     }
   }
 
-  private func wait(for kind: Bytes.Kind, _ stream: UInt32?) {
+  /// Reads frames, at least one, until one of them is the last.
+  private func read(until isLast: (Frame) -> Bool) {
     while let frame = readFrame() {
       note(frame)
-      if frame.kind == kind, stream == nil || frame.stream == stream { return }
+      if isLast(frame) { return }
     }
   }
 

@@ -11,6 +11,10 @@ enum Step: Sendable {
   case preface
   /// Reads until a frame of this type has come, on the given stream or on any.
   case wait(Bytes.Kind, stream: UInt32? = nil)
+  /// Reads until this many bytes of content have come on the connection, on all streams together.
+  case content(Int)
+  /// Reads until the client has ended its request on the given stream.
+  case requestEnd(stream: UInt32 = 1)
   /// Waits until at least one byte has come.
   case anything
   /// Reads the head of an HTTP/1 request, as a proxy gets it.

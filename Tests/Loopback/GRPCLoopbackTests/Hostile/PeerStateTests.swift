@@ -95,6 +95,43 @@ import Testing
     #expect(connection.isDraining && connection.failure != nil)
   }
 
+  /// The server allows one stream, which may last for hours.
+  @Test func `after GOAWAY, a call that waits for a free stream moves to another connection`()
+    throws
+  {
+    let wire = GivenBytes(
+      Bytes.settings((3, 1)) + Bytes.settingsAcknowledgement, refusing: nil)
+    let connection = try RPCConnection(
+      wire, host: "127.0.0.1", authority: "127.0.0.1:1", keepAlive: nil)
+    while connection.read() {}
+    let (long, waiting) = (Self.stream(), Self.stream())
+    for stream in [long, waiting] { #expect(connection.begin(stream, at: Monotonic.now())) }
+    connection.flush()
+    #expect(long.isSent && !waiting.isSent)
+    wire.rest = Bytes.goAway(last: .max >> 1)[...]
+    while connection.read() {}
+    #expect(connection.moved.map { $0 === waiting } == [true])
+    #expect(long.result == nil && waiting.result == nil && connection.failure == nil)
+    // When the stream ends, the connection must not begin the moved call.
+    wire.rest = Bytes.answer()[...]
+    while connection.read() {}
+    connection.flush()
+    #expect(!waiting.isSent && connection.failure != nil)
+  }
+
+  @Test func `a connection with too many unsent calls lets the next ones go`() throws {
+    let connection = try Self.connection(Bytes.settings((3, 0)) + Bytes.settingsAcknowledgement)
+    while connection.read() {}
+    let waiting = Self.stream()
+    #expect(connection.begin(waiting, at: Monotonic.now()))
+    for _ in 0..<1000 {
+      let stream = Self.stream()
+      #expect(connection.begin(stream, at: Monotonic.now()))
+      connection.end(stream, .cancelled)
+    }
+    #expect(connection.isDraining && connection.moved.map { $0 === waiting } == [true])
+  }
+
   @Test func `an answer that arrived before the connection broke is kept`() throws {
     let connection = try Self.connection(
       Bytes.start + Bytes.answer([1, 2, 3]), refusing: .failed(errno: EPIPE))
@@ -135,10 +172,13 @@ import Testing
 /// A network connection that delivers bytes once.
 ///
 /// It accepts all bytes that the client sends or, if `refusal` is given, none.
-private final class GivenBytes: Wire {
+final class GivenBytes: Wire {
   let socket: Int32 = -1
   let context: OpaquePointer? = nil
-  private var rest: ArraySlice<UInt8>
+  /// The bytes that the client has not received yet.
+  var rest: ArraySlice<UInt8>
+  /// The bytes that the client has sent.
+  private(set) var sent: [UInt8] = []
   private let refusal: SocketIO.Outcome?
 
   init(_ bytes: [UInt8], refusing refusal: SocketIO.Outcome?) {
@@ -155,7 +195,9 @@ private final class GivenBytes: Wire {
   }
 
   func send(_ bytes: UnsafeRawBufferPointer) -> SocketIO.Outcome {
-    refusal ?? .bytes(bytes.count)
+    if let refusal { return refusal }
+    sent += bytes
+    return .bytes(bytes.count)
   }
 
   func watch(isWriting: Bool) {}
