@@ -115,10 +115,11 @@ struct Sandbox: Command {
     let grpc = try EmbeddedSandbox.startRPC(of: server, port: rpcPort)
     let report = SandboxReport(server, grpc, scopes: options.scopes, rules: rules)
     try console.result(printsJSON ? try report.json() : report.text)
-    // The server runs until a signal cancels the task. It records all requests, which this command
-    // does not use, so they are erased regularly.
+    // The servers run until a signal cancels the task. They record all requests, which this command
+    // does not use, so these are erased regularly.
     while !Task.isCancelled {
       server.forgetRequests()
+      grpc.forgetCalls()
       try? await Task.sleep(for: .seconds(60))
     }
     await grpc.stop()

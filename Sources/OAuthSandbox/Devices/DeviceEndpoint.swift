@@ -51,8 +51,7 @@ enum DeviceEndpoint {
       BrowserSessions.Pending(
         session: session, client: device.client, scopes: device.scopes, challenge: nil,
         end: .device(code), openID: device.openID,
-        mustSignIn: signIn.map { !device.openID.accepts($0, sandbox) }
-          ?? device.openID.prompts.contains("login"),
+        mustSignIn: device.openID.mustSignIn(after: signIn, sandbox),
         mustChooseAccount: device.openID.prompts.contains("select_account"), begun: sandbox.now,
         details: device.details, resources: device.resources))
     return ConsentEndpoint.page(id, cookie: session, sandbox)

@@ -72,8 +72,7 @@ enum AuthorizationEndpoint {
     let pending = BrowserSessions.Pending(
       session: session, client: checked.client, scopes: checked.scopes,
       challenge: checked.challenge, end: .redirect(back), openID: openID,
-      mustSignIn: signIn.map { !openID.accepts($0, sandbox) || !openID.acceptsContext(of: $0) }
-        ?? openID.prompts.contains("login"),
+      mustSignIn: openID.mustSignIn(after: signIn, sandbox),
       mustChooseAccount: openID.prompts.contains("select_account"), begun: sandbox.now,
       key: checked.key, details: checked.details, resources: checked.resources)
     if openID.prompts.contains("none") {

@@ -63,11 +63,11 @@ enum Grants {
       return
     }
     guard let verifier, (43...128).contains(verifier.utf8.count),
-      Crypto.digest(of: verifier) == challenge
+      verifier.utf8.allSatisfy(\.isUnreserved), Crypto.digest(of: verifier) == challenge
     else {
       throw .invalidGrant(
-        "code_verifier is missing, does not have 43 to 128 characters, or does not match the "
-          + "code_challenge.")
+        "code_verifier is missing, is not 43 to 128 letters, digits and -._~, or does not match "
+          + "the code_challenge.")
     }
   }
 
@@ -173,6 +173,12 @@ enum Grants {
 }
 
 extension SandboxState {
+  private func issuesRefreshTokens(to clientID: String) -> Bool {
+    guard options.issuesRefreshTokens, let client = client(clientID) else { return false }
+    return client.accepts(grantType: "refresh_token")
+      && TokenEndpoint.supportedGrantTypes(self).contains("refresh_token")
+  }
+
   /// Adds a grant that needed no consent page to the ledger, and returns its index.
   ///
   /// A user's grant with the scope `openid` begins a new session.
@@ -206,8 +212,8 @@ extension SandboxState {
 
   /// Issues tokens and returns the token response of RFC 6749, section 5.1.
   ///
-  /// `audiences` are the access token's audiences; `nil` stands for all audiences of the grant.
-  /// `key` is the thumbprint of the key that the tokens are bound to.
+  /// With `hasRefreshToken`, a client that may use a refresh token gets one. `audiences` are the
+  /// access token's audiences; `nil` stands for all audiences of the grant. `key` is the thumbprint of the key that the tokens are bound to.
   mutating func tokenResponse(
     grant: Int, scopes: [String], details: [SandboxJSON] = [], audiences: [String]? = nil,
     hasRefreshToken: Bool, key: String?
@@ -222,7 +228,7 @@ extension SandboxState {
     if let lifetime {
       json = json.setting("expires_in", to: .integer(Int(lifetime.components.seconds)))
     }
-    if hasRefreshToken && options.issuesRefreshTokens {
+    if hasRefreshToken, issuesRefreshTokens(to: ledger.grants[grant].clientID) {
       let refreshToken = issueRefreshToken(grant: grant, keyThumbprint: key)
       json = json.setting("refresh_token", to: .string(refreshToken))
       json = addingLifetimes(of: refreshToken, grant: grant, to: json)

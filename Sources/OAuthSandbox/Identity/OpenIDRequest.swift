@@ -97,6 +97,12 @@ struct OpenIDRequest: Sendable, Redacted {
     return maximumAge > 0 && sandbox.now.timeIntervalSince(signIn.date) <= Double(maximumAge)
   }
 
+  /// Returns whether the user must sign in, although the browser may remember a sign-in.
+  func mustSignIn(after signIn: UserSignIn?, _ sandbox: SandboxState) -> Bool {
+    guard let signIn else { return prompts.contains("login") }
+    return !accepts(signIn, sandbox) || !acceptsContext(of: signIn)
+  }
+
   /// Returns whether the `acr` of a sign-in suffices.
   func acceptsContext(of signIn: UserSignIn) -> Bool {
     !requiresACR || claims.idToken["acr"]?.texts.contains(signIn.acr) ?? false

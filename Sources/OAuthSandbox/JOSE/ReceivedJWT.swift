@@ -54,12 +54,14 @@ struct ReceivedJWT: Sendable, Redacted {
     return isSigned(by: key, algorithm)
   }
 
-  /// Returns whether the signature is an HMAC with SHA-256 and this secret of at least 32 bytes.
+  /// Returns whether the signature is an HMAC with this secret, which must have at least as many
+  /// bytes as the hash.
   ///
   /// - SeeAlso: RFC 7518, section 3.2 (the size of the secret)
   func isSigned(bySecret secret: String) -> Bool {
-    algorithm == .hs256 && secret.utf8.count >= 32
-      && SigningKey(secret: secret, algorithm: .hs256).signature(of: signed) == signature
+    guard let algorithm, algorithm.usesSecret else { return false }
+    let made = SigningKey(secret: secret, algorithm: algorithm).signature(of: signed)
+    return secret.utf8.count >= made.count && made == signature
   }
 }
 

@@ -135,6 +135,18 @@ import Testing
     #expect(try await poll("device-wrong") == "invalid_grant")
   }
 
+  @Test func `an earlier sign-in with a weaker acr does not connect a device`() async throws {
+    let visitor = SandboxVisitor()
+    let first = try await begin([("scope", "openid")])
+    _ = try await visitor.visit(page(first.verificationUriComplete))
+    let claims = #"{"id_token":{"acr":{"essential":true,"values":["urn:sandbox:careful"]}}}"#
+    let begun = try await begin([("scope", "openid"), ("claims", claims)])
+    sandbox.forgetRequests()
+    _ = try await visitor.visit(page(begun.verificationUriComplete))
+    #expect(sandbox.requests(to: .login).count == 1)
+    #expect(try await poll(begun.deviceCode) == "token")
+  }
+
   @Test func `an invalid device authorization request is rejected`() async throws {
     var limited = SandboxClient(id: "limited")
     limited.grantTypes = ["authorization_code"]

@@ -1,9 +1,10 @@
 import FoundationEssentials
-import OAuthSandbox
+import SQCrypto
 import SQLoopback
 import Testing
 
 @testable import LoopbackSupport
+@testable import OAuthSandbox
 
 @Suite(.timeLimit(.minutes(1))) struct TokenTests {
   @Test func `a code is exchanged for tokens`() async throws {
@@ -45,6 +46,65 @@ import Testing
     #expect(again.error == "invalid_grant")
     #expect(!sandbox.isActive(tokens.accessToken))
     #expect(!sandbox.isActive(try #require(tokens.refreshToken)))
+    await sandbox.stop()
+  }
+
+  /// RFC 7636, section 4.1.
+  @Test(arguments: [("0~_.-", 200), ("0+/=", 400), ("0 é", 400)])
+  func `a code_verifier may contain only unreserved characters`(end: String, status: Int)
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    let verifier = String(repeating: "a", count: 43) + end
+    let challenge = Base64URL.encode(Digest.sha256(verifier))
+    let code = try await client.code(["code_challenge": challenge])
+    let answer = try await client.redeem(code, ["code_verifier": verifier])
+    #expect(answer.status == status, "\(answer.text)")
+    await sandbox.stop()
+  }
+
+  /// RFC 7518, section 3.2, demands a secret that is as long as the hash.
+  @Test(arguments: [(.hs256, 32), (.hs384, 48), (.hs512, 64)] as [(SandboxSigningAlgorithm, Int)])
+  func `a client signs assertions with its secret by each listed algorithm`(
+    algorithm: SandboxSigningAlgorithm, size: Int
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    for (length, status) in [(size, 200), (size - 1, 401)] {
+      let secret = String(repeating: "s", count: length)
+      var client = SandboxClient(id: "signer-\(length)", secret: secret)
+      client.authentication = [.clientSecretJWT]
+      sandbox.register(client)
+      let now = Int(sandbox.now.timeIntervalSince1970)
+      let claims: SandboxJSON = [
+        "iss": .string(client.id), "sub": .string(client.id), "jti": .string(Crypto.secret("")),
+        "aud": .string(sandbox.issuer.absoluteString), "exp": .integer(now + 60),
+      ]
+      let key = SigningKey(secret: secret, algorithm: algorithm)
+      let answer = try await SandboxPeer(sandbox: sandbox).post(
+        "/token",
+        [
+          ("grant_type", "client_credentials"),
+          ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+          ("client_assertion", SandboxJWT(claims, key: key, namesKey: false).signed),
+        ])
+      #expect(answer.status == status, "\(length) bytes: \(answer.text)")
+    }
+    await sandbox.stop()
+  }
+
+  /// A client without the grant type could not use a refresh token.
+  @Test func `a client without the grant type refresh_token gets no refresh token`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let client = SandboxPeer(sandbox: sandbox)
+    for (grants, hasToken) in [(["authorization_code"], false), (nil, true)] as [([String]?, Bool)]
+    {
+      var app = SandboxClient.app
+      app.grantTypes = grants.map { Set($0) }
+      sandbox.register(app)
+      let tokens = try await client.redeem(try await client.code()).tokens()
+      #expect((tokens.refreshToken != nil) == hasToken)
+    }
     await sandbox.stop()
   }
 
