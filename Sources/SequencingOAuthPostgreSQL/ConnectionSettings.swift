@@ -31,8 +31,10 @@ struct ConnectionSettings: Redacted {
     {
       values["sslmode"] = "verify-full"
     }
+    // Not for `verify-ca`, which accepts any server's name: anyone can get a certificate of a public
+    // authority.
     let mode = values["sslmode"] ?? service["sslmode"] ?? environment["PGSSLMODE"]
-    if mode?.hasPrefix("verify-") == true, values["sslrootcert"] == nil,
+    if mode == "verify-full", values["sslrootcert"] == nil,
       environment["PGSSLROOTCERT"] == nil, service["sslrootcert"] == nil,
       !Self.hasAuthority(environment), let bundle = Self.systemBundle
     {

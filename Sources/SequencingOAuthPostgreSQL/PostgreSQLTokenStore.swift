@@ -42,8 +42,10 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// If neither the string nor the environment variable `PGSSLMODE` sets an `sslmode`, a server on
   /// another machine must use TLS with a certificate for its name (`verify-full`). The
   /// certificate's authority must be in `~/.postgresql/root.crt` or, without that file, be trusted
-  /// by the system. If a weaker mode is set, the store obeys it. The store also obeys every
-  /// parameter of a libpq service file (`service=`, `PGSERVICE`).
+  /// by the system. If a weaker mode is set, the store obeys it. The mode `verify-ca` does not check
+  /// the server's name, so it needs that file or `sslrootcert`. The store also obeys the parameters
+  /// of a libpq service file (`service=`, `PGSERVICE`), except `sslmode=prefer`: that is libpq's
+  /// own default, so the store cannot tell that the file sets it.
   ///
   /// The store opens at most `connections` connections for its calls. All hosts must use the same
   /// key; `otherKeys` are needed only for a change of the key with ``changeKey(to:)``. The store
