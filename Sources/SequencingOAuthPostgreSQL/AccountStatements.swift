@@ -115,7 +115,7 @@ struct AccountStatements: Sendable {
               OR version = $2::bigint + 1 AND value = $3::bytea)
           RETURNING version),
         eased AS (
-          UPDATE \(leases) SET sent = false, until = \(unsent)
+          UPDATE \(leases) SET sent = false, until = \(unsent), timeline = \(timeline)
           WHERE id = $1::bytea AND ticket = $4::bytea AND EXISTS (SELECT FROM saved))
         SELECT (SELECT version FROM saved), \(newestKey)
         """)
@@ -169,14 +169,17 @@ struct AccountStatements: Sendable {
             AND l.until <= pg_catalog.clock_timestamp()
         RETURNING \(SQLStatement.unsynced)
         """)
+    // Only a marked lease can be in doubt. Earlier versions may have left an unmarked one with that
+    // value.
     lookAtLease = SQLStatement(
       name: "look_at_lease",
       text: """
         WITH renewed AS (
           UPDATE \(leases) SET timeline = \(timeline),
             until = CASE WHEN sent THEN \(sent) ELSE \(unsent) END
-          WHERE id = $1::bytea AND (timeline NOT IN (\(timeline), \(doubted))
-            OR until > CASE WHEN sent THEN \(sent) ELSE \(unsent) END))
+          WHERE id = $1::bytea
+            AND (timeline NOT IN (\(timeline), CASE WHEN sent THEN \(doubted) ELSE \(timeline) END)
+              OR until > CASE WHEN sent THEN \(sent) ELSE \(unsent) END))
         SELECT holder FROM \(leases) WHERE id = $1::bytea
         """)
     doubtLease = SQLStatement(
