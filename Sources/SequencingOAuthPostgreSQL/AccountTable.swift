@@ -25,7 +25,7 @@ struct AccountTable {
   /// Returns `nil` if it was, and another host has changed the account since then.
   func put(_ record: AccountRecord, ticket: Data) async throws(SQOAuthError) -> Int64? {
     let version: Int64? = try await savingByNewestKey { key, isOld throws(SQOAuthError) in
-      let sealed = try SealedRecord(record, by: key)
+      let sealed = try SealedRecord(record, by: key, isRenewed: false)
       let row = try await run(
         statements.put, .bytes(Data(sealed.id.utf8)), .bytes(sealed.box), .bytes(sealed.server),
         .seconds(sealed.due), .integer(sealed.key), .boolean(isOld), .bytes(sealed.digests.user),
@@ -47,7 +47,11 @@ struct AccountTable {
     var isOld = false
     while true {
       let next =
-        if let sealed { sealed } else { try SealedRecord(record, by: try keys.newest()) }
+        if let sealed {
+          sealed
+        } else {
+          try SealedRecord(record, by: try keys.newest(), isRenewed: true)
+        }
       sealed = next
       let row = try await run(
         statements.replace, .bytes(Data(next.id.utf8)), .integer(version), .bytes(next.box),
@@ -62,14 +66,26 @@ struct AccountTable {
       }
       let (key, isOldKey) = try await nextKey(newest)
       isOld = isOldKey
-      sealed = try SealedRecord(record, by: key)
+      sealed = try SealedRecord(record, by: key, isRenewed: true)
     }
   }
 
   /// Returns the version of an account's row; `nil` if the row does not contain a given record.
   private func version(of record: AccountRecord) async throws(SQOAuthError) -> Int64? {
+    try await version(of: record.id) { $0 == record }
+  }
+
+  /// Returns the version of an account's row if a given record resulted from its record by
+  /// refreshes.
+  func ancestor(of record: AccountRecord) async throws(SQOAuthError) -> Int64? {
+    try await version(of: record.id) { $0.isAncestor(of: record) }
+  }
+
+  private func version(
+    of id: String, if isWanted: (AccountRecord) -> Bool
+  ) async throws(SQOAuthError) -> Int64? {
     do throws(SQOAuthError) {
-      guard let row = try await load(record.id), row.record == record else { return nil }
+      guard let row = try await load(id), isWanted(row.record) else { return nil }
       return row.version
     } catch {
       // Another process saved a record that this one cannot open.

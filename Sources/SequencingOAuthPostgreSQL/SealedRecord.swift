@@ -15,13 +15,21 @@ struct SealedRecord: Redacted {
   /// The seconds until the token should be renewed; `nil` for never.
   let due: Double?
 
-  init(_ record: AccountRecord, by key: AccountKeys.Opened) throws(SQOAuthError) {
+  /// Encrypts a record; `isRenewed` is `true` if the record may come from a renewal.
+  init(
+    _ record: AccountRecord, by key: AccountKeys.Opened, isRenewed: Bool
+  ) throws(SQOAuthError) {
     let now = Date()
     id = record.id
     box = try key.sealer.seal(record)
     self.key = key.number
     digests = try key.sealer.digests(of: record)
     server = ServerName(of: record).bytes
-    due = record.dueDate(at: now, jitter: .random(in: 0...1))?.timeIntervalSince(now)
+    let jitter = Double.random(in: 0...1)
+    let date =
+      isRenewed
+      ? record.dueDate(afterRenewalAt: now, jitter: jitter)
+      : record.dueDate(at: now, jitter: jitter)
+    due = date?.timeIntervalSince(now)
   }
 }

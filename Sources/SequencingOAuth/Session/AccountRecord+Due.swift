@@ -10,6 +10,17 @@ extension AccountRecord {
     return TokenSchedule(token, knownAt: now, isRenewable: true, jitter: jitter).dueAt
   }
 
+  /// Returns when an `AccountKeeper` should renew the account again after a renewal that ended at
+  /// `now`; `nil` for never.
+  ///
+  /// A renewal may leave a token that is due already: the response's token cannot be used, its ID
+  /// token cannot be validated, or it expires at once. Without the pauses here, the keepers would
+  /// then send the server one request right after the other.
+  package func dueDate(afterRenewalAt now: Date, jitter: Double) -> Date? {
+    guard let date = dueDate(at: now, jitter: jitter) else { return nil }
+    return date <= now ? now.addingTimeInterval(10) : max(date, now.addingTimeInterval(1))
+  }
+
   /// When the app last used the account, according to the record.
   ///
   /// It is the date of the last sign-in or refresh; refreshes by an `AccountKeeper` do not count.

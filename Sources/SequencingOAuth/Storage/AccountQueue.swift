@@ -15,6 +15,9 @@ public protocol AccountQueue: Sendable {
   func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts
 
   /// Makes a taken account due again after a time, unless it was saved in the meantime.
+  ///
+  /// A renewal that fails may have saved a record too, for example with only a new refresh token.
+  /// After such a save, the queue itself must wait some seconds before it returns the account.
   func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError)
 
   /// Updates the queue with the new record of a taken account; `nil` if the store has none.

@@ -205,7 +205,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   ///
   /// If a store has this record although it had the other one before, the store went back in time:
   /// a failover lost a save, or a backup was restored.
-  func isAncestor(of other: AccountRecord) -> Bool {
+  package func isAncestor(of other: AccountRecord) -> Bool {
     guard let session, session == other.session, let generation, let later = other.generation else {
       return false
     }

@@ -197,7 +197,8 @@ final class PagedAccountQueue: AccountQueue {
   func finish(
     _ account: DueAccounts.Account, with record: AccountRecord?
   ) async throws(SQOAuthError) {
-    let entry = Self.entry(record, at: clock.now)
+    let date = record?.dueDate(afterRenewalAt: clock.now, jitter: .random(in: 0...1))
+    let entry = Self.entry(record, date)
     state.withLock { $0.entries[ExactText(account.id)] = entry }
   }
 

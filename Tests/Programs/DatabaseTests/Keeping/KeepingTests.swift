@@ -93,6 +93,44 @@ private final class WaitedStore: SharedTokenStore {
     }
   }
 
+  @Test func `an account whose new tokens expire at once is not renewed without a pause`()
+    async throws
+  {
+    try await KeptAccounts.running(.postgreSQL, lifetime: .zero) { accounts in
+      try await accounts.add(["a"], expiringAfter: 1)
+      let keeper = accounts.keeper()
+      try await eventually("the account is renewed") { keeper.totals.refreshed > 0 }
+      // The keeper gets this account together with every other account that is due.
+      try await accounts.add(["b"], expiringAfter: -1)
+      try await eventually("the other account is renewed") { keeper.totals.refreshed > 1 }
+      await keeper.stop()
+      #expect(accounts.refreshes == 2)
+    }
+  }
+
+  /// The failed renewal saves its refresh token, and its access token for the next attempt.
+  @Test func `an account whose new ID token is rejected is not renewed again without a pause`()
+    async throws
+  {
+    try await KeptAccounts.running(.postgreSQL) { accounts in
+      let store = accounts.open()
+      try await accounts.signIn("a")
+      try await store.expire("a")
+      accounts.sandbox.misbehave(at: .token, .idToken(.audienceWrong))
+      let keeper = accounts.keeper()
+      try await eventually("the renewal fails") { keeper.totals.failed > 0 }
+      // The keeper gets this account together with every other account that is due.
+      try await accounts.add(["b"], expiringAfter: -1)
+      try await eventually("the other account is renewed") {
+        let date = try await store.load("b")?.token.expirationDate
+        return (date ?? .distantPast) > Date()
+      }
+      await keeper.stop()
+      #expect(accounts.refreshes == 3, "one sign-in and one renewal of each account")
+      #expect(accounts.sandbox.refreshTokenReuses == 0)
+    }
+  }
+
   @Test(arguments: KeptAccounts.Store.allCases)
   func `an account with a rejected refresh token is reported and erased`(
     store: KeptAccounts.Store

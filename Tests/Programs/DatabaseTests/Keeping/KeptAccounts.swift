@@ -72,6 +72,17 @@ struct KeptAccounts: Sendable {
     }
   }
 
+  /// Signs a user in who gets an ID token with each access token.
+  func signIn(_ id: String) async throws {
+    var environment = ClientEnvironment()
+    environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+    let module = try await AccountManager(store: open(), environment: environment).account(
+      ClientConfiguration(
+        clientID: SandboxClient.app.id, redirectURI: "http://127.0.0.1/callback", scope: "openid",
+        provider: .issuer(sandbox.issuer.absoluteString)), id: id)
+    _ = try await module.signIn()
+  }
+
   /// Starts a keeper on `store` or, if that is `nil`, on a store of its own, as on another host.
   func keeper(
     _ choice: KeepingChoice = .all, atOnce: Int = 8, of store: (any TokenStore)? = nil

@@ -105,6 +105,27 @@ import Testing
     }
   }
 
+  /// For example, a failed renewal may bring only a new refresh token.
+  @Test func `an account whose renewal leaves an expired token is not due again at once`()
+    async throws
+  {
+    try await withStores([Self.record("a"), Self.record("b")]) { server, one, two in
+      #expect(try await take(one).count == 2)
+      let lease = try #require(try await one.lease("a"))
+      let record = try #require(try await one.load("a"))
+      let reservation = try await one.reserve("a", replacing: record)
+      await reservation.writeAhead(Self.record("a"))
+      lease.release()
+      // A save without the lease is not the result of a renewal.
+      try await two.save(Self.record("b"))
+      let isDue = """
+        SELECT due <= clock_timestamp(), due > clock_timestamp() + interval '15 s'
+        FROM sequencing_oauth.accounts ORDER BY id
+        """
+      #expect(try await server.run(isDue) == "f|f\nt|f")
+    }
+  }
+
   @Test func `a paused server's accounts are skipped and returned one at a time after the pause`()
     async throws
   {

@@ -125,6 +125,19 @@ struct PagedAccountQueueTests {
     #expect(try await take(queue).map(\.id) == ["1"])
   }
 
+  @Test func `an account whose renewal leaves an expired token is due again after 10 s`()
+    async throws
+  {
+    let queue = await queue(1)
+    let account = try #require(try await take(queue).first)
+    await save("1", lifetime: 0)
+    try await queue.finish(account, with: await store.load("1"))
+    clock.advance(by: 9)
+    #expect(try await take(queue).isEmpty)
+    clock.advance(by: 1)
+    #expect(try await take(queue).map(\.id) == ["1"])
+  }
+
   @Test func `a postponed account that nothing saves is due again at the end of the postponement`()
     async throws
   {
