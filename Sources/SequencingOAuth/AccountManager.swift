@@ -111,8 +111,9 @@ public final class AccountManager: Sendable {
   /// first. Removing an account that does not exist is not an error.
   public func remove(id: String) async throws(SQOAuthError) {
     let known = modules.withLock { $0.removeValue(forKey: id)?.module }
-    // Another process may be using an account that has no module here, so `signOut()` waits for the
-    // account's lease.
+    // An account without a module here may nevertheless be in use: by another process, or by a
+    // module of an `AccountKeeper`. `signOut()` waits for the account's lease, unless the store is a
+    // `ComparingTokenStore`, which discards a token that is refreshed meanwhile.
     let module =
       known
       ?? AuthorizationModule(

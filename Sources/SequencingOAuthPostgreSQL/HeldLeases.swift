@@ -25,6 +25,12 @@ final class HeldLeases: Sendable {
     var markedUntil: ContinuousClock.Instant?
     /// The row that was last loaded or saved; `nil` if there was no row or if it is not known.
     var known: Row?
+    /// The row of each sign-in that was last loaded or saved, by the sign-in's identifier.
+    ///
+    /// A row stays here after the account was erased or signed in again. Otherwise a refresh that
+    /// ends after that would no longer know which row its new token must replace, and would undo
+    /// the sign-out or the new sign-in.
+    fileprivate var rows: [ExactText?: Row] = [:]
     /// The row that the sent refresh token came from; a load does not change this property.
     ///
     /// Any part of the process may load the account. If loading changed this row, the new token
@@ -40,7 +46,22 @@ final class HeldLeases: Sendable {
     /// Returns the row that a record replaces; `nil` for a new sign-in, because it replaces any
     /// row.
     func row(before record: AccountRecord) -> Row? {
-      [reserved, known].lazy.compactMap { $0 }.first { $0.record.session == record.session }
+      if let reserved, reserved.record.session == record.session { return reserved }
+      return rows[Self.signIn(record)]
+    }
+
+    /// Returns whether the record is still saved, as far as this process knows.
+    func hasSaved(_ record: AccountRecord, as row: Row) -> Bool {
+      row.record == record && known?.version == row.version
+    }
+
+    fileprivate mutating func know(_ row: Row?) {
+      known = row
+      if let row { rows[Self.signIn(row.record)] = row }
+    }
+
+    private static func signIn(_ record: AccountRecord) -> ExactText? {
+      record.session.map(ExactText.init)
     }
   }
 
@@ -69,7 +90,7 @@ final class HeldLeases: Sendable {
   /// Records the row that was loaded; `nil` if there was none.
   func loaded(_ id: String, _ ticket: Data, _ row: Row?) {
     change(id, ticket) { lease in
-      lease.known = row
+      lease.know(row)
       // Another host has saved a newer row, so the new token can no longer be saved.
       if let reserved = lease.reserved, (row?.version ?? .max) > reserved.version {
         lease.unsavedUntil = nil
@@ -98,7 +119,7 @@ final class HeldLeases: Sendable {
   /// Records the row that was saved; `nil` after an erasure.
   func saved(_ id: String, _ ticket: Data, _ row: Row?) {
     change(id, ticket) { lease in
-      lease.known = row
+      lease.know(row)
       lease.reserved = row
       lease.unsavedUntil = nil
       lease.markedUntil = nil

@@ -89,16 +89,18 @@ public final class PostgreSQLTokenStore: TokenStore {
   ///
   /// While the caller has the account's lease, a record of the same sign-in replaces only the
   /// record that its token was refreshed from, or the record that the caller last loaded or saved.
+  /// It also replaces an older record of the sign-in that the database went back to, for example
+  /// in a failover.
   ///
   /// - Throws: `SQOAuthError.Code.accountChanged` if another host has changed the account since
-  ///   that refresh, load or save; `invalidConfiguration` if the account's ID is longer than 2048
-  ///   bytes.
+  ///   that refresh, load or save, or if this process has erased the account or signed it in again;
+  ///   `invalidConfiguration` if the account's ID is longer than 2048 bytes.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
     try Self.check(record.id)
     let lease = held.lease(record.id)
     if let lease, let before = lease.row(before: record) {
       // `reserve(_:replacing:)` has already saved this record when the server's answer arrived.
-      if before.record == record { return }
+      if lease.hasSaved(record, as: before) { return }
       if lease.isUnsaved { held.received(record.id, lease.ticket) }
       return try await replace(before.version, record, lease.ticket)
     }
@@ -122,14 +124,22 @@ public final class PostgreSQLTokenStore: TokenStore {
   /// it was already carried out.
   static func ticket() -> Data { Data(UUID().uuidString.utf8) }
 
-  /// Saves a record if the account's row still has the given version; otherwise throws.
+  /// Saves a record if the account's row still has the given version, or an older record of the
+  /// same sign-in; otherwise throws.
+  ///
+  /// If the database has an older record, it has lost what this host saved. The older refresh token
+  /// is used up, so the new record must be there before the lease ends and another host begins.
   func replace(
     _ version: Int64, _ record: AccountRecord, _ ticket: Data,
     _ retryTime: AccountDatabase.RetryTime = .long
   ) async throws(SQOAuthError) {
-    var sealed: SealedRecord?
+    var (version, sealed) = (version, nil as SealedRecord?)
     let isSaved = try await database.use(retryTime) { table throws(SQOAuthError) in
-      try await table.replace(version: version, record, sealed: &sealed, ticket: ticket)
+      while try await !table.replace(version: version, record, sealed: &sealed, ticket: ticket) {
+        guard let older = try await table.ancestor(of: record) else { return false }
+        version = older
+      }
+      return true
     }
     guard isSaved else {
       held.lost(record.id, ticket)

@@ -77,7 +77,9 @@ extension Renewal {
   private func finish(
     _ record: AccountRecord, isOfAnotherProcess: Bool = false
   ) async -> SQToken? {
-    guard let saved = await saved(record), await !gaveWay(saved.error) else { return nil }
+    guard let saved = await saved(record), await !gaveWay(saved.error, with: record) else {
+      return nil
+    }
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return nil }
@@ -104,7 +106,9 @@ extension Renewal {
   ///
   /// - Returns: `false` if the renewal was invalidated in the meantime.
   func hold(_ record: AccountRecord) async -> Bool {
-    guard let saved = await saved(record), await !gaveWay(saved.error) else { return false }
+    guard let saved = await saved(record), await !gaveWay(saved.error, with: record) else {
+      return false
+    }
     let now = session.now
     return session.decide { state in
       guard state.isCurrent(change) else { return false }
@@ -118,11 +122,15 @@ extension Renewal {
   ///
   /// Waiting callers then ask the session for a token again. Returns `false` if no other host
   /// changed the account, or if the store cannot be read.
-  private func gaveWay(_ error: SQOAuthError?) async -> Bool {
+  ///
+  /// It also returns `false` if the store has gone back to an earlier record of this sign-in. Then
+  /// the new record is the newest one, and the session saves it again later.
+  private func gaveWay(_ error: SQOAuthError?, with record: AccountRecord) async -> Bool {
     guard error?.code == .accountChanged, case .success(let found) = await account.look() else {
       return false
     }
     if let found {
+      if found.isAncestor(of: record) { return false }
       _ = takeFromStore(found)
       session.decide { $0.end(change) }
     } else {

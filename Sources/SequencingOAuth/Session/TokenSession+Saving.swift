@@ -96,14 +96,15 @@ extension TokenSession {
 
   /// Takes over another host's change of the account after a failed attempt to save a record.
   ///
-  /// Otherwise, the next attempt would sign in a user who has signed out elsewhere.
+  /// Otherwise, the next attempt would sign in a user who has signed out elsewhere. A store that
+  /// has gone back to an earlier record of this sign-in gets the newer record at the next attempt.
   private func giveWay(with record: AccountRecord, in account: StoredAccount) async {
     guard case .success(let found) = await account.look() else { return }
     let now = now
     decide { state in
       guard state.record == record, state.changeUnderWay == nil else { return }
       guard let found else { return endElsewhere(&state, in: account) }
-      guard (try? context.check(found)) != nil else { return }
+      guard !found.isAncestor(of: record), (try? context.check(found)) != nil else { return }
       hold(found, of: account, in: &state, at: now)
       state.report(.takenOver(found.token))
     }

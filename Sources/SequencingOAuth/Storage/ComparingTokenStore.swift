@@ -7,6 +7,10 @@
 /// record has a different ``AccountRecord/session``, and replaces any record. With this rule, a new
 /// sign-in and a sign-out need no lease: they take effect immediately, even while another process
 /// refreshes the earlier token, or after a killed process has left its lease.
+///
+/// A new sign-in and a sign-out may also come from the process whose session has the lease. So an
+/// erasure, a save of another sign-in, or a load that finds no record must not let the store forget
+/// which record of the earlier sign-in the next save must replace.
 public protocol ComparingTokenStore: SharedTokenStore {
   /// Erases an account whose token the server refused, if the stored token is one of `tokens`.
   func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws

@@ -112,6 +112,57 @@ import Testing
     }
   }
 
+  @Test func `a refresh that ends after a sign-out in its own process saves nothing`()
+    async throws
+  {
+    try await SharedAccount.running { account in
+      let own = store(account.server)
+      let (host, late, answer) = try await account.heldRefresh(in: own)
+      try await AccountManager(store: own).remove(id: "a")
+      answer.open()
+      let error = await #expect(throws: SQOAuthError.self) { try await late.value }
+      #expect(error?.code == .notAuthorized)
+      #expect(host.currentToken == nil)
+      #expect(try await store(account.server).list() == [])
+    }
+  }
+
+  @Test func `a refresh that ends after a new sign-in in its own process returns the new token`()
+    async throws
+  {
+    try await SharedAccount.running { account in
+      let own = store(account.server)
+      let (host, late, answer) = try await account.heldRefresh(in: own)
+      let newer = try await account.host(in: own).signIn().accessToken
+      answer.open()
+      #expect(try await late.value.accessToken == newer)
+      #expect(host.currentToken?.accessToken == newer)
+      #expect(try await store(account.server).load("a")?.token.accessToken == newer)
+      #expect(account.sandbox.refreshTokenReuses == 0)
+    }
+  }
+
+  @Test func `a host saves its new token even if the database goes back during the refresh`()
+    async throws
+  {
+    try await SharedAccount.running { account in
+      let columns = "version, key_number, value, server, due"
+      try await account.server.run(
+        "CREATE TABLE backup AS SELECT \(columns) FROM sequencing_oauth.accounts")
+      _ = try await account.host().refresh()
+      let (host, refresh, answer) = try await account.heldRefresh()
+      try await account.server.run(
+        """
+        UPDATE sequencing_oauth.accounts SET (\(columns)) = (SELECT \(columns) FROM backup)
+        """)
+      answer.open()
+      let fresh = try await refresh.value
+      #expect(try await store(account.server).load("a")?.token == fresh)
+      #expect(host.currentToken == fresh)
+      #expect(account.sandbox.refreshTokenReuses == 0)
+    }
+  }
+
   @Test func `a host refreshes with its newest token even if the database has lost that token`()
     async throws
   {

@@ -24,14 +24,14 @@ struct SharedAccount: Sendable {
     sandbox.latestRefreshToken(for: SandboxUser.alice.name)
   }
 
-  /// Returns the account's module on another host.
-  func host() async throws -> AuthorizationModule {
+  /// Returns the account's module on another host or, with that host's store, in its process.
+  func host(in store: PostgreSQLTokenStore? = nil) async throws -> AuthorizationModule {
     var environment = ClientEnvironment()
     // In these tests, a failing database fails until the test repairs it, so retries are useless.
     environment.storeRetryTime = .zero
     environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
     let manager = AccountManager(
-      store: DatabaseTests.store(server), environment: environment)
+      store: store ?? DatabaseTests.store(server), environment: environment)
     return try await manager.account(
       ClientConfiguration(
         clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback",
@@ -64,9 +64,11 @@ struct SharedAccount: Sendable {
   /// Makes the stored token expire, and starts a refresh.
   ///
   /// The authorization server answers when the returned gate opens.
-  func heldRefresh() async throws -> (host: AuthorizationModule, Task<SQToken, any Error>, Gate) {
+  func heldRefresh(
+    in store: PostgreSQLTokenStore? = nil
+  ) async throws -> (host: AuthorizationModule, Task<SQToken, any Error>, Gate) {
     try await DatabaseTests.store(server).expire("a")
-    let host = try await host()
+    let host = try await host(in: store)
     let answer = Gate(isOpen: false)
     sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
     let refresh = Task { try await host.token() }
