@@ -50,6 +50,9 @@ extension AccountOperations {
   public var isSigningIn: Bool { module.signIns.isUnderWay }
 
   /// Cancels the sign-in under way, if there is one; a redirect that comes later has no effect.
+  ///
+  /// A silent sign-in that it waits for is cancelled too. A sign-in whose token is being stored
+  /// succeeds.
   public func cancelSignIn() {
     module.signIns.cancel()
   }

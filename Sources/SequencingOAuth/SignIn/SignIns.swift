@@ -2,22 +2,26 @@ import SQBasics
 
 /// The sign-ins of one account: only one runs at a time, and further calls join it.
 final class SignIns: Sendable {
-  fileprivate struct State {
-    /// The running sign-in; further calls join it.
-    var signIn: SignIn?
+  /// A sign-in with its callers.
+  fileprivate struct Joined {
+    let signIn: SignIn
     /// The number of callers that wait for the sign-in; when all of them stop waiting, the sign-in
     /// ends.
     var waiters = 0
     /// Whether the sign-in continues if no caller waits for it.
     var isKept = false
+
+    var isWanted: Bool { waiters > 0 || isKept }
+  }
+
+  fileprivate struct State {
+    /// The running sign-in; further calls join it.
+    var running: Joined?
+    /// A silent sign-in; the running sign-in has not begun, because it waits for its end.
+    var silent: Joined?
     /// The last removed sign-in, which may still use its port; the next sign-in waits for its end.
     var ending: SignIn?
-    /// A running silent sign-in that another sign-in waits for.
-    var silent: SignIn?
-    /// The number of sign-ins that have ended.
-    ///
-    /// It does not count a sign-in that ended because all its callers stopped waiting, or a silent
-    /// sign-in that another sign-in waited for.
+    /// The number of sign-ins that have ended; see ``SignIns/endCount``.
     var endCount = 0
     /// The error of the last ended sign-in; `nil` if it succeeded.
     var failure: SQOAuthError?
@@ -58,21 +62,22 @@ final class SignIns: Sendable {
 
   /// Passes on the code for another device, unless the sign-in was cancelled.
   func show(_ authorization: DeviceAuthorization, of signIn: SignIn) {
-    let onCode = state.withLock { $0.signIn === signIn ? $0.onCode : nil }
+    let onCode = state.withLock { $0.running?.signIn === signIn ? $0.onCode : nil }
     signIn.authorization.resolve(authorization)
     onCode?(signIn, authorization)
   }
 
   /// The running sign-in; `nil` if there is none.
-  var underWay: SignIn? { state.withLock(\.signIn) }
+  var underWay: SignIn? { state.withLock(\.running?.signIn) }
 
   /// Whether a sign-in is running.
   var isUnderWay: Bool { underWay != nil }
 
   /// The number of sign-ins that have ended.
   ///
-  /// It does not count a sign-in that ended because all its callers stopped waiting, or a silent
-  /// sign-in that another sign-in waited for.
+  /// It does not count a sign-in that ended because all its callers stopped waiting, a silent
+  /// sign-in that another sign-in waited for, or a silent sign-in that failed: a caller that may
+  /// show pages can still succeed.
   var endCount: Int { state.withLock(\.endCount) }
 
   /// Starts a sign-in, or joins the running one.
@@ -111,7 +116,7 @@ final class SignIns: Sendable {
   ) async throws(SQOAuthError) -> SQToken? {
     guard !Task.isCancelled else { throw .signInCancelled }
     let entry: Result<Entry?, SQOAuthError> = state.withLock { state in
-      guard state.signIn == nil, state.endCount > endCount else {
+      guard state.running == nil, state.endCount > endCount else {
         return state.enter(request).map(Optional.some)
       }
       return state.failure.map { .failure($0) } ?? .success(nil)
@@ -136,9 +141,10 @@ final class SignIns: Sendable {
     return try outcome.get()
   }
 
-  /// Cancels the running sign-in; a later call starts a new one.
+  /// Cancels the running sign-in, and the silent one that it waits for; a later call starts a new
+  /// one.
   func cancel() {
-    state.withLock { $0.cancel() }?.cancel()
+    for signIn in state.withLock({ $0.cancel() }) { signIn.cancel() }
   }
 
   /// Records a logout that waits for its redirect.
@@ -149,7 +155,7 @@ final class SignIns: Sendable {
   /// Offers a redirect to the running sign-in or logout, and returns the result.
   func offer(_ redirect: String) -> RedirectOutcome {
     let (signIn, silent, over, logout) = state.withLock {
-      ($0.signIn, $0.silent, $0.over, $0.logout)
+      ($0.running?.signIn, $0.silent?.signIn, $0.over, $0.logout)
     }
     if let silent, silent.offer(redirect)?.isAnswer == true { return .answered }
     let offer = signIn?.offer(redirect)
@@ -191,14 +197,7 @@ final class SignIns: Sendable {
   }
 
   private func leave(_ signIn: SignIn) {
-    let isAbandoned = state.withLock { state in
-      guard state.signIn === signIn else { return false }
-      state.waiters -= 1
-      guard state.waiters == 0, !state.isKept else { return false }
-      _ = state.detach()
-      return true
-    }
-    if isAbandoned { signIn.cancel() }
+    if state.withLock({ $0.leave(signIn) }) { signIn.cancel() }
   }
 }
 
@@ -210,50 +209,80 @@ extension SignIns.State {
   fileprivate mutating func enter(
     _ request: SignIn.Request, isKept: Bool = false
   ) -> Result<SignIns.Entry, SQOAuthError> {
-    if let signIn {
+    if let signIn = running?.signIn {
       if signIn.options.isSilent, !request.isSilent {
         silent = detach()
       } else if !signIn.fits(request) {
         return .failure(.signInUnderWay)
       }
     }
-    let entry = SignIns.Entry(
-      signIn: signIn ?? SignIn(request), isNew: signIn == nil, previous: ending)
-    signIn = entry.signIn
-    ending = nil
-    if isKept { self.isKept = true } else { waiters += 1 }
+    let entry: SignIns.Entry
+    if let signIn = running?.signIn {
+      entry = SignIns.Entry(signIn: signIn, isNew: false, previous: nil)
+    } else {
+      entry = SignIns.Entry(signIn: SignIn(request), isNew: true, previous: ending)
+      running = SignIns.Joined(signIn: entry.signIn)
+      ending = nil
+    }
+    if isKept { running?.isKept = true } else { running?.waiters += 1 }
     return .success(entry)
   }
 
-  /// Removes the running sign-in, so that the next call starts a new one.
-  fileprivate mutating func detach() -> SignIn? {
-    guard let signIn else { return nil }
-    self.signIn = nil
-    waiters = 0
-    isKept = false
-    ending = signIn
-    if let pending = signIn.pending { over = pending }
-    return signIn
+  /// Removes a caller; returns whether the sign-in has no other caller and must be cancelled.
+  fileprivate mutating func leave(_ left: SignIn) -> Bool {
+    if silent?.signIn === left {
+      silent?.waiters -= 1
+      guard silent?.isWanted == false else { return false }
+      silent = nil
+      return true
+    }
+    guard running?.signIn === left else { return false }
+    running?.waiters -= 1
+    guard running?.isWanted == false else { return false }
+    _ = detach()
+    // A silent sign-in that this sign-in waited for is the running one again.
+    running = silent
+    silent = nil
+    return true
   }
 
-  /// Removes the running sign-in and counts it as ended.
+  /// Removes the running sign-in, so that the next call starts a new one.
+  fileprivate mutating func detach() -> SignIns.Joined? {
+    guard let joined = running else { return nil }
+    running = nil
+    // A sign-in that is ending already waits for this one: a silent one that was running before.
+    ending = ending ?? joined.signIn
+    remember(joined)
+    return joined
+  }
+
+  /// Keeps the wait for the redirect of a removed sign-in, to identify a late redirect.
+  private mutating func remember(_ removed: SignIns.Joined) {
+    if let pending = removed.signIn.pending { over = pending }
+  }
+
+  /// Removes the running sign-in and the silent one that it waits for, and counts it as ended.
   ///
   /// Because it counts as ended, a caller that was already waiting for a token does not open the
   /// browser again.
-  fileprivate mutating func cancel() -> SignIn? {
-    guard let signIn = detach() else { return nil }
+  fileprivate mutating func cancel() -> [SignIn] {
+    guard let cancelled = detach() else { return [] }
     note(.failure(.signInCancelled))
-    return signIn
+    guard let silent else { return [cancelled.signIn] }
+    self.silent = nil
+    remember(silent)
+    return [silent.signIn, cancelled.signIn]
   }
 
   /// Removes a sign-in that has ended.
   fileprivate mutating func end(_ ended: SignIn, _ outcome: SignIn.Outcome) {
-    if signIn === ended {
+    if running?.signIn === ended {
       _ = detach()
-      note(outcome)
+      // The failure of a silent sign-in says only that the server must show its pages.
+      if !ended.options.isSilent || (try? outcome.get()) != nil { note(outcome) }
     }
     if ending === ended { ending = nil }
-    if silent === ended { silent = nil }
+    if silent?.signIn === ended { silent = nil }
   }
 
   private mutating func note(_ outcome: SignIn.Outcome) {

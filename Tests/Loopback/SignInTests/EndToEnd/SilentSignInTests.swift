@@ -109,6 +109,98 @@ import Testing
     #expect(phases == ["silent begin", "silent end", "shown begin", "shown end"])
   }
 
+  // MARK: Cancelling
+
+  /// A sign-in with pages that waits for a silent one, to which the browser sends no redirect.
+  private struct Waiting {
+    let silent: Task<SQToken, any Error>
+    let shown: Task<SQToken, any Error>
+    let silentPage: AuthorizationURL
+  }
+
+  private func waiting(_ party: OpenIDFixture) async throws -> Waiting {
+    let opened = Locked<AuthorizationURL?>(nil)
+    let visitor = SandboxVisitor()
+    party.oauth.environment.userAgent = CustomUserAgent { url in
+      let page = try AuthorizationURL(url)
+      if page.parameters["prompt"] == "none" {
+        opened.withLock { $0 = page }
+      } else {
+        _ = try await visitor.visit(url)
+      }
+    }
+    let silent = begin { [oauth = party.oauth] in try await oauth.signInSilently() }
+    let page = try await eventually("the silent page is open") { opened.withLock(\.self) }
+    let shown = begin { [oauth = party.oauth] in try await oauth.signIn() }
+    try await eventually("the sign-in with pages is the one under way") {
+      party.oauth.module.signIns.underWay?.options.isSilent == false
+    }
+    return Waiting(silent: silent, shown: shown, silentPage: page)
+  }
+
+  @Test
+  func `cancelling a sign-in with pages also cancels the silent one that it waits for`()
+    async throws
+  {
+    let party = try await OpenIDFixture(.es256)
+    let waiting = try await waiting(party)
+    party.oauth.cancelSignIn()
+    #expect(!party.oauth.isSigningIn)
+    #expect(
+      party.oauth.receiveRedirect(try waiting.silentPage.redirect("code=abc")) == .tooLate)
+    await failure(.cancelled) { try await waiting.silent.value }
+    await failure(.cancelled) { try await waiting.shown.value }
+    #expect(party.fixture.tokenRequests.isEmpty && party.oauth.currentToken == nil)
+    // The user can sign in again at once.
+    #expect(try await party.oauth.signIn().idToken != nil)
+  }
+
+  @Test
+  func `when the only caller of a silent sign-in is cancelled, the sign-in with pages begins`()
+    async throws
+  {
+    let party = try await OpenIDFixture(.es256)
+    let waiting = try await waiting(party)
+    waiting.silent.cancel()
+    await failure(.cancelled) { try await waiting.silent.value }
+    #expect(try await waiting.shown.value.idToken != nil)
+    #expect(party.fixture.tokenRequests.count == 1)
+  }
+
+  @Test
+  func `a silent sign-in is the one under way again if the one that waits for it is cancelled`()
+    async throws
+  {
+    let party = try await OpenIDFixture(.es256)
+    let waiting = try await waiting(party)
+    waiting.shown.cancel()
+    await failure(.cancelled) { try await waiting.shown.value }
+    #expect(party.oauth.module.signIns.underWay?.options.isSilent == true)
+    // A further sign-in with pages waits for it too, and cancelling reaches both.
+    let shown = begin { [oauth = party.oauth] in try await oauth.signIn() }
+    try await eventually("the sign-in with pages is the one under way") {
+      party.oauth.module.signIns.underWay?.options.isSilent == false
+    }
+    party.oauth.cancelSignIn()
+    #expect(
+      party.oauth.receiveRedirect(try waiting.silentPage.redirect("code=abc")) == .tooLate)
+    await failure(.cancelled) { try await waiting.silent.value }
+    await failure(.cancelled) { try await shown.value }
+    #expect(party.fixture.tokenRequests.isEmpty)
+  }
+
+  @Test func `a call for access that began before a silent sign-in failed opens the browser`()
+    async throws
+  {
+    let party = try await OpenIDFixture(.es256)
+    let module = party.oauth.module
+    // `requestAccess()` reads the count before it looks for a token.
+    let endCount = module.signIns.endCount
+    await failure(.loginRequired) { try await party.oauth.signInSilently() }
+    let token = try await module.signIn(SignIn.Request(), since: endCount, on: nil)
+    #expect(token?.idToken != nil && !party.sandbox.requests(to: .login).isEmpty)
+  }
+
   // MARK: The form post
 
   @Test func `with response_mode form_post, the browser posts the code to the SDK's receiver`()
