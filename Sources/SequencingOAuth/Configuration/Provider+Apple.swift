@@ -10,7 +10,8 @@ extension Provider {
   /// `email`, Apple posts the redirect, so such a sign-in needs `SignInOptions.responseMode`
   /// ``SignInOptions/ResponseMode/formPost``. Apple names the user (`user` in
   /// ``SQToken/redirectParameters``) only at the first sign-in. A refresh token stays valid after a
-  /// refresh. Apple has no API for the tokens and no UserInfo endpoint.
+  /// refresh. A revocation ends all of the app's tokens for the user. Apple has no API for the
+  /// tokens and no UserInfo endpoint.
   public static func apple(teamID: String) -> Provider {
     var provider = Provider(
       name: "Apple", baseURL: "https://appleid.apple.com",
@@ -19,6 +20,7 @@ extension Provider {
     provider.clientAuthentication = .signedSecret
     provider.assertionIssuer = teamID
     provider.reusesRefreshTokens = true
+    provider.revocationEndsGrant = true
     if teamID.isEmpty {
       provider.fault = "Apple needs the identifier of the developer's team (teamID)"
     }

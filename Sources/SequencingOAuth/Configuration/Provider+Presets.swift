@@ -18,8 +18,8 @@ extension Provider {
   /// Google, with the endpoints of its published metadata.
   ///
   /// Google gives a desktop client a secret, but does not treat it as confidential. A refresh does
-  /// not replace the refresh token. Google's APIs, at the subdomains of `googleapis.com`, may get
-  /// the tokens.
+  /// not replace the refresh token. A revocation ends all of the app's tokens for the user. Google's
+  /// APIs, at the subdomains of `googleapis.com`, may get the tokens.
   public static let google: Provider = {
     var provider = Provider(
       name: "Google", baseURL: "",
@@ -32,6 +32,7 @@ extension Provider {
     provider.apiHosts = googleAPIHosts
     provider.assertionAudience = .tokenEndpoint
     provider.reusesRefreshTokens = true
+    provider.revocationEndsGrant = true
     return provider
   }()
 
@@ -58,8 +59,9 @@ extension Provider {
   /// Creates the provider for a realm of a Keycloak server.
   ///
   /// `baseURL` is the address of Keycloak, such as `https://id.example.com`, or
-  /// `https://id.example.com/auth` before version 17. With `revokesByLogout`, a revocation ends the
-  /// user's session at the server, and with it the sessions of other apps.
+  /// `https://id.example.com/auth` before version 17. A revocation ends all of the app's tokens for
+  /// the user. With `revokesByLogout`, it ends the user's session at the server, and with it the
+  /// sessions of other apps.
   public static func keycloak(
     baseURL: String, realm: String, revokesByLogout: Bool = false
   ) -> Provider {
@@ -74,6 +76,7 @@ extension Provider {
       deviceAuthorizationEndpoint: "auth/device", jwksURI: "certs",
       userInfoEndpoint: "userinfo", endSessionEndpoint: "logout", issuer: issuer)
     provider.revocationStyle = revokesByLogout ? .keycloakLogout : .rfc7009
+    provider.revocationEndsGrant = true
     provider.fault =
       isRealm ? fault : "the name of Keycloak's realm is empty, \".\" or \"..\""
     return provider

@@ -40,6 +40,19 @@ public struct Provider: Sendable, Hashable {
   public var tokenResponseQuirks: TokenResponseQuirks = []
   /// The kind of request that the provider's revocation endpoint accepts.
   public var revocationStyle: RevocationStyle = .rfc7009
+  /// Whether this provider, when it revokes one token, ends the user's whole grant to the app.
+  ///
+  /// Then the user's other tokens of the app end too, also those of other accounts and devices. If
+  /// `true`, the SDK revokes tokens only when the app asks it to, for example with
+  /// ``AccountOperations/revoke()``. Otherwise it also revokes tokens that nobody will use, such as
+  /// those that arrive after a cancelled sign-in; with this property they stay valid until they
+  /// expire. It is `true` in the presets of Apple, Google and Keycloak. Set it for a tenant of
+  /// Auth0 with the setting "Refresh Token Revocation Deletes Grant". It has no effect with
+  /// ``RevocationStyle/facebookPermissions``, ``RevocationStyle/keycloakLogout`` and
+  /// ``RevocationStyle/slackToken``, which always may end other tokens.
+  ///
+  /// - SeeAlso: RFC 7009, section 2.1
+  public var revocationEndsGrant = false
   /// Whether this provider accepts a refresh token again after a refresh.
   ///
   /// If `true`, the SDK refreshes even if it cannot write to the token store, because the old
@@ -102,6 +115,7 @@ public struct Provider: Sendable, Hashable {
     if issuer == googleIssuer {
       provider.apiHosts = googleAPIHosts
       provider.assertionAudience = .tokenEndpoint
+      provider.revocationEndsGrant = true
     }
     return provider
   }
@@ -195,6 +209,9 @@ extension Provider {
     case .endpoints(let endpoints): endpoints.issuer ?? endpoints.token
     }
   }
+
+  /// Whether a revocation ends no other token than the given one and those issued with it.
+  var revokesSingleTokens: Bool { !revocationEndsGrant && revocationStyle.endsSingleTokens }
 
   /// Whether the hosts of this provider's APIs are known.
   var namesAPIs: Bool { !apiHosts.isEmpty }

@@ -30,9 +30,7 @@ struct AuthorizationCodeGrant: Sendable {
     }
     let outcome: Result<SQToken, SQOAuthError>
     do throws(SQOAuthError) {
-      let token = try await token(grant, wait, answered)
-      try await keep(token)
-      outcome = .success(token)
+      outcome = .success(try await token(grant, wait, answered))
     } catch {
       outcome = .failure(error)
     }
@@ -41,8 +39,8 @@ struct AuthorizationCodeGrant: Sendable {
     return try outcome.get()
   }
 
-  /// Returns the token; if the server rejects the pushed parameters as expired, pushes new ones
-  /// once.
+  /// Returns the stored token; if the server rejects the pushed parameters as expired, pushes new
+  /// ones once.
   ///
   /// - SeeAlso: RFC 9126, section 4
   private func token(
@@ -58,7 +56,7 @@ struct AuthorizationCodeGrant: Sendable {
     }
   }
 
-  /// Makes one authorization request and redeems its response.
+  /// Makes one authorization request, redeems its response, and stores the token.
   private func requestedToken(
     _ grant: PreparedCodeGrant, _ wait: RedirectWait, _ answered: OneShot<Void>
   ) async throws(SQOAuthError) -> SQToken {
@@ -74,7 +72,7 @@ struct AuthorizationCodeGrant: Sendable {
     let preparation = Task { await validator?.signatures.prepare() }
     defer { preparation.cancel() }
     let response = try await answer(pending, opening: url, wait)
-    return try await request.redeem(response, by: client, validator, abandoned)
+    return try await request.redeem(response, by: client, validator, abandoned, keep: keep)
   }
 
   private func answer(

@@ -8,7 +8,14 @@ struct ClientCredentialsGrant: Sendable {
   /// The token requests of cancelled callers; their tokens are revoked.
   let abandoned: AbandonedTokens
 
-  func run(scope: String?) async throws(SQOAuthError) -> SQToken {
+  /// Gets a token; `keep` stores it.
+  ///
+  /// If the caller is cancelled before that, or if `keep` fails because of a cancellation, the
+  /// token is revoked.
+  @discardableResult
+  func run(
+    scope: String?, keep: (SQToken) async throws(SQOAuthError) -> Void = { _ in }
+  ) async throws(SQOAuthError) -> SQToken {
     let configuration = client.configuration
     guard configuration.hasProofOfItself else {
       throw SQOAuthError(
@@ -19,11 +26,13 @@ struct ClientCredentialsGrant: Sendable {
     var parameters: [FormCoding.Pair] = [.init("grant_type", "client_credentials")]
     if let scope { parameters.append(.init("scope", scope)) }
     let request = parameters
-    let token = try await abandoned.token(of: client, orIfCancelled: .waitCancelled) {
+    return try await abandoned.token(of: client, orIfCancelled: .waitCancelled) {
       [client] () throws(SQOAuthError) in
       try await client.token(request, scope: scope)
-    }.token
-    try client.checkScope(of: token)
-    return token
+    } use: { issued throws(SQOAuthError) in
+      try client.checkScope(of: issued.token)
+      try await keep(issued.token)
+      return issued.token
+    }
   }
 }

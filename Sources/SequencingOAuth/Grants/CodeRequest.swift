@@ -170,12 +170,15 @@ package struct CodeRequest: Sendable, Hashable, Codable {
 
   /// Exchanges the response's code for a token, and validates the user's identity.
   ///
-  /// `prepare` runs after the check of a signed response, and before the code is sent.
+  /// `prepare` runs after the check of a signed response, and before the code is sent. `keep`
+  /// stores the validated token. If the caller is cancelled before that, or if `keep` fails because
+  /// of a cancellation, the tokens are revoked.
   ///
   /// - SeeAlso: RFC 6749, section 4.1.3
   package func redeem(
     _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?,
-    _ abandoned: AbandonedTokens, prepare: () async throws(SQOAuthError) -> Void = {}
+    _ abandoned: AbandonedTokens, prepare: () async throws(SQOAuthError) -> Void = {},
+    keep: (SQToken) async throws(SQOAuthError) -> Void = { _ in }
   ) async throws(SQOAuthError) -> SQToken {
     try await verify(response, by: client)
     try await prepare()
@@ -186,12 +189,15 @@ package struct CodeRequest: Sendable, Hashable, Codable {
       .init("code_verifier", verifier),
     ]
     let client = client.proving(with: proofKey)
-    let issued = try await abandoned.token(of: client) { () throws(SQOAuthError) in
+    return try await abandoned.token(of: client) { () throws(SQOAuthError) in
       try await client.token(parameters, scope: identity.scope)
+    } use: { issued throws(SQOAuthError) in
+      try client.checkScope(of: issued.token)
+      let token = try await identity.identify(issued, code: response.code, by: validator)
+        .coming(with: response.parameters)
+      try await keep(token)
+      return token
     }
-    try client.checkScope(of: issued.token)
-    return try await identity.identify(issued, code: response.code, by: validator)
-      .coming(with: response.parameters)
   }
 
   /// Verifies that a signed response comes from the server; throws the response's error if it has

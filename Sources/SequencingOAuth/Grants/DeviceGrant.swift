@@ -23,19 +23,13 @@ struct DeviceGrant: Sendable {
     // While the user is at the provider, there is time to fetch its keys.
     let preparation = Task { await question.validator?.signatures.prepare() }
     defer { preparation.cancel() }
-    let issued: IssuedToken
-    do throws(SQOAuthError) {
-      issued = try await poll(device, scope: question.expected.scope)
-    } catch {
-      var error = error
-      error.occasion = .pages
-      throw error
+    return try await poll(device, scope: question.expected.scope) { issued throws(SQOAuthError) in
+      try client.checkScope(of: issued.token)
+      let token = try await question.expected.identify(
+        issued, code: nil, by: question.validator)
+      try await keep(token)
+      return token
     }
-    try client.checkScope(of: issued.token)
-    let token = try await question.expected.identify(
-      issued, code: nil, by: question.validator)
-    try await keep(token)
-    return token
   }
 
   /// Requests a device code and a user code from the server.
@@ -62,9 +56,13 @@ struct DeviceGrant: Sendable {
   }
 
   /// Polls for the token at the server's interval, until the user is done or the code has expired.
+  ///
+  /// `use` validates and stores the token; its errors end the sign-in, since the device code is
+  /// used up.
   private func poll(
-    _ device: DeviceAuthorizationResponse, scope: String?
-  ) async throws(SQOAuthError) -> IssuedToken {
+    _ device: DeviceAuthorizationResponse, scope: String?,
+    use: (IssuedToken) async throws(SQOAuthError) -> SQToken
+  ) async throws(SQOAuthError) -> SQToken {
     let clock = client.environment.clock
     // Steady time, so that a change of the system's date does not change the code's lifetime.
     let end = clock.steadyTime + device.lifetime
@@ -73,6 +71,7 @@ struct DeviceGrant: Sendable {
     var last: SQOAuthError?
     while next < end {
       try await sleep(until: next)
+      var hasToken = false
       do throws(SQOAuthError) {
         return try await abandoned.token(of: client) { () throws(SQOAuthError) in
           try await client.token(
@@ -81,15 +80,28 @@ struct DeviceGrant: Sendable {
               .init("device_code", device.deviceCode),
             ],
             scope: scope)
+        } use: { issued throws(SQOAuthError) in
+          hasToken = true
+          return try await use(issued)
         }
       } catch {
-        guard !Task.isCancelled, let pause = polls.pause(after: error) else { throw error }
+        if hasToken { throw error }
+        guard !Task.isCancelled, let pause = polls.pause(after: error) else {
+          throw Self.afterPages(error)
+        }
         next = clock.steadyTime + pause
         last = error
       }
     }
     try await sleep(until: end)
-    throw Self.expired(after: last)
+    throw Self.afterPages(Self.expired(after: last))
+  }
+
+  /// Returns an error of the polls, during which the user was at the provider's pages.
+  private static func afterPages(_ error: SQOAuthError) -> SQOAuthError {
+    var error = error
+    error.occasion = .pages
+    return error
   }
 
   /// Returns the error for an expired code; its message gives the reason from the last response.

@@ -70,22 +70,24 @@ extension RegisteredClient {
   /// Gets a token for a user by a grant without a browser, with the user's identity if the scope
   /// requests it.
   ///
-  /// If the caller is cancelled, the request continues, and its tokens are revoked.
+  /// If the caller is cancelled before the identity is validated, the tokens are revoked; a request
+  /// that was sent continues until they arrive.
   func token(
     ofUserBy parameters: [FormCoding.Pair], scope: String?, _ abandoned: AbandonedTokens,
     isAnonymous: Bool = false, asserting assertion: GrantAssertion? = nil
   ) async throws(SQOAuthError) -> SQToken {
     let validator = try idTokenValidator(scope: scope)
-    let issued = try await abandoned.token(of: self, orIfCancelled: .waitCancelled) {
+    return try await abandoned.token(of: self, orIfCancelled: .waitCancelled) {
       () throws(SQOAuthError) in
       try await self.token(
         parameters, scope: scope, isAnonymous: isAnonymous, asserting: assertion)
+    } use: { issued throws(SQOAuthError) in
+      try checkScope(of: issued.token)
+      guard let validator, let text = issued.token.idTokenText else { return issued.token }
+      let idToken = try await validator.validate(
+        text, issued.expectation(.ifPresent(nil)))
+      return issued.token.identifying(idToken, nonce: nil)
     }
-    try checkScope(of: issued.token)
-    guard let validator, let text = issued.token.idTokenText else { return issued.token }
-    let idToken = try await validator.validate(
-      text, issued.expectation(.ifPresent(nil)))
-    return issued.token.identifying(idToken, nonce: nil)
   }
 
   /// Throws if the token lacks a scope that the app requires.

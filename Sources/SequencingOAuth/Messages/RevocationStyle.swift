@@ -4,7 +4,8 @@
 public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   /// The standard request: a form with `token` and `token_type_hint`.
   ///
-  /// The refresh token is revoked first, and then the access token.
+  /// The refresh token is revoked first, and then the access token. Some servers then end the
+  /// user's whole grant; see ``Provider/revocationEndsGrant``.
   ///
   /// - SeeAlso: RFC 7009, section 2.1
   case rfc7009
@@ -28,12 +29,22 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   /// `https://api.github.com/applications`; the SDK adds the client's identifier. The client needs
   /// a secret. If GitHub does not find the token (status 404), the token has already ended.
   case gitHubToken
-  /// Slack's request: it ends one access token.
+  /// Slack's request: it ends one access token, which several sign-ins of a user may share.
   ///
   /// It is a POST request to `https://slack.com/api/auth.revoke` with the access token in
   /// `Authorization`, as described under "auth.revoke" in Slack's documentation. Slack answers with
   /// status 200 even if it revoked nothing; only the member `ok` counts.
   case slackToken
+
+  /// Whether a revocation ends no other token than the given one and those issued with it, as far as
+  /// the style decides that.
+  var endsSingleTokens: Bool {
+    switch self {
+    case .rfc7009, .gitHubToken: true
+    // A sign-in at Slack may return the token of an earlier one.
+    case .facebookPermissions, .keycloakLogout, .slackToken: false
+    }
+  }
 
   /// Whether the client authenticates as at the token endpoint.
   var hasStandardAuthentication: Bool { self == .rfc7009 || self == .keycloakLogout }

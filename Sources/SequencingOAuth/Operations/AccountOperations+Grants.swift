@@ -5,8 +5,10 @@
 /// ``flush()`` throws as long as the store fails.
 ///
 /// If the task is cancelled before the server answers, the request continues in the background.
-/// When its tokens arrive, the SDK revokes them if the server has a revocation endpoint.
-/// ``flush()`` waits for that.
+/// When its tokens arrive, the SDK revokes them if the server has a revocation endpoint and
+/// revokes single tokens (``Provider/revocationEndsGrant``). It does the same if the task is
+/// cancelled while the ID token is validated, or if the app ends the session meanwhile. ``flush()``
+/// waits for that.
 extension AccountOperations {
   /// Exchanges a user's name and password for a token, if the configuration allows it.
   ///
@@ -135,7 +137,13 @@ extension AuthorizationModule {
       _ = await readAttributes()
     }
     let token = try await grant(client)
-    try await take(token, from: client, kind, since: appEndCount)
+    do throws(SQOAuthError) {
+      try await take(token, from: client, kind, since: appEndCount)
+    } catch {
+      // The app has ended the session meanwhile, so nobody will use the token.
+      abandoned.revoke(token, of: client)
+      throw error
+    }
     return token
   }
 

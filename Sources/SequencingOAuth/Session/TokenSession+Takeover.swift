@@ -34,11 +34,12 @@ extension TokenSession {
     do throws(SQOAuthError) {
       let client = try await context.client().provingAnew()
       let scope = client.configuration.scope
-      let token = try await ClientCredentialsGrant(client: client, abandoned: context.abandoned)
-        .run(scope: scope)
-      await keep(
-        context.record(of: token, from: client, .clientCredentials(scope: scope), id: account.id),
-        by: change)
+      try await ClientCredentialsGrant(client: client, abandoned: context.abandoned)
+        .run(scope: scope) { token throws(SQOAuthError) in
+          let record = context.record(
+            of: token, from: client, .clientCredentials(scope: scope), id: account.id)
+          guard await keep(record, by: change) else { throw .waitCancelled }
+        }
     } catch {
       let now = now
       if decide({ $0.fail(change, error, at: now) }) { tellBackOff(after: error) }
@@ -47,22 +48,29 @@ extension TokenSession {
   }
 
   /// Saves the record of a takeover in the store, then keeps it in memory, and ends the takeover.
-  private func keep(_ record: AccountRecord, by change: TokenChange) async {
+  ///
+  /// - Returns: `false` if the takeover was invalidated, so that the session has another token or
+  ///   none.
+  @discardableResult
+  private func keep(_ record: AccountRecord, by change: TokenChange) async -> Bool {
     let account = account
     let write = decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
+    var isKept = false
     if let write {
       let error = await account.made(write).error
       let now = now
-      decide { state in
-        guard state.isCurrent(change) else { return }
+      isKept = decide { state in
+        guard state.isCurrent(change) else { return false }
         state.hold(record, at: now)
         state.didSave(record, error, at: now)
         if let error { state.report(.refreshFailed(error)) }
         state.end(change)
+        return true
       }
     }
     changed()
     change.finish()
+    return isKept
   }
 
   /// Takes over a token that the app has stored, and keeps it in memory immediately.

@@ -88,10 +88,10 @@ public struct SignInOptions: Sendable, Hashable {
   ///
   /// If the new ID token names another user, the sign-in fails with
   /// ``SQOAuthError/Code/idTokenSubject``. The account then keeps its token, and the other user's
-  /// tokens are revoked. A sign-in that a resource server demands
-  /// (``AccountOperations/requestAccess(answering:with:)``) always requires the same user, because
-  /// the refused request belongs to that user. The users are compared only if both sign-ins have an
-  /// ID token.
+  /// tokens are revoked, unless more would end with them (``Provider/revocationEndsGrant``). A
+  /// sign-in that a resource server demands (``AccountOperations/requestAccess(answering:with:)``)
+  /// always requires the same user, because the refused request belongs to that user. The users are
+  /// compared only if both sign-ins have an ID token.
   public var requiresSameUser = false
 
   /// Creates options that add nothing to the configuration.

@@ -66,6 +66,61 @@ import Testing
     #expect(fixture.sandbox.requests(to: .revocation).count == 1)
   }
 
+  @Test
+  func `tokens are revoked if the caller is cancelled while their ID token is being validated`()
+    async throws
+  {
+    let party = try await OpenIDFixture(.es256, change: { $0.allowsPasswordGrant = true })
+    let module = party.oauth.module
+    let keys = Gate(isOpen: false)
+    party.sandbox.misbehave(at: .keys, .hold(until: { await keys.opened() }))
+    let caller = begin {
+      _ = try await module.requestAccessToken(
+        username: "alice", password: "alice-password", scope: "openid profile")
+    }
+    // Only an ID token that has arrived makes this grant fetch the keys.
+    try await eventually("the keys are fetched") { party.sandbox.requests(to: .keys).count == 1 }
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    try await module.flush()
+    #expect(party.sandbox.requests(to: .revocation).count == 2)
+    #expect(party.sandbox.latestRefreshToken.map(party.sandbox.isActive) == false)
+    keys.open()
+    await party.sandbox.stop()
+  }
+
+  @Test(arguments: [
+    (RevocationStyle.facebookPermissions, false), (.keycloakLogout, false), (.slackToken, false),
+    (.rfc7009, true),
+  ])
+  func `late tokens are not revoked where the user's other tokens would end with them`(
+    style: RevocationStyle, endsGrant: Bool
+  ) async throws {
+    let fixture = try await SandboxFixture()
+    var provider = Provider.issuer(fixture.sandbox.issuer.absoluteString)
+    provider.revocationStyle = style
+    provider.revocationEndsGrant = endsGrant
+    var configuration = try ClientConfiguration(
+      clientID: SandboxClient.service.id, clientSecret: SandboxClient.service.secret,
+      provider: provider)
+    configuration.allowsPasswordGrant = true
+    fixture.oauth.register(configuration)
+    let module = fixture.oauth.module
+    let answer = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let caller = begin {
+      _ = try await module.requestAccessToken(username: "alice", password: "alice-password")
+    }
+    try await eventually("the request arrives") { fixture.tokenRequests.count == 1 }
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    answer.open()
+    try await module.flush()
+    #expect(fixture.endpoints.last == .token)
+    #expect(fixture.sandbox.latestRefreshToken.map(fixture.sandbox.isActive) == true)
+    await fixture.sandbox.stop()
+  }
+
   @Test func `an already cancelled caller sends no token request`() async throws {
     let fixture = try await SandboxFixture().register { $0.allowsPasswordGrant = true }
     let module = fixture.oauth.module

@@ -8,9 +8,16 @@ import Testing
 
 /// Sign-ins that only the user of the account may complete.
 @Suite(.timeLimit(.minutes(1))) struct SameUserTests {
-  private func signedIn() async throws -> SandboxFixture {
+  private func signedIn(
+    _ change: (inout Provider) -> Void = { _ in }
+  ) async throws -> SandboxFixture {
     let fixture = try await SandboxFixture()
-    try fixture.register(scope: "openid profile")
+    var provider = Provider.issuer(fixture.sandbox.issuer.absoluteString)
+    change(&provider)
+    fixture.oauth.register(
+      try ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "openid profile",
+        provider: provider))
     try await fixture.oauth.signIn()
     return fixture
   }
@@ -48,6 +55,23 @@ import Testing
     change(fixture, to: .alice)
     let token = try await fixture.oauth.module.requestAccess(answering: demand)
     #expect(token.scopes.contains("demo") && token.idToken?.subject == alice.idToken?.subject)
+    await fixture.sandbox.stop()
+  }
+
+  /// Keycloak's logout would end the other user's sessions in all apps.
+  @Test func `the tokens of a refused user stay valid if a revocation would end more than them`()
+    async throws
+  {
+    let fixture = try await signedIn { $0.revocationStyle = .keycloakLogout }
+    change(fixture, to: .bob)
+    var options = SignInOptions()
+    options.requiresSameUser = true
+    await failure(.idTokenSubject) { try await fixture.oauth.signIn(with: options) }
+    try await fixture.oauth.module.flush()
+    #expect(fixture.sandbox.requests(to: .revocation).isEmpty)
+    #expect(
+      fixture.sandbox.latestRefreshToken(for: SandboxUser.bob.name).map(fixture.sandbox.isActive)
+        == true)
     await fixture.sandbox.stop()
   }
 

@@ -86,6 +86,17 @@ import Testing
     #expect(asserting.map(\.section) == ["Apple"])
   }
 
+  @Test
+  func `at Apple, Facebook, Google, Keycloak and Slack, unused tokens are not revoked`() {
+    let sparing = Self.rows.filter { !$0.provider.revokesSingleTokens }
+    #expect(
+      Set(sparing.map(\.section)) == ["Apple", "Facebook", "Google", "Keycloak", "Slack"])
+    #expect(!Provider.issuer(Provider.googleIssuer).revokesSingleTokens)
+    #expect(
+      !Provider.keycloak(baseURL: "https://id.example.com", realm: "r", revokesByLogout: true)
+        .revokesSingleTokens)
+  }
+
   @Test func `the Providers article has a table row and a section for each preset`() throws {
     let article = try String(
       contentsOf: PackageSources.root.appending(
