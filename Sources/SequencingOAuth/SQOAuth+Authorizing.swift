@@ -19,9 +19,10 @@ extension SQOAuth {
   /// Signs the user in on another device; the ``authorizationDelegate`` shows the code and then
   /// gets the result.
   ///
-  /// The delegate must implement ``AuthorizationDelegate/userMustEnterCode(_:)``; otherwise the
-  /// sign-in fails with ``SQOAuthError/Code/invalidConfiguration``. If a sign-in on another device
-  /// is under way, this call joins it.
+  /// The delegate must implement ``AuthorizationDelegate/userMustEnterCode(_:)``. If it does not, or
+  /// if there is no delegate when the code arrives, the sign-in fails with
+  /// ``SQOAuthError/Code/invalidConfiguration``, unless another caller shows the code. If a sign-in
+  /// on another device is under way, this call joins it.
   ///
   /// - SeeAlso: RFC 8628
   public func authorizeUserWithDeviceCode() {

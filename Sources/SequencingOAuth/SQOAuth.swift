@@ -54,7 +54,10 @@ public final class SQOAuth: AccountOperations {
     // Sequencing.com's CocoaPods library refreshes the token automatically, so this class does too.
     module.refreshesAutomatically = true
     module.signIns.onEnd { [weak self] in self?.tell($0) }
-    module.signIns.onCode { [weak self] in self?.tell($1, of: $0) }
+    module.signIns.onCode { [weak self] signIn, authorization in
+      guard let self else { return signIn.delegateHasNoScreen() }
+      tell(authorization, of: signIn)
+    }
     module.session.observers.setHandler { [weak self] in self?.tell($0) }
   }
 
@@ -121,7 +124,9 @@ public final class SQOAuth: AccountOperations {
         signIn.delegateHasNoScreen()
       }
     }
-    module.callbacks.inOrder { await call.run() }
+    module.callbacks.inOrder {
+      if await !call.run() { signIn.delegateHasNoScreen() }
+    }
   }
 
   /// Calls the delegate with an event of the session, after earlier calls have returned.

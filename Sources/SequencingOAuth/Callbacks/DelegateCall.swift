@@ -17,18 +17,19 @@ struct DelegateCall<Delegate>: Sendable {
   let call: nonisolated(nonsending) @Sendable (Delegate) async -> Void
 
   /// Calls the method on the current actor, or on the main actor if the conformance requires that.
-  nonisolated(nonsending) func run() async {
-    guard let object = delegate() else { return }
-    if let delegate = cast(object) {
-      await call(delegate)
-    } else {
-      await runOnMainActor()
-    }
+  ///
+  /// - Returns: `false` if the delegate does not exist.
+  @discardableResult
+  nonisolated(nonsending) func run() async -> Bool {
+    guard let object = delegate() else { return false }
+    guard let delegate = cast(object) else { return await runOnMainActor() }
+    await call(delegate)
+    return true
   }
 
   @MainActor
-  private func runOnMainActor() async {
-    guard let object = delegate() else { return }
+  private func runOnMainActor() async -> Bool {
+    guard let object = delegate() else { return false }
     guard let delegate = cast(object) else {
       fatalError(
         "the delegate \(type(of: object)) conforms to \(Delegate.self) on a global actor other than "
@@ -37,6 +38,7 @@ struct DelegateCall<Delegate>: Sendable {
       )
     }
     await call(delegate)
+    return true
   }
 }
 

@@ -77,7 +77,7 @@ final class SignIn: Sendable {
     state.withLock { $0.hasScreen = true }
   }
 
-  /// Records that the delegate cannot show the code; ends the sign-in unless a caller shows it.
+  /// Records that no delegate shows the code; ends the sign-in unless a caller shows it.
   func delegateHasNoScreen() {
     let isSeen = state.withLock { state in
       if !state.hasScreen { state.failure = .noScreenForCode }
@@ -93,6 +93,7 @@ final class SignIn: Sendable {
 extension SQOAuthError {
   fileprivate static let noScreenForCode = SQOAuthError(
     .invalidConfiguration,
-    "the authorizationDelegate does not show the code for another device: implement "
-      + "userMustEnterCode(_:), or call signInWithDeviceCode(show:)")
+    "no authorizationDelegate shows the code for another device: set one that implements "
+      + "userMustEnterCode(_:) and keep it, since the SDK holds it weakly, or call "
+      + "signInWithDeviceCode(show:)")
 }

@@ -16,6 +16,8 @@ final class SignalListener: EventHandler {
     var lastID = 0
     /// Whether the event loop calls the listener.
     var isHearing = false
+    /// Whether the signals call the handler of this class and have not their usual effect.
+    var isInstalled = false
   }
 
   static let shared = SignalListener()
@@ -44,15 +46,19 @@ final class SignalListener: EventHandler {
       if !state.isHearing { state.isHearing = startHearing() }
       guard state.isHearing else { return state.lastID }
       state.handlers[state.lastID] = handler
+      state.isInstalled = true
       Self.install()
       return state.lastID
     }
   }
 
   /// Removes a function; if no function is left, the signals end the program again.
+  ///
+  /// That includes a signal that has arrived, but that the event loop has not heard yet.
   func remove(_ id: Int) {
     state.withLock { state in
       guard state.handlers.removeValue(forKey: id) != nil, state.handlers.isEmpty else { return }
+      state.isInstalled = false
       Self.uninstall()
     }
   }
@@ -74,15 +80,22 @@ final class SignalListener: EventHandler {
   func loopHasFailed() {
     state.withLock { state in
       state.isHearing = false
-      if !state.handlers.isEmpty { Self.uninstall() }
+      guard !state.handlers.isEmpty else { return }
+      state.isInstalled = false
+      Self.uninstall()
     }
+    // The loop no longer tells of a signal that has arrived before.
+    isCalled()
   }
 
   private func hear(_ number: Int32) {
-    let handlers = state.withLock { state in
+    let (handlers, isInstalled) = state.withLock { state in
       defer { state.handlers = [:] }
-      return state.handlers.values.map(\.self)
+      return (state.handlers.values.map(\.self), state.isInstalled)
     }
+    // The last function was removed after the signal arrived. If the handler is still installed,
+    // the functions have already got an earlier signal of the same moment.
+    if handlers.isEmpty, !isInstalled { Self.end(by: number) }
     for handler in handlers {
       // The new thread inherits the event loop's signal mask, which blocks the signals.
       let hasStarted = Threads.start {

@@ -29,6 +29,8 @@ public final class TerminationSignals: Sendable {
   }
 
   /// Stops listening; unless another instance listens, the signals end the program again.
+  ///
+  /// A signal that has arrived without a call of the handler ends the program too.
   public func stop() {
     SignalListener.shared.remove(id)
   }

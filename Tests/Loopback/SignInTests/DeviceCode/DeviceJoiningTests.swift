@@ -112,6 +112,43 @@ import Testing
     let token = try await signIn.value
     #expect(await fixture.delegate.events(2).last == .authorized(token.accessToken))
   }
+
+  @Test func `without a delegate, a sign-in ends unless a closure shows the code`() async throws {
+    let fixture = try await DeviceFixture()
+    let oauth = fixture.oauth
+    oauth.callbackQueue = DispatchQueue(label: "callbacks")
+    let code = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .deviceAuthorization, .hold(until: { await code.opened() }))
+    oauth.authorizeUserWithDeviceCode()
+    let end = try #require(oauth.module.signIns.underWay).work.outcome
+    code.open()
+    let error = await failure(.invalidConfiguration) { try await end.wait().get() }
+    #expect(error?.message.contains("authorizationDelegate") == true)
+    #expect(!oauth.isSigningIn && fixture.polls.isEmpty)
+
+    let (signIn, authorization) = try await fixture.begin()
+    oauth.authorizeUserWithDeviceCode()
+    try await fixture.user(enters: authorization)
+    try await fixture.passUntilNextPoll()
+    #expect(try await signIn.value == oauth.currentToken)
+  }
+
+  @Test func `a sign-in ends if its SQOAuth is released before the code arrives`() async throws {
+    let fixture = try await DeviceFixture()
+    let code = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .deviceAuthorization, .hold(until: { await code.opened() }))
+    let module: AuthorizationModule
+    do {
+      let released = SQOAuth(environment: fixture.oauth.environment)
+      released.register(try #require(fixture.oauth.module.configuration))
+      released.authorizeUserWithDeviceCode()
+      module = released.module
+    }
+    let end = try #require(module.signIns.underWay).work.outcome
+    code.open()
+    await failure(.invalidConfiguration) { try await end.wait().get() }
+    #expect(!module.isSigningIn && fixture.polls.isEmpty)
+  }
 }
 
 /// A delegate that records the codes and the results.

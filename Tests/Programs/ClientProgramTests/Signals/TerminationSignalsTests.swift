@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 
@@ -88,6 +89,33 @@ import Testing
     }
   }
 
+  /// The event loop is busy, so it hears of the signal only after the listener has stopped.
+  @Test(.ownThreads) func `a signal that arrives before the last listener stops ends the program`()
+    async
+  {
+    await #expect(processExitsWith: .signal(SIGTERM)) {
+      let loop = HeldLoop()
+      let signals = TerminationSignals { _ in _exit(7) }
+      // The handler runs on this thread before the call returns.
+      raise(SIGTERM)
+      signals.stop()
+      loop.goOn()
+      sleep(60)
+    }
+  }
+
+  @Test(.ownThreads)
+  func `a signal is handled although the event loop fails before it hears of the signal`() async {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let loop = HeldLoop()
+      let signals = TerminationSignals { _ in _exit(7) }
+      raise(SIGTERM)
+      SignalListener.shared.loopHasFailed()
+      sleep(60)
+      withExtendedLifetime((signals, loop)) {}
+    }
+  }
+
   @Test(.ownThreads)
   func `every listener receives a signal, and a later listener receives the next signal`()
     async
@@ -103,4 +131,22 @@ import Testing
       withExtendedLifetime(later) {}
     }
   }
+}
+
+/// A handler that holds the thread of the shared event loop, from its creation until ``goOn()``.
+private final class HeldLoop: EventHandler {
+  private let isHeld = DispatchSemaphore(value: 0)
+  private let mayGoOn = DispatchSemaphore(value: 0)
+
+  init() {
+    EventLoop.shared?.callSoon(self)
+    isHeld.wait()
+  }
+
+  func isCalled() {
+    isHeld.signal()
+    mayGoOn.wait()
+  }
+
+  func goOn() { mayGoOn.signal() }
 }
