@@ -8,8 +8,12 @@ extension TokenSession {
   /// session that begins after this call is not affected.
   @discardableResult
   func end(_ reason: SessionEnd) -> StoreWrites.PendingWrite {
-    let account = account
-    let (superseded, write) = decide { ($0.end(reason, isByApp: true), account.add(.erase)) }
+    let (account, superseded, write) = decide { state in
+      let account = self.account
+      return (account, state.end(reason, isByApp: true), account.add(.erase))
+    }
+    // If the app sets another store now, `changed()` only makes the changes in that store.
+    account.makeChanges(here: false)
     changed()
     superseded?.supersede()
     return write

@@ -46,7 +46,8 @@ package final class TokenSession: Sendable {
 
   /// Makes a decision under the session's lock; the closure must not wait or call the app's code.
   ///
-  /// The closure may take only the locks of the ``StoredAccount`` and the ``ClientContext``.
+  /// The closure may read ``account``, and may take only the locks of the ``StoredAccount`` and the
+  /// ``ClientContext``.
   @discardableResult
   func decide<Value>(_ decision: (inout SessionState) -> Value) -> Value {
     state.withLock { decision(&$0.core) }

@@ -148,4 +148,24 @@ import Testing
     try await end.value
     #expect(await other.content() == nil)
   }
+  /// The stores are set without a pause, so that some are set between two steps of a sign-out.
+  @Test func `a sign-out is completed even if the app sets another store at the same time`()
+    async throws
+  {
+    let (oauth, module) = (fixture.oauth, fixture.module)
+    try await module.signOut()
+    let isOver = Locked(false)
+    let hasStopped = Gate(isOpen: false)
+    Thread.detachNewThread {
+      while !isOver.withLock(\.self) { oauth.environment.tokenStore = MemoryTokenStore() }
+      hasStopped.open()
+    }
+    var erased: Result<Void, SQOAuthError>? = .success(())
+    for _ in 0..<2000 where erased != nil {
+      erased = await module.forgetSession().wait(until: .now + .seconds(30))
+    }
+    isOver.withLock { $0 = true }
+    await hasStopped.opened()
+    try #require(erased).get()
+  }
 }
