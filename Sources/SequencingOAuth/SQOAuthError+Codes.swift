@@ -191,9 +191,11 @@ extension SQOAuthError.Code {
   public static let accountInUse = Self(rawValue: "account_in_use")
   /// Another host has changed the account since it was loaded, so this change was not made.
   public static let accountChanged = Self(rawValue: "account_changed")
-  /// Another process signed a user in to the account while a request waited for its token.
+  /// Another process signed a user in to the account while a request waited for its token, or
+  /// before the tokens were revoked.
   ///
-  /// The request was not sent, because it belongs to the earlier user.
+  /// The request was not sent, because it belongs to the earlier user. A revocation has revoked the
+  /// tokens of the earlier user only.
   public static let sessionReplaced = Self(rawValue: "session_replaced")
   /// The client's or the account's key could not sign, or the client's assertion source provided no
   /// assertion for this server, so the request was not sent.

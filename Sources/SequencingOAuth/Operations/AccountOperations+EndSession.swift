@@ -13,7 +13,12 @@ extension AccountOperations {
   /// tokens are revoked first; if the revocation fails, the logout continues. Cancelling the task
   /// ends the wait.
   ///
+  /// If `revokesTokens` is `true` and another process has signed a user in, the server revokes only
+  /// the tokens of the earlier sign-in. There is no logout then, and the session continues with the
+  /// new sign-in.
+  ///
   /// - Throws: ``SQOAuthError``, after the tokens have left memory:
+  ///   ``SQOAuthError/Code/sessionReplaced`` if the session continues with a new sign-in;
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
   ///   ``SQOAuthError/Code/stateMismatch`` if the redirect might belong to another logout;
   ///   ``SQOAuthError/Code/timedOut``; the error of the user agent; if nothing else failed, the
@@ -27,6 +32,8 @@ extension AccountOperations {
     if currentToken == nil { _ = try? await restore() }
     let idToken = currentToken?.idToken
     let revocation = revokesTokens ? await AuthorizationModule.failure(of: module.revoke) : nil
+    // The account now belongs to a sign-in that this call is not about.
+    if let revocation, revocation.code == .sessionReplaced { throw revocation }
     // Forget the account before the logout: a program may exit when the logout fails, and must not
     // leave the account in the store.
     let forgotten = await module.forgetSession().wait()

@@ -155,7 +155,9 @@ extension AccountOperations {
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` if the provider offers
   ///   no revocation; the server's error, with ``SQOAuthError/retryAfter`` if the server says how
   ///   long to wait; ``SQOAuthError/Code/storeFailed`` if the server has revoked the tokens, but
-  ///   the store still has them.
+  ///   the store still has them; ``SQOAuthError/Code/sessionReplaced`` if another process has signed
+  ///   a user in: the server has revoked the tokens of the earlier sign-in, and the session
+  ///   continues with the new sign-in.
   /// - SeeAlso: RFC 7009
   public func revoke() async throws(SQOAuthError) {
     var isRevoked = false
@@ -167,8 +169,11 @@ extension AccountOperations {
     } catch {
       guard isRevoked else { throw error }
       var error = error
-      error.message =
-        "the server has revoked the tokens, but they are still stored: \(error.message)"
+      let result =
+        error.code == .sessionReplaced
+        ? "the server has revoked the tokens of the earlier sign-in"
+        : "the server has revoked the tokens, but they are still stored"
+      error.message = "\(result): \(error.message)"
       throw error
     }
   }
@@ -177,6 +182,9 @@ extension AccountOperations {
   ///
   /// The server gets no request. A sign-in under way is cancelled; an operation that begins after
   /// this call is not affected.
+  ///
+  /// If the store fails to erase the account, the SDK tries again before it next reads the account,
+  /// and in ``flush()``. If another process has signed a user in by then, that sign-in stays.
   ///
   /// - Throws: ``SQOAuthError/Code/storeFailed`` if the store still has the account.
   public func signOut() async throws(SQOAuthError) {

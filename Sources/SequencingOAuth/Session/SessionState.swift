@@ -161,8 +161,7 @@ extension SessionState {
   /// only the new refresh token.
   mutating func takeFromStore(_ record: AccountRecord, at now: Date) {
     let isNew = self.record?.token.accessToken != record.token.accessToken
-    let isReplaced =
-      if let mine = self.record?.session, let its = record.session { mine != its } else { false }
+    let isReplaced = self.record.map(record.isOfAnotherSignIn(than:)) ?? false
     hold(record, at: now)
     if isReplaced {
       replacements += 1

@@ -42,10 +42,29 @@ extension TokenSession {
   ///
   /// If `work` fails, the session does not end. If there is no token in memory or in the store, the
   /// call does nothing.
+  ///
+  /// - Throws: ``SQOAuthError/Code/sessionReplaced`` if another process has signed a user in: `work`
+  ///   got the earlier sign-in's record, and the session continues with the new sign-in.
   package func end(
     _ reason: SessionEnd, after work: (AccountRecord) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
-    guard let (record, change) = try await reserve() else { return }
+    try await conditionallyEnd(reason) { record throws(SQOAuthError) in
+      try await work(record)
+      return true
+    }
+  }
+
+  /// Ends the session if `isOver` returns `true` for its record; no renewal runs in the meantime.
+  ///
+  /// If `isOver` fails, the session does not end. If there is no token in memory or in the store,
+  /// the call does nothing.
+  ///
+  /// - Throws: ``SQOAuthError/Code/sessionReplaced`` if another process has signed a user in:
+  ///   `isOver` got the earlier sign-in's record, and the session continues with the new sign-in.
+  package func conditionallyEnd(
+    _ reason: SessionEnd, if isOver: (AccountRecord) async throws(SQOAuthError) -> Bool
+  ) async throws(SQOAuthError) {
+    guard let (held, change) = try await reserve() else { return }
     let account = account
     defer {
       decide { $0.end(change) }
@@ -53,7 +72,10 @@ extension TokenSession {
       change.finish()
     }
     try await account.leased { _ throws(SQOAuthError) in
-      try await work(await newest(record, in: account))
+      let (record, next) = await newest(held, in: account)
+      let isOver = try await isOver(record)
+      if let next, takeOver(next, by: change, in: account) { throw .replaced(account.id) }
+      guard isOver else { return }
       let erased = decide { state -> StoreWrites.PendingWrite? in
         guard state.isCurrent(change) else { return nil }
         _ = state.end(reason, isByApp: true)
@@ -63,12 +85,29 @@ extension TokenSession {
     }
   }
 
-  /// Returns the record in memory, or a newer record that another process has stored.
+  /// Returns the newest record of the session's sign-in, and the record of another process's
+  /// sign-in that has replaced it in the store; the latter is `nil` if there is none.
   private func newest(
     _ held: AccountRecord, in account: StoredAccount
-  ) async -> AccountRecord {
-    guard case .success(let stored?) = await account.look() else { return held }
-    return account.prefers(stored, to: held) ? stored : held
+  ) async -> (AccountRecord, next: AccountRecord?) {
+    guard case .success(let stored?) = await account.look(), account.prefers(stored, to: held)
+    else { return (held, nil) }
+    let isNext = stored.isOfAnotherSignIn(than: held) && (try? context.check(stored)) != nil
+    return isNext ? (held, stored) : (stored, nil)
+  }
+
+  /// Takes over the record of another process's sign-in; returns `false` if the change was
+  /// invalidated.
+  private func takeOver(
+    _ next: AccountRecord, by change: TokenChange, in account: StoredAccount
+  ) -> Bool {
+    let now = now
+    return decide { state in
+      guard state.isCurrent(change) else { return false }
+      account.saw(next)
+      state.takeFromStore(next, at: now)
+      return true
+    }
   }
 
   /// Starts a change, so that no other caller changes the token until the change ends.
@@ -84,5 +123,13 @@ extension TokenSession {
       }
       if let reserved { return reserved }
     }
+  }
+}
+
+extension SQOAuthError {
+  fileprivate static func replaced(_ id: String) -> SQOAuthError {
+    SQOAuthError(
+      .sessionReplaced,
+      "another process signed a user in to the account \"\(id.printable)\", and that sign-in stays")
   }
 }

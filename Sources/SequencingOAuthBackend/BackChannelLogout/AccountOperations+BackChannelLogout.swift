@@ -72,22 +72,24 @@ extension AuthorizationModule {
 
   /// Ends the session in memory and in the store if a logout token names it.
   ///
+  /// If another process has signed a user in, the new sign-in replaces the session in memory, and
+  /// ends too if the token names it.
+  ///
   /// - Returns: Whether the token names the session.
   func end(ifNamedBy token: LogoutToken) async throws(SQOAuthError) -> Bool {
     var isNamed = false
-    do throws(SQOAuthError) {
-      try await session.end(.loggedOut) { record throws(SQOAuthError) in
-        isNamed = token.names(record)
-        guard isNamed else { throw .isNotNamed }
-      }
-    } catch {
-      if isNamed { throw error }
-      switch error.code {
-      case .isNotNamed: break
-      default: throw error
+    while true {
+      do throws(SQOAuthError) {
+        try await session.conditionallyEnd(.loggedOut) { record in
+          let names = token.names(record)
+          isNamed = isNamed || names
+          return names
+        }
+        return isNamed
+      } catch {
+        guard error.code == .sessionReplaced else { throw error }
       }
     }
-    return isNamed
   }
 }
 
@@ -106,7 +108,9 @@ extension AccountManager {
   /// status 200 if this call returns, and with 400 if it throws. Each named session of the
   /// configuration's client is removed from memory and the store, and its delegate gets
   /// `SessionEnd.loggedOut`. Other processes that share the store find that the account is gone: at
-  /// once if the store reports changes, as a PostgreSQL database does, or at their next refresh.
+  /// once if the store reports changes, as a PostgreSQL database does, or at their next refresh. If
+  /// another process has signed another user in to a named account, that sign-in stays, and the
+  /// account's module continues with it.
   ///
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
   /// as many sessions as it can, and the provider may send the token again. With an app's
@@ -197,12 +201,4 @@ private struct LogoutTokenMark: Sendable {
   func leave() async throws(SQOAuthError) -> Bool {
     try await values.use(name, as: Self.purpose, until: end, at: clock.now)
   }
-}
-
-extension SQOAuthError {
-  fileprivate static let isNotNamed = SQOAuthError(.isNotNamed, "the session is not named")
-}
-
-extension SQOAuthError.Code {
-  fileprivate static let isNotNamed = Self(rawValue: "session_not_named")
 }

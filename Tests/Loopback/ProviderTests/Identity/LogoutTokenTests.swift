@@ -200,6 +200,39 @@ import Testing
     }
   }
 
+  /// Another process replaces the sign-in in the store, and this process has not noticed it yet.
+  @Test(arguments: [false, true])
+  func `a logout token ends only the named one of two sign-ins, in memory or in the store`(
+    namesNew: Bool
+  ) async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let named = try await party.record("one")
+    let other = AccountRecord(
+      id: "one", clientID: named.clientID, issuer: named.issuer, session: "other",
+      token: SQToken(accessToken: "other", refreshToken: "O"))
+    let (old, new) = namesNew ? (other, named) : (named, other)
+    let store = MemoryTokenStore()
+    await store.save(old)
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let configuration = try #require(party.oauth.module.configuration)
+    let module = try await manager.account(configuration, id: "one")
+    let recorder = RefreshRecorder.listening(to: module.events())
+    await store.save(new)
+    let text = try party.logoutToken()
+    #expect(try await manager.handleLogoutToken(text, for: configuration) == ["one"])
+    let replaced = "replaced \(new.token.accessToken)"
+    if namesNew {
+      #expect(module.currentToken == nil)
+      #expect(await store.list() == [])
+      #expect(await recorder.words(2) == [replaced, "ended loggedOut"])
+    } else {
+      #expect(module.currentToken == other.token)
+      #expect(await store.load("one") == other)
+      #expect(await recorder.words(1) == [replaced])
+    }
+  }
+
   @Test func `a token for one client does not end another client's sessions`() async throws {
     let party = try await OpenIDFixture(.es256) { options in
       options.clients.append(SandboxClient(id: "second", secret: OpenIDFixture.secret))

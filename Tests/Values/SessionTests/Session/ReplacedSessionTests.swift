@@ -74,6 +74,62 @@ struct ReplacedSessionTests {
     #expect(other.requests.isEmpty)
   }
 
+  /// Registers a client that can revoke tokens, and lets its server answer with a status.
+  private func revoking(_ fixture: SessionFixture, status: Int = 200) throws {
+    try fixture.fixture.register(
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token",
+        revocation: "https://id.example/revoke"))
+    fixture.fixture.http.answer { [server = fixture.server] request in
+      guard request.url.path() == "/revoke" else { return try await server.answer(request) }
+      return WebResponse(status: status)
+    }
+  }
+
+  /// The tokens that the server was asked to revoke, in order.
+  private func revoked(_ fixture: SessionFixture) -> [String] {
+    fixture.fixture.http.forms.compactMap { $0["token"] }
+  }
+
+  @Test func `a revocation revokes the previous user's tokens, and the new user stays signed in`()
+    async throws
+  {
+    let fixture = try await replaced()
+    try revoking(fixture)
+    let error = await failure(.sessionReplaced) { try await fixture.module.revoke() }
+    #expect(error?.message.hasPrefix("the server has revoked the tokens of the earlier") == true)
+    #expect(revoked(fixture) == ["R1", "T1"])
+    #expect(await fixture.observer.words(1) == ["replaced T2"])
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.store.content() == "T2 R2")
+    // The next revocation is the new user's.
+    try await fixture.module.revoke()
+    #expect(revoked(fixture) == ["R1", "T1", "R2", "T2"])
+    #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == nil)
+  }
+
+  @Test func `a failed revocation of the previous user's tokens can be repeated`() async throws {
+    let fixture = try await replaced()
+    try revoking(fixture, status: 503)
+    for _ in 0..<2 { await failure { try await fixture.module.revoke() } }
+    #expect(Set(revoked(fixture)) == ["R1"])
+    #expect(fixture.memory == "T1 R1")
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `a logout that revokes the previous user's tokens does not log the new user out`()
+    async throws
+  {
+    let fixture = try await replaced()
+    try revoking(fixture)
+    await failure(.sessionReplaced) { try await fixture.oauth.endSession(revokesTokens: true) }
+    #expect(revoked(fixture) == ["R1", "T1"])
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(fixture.fixture.opened.isEmpty)
+  }
+
   @Test(arguments: [("same", "same"), (nil, "new"), ("old", nil)] as [(String?, String?)])
   func `a new token of the same or of an unknown sign-in is not reported as a replacement`(
     first: String?, second: String?
