@@ -17,7 +17,9 @@ extension TokenSession {
         throw error
       case .absent:
         if try await restore() { continue }
-        guard try context.actsInOwnName() else { throw .notSignedIn }
+        // The SDK itself only keeps a token: if the app has signed out in the meantime, it must not
+        // get another one.
+        guard !need.isOwn, try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
       case .join(let change):
         if !need.isOwn { change.callers.add() }

@@ -17,6 +17,8 @@ public final class AccountKeeper: Sendable {
   public typealias ConfigurationFinder = @Sendable (AccountRecord) -> ClientConfiguration?
 
   /// An event of an account, a server or the store.
+  ///
+  /// If the user of a due account was signed out in the meantime, there is no event.
   public enum Event: Sendable {
     /// This process renewed the token of the account with this id, and stored the new one.
     case refreshed(String)

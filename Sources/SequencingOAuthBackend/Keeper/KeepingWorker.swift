@@ -143,13 +143,16 @@ final class KeepingWorker: Sendable {
       await giveBack(account, record)
       return await postpone(account, by: delay)
     }
-    guard let module = module(of: record) else {
+    let known = manager.module(id: record.id)
+    guard let module = known ?? self.module(for: record) else {
       await giveBack(account, record)
       return await postpone(account, by: Self.leave.unknown)
     }
     let session = module.session
     do throws(SQOAuthError) {
-      try session.restore(record, in: session.account, since: session.ends)
+      // The app may have signed out since the record was read, so the app's module reads the store
+      // itself if it has no token.
+      if known == nil { try session.restore(record, in: session.account, since: session.ends) }
       let refreshes = session.refreshes
       try await renew(session)
       if account.wasPaused { try? await queue.resume(ServerName(of: record)) }
@@ -158,6 +161,9 @@ final class KeepingWorker: Sendable {
       try? await queue.finish(account, with: session.record)
     } catch {
       _ = await isStored(session, record.id)
+      if error.code == .notAuthorized, session.record == nil {
+        return await signedOut(account, record)
+      }
       await failed(account, record, error)
     }
   }
@@ -174,8 +180,8 @@ final class KeepingWorker: Sendable {
     _ = try await session.token(.kept(since: session.renewals))
   }
 
-  private func module(of record: AccountRecord) -> AuthorizationModule? {
-    if let module = manager.module(id: record.id) { return module }
+  /// Creates the module of an account that the app does not use.
+  private func module(for record: AccountRecord) -> AuthorizationModule? {
     guard let configuration = configuration(record) else { return nil }
     let module = manager.module(for: configuration, id: record.id)
     // The module is released after this renewal, so it does not need notifications from other
@@ -218,6 +224,12 @@ final class KeepingWorker: Sendable {
       tell(.paused(record.issuer ?? record.tokenEndpoint ?? "", pause))
       await postpone(account, by: pause)
     }
+  }
+
+  /// Removes an account from the queue, because the user was signed out after the record was read.
+  private func signedOut(_ account: DueAccounts.Account, _ record: AccountRecord) async {
+    await giveBack(account, record)
+    try? await queue.finish(account, with: nil)
   }
 
   /// Lets the queue choose another account for the first request after a server's pause.
