@@ -7,6 +7,8 @@ struct SeenRecord {
   private(set) var token: SQToken?
   /// The sign-in's identifier in the last record; `nil` if it has none.
   private var session: String?
+  /// The sign-in's identifier in the last record that the session asked the store to save.
+  private var savedSession: String?
 
   mutating func saw(_ record: AccountRecord) {
     (token, session) = (record.token, record.session)
@@ -15,6 +17,15 @@ struct SeenRecord {
   mutating func sawNothing() {
     token = nil
   }
+
+  mutating func willSave(_ record: AccountRecord) {
+    savedSession = record.session
+  }
+
+  /// The identifiers of the sign-ins whose record may be in the store if the session erases it now.
+  ///
+  /// A save that reported a failure may have changed the store nevertheless.
+  var sessions: [String] { [session, savedSession].compactMap(\.self) }
 
   /// Returns whether the last record is of the same sign-in as another record.
   func isOfSession(of record: AccountRecord) -> Bool {

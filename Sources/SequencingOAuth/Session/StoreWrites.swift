@@ -10,12 +10,21 @@ struct StoreWrites {
   enum Change: Sendable {
     case save(AccountRecord)
     case erase
-    /// The erasure of the account because the server refused its token.
+    /// The erasure of an account with one of these tokens.
     ///
-    /// A store that can compare tokens erases the account only if it has one of the given tokens.
-    case eraseRefused([SQToken])
+    /// A store that cannot compare tokens erases the account even if it has another token.
+    case eraseTokens([SQToken])
+    /// The repetition of a failed erasure.
+    case eraseAgain(ErasureTarget)
 
     var erases: Bool { if case .save = self { false } else { true } }
+  }
+
+  /// An erasure that failed, so that it must be made again.
+  struct FailedErase: Sendable {
+    let error: SQOAuthError
+    /// What the repetition erases.
+    let target: ErasureTarget
   }
 
   struct Job: Sendable {
@@ -26,23 +35,23 @@ struct StoreWrites {
   private var jobs: [Job] = []
   private var isRunning = false
   private(set) var last: PendingWrite?
-  /// The last change, if that is an erasure.
-  private(set) var lastErase: Change?
-  /// The error of the last change, if that was an erasure and it failed.
-  private(set) var failedErase: SQOAuthError?
+  /// Whether the last change is an erasure.
+  private var endsWithErase = false
+  /// The last change, if that was an erasure and it failed.
+  private(set) var failedErase: FailedErase?
 
   /// Whether a requested change has not been made yet.
   var isUnfinished: Bool { isRunning || !jobs.isEmpty }
 
   /// Whether the last requested change is an unfinished erasure, so the stored record is obsolete.
-  var isErasing: Bool { lastErase != nil && failedErase == nil && isUnfinished }
+  var isErasing: Bool { endsWithErase && failedErase == nil && isUnfinished }
 
   /// Appends a change to the requested changes.
   mutating func add(_ change: Change) -> PendingWrite {
     let job = Job(change: change, end: PendingWrite())
     jobs.append(job)
     last = job.end
-    lastErase = change.erases ? change : nil
+    endsWithErase = change.erases
     failedErase = nil
     return job.end
   }
@@ -63,10 +72,10 @@ struct StoreWrites {
     return nil
   }
 
-  /// Records that a change failed.
+  /// Records that an erasure failed.
   ///
-  /// A failed erasure must be made again later, unless another change was requested after it.
-  mutating func didFail(_ job: Job, _ error: SQOAuthError) {
-    if job.change.erases { failedErase = last === job.end ? error : nil }
+  /// It must be made again later, unless another change was requested after it.
+  mutating func didFailToErase(_ job: Job, _ failure: FailedErase) {
+    if last === job.end { failedErase = failure }
   }
 }

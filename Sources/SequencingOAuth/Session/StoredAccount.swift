@@ -10,7 +10,7 @@ import SQBasics
 package final class StoredAccount: Sendable {
   typealias PendingWrite = StoreWrites.PendingWrite
 
-  private struct State {
+  struct State {
     var writes = StoreWrites()
     var seen = SeenRecord()
   }
@@ -22,7 +22,7 @@ package final class StoredAccount: Sendable {
   private let predecessor: StoredAccount?
   private let context: ClientContext
   private let lease: SessionLease
-  private let state = Locked(State())
+  let state = Locked(State())
 
   init(
     _ context: ClientContext, id: String, in choice: StoreChoice, after old: StoredAccount? = nil
@@ -34,10 +34,10 @@ package final class StoredAccount: Sendable {
     lease = SessionLease(accountID: id)
   }
 
-  private var store: any TokenStore { choice.store }
+  var store: any TokenStore { choice.store }
 
   /// Runs a call of the store, and reports the call to the observer.
-  private func observing<Value>(
+  func observing<Value>(
     _ call: ClientEvent.StoreCall, _ work: () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await context.environment.observing(.store(call), accountID: id, work)
@@ -58,7 +58,12 @@ extension StoredAccount {
     {
       throw error
     }
-    return try await observing(.load) { () throws(SQOAuthError) in
+    return try await read()
+  }
+
+  /// Reads the account's record as it is in the store now.
+  func read() async throws(SQOAuthError) -> AccountRecord? {
+    try await observing(.load) { () throws(SQOAuthError) in
       try await store.attempt("be read") { [id] in try await $0.load(id) }
     }
   }
@@ -185,13 +190,17 @@ extension StoredAccount {
   var lastWrite: PendingWrite? { state.withLock(\.writes.last) }
 
   /// The reason why the store still has an ended session's account; `nil` if there is none.
-  var failedErase: SQOAuthError? { state.withLock(\.writes.failedErase) }
+  var failedErase: SQOAuthError? { state.withLock(\.writes.failedErase?.error) }
 
   /// Requests a change; ``made(_:)`` or ``makeChanges(here:)`` makes it.
   func add(_ change: StoreWrites.Change) -> PendingWrite {
     if case .save(let record) = change { context.willSave(record) }
     return state.withLock { state in
-      if case .erase = change { state.seen.sawNothing() }
+      if case .save(let record) = change {
+        state.seen.willSave(record)
+      } else {
+        state.seen.sawNothing()
+      }
       return state.writes.add(change)
     }
   }
@@ -205,94 +214,17 @@ extension StoredAccount {
     state.withLock { state in
       let tokens = [token, state.seen.token].compactMap { $0 }
       state.seen.sawNothing()
-      return state.writes.add(.eraseRefused(tokens))
+      return state.writes.add(.eraseTokens(tokens))
     }
   }
 
   /// Requests a failed erasure again; returns `nil` if no erasure has failed.
+  ///
+  /// If another process has signed a user in since the failure, that sign-in stays in the store.
   func eraseAgain() -> PendingWrite? {
     state.withLock { state in
-      guard state.writes.failedErase != nil, let erase = state.writes.lastErase else { return nil }
-      return state.writes.add(erase)
-    }
-  }
-
-  /// Waits until a change is finished, even if the caller is cancelled, and returns its result.
-  func made(_ write: PendingWrite) async -> Result<Void, SQOAuthError> {
-    makeChanges(here: true)
-    return await write.wait()
-  }
-
-  /// Waits until all requested changes are finished.
-  func allMade() async {
-    if let lastWrite { _ = await made(lastWrite) }
-  }
-
-  /// Makes the requested changes; must be called after each request, outside all locks.
-  ///
-  /// If `here` is `true`, the changes start on the caller's thread and use it until the store first
-  /// waits; this suits callers that wait anyway. If `false`, they start on another thread: an app
-  /// that signs a user out may be on its main thread, or may hold a lock that its store needs.
-  func makeChanges(here: Bool) {
-    guard state.withLock({ $0.writes.beginRunning() }) else { return }
-    // A separate task, so that a caller that stops waiting cannot interrupt a change.
-    let run: @Sendable () async -> Void = {
-      while let job = self.state.withLock({ $0.writes.next() }) {
-        job.end.resolve(await self.result(of: job))
-      }
-    }
-    if here { Task.startingHere(run) } else { Task { await run() } }
-  }
-
-  private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
-    if store is any ComparingTokenStore, isReplacement(job.change) { return await made(job) }
-    // The change is made even without the lease: if another process hangs, a token must not be
-    // lost, and a user who signs out must not stay signed in.
-    return await leased { _ in await made(job) }
-  }
-
-  /// Returns whether a change is a new sign-in or the end of a session.
-  ///
-  /// A `ComparingTokenStore` makes such a change without the lease. A new sign-in and a sign-out
-  /// take effect whatever other processes do. After a refusal, the store itself compares the
-  /// tokens.
-  private func isReplacement(_ change: StoreWrites.Change) -> Bool {
-    switch change {
-    case .save(let record):
-      state.withLock { $0.seen.isNewSession(of: record) }
-    case .erase, .eraseRefused: true
-    }
-  }
-
-  private func made(_ job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
-    do throws(SQOAuthError) {
-      try await observing(job.change.erases ? .erase : .save) { () throws(SQOAuthError) in
-        try await make(job.change)
-      }
-      return .success(())
-    } catch {
-      state.withLock { $0.writes.didFail(job, error) }
-      return .failure(error)
-    }
-  }
-
-  private func make(_ change: StoreWrites.Change) async throws(SQOAuthError) {
-    switch change {
-    case .save(let record):
-      try await store.attempt("save the token") { try await $0.save(record) }
-      saw(record)
-    case .erase:
-      try await store.attempt("erase the account") { [id] in try await $0.erase(id) }
-      sawNothing()
-    case .eraseRefused(let tokens):
-      try await store.attempt("erase the account") { [id] store in
-        if let store = store as? any ComparingTokenStore {
-          try await store.erase(id, ifTokenIsIn: tokens)
-        } else {
-          try await store.erase(id)
-        }
-      }
-      sawNothing()
+      guard let failed = state.writes.failedErase else { return nil }
+      return state.writes.add(.eraseAgain(failed.target))
     }
   }
 }

@@ -12,6 +12,8 @@
 /// erasure, a save of another sign-in, or a load that finds no record must not let the store forget
 /// which record of the earlier sign-in the next save must replace.
 public protocol ComparingTokenStore: SharedTokenStore {
-  /// Erases an account whose token the server refused, if the stored token is one of `tokens`.
+  /// Erases an account if its stored token is one of `tokens`.
+  ///
+  /// The SDK calls it if the server refused these tokens, or if an earlier erasure failed.
   func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async throws
 }
