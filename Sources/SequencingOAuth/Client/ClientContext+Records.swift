@@ -1,6 +1,10 @@
 import SQBasics
 import SQFoundation
 
+/// The cause of an error: an account's token belongs to a different client or server than the
+/// configured one.
+package struct RecordOfAnotherClient: Error {}
+
 // Creates the account's records, and rejects records of other clients.
 extension ClientContext {
   /// Creates the first record of a session, with a token from the app.
@@ -92,6 +96,7 @@ extension ClientContext {
     SQOAuthError(
       .invalidConfiguration,
       "the account \"\(record.id.printable)\" belongs to another client or server than the "
-        + "configured one; sign in again to replace the account, or sign out")
+        + "configured one; sign in again to replace the account, or sign out",
+      cause: RecordOfAnotherClient())
   }
 }

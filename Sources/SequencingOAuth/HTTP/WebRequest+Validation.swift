@@ -40,7 +40,7 @@ extension WebRequest {
   /// Whether sending the request twice has the same effect as sending it once.
   ///
   /// - SeeAlso: RFC 9110, section 9.2.2
-  var isIdempotent: Bool { Self.isIdempotent(method) }
+  package var isIdempotent: Bool { Self.isIdempotent(method) }
 
   /// Returns whether a method is idempotent, so that a transport may send a request twice.
   static func isIdempotent(_ method: String) -> Bool {

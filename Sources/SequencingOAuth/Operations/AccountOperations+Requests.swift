@@ -89,14 +89,37 @@ extension AuthorizationModule {
   func send(
     _ request: WebRequest, with use: AddressedToken
   ) async throws(SQOAuthError) -> WebResponse {
-    let request = request.withStandardLimit(try context.configuration.get().timeout)
     do throws(ResourceFailure) {
-      return try await request.reportingProgress(by: callbacks) {
-        request throws(ResourceFailure) in
-        try await self.exchange(request, with: use)
-      }
+      return try await response(to: request, with: use)
     } catch {
       throw error.error
+    }
+  }
+
+  /// Sends an app's request with a valid token, as ``AccountOperations/send(_:)`` does; the failure
+  /// says whether the request may have been carried out.
+  package func response(to request: WebRequest) async throws(ResourceFailure) -> WebResponse {
+    let use: AddressedToken
+    do throws(SQOAuthError) {
+      use = try await addressedToken(for: originOfApps(request.url))
+    } catch {
+      throw .noAccess(error)
+    }
+    return try await response(to: request, with: use)
+  }
+
+  private func response(
+    to request: WebRequest, with use: AddressedToken
+  ) async throws(ResourceFailure) -> WebResponse {
+    let limit: Duration
+    do throws(SQOAuthError) {
+      limit = try context.configuration.get().timeout
+    } catch {
+      throw .noAccess(error)
+    }
+    return try await request.withStandardLimit(limit).reportingProgress(by: callbacks) {
+      request throws(ResourceFailure) in
+      try await self.exchange(request, with: use)
     }
   }
 

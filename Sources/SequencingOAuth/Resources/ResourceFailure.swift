@@ -8,7 +8,7 @@ package enum ResourceFailure: Error {
   case noAnswer(SQOAuthError)
 
   /// The error for the caller of ``AccountOperations/send(_:)``.
-  var error: SQOAuthError {
+  package var error: SQOAuthError {
     switch self {
     case .noAccess(let error), .noAnswer(let error): error
     case .refused(let error, let response): error.carrying(response)

@@ -23,7 +23,7 @@ extension TokenSession {
   /// During a change of the token, the method does nothing, because the change reads the store
   /// itself. The exception is a renewal that waits while another process refreshes the token: the
   /// new token is taken over as soon as it is stored.
-  private func lookAtStore() async {
+  package func lookAtStore() async {
     let account = account
     guard let held = decide({ $0.mayTakeFromStore ? $0.record : nil }),
       case .success(let found) = await account.look()
