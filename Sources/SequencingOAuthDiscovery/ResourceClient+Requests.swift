@@ -14,14 +14,26 @@ extension ResourceClient {
   /// first. With an account, the client sends the request by `AccountOperations.send(_:)`. If the
   /// resource refuses the account, the client asks the resource again which server it trusts, and
   /// signs the user in once. One request leads to three sign-ins at most, whatever the resource
-  /// demands.
+  /// demands. If the account's authorization server is out of reach and the resource names another
+  /// one, the client signs the user in there. If an answer of the resource was lost, it does so only
+  /// for an idempotent method, because the resource may have carried the request out.
+  ///
+  /// A request belongs to the user of the account at the time of the call, and another user's token
+  /// never completes it. If ID tokens name the users, the client compares them. Otherwise, the
+  /// request goes on only after a sign-in that a request of the same user has led to. If another
+  /// user signs in meanwhile, or the app ends the session, the request fails with the error that it
+  /// had before.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.notAuthorized` if there is no account, and the
   ///   resource demands a sign-in that is not allowed; `SQOAuthError.Code.originNotAllowed` for a
-  ///   URL of another server; the errors of ``signIn()`` and of `AccountOperations.send(_:)`.
+  ///   URL of another server; `SQOAuthError.Code.sessionReplaced` if another process has signed a
+  ///   user in while the request waited; the errors of ``signIn()`` and of
+  ///   `AccountOperations.send(_:)`.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     try check(request)
-    if let access = try await access() { return try await send(request, by: access) }
+    if let access = try await access() {
+      return try await send(request, by: access, for: await owner(access.module), signIns: 0)
+    }
     let challenges: [TokenChallenge]
     if !request.isReplayable {
       // The body can be sent only once, so it is kept for the request with the token.
@@ -33,9 +45,8 @@ extension ResourceClient {
       challenges = response.headers.tokenChallenges
       guard response.status == 401 else { return response }
     }
-    let access = try await gainAccess(
-      allowed(Demand(challenges: challenges, refused: nil), after: nil))
-    return try await send(request, by: access, signIns: 1)
+    let (access, owner) = try await gainAccess(allowed(Demand(challenges: challenges)))
+    return try await send(request, by: access, for: owner, signIns: 1)
   }
 
   /// The largest number of sign-ins for one request.
@@ -53,54 +64,69 @@ extension ResourceClient {
     }
   }
 
+  /// Returns the user who is signed in to an account as a request begins.
+  private func owner(_ module: AuthorizationModule) async -> RequestOwner {
+    let owner = currentOwner(module)
+    guard owner.series == nil else { return owner }
+    // Another process may have signed a user in.
+    _ = try? await module.restore()
+    return owner.isSignedOut ? owner : currentOwner(module)
+  }
+
   private func send(
-    _ request: WebRequest, by access: Access, signIns: Int = 0
+    _ request: WebRequest, by access: Access, for owner: RequestOwner, signIns: Int
   ) async throws(SQOAuthError) -> WebResponse {
-    var access = access
-    var signIns = signIns
+    var (access, owner, signIns) = (access, owner, signIns)
     var hasSignedIn = false
+    var hasLooked = false
     while true {
       let token = access.module.currentToken
-      do throws(SQOAuthError) {
-        return try await access.module.send(request)
+      let failure: ResourceFailure
+      do throws(ResourceFailure) {
+        return try await access.module.response(to: request)
       } catch {
-        guard request.isReplayable, signIns < Self.maximumSignIns else { throw error }
-        switch error.code {
-        case .insufficientScope, .insufficientUserAuthentication:
-          guard options.interaction == .signInAndStepUp else { throw error }
-          if try await hasMoved(away: access, error) {
-            signIns += 1
-            access = try await gainAccess(Demand(after: error, of: access.module, sent: token))
-          } else if try await stepUp(after: error, access) {
-            signIns += 1
-          }
-        case _ where error.isOutage && !hasSignedIn && options.interaction != .none:
-          guard await isAbandoned(access) else { throw error }
-          hasSignedIn = true
-          signIns += 1
-          access = try await gainAccess(Demand(after: error, of: access.module, sent: token))
-        case _ where error.needsSignIn && !hasSignedIn:
-          // After a sign-in for this request, the token is new. The token of another sign-in would
-          // be refused too, unless the resource asks for a token that is bound to a key.
-          guard signIns == 0 || error.asksForProof(after: token) else { throw error }
-          hasSignedIn = true
-          signIns += 1
-          var demand = Demand(after: error, of: access.module, sent: token)
-          if error.code == .invalidClient { demand.unknownClient = access.client.clientID }
-          access = try await gainAccess(allowed(demand, after: error))
-        default:
+        failure = error
+      }
+      let error = failure.error
+      guard request.isReplayable, signIns < Self.maximumSignIns else { throw error }
+      var demand = Demand(after: error, of: access.module, sent: token, by: owner)
+      try checkOwner(of: demand, access.module)
+      switch error.code {
+      case .insufficientScope, .insufficientUserAuthentication:
+        guard options.interaction == .signInAndStepUp else { throw error }
+        if try await !hasMoved(away: access, error) {
+          demand = demand.steppingUp(after: try await namingScopes(error, access))
+        }
+      case _ where error.isOfAnotherClient && !hasLooked:
+        hasLooked = true
+        demand = demand.lookingForClient()
+      case _ where error.isOutage && !hasSignedIn && options.interaction != .none:
+        // If the answer was lost, the resource may have carried the request out.
+        guard failure.isBeforeAnswer || request.isIdempotent, await isAbandoned(access) else {
           throw error
         }
+        hasSignedIn = true
+      case _ where error.needsSignIn && !hasSignedIn:
+        // After a sign-in for this request, the token is new. The token of another sign-in would
+        // be refused too, unless the resource asks for a token that is bound to a key.
+        guard signIns == 0 || error.asksForProof(after: token) else { throw error }
+        hasSignedIn = true
+        if error.code == .invalidClient {
+          demand.unknownClient = access.module.configuration?.clientID
+        }
+        demand = try allowed(demand)
+      default:
+        throw error
       }
+      if demand.kind != .client { signIns += 1 }
+      (access, owner) = try await gainAccess(demand)
     }
   }
 
   /// Returns the resource's demand if the user may be asked to sign in; otherwise throws.
-  private func allowed(
-    _ demand: Demand, after error: SQOAuthError?
-  ) throws(SQOAuthError) -> Demand {
+  private func allowed(_ demand: Demand) throws(SQOAuthError) -> Demand {
     guard options.interaction == .none else { return demand }
-    throw error
+    throw demand.waiting?.error
       ?? SQOAuthError(
         .notAuthorized,
         "there is no token for \(resource), and this request must not start a sign-in; call "
@@ -131,29 +157,29 @@ extension ResourceClient {
     return found.map { !$0.metadata.authorizationServers.contains(access.issuer) } ?? false
   }
 
-  /// Signs the user in with the additional scopes or the login that the resource demands; returns
-  /// `false` if a newer token is enough.
-  private func stepUp(
-    after error: SQOAuthError, _ access: Access
-  ) async throws(SQOAuthError) -> Bool {
-    var error = error
-    if error.code == .insufficientScope, error.challenge?.scope == nil {
-      // Some servers only say in their metadata which scopes they need.
-      let found = try await discovery.find(named: error.challenge?.resourceMetadata)
-      guard let scopes = found.metadata.scopes, !scopes.isEmpty,
-        let token = access.module.currentToken, !token.scopesMissing(from: scopes).isEmpty
-      else { throw error }
-      error = error.demanding(scopes)
+  /// Returns a resource's demand for more scopes, with the scopes that the resource's metadata names
+  /// if the demand names none.
+  ///
+  /// - Throws: The error itself if no sign-in can help.
+  private func namingScopes(
+    _ error: SQOAuthError, _ access: Access
+  ) async throws(SQOAuthError) -> SQOAuthError {
+    guard error.code == .insufficientScope, error.challenge?.scope == nil else { return error }
+    let found = try await discovery.find(named: error.challenge?.resourceMetadata)
+    guard let scopes = found.metadata.scopes, !scopes.isEmpty,
+      let token = access.module.currentToken, !token.scopesMissing(from: scopes).isEmpty
+    else { throw error }
+    return error.demanding(scopes)
+  }
+}
+
+extension ResourceFailure {
+  /// Whether the resource has certainly not carried the request out.
+  fileprivate var isBeforeAnswer: Bool {
+    switch self {
+    case .noAccess, .refused: true
+    case .noAnswer: false
     }
-    guard
-      var signIn = try access.module.stepUpOptions(answering: error, with: SignInOptions())
-    else { return false }
-    // Some servers grant `offline_access` without naming it in the response, so ask for it again.
-    let server = try? await access.module.providerMetadata()
-    signIn.scope = signIn.scope.map { addingOffline(to: $0.words, server, access.client) }
-      .map { $0.joined(separator: " ") }
-    try await self.signIn(signIn, access)
-    return true
   }
 }
 
@@ -162,8 +188,12 @@ extension SQOAuthError {
   ///
   /// A server that has lost its registrations refuses the client itself.
   fileprivate var needsSignIn: Bool {
-    requiresSignIn || [.invalidToken, .tokenNotBound, .invalidClient].contains(code)
+    requiresSignIn || isOfAnotherClient
+      || [.invalidToken, .tokenNotBound, .invalidClient].contains(code)
   }
+
+  /// Whether the account's token belongs to a different client or server than the module's.
+  fileprivate var isOfAnotherClient: Bool { cause is RecordOfAnotherClient }
 
   /// Whether the resource wants a token that is bound to a key, and refused a token that is not.
   fileprivate func asksForProof(after token: SQToken?) -> Bool {

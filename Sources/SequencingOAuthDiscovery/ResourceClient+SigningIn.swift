@@ -8,62 +8,25 @@ extension ResourceClient {
   ///
   /// The client asks the resource again which authorization server it trusts. If the stored account
   /// belongs to a different server, the program becomes a client of the new server, and sends it
-  /// nothing that belongs to the old server.
+  /// nothing that belongs to the old server. If the sign-in fails, the account keeps its token and
+  /// its client.
+  ///
+  /// Any user may sign in. A sign-in for a waiting request is open to that request's user only; if
+  /// it fails because another user came, this call starts a sign-in of its own.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.resourceMetadataInvalid`,
-  ///   `SQOAuthError.Code.clientUnknown`, the errors of a registration and of a sign-in.
+  ///   `SQOAuthError.Code.clientUnknown`; `SQOAuthError.Code.duplicateName` if the account is for a
+  ///   different resource; the errors of a registration and of a sign-in.
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> AuthorizationModule {
-    try await gainAccess(Demand(challenges: [], refused: nil, isSignIn: true)).module
+    try await gainAccess(.signIn).access.module
   }
 
-  /// Why a client needs access that it does not have.
-  struct Demand: Sendable {
-    let challenges: [TokenChallenge]
-    /// The token that the resource refused; `nil` if the resource received no token.
-    let refused: SQToken?
-    /// Whether the app asked for a sign-in, so that an existing token is not enough.
-    var isSignIn = false
-    /// The client that the authorization server no longer knows; `nil` if there is none.
-    var unknownClient: String?
-
-    init(challenges: [TokenChallenge], refused: SQToken?, isSignIn: Bool = false) {
-      self.challenges = challenges
-      self.refused = refused
-      self.isSignIn = isSignIn
-    }
-
-    /// Creates the demand of a resource that refused the token of an account.
-    ///
-    /// After the resource refused the `sent` token, the account may have refreshed it, and the
-    /// resource may have refused the new token too.
-    init(after error: SQOAuthError, of module: AuthorizationModule, sent token: SQToken?) {
-      let current = module.currentToken
-      self.init(
-        challenges: error.challenge.map { [$0] } ?? [],
-        refused: current.map(error.isRefusal(of:)) == true ? current : token)
-    }
-
-    /// Returns whether a token meets the demand, so that no sign-in is needed.
-    func accepts(_ token: SQToken?) -> Bool {
-      guard !isSignIn, let token else { return false }
-      return token.accessToken != refused?.accessToken
-    }
-  }
-
-  /// Finds the server and signs in; simultaneous calls share one sign-in and its result.
-  func gainAccess(_ demand: Demand) async throws(SQOAuthError) -> Access {
-    let access = try await gaining.value(of: true) { () throws(SQOAuthError) in
-      if let access = try await self.access(), demand.accepts(access.module.currentToken) {
-        return access
-      }
-      return self.use(try await self.newAccess(demand))
-    }
-    guard let access else { throw .waitCancelled }
-    return access
-  }
-
-  private func newAccess(_ demand: Demand) async throws(SQOAuthError) -> Access {
+  /// Finds the server of the resource and signs the user in there, unless another process has done
+  /// so; returns whether a user signed in.
+  func newAccess(
+    _ demand: Demand
+  ) async throws(SQOAuthError) -> (Access, hasSignedIn: Bool) {
     let found = try await discovery.find(named: demand.challenges.resourceMetadata)
     if let unknown = demand.unknownClient {
       for issuer in found.metadata.authorizationServers {
@@ -77,34 +40,46 @@ extension ResourceClient {
       of: server.client, binding: binding, for: found.metadata.resource)
     let account = try await account(configuration, id)
     let access = Access(module: account.module, issuer: server.issuer, client: server.client)
-    // Another process may have signed in meanwhile.
-    if demand.accepts(account.token) { return access }
+    if demand.accepts(account.token) {
+      // Another client of this account may have signed in meanwhile, perhaps as another user.
+      try checkOwner(of: demand, account.module)
+      return (access, false)
+    }
     var signIn = SignInOptions()
     // A waiting request belongs to the account's user; in a sign-in by the app, any user may sign
     // in.
-    signIn.requiresSameUser = !demand.isSignIn
+    signIn.requiresSameUser = demand.requiresSameUser(at: server.issuer)
     signIn.scope = scope(
       demand.challenges, found.metadata, server.metadata, server.client,
       after: account.token)
-    do throws(SQOAuthError) {
-      try await self.signIn(signIn, access, account, demand)
-    } catch {
-      guard let retry = try await forgotten(access, demand, after: error) else { throw error }
-      return try await newAccess(retry)
+    return try await restoringOnFailure(account.module) { () throws(SQOAuthError) in
+      if account.module.configuration != configuration { account.module.register(configuration) }
+      do throws(SQOAuthError) {
+        try await self.signIn(signIn, access, configuration, account, demand)
+      } catch {
+        guard let retry = try await forgotten(access, demand, after: error) else { throw error }
+        return try await newAccess(retry)
+      }
+      guard !account.isKept else { return (access, true) }
+      return (
+        Access(
+          module: try await accounts.account(
+            account.module.configuration ?? configuration, id: id),
+          issuer: server.issuer, client: server.client), true
+      )
     }
-    guard !account.isKept else { return access }
-    return Access(
-      module: try await accounts.account(account.module.configuration ?? configuration, id: id),
-      issuer: server.issuer, client: server.client)
   }
 
   /// Signs the user in, unless another process does so for the same new account.
   private func signIn(
-    _ signIn: SignInOptions, _ access: Access, _ account: Account, _ demand: Demand
+    _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration,
+    _ account: Account, _ demand: Demand
   ) async throws(SQOAuthError) {
     // Do not lock an account that has a token: other processes may use the token, and must be able
     // to refresh it.
-    guard account.isKept, account.token == nil else { return try await self.signIn(signIn, access) }
+    guard account.isKept, account.token == nil else {
+      return try await self.signIn(signIn, access, configuration, demand)
+    }
     // A token from a different server may still be in memory.
     let before = account.module.currentToken
     let limit = options.signInTimeout ?? access.module.configuration?.signInTimeout
@@ -112,7 +87,11 @@ extension ResourceClient {
       hasWaited throws(SQOAuthError) in
       _ = try? await account.module.restore()
       let found = account.module.currentToken
-      guard found == before || !demand.accepts(found) else { return }
+      let isMet = demand.kind == .signIn ? hasWaited && found != nil : demand.accepts(found)
+      guard found == before || !isMet else {
+        try checkOwner(of: demand, account.module)
+        return
+      }
       // A user who has refused one program does not want to be asked by the next program.
       guard !hasWaited else {
         throw SQOAuthError(
@@ -120,7 +99,7 @@ extension ResourceClient {
           "another process tried to sign a user in to this account meanwhile, and brought no "
             + "token; sign in again")
       }
-      try await self.signIn(signIn, access)
+      try await self.signIn(signIn, access, configuration, demand)
     }
   }
 
@@ -162,18 +141,16 @@ extension ResourceClient {
     let token: SQToken?
   }
 
-  /// Returns the account with an id, configured for the server.
+  /// Returns the account with an id; its module keeps its own configuration.
   private func account(
     _ configuration: ClientConfiguration, _ id: String
   ) async throws(SQOAuthError) -> Account {
-    if let module = accounts.module(id: id) {
-      let earlier = module.configuration
-      if earlier != configuration { module.register(configuration) }
+    if let module = try keptModule(id) {
       // A token from a different server or client does not count, and this server may not know its
       // scopes.
-      let isSame =
-        earlier?.provider == configuration.provider && earlier?.clientID == configuration.clientID
-      return Account(module: module, isKept: true, token: isSame ? module.currentToken : nil)
+      let record = module.session.record
+      let isSame = record?.isOf(configuration) == true
+      return Account(module: module, isKept: true, token: isSame ? record?.token : nil)
     }
     do throws(SQOAuthError) {
       let module = try await accounts.account(configuration, id: id)
@@ -185,34 +162,55 @@ extension ResourceClient {
     }
   }
 
-  /// Signs the user in or, for a client that acts without a user, gets a token by its own grant.
-  func signIn(_ signIn: SignInOptions, _ access: Access) async throws(SQOAuthError) {
-    let attributes = access.module.attributes
+  /// Runs a sign-in; if it fails, the account's client and attributes become what they were.
+  ///
+  /// Otherwise the client of the earlier sign-in could not refresh its token any more, and the next
+  /// refresh would store the attributes of a sign-in that failed.
+  func restoringOnFailure<Value>(
+    _ module: AuthorizationModule, _ signIn: () async throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    let (earlier, attributes) = (module.configuration, module.attributes)
     do throws(SQOAuthError) {
-      try await getToken(signIn, access)
+      return try await signIn()
     } catch {
-      // Otherwise the next refresh would store the attributes of a sign-in that failed.
-      access.module.attributes = attributes
+      module.attributes = attributes
+      // Another process may have signed in as the new client meanwhile.
+      if let earlier, module.configuration != earlier,
+        module.session.record?.isOf(earlier) != false
+      {
+        module.register(earlier)
+      }
       throw error
     }
   }
 
-  private func getToken(_ signIn: SignInOptions, _ access: Access) async throws(SQOAuthError) {
+  /// Signs the user in or, for a client that acts without a user, gets a token by its own grant.
+  ///
+  /// - Throws: The error of the waiting request if the account has changed hands meanwhile.
+  func signIn(
+    _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration,
+    _ demand: Demand
+  ) async throws(SQOAuthError) {
+    try checkOwner(of: demand, access.module)
+    let token = try await token(signIn, access, configuration)
+    continueSeries(of: demand.waiting?.owner, with: token, access.module)
+  }
+
+  private func token(
+    _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration
+  ) async throws(SQOAuthError) -> SQToken {
     let module = access.module
-    guard let configuration = module.configuration else { return }
+    if module.configuration != configuration { module.register(configuration) }
     setAttributes(signIn, module)
     if configuration.grantAssertionSource != nil {
-      try await module.requestAccessTokenByAssertion(scope: signIn.scope)
-      return
+      return try await module.requestAccessTokenByAssertion(scope: signIn.scope)
     }
     if configuration.usesClientCredentials {
-      try await module.requestAccessTokenAsClient(scope: signIn.scope)
-      return
+      return try await module.requestAccessTokenAsClient(scope: signIn.scope)
     }
     if let show = options.showsCode, try await usesCode(access) {
       do throws(SQOAuthError) {
-        try await module.signInWithDeviceCode(with: signIn, showing: show)
-        return
+        return try await module.signInWithDeviceCode(with: signIn, showing: show)
       } catch {
         guard error.refusesCode, options.showsPage?(error) == true else { throw error }
       }
@@ -232,7 +230,7 @@ extension ResourceClient {
   /// Signs in with the first redirect URI whose port is free.
   private func signInByPage(
     _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration
-  ) async throws(SQOAuthError) {
+  ) async throws(SQOAuthError) -> SQToken {
     let module = access.module
     for (index, uri) in access.client.redirectURIs.enumerated() {
       let isLast = index == access.client.redirectURIs.count - 1
@@ -241,14 +239,13 @@ extension ResourceClient {
           module.register(try configuration.redirecting(to: uri))
           setAttributes(signIn, module)
         }
-        try await module.signIn(with: signIn)
-        return
+        return try await module.signIn(with: signIn)
       } catch {
         guard error.code == .portInUse, !isLast else { throw error }
       }
     }
     // A client without a redirect URI gets the error that says so.
-    try await module.signIn(with: signIn)
+    return try await module.signIn(with: signIn)
   }
 }
 

@@ -85,25 +85,14 @@ public final class ResourceClient: Sendable {
   let identity: ClientIdentity
   let accounts: AccountManager
   let options: Options
-  /// The running search and sign-in, which all callers share.
+  /// The running search or sign-in, for which all callers wait.
   ///
   /// It may wait for the user, so it ends when no caller waits any longer.
-  let gaining = SharedFetches<Bool, Access, SQOAuthError>(keepsValues: false, abandonedLimit: 0)
-  private let known = Locked<Access?>(nil)
-
-  /// An account, the issuer of its tokens and the program's client at that issuer.
-  struct Access: Sendable {
-    let module: AuthorizationModule
-    let issuer: String
-    let client: IdentifiedClient
-
-    /// Returns whether the account, the server and the client are the same.
-    func isSame(as other: Access) -> Bool {
-      module === other.module && issuer == other.issuer
-        && client.clientID == other.client.clientID
-        && client.redirectURIs == other.client.redirectURIs
-    }
-  }
+  let gaining = SharedFetches<Bool, Gained, Never>(keepsValues: false, abandonedLimit: 0)
+  /// The account that the client uses, once it has been found.
+  let knownAccess = Locked<Access?>(nil)
+  /// The latest sign-in that was made for a request, and the series that it continues.
+  let latestSeries = Locked<(signIn: String, series: SignInSeries)?>(nil)
 
   /// Creates the client of a resource, without sending a request.
   ///
@@ -153,62 +142,6 @@ public final class ResourceClient: Sendable {
   /// ``ClientIdentity``. The method sends no request.
   public func account() async throws(SQOAuthError) -> AuthorizationModule? {
     try await access()?.module
-  }
-
-  func access() async throws(SQOAuthError) -> Access? {
-    if let access = known.withLock(\.self) { return access }
-    guard let access = try await storedAccess() else { return nil }
-    return use(access)
-  }
-
-  /// Returns the access to use from now on: `access`, or the current access if both are the same.
-  @discardableResult
-  func use(_ access: Access) -> Access {
-    known.withLock { known in
-      if let known, known.isSame(as: access) { return known }
-      known = access
-      return access
-    }
-  }
-
-  /// The attribute for the resource's identifier, in an account that has a different id.
-  static let resourceAttribute = "resource"
-
-  private func storedAccess() async throws(SQOAuthError) -> Access? {
-    let ids = options.accountID.map { [$0] } ?? resource.identifiers
-    for id in ids {
-      guard let record = try await accounts.store.attempt("be read", { try await $0.load(id) })
-      else { continue }
-      let identifier = try identifier(of: record)
-      guard let issuer = record.issuer,
-        let client = try await identification.client(
-          at: issuer, id: record.clientID, scope: record.token.scope)
-      else { continue }
-      if let module = accounts.module(id: id) {
-        return Access(module: module, issuer: issuer, client: client)
-      }
-      let configuration = configuration(
-        of: client, binding: options.tokenBinding, for: identifier)
-      return Access(
-        module: try await accounts.account(configuration, id: id), issuer: issuer, client: client)
-    }
-    return nil
-  }
-
-  /// Returns the identifier of the resource that a stored account is for.
-  ///
-  /// - Throws: `SQOAuthError.Code.duplicateName` if the account is for a different resource.
-  private func identifier(of record: AccountRecord) throws(SQOAuthError) -> String {
-    guard options.accountID != nil else { return record.id }
-    guard let identifier = record.attributes[Self.resourceAttribute],
-      resource.identifiers.contains(identifier)
-    else {
-      throw SQOAuthError(
-        .duplicateName,
-        "the account \(record.id.printable) in the store is not for \(resource), so its token must "
-          + "not be sent there; choose a different accountID for each resource")
-    }
-    return identifier
   }
 
   var identification: ClientIdentification {

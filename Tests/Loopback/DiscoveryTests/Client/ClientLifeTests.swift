@@ -95,6 +95,24 @@ import Testing
     try await party.works(client)
   }
 
+  /// The store has no account yet that could say to which resource it belongs.
+  @Test func `an account ID for which another resource's user signs in is refused`() async throws {
+    let other = try Party()
+    other.resource.change { [party] in $0.servers = [party.first] }
+    let client = try party.client { $0.accountID = "someone" }
+    let wrong = try other.client(party.registering, manager: party.manager) {
+      $0.accountID = "someone"
+    }
+    party.browser.gate.close()
+    let request = try party.request()
+    let sent = begin { try await client.send(request).status }
+    try await party.browser.gate.isHolding()
+    await failure(.duplicateName) { try await wrong.send(other.request()) }
+    party.browser.gate.open()
+    #expect(try await sent.value == 200)
+    #expect(other.visits().allSatisfy { $0.token == nil } && party.authorized.count == 1)
+  }
+
   /// The refresh must name the same resource as the sign-in, not the address of the requests.
   @Test(arguments: [nil, "someone"])
   func `after a restart, a token for the whole origin is refreshed for the same origin`(id: String?)

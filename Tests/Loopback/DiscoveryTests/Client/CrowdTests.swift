@@ -57,11 +57,11 @@ import Testing
     #expect(party.redeemed.count == 1)
   }
 
-  /// If each waiting program asked again, a user who says no would see one sign-in per program.
-  @Test func `a program that waited for another program's failed sign-in does not open a browser`()
-    async throws
-  {
-    let folder = try TemporaryFolder()
+  /// Returns the clients of two programs with one store, their clock, and the event that one of them
+  /// waits for the other.
+  private func programs(
+    _ folder: TemporaryFolder
+  ) throws -> ([ResourceClient], ManualClock, OneShot<Void>) {
     let clock = ManualClock()
     var environment = ClientEnvironment()
     environment.userAgent = party.browser
@@ -75,6 +75,15 @@ import Testing
         manager: AccountManager(
           store: FileTokenStore(path: folder.file("tokens")), environment: environment))
     }
+    return (clients, clock, isWaiting)
+  }
+
+  /// If each waiting program asked again, a user who says no would see one sign-in per program.
+  @Test func `a program that waited for another program's failed sign-in does not open a browser`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let (clients, clock, isWaiting) = try programs(folder)
     party.browser.refuse()
     party.browser.gate.close()
     let request = try party.request()
@@ -90,6 +99,24 @@ import Testing
     #expect(party.browser.opened.count == 1)
     party.browser.refuse(false)
     try await party.works(clients[1])
+  }
+
+  @Test func `a program's own sign-in is done if it waited for another program's sign-in`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let (clients, clock, isWaiting) = try programs(folder)
+    party.browser.gate.close()
+    let request = try party.request()
+    let first = begin { try await clients[0].send(request).status }
+    try await party.browser.gate.isHolding()
+    let second = begin { try await clients[1].signIn() }
+    _ = await isWaiting.wait()
+    clock.advance(by: 2)
+    party.browser.gate.open()
+    #expect(try await first.value == 200)
+    #expect(try await second.value.currentToken != nil)
+    #expect(party.browser.opened.count == 1)
   }
 
   /// Like clients in different processes, the two clients share nothing but the stores.
@@ -115,6 +142,29 @@ import Testing
     #expect(ids == [kept.clientID])
     for client in clients { try await party.works(client) }
     party.expectNoFaults()
+  }
+
+  /// The other program's user may be another one, so only a later request gets the new token.
+  @Test(arguments: [true, false])
+  func `after another program has replaced the client, the account works with the new client`(
+    restarts: Bool
+  ) async throws {
+    let managers = (0..<2).map { _ in Party.manager(party.store, party.browser) }
+    let clients = try managers.map { try party.client(manager: $0) }
+    for client in clients { try await party.works(client) }
+    party.first.forgetClients()
+    party.first.revoke(try #require(party.visits("/mcp").last?.token))
+    try await party.works(clients[1])
+    #expect(party.registered.count == 2 && party.authorized.count == 2)
+    if restarts {
+      try await party.works(party.client(manager: managers[0]))
+    } else {
+      await failure(.sessionReplaced) { try await clients[0].send(party.request()) }
+    }
+    try await party.works(clients[0])
+    try await #require(clients[0].account()).refresh()
+    try await party.works(clients[0])
+    #expect(party.registered.count == 2 && party.authorized.count == 2)
   }
 
   /// Otherwise the server would keep a registered client whose identifier the program has lost.

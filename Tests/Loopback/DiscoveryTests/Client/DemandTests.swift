@@ -147,6 +147,35 @@ import Testing
     #expect(party.redeemed.map(\.scopes) == [["a"], ["a", "b"]] && party.browser.opened == [])
   }
 
+  @Test func `requests that demand different scopes at the same time step up one after the other`()
+    async throws
+  {
+    party.resource.change {
+      $0.challenge = #"scope="a""#
+      $0.demand = { visit in
+        switch visit.request.method {
+        case "DELETE": (["b"], #"error="insufficient_scope", scope="b""#)
+        case "PUT": (["c"], #"error="insufficient_scope", scope="c""#)
+        default: nil
+        }
+      }
+    }
+    let client = try await party.works()
+    party.browser.gate.close()
+    let (delete, put) = (try party.request("DELETE"), try party.request("PUT"))
+    let first = begin { try await client.send(delete).status }
+    try await party.browser.gate.isHolding()
+    let second = begin { try await client.send(put).status }
+    try await eventually("the second request is refused") {
+      party.visits("/mcp").contains { $0.request.method == "PUT" }
+    }
+    party.browser.gate.open()
+    #expect(try await first.value == 200)
+    #expect(try await second.value == 200)
+    #expect(party.asked == [["a"], ["a", "b"], ["a", "b", "c"]])
+    party.expectNoFaults()
+  }
+
   // MARK: Logins
 
   private func demandsLogin(until count: Int) {
@@ -205,56 +234,6 @@ import Testing
     }
     try await party.works()
     #expect(party.authorized.map { $0.value("max_age") } == [nil, "0"])
-  }
-
-  // MARK: Another server
-
-  /// A challenge names the metadata's address if the metadata may have changed (RFC 9728, section
-  /// 5.2).
-  @Test func `a step-up goes to the new authorization server that the metadata names`() async throws
-  {
-    party.resource.change { $0.challenge = #"scope="a""# }
-    let client = try await party.works()
-    party.resource.change { [party] in
-      $0.servers.append(party.second)
-      $0.issuers = [party.second.issuer]
-      $0.demand = { visit in
-        visit.request.method == "DELETE"
-          ? (["b"], #"error="insufficient_scope", scope="b""#) : nil
-      }
-    }
-    #expect(try await client.send(party.request("DELETE")).status == 200)
-    #expect(party.authorized.map(\.server) == ["first", "second"])
-    #expect(party.asked == [["a"], ["b"]])
-    party.expectNoFaults()
-  }
-
-  @Test func `after an authorization server is gone, the new one in the metadata is used`()
-    async throws
-  {
-    party.first.change { $0.issuesRefreshTokens = true }
-    let client = try await party.works()
-    party.first.revoke(try #require(party.visits("/mcp").last?.token))
-    await party.first.stop()
-    await failure(.connectionFailed) { try await client.send(party.request()) }
-    #expect(party.authorized.count == 1, "the resource still names the old server")
-    party.resource.change { [party] in $0.servers = [party.second] }
-    try await party.works(client)
-    #expect(party.authorized.map(\.server) == ["first", "second"])
-  }
-
-  @Test func `without interaction, a request fails if its authorization server is gone`()
-    async throws
-  {
-    party.first.change { $0.issuesRefreshTokens = true }
-    let client = try party.client { $0.interaction = .none }
-    try await client.signIn()
-    let token = try await client.account()?.currentToken
-    party.first.revoke(try #require(token).accessToken)
-    await party.first.stop()
-    party.resource.change { [party] in $0.servers = [party.second] }
-    await failure(.connectionFailed) { try await client.send(party.request()) }
-    #expect(party.visits(at: "second").isEmpty)
   }
 
   // MARK: Bound tokens

@@ -1,3 +1,4 @@
+import SQLoopback
 import SequencingOAuth
 import SequencingOAuthDiscovery
 import Testing
@@ -141,6 +142,41 @@ import Testing
     let ids = party.authorized.compactMap { $0.value("client_id") }
     #expect(ids.count == 3 && ids[0] == ids[1] && ids[1] != ids[2])
     #expect(party.registrations.registration(at: party.first.issuer)?.clientID == ids[2])
+  }
+
+  @Test func `if the user refuses a sign-in of a new client, the next request signs in again`()
+    async throws
+  {
+    party.first.change { $0.issuesRefreshTokens = true }
+    let client = try await party.works()
+    party.first.forgetClients()
+    party.first.revoke(try #require(party.visits("/mcp").last?.token))
+    party.browser.refuse()
+    await failure(.cancelled) { try await client.send(party.request()) }
+    party.browser.refuse(false)
+    try await party.works(client)
+    #expect(party.registered.count == 2 && party.authorized.count == 2)
+  }
+
+  /// The server compares ports, and each registration has its own.
+  @Test
+  func `after one client has replaced a registration, another client steps up with its ports`()
+    async throws
+  {
+    party.first.change { $0.issuesRefreshTokens = true }
+    let clients = try [party.client(), party.client()]
+    for client in clients { try await party.works(client) }
+    party.first.forgetClients()
+    party.first.revoke(try #require(party.visits("/mcp").last?.token))
+    try await party.works(clients[0])
+    party.resource.change {
+      $0.demand = { visit in
+        visit.request.method == "DELETE" ? (["a"], #"error="insufficient_scope", scope="a""#) : nil
+      }
+    }
+    #expect(try await clients[1].send(party.request("DELETE")).status == 200)
+    #expect(party.authorized.count == 3 && party.registered.count == 2)
+    party.expectNoFaults()
   }
 
   /// The server shows the user a page about the unknown client, and sends no redirect.

@@ -103,6 +103,10 @@ import Testing
       $0.servers = [party.second]
       $0.challenge = #"scope="b""#
     }
+    // A sign-in that fails must not make the new server's client that of the old tokens.
+    party.browser.refuse()
+    await failure(.cancelled) { try await client.send(party.request()) }
+    party.browser.refuse(false)
     try await party.works(client)
     #expect(party.authorized.map(\.server) == ["first", "second"])
     let ids = party.authorized.compactMap { $0.value("client_id") }
