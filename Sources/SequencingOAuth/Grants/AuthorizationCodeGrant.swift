@@ -105,7 +105,7 @@ struct AuthorizationCodeGrant: Sendable {
       environment.tell(.pageOpened)
       try await environment.userAgent.open(url, for: question(pending))
     } catch {
-      pending.end(SQOAuthError(userAgent: error, secrets: [pending.expectation.state]))
+      pending.end(SQOAuthError(userAgent: error, opening: url))
     }
   }
 

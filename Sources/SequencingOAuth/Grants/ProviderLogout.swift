@@ -71,8 +71,7 @@ struct ProviderLogout: Sendable {
     do {
       try await client.environment.userAgent.open(url, for: question)
     } catch {
-      let secrets = [idToken?.compactForm, pending?.state].compactMap(\.self)
-      var failure = SQOAuthError(userAgent: error, secrets: secrets)
+      var failure = SQOAuthError(userAgent: error, opening: url)
       // Without a redirect URI, the user stays on the provider's page.
       if pending == nil, failure.code == .signInRefused { return }
       let reason =

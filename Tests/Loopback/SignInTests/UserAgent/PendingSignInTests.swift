@@ -169,4 +169,47 @@ import Testing
     #expect(error.message == message + (words == nil ? "" : " [removed]"))
     #expect(error.cause is Shown)
   }
+
+  /// How the browser's URL carries the authorization request.
+  enum Carriage: CaseIterable { case plain, signed, pushed }
+
+  /// The errors of `open` and `xdg-open` repeat the address that they did not open.
+  @Test(arguments: Carriage.allCases)
+  func `the error of a user agent that repeats the page's URL shows no secret of the request`(
+    carriage: Carriage
+  ) async throws {
+    struct Shown: LocalizedError { let errorDescription: String? }
+    let reference = "urn:example:request-4711"
+    let fixture = OAuthFixture(
+      answer: ScriptedTransport.json(
+        #"{"request_uri":"\#(reference)","expires_in":60}"#, status: 201),
+      browser: { _, page in throw Shown(errorDescription: "cannot open \(page.url)") })
+    var configuration = try ClientConfiguration(
+      clientID: "client", clientKey: MadeKeys.key(for: .es256),
+      redirectURI: "com.example.app:/cb", scope: "openid",
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token",
+        pushedAuthorization: "https://id.example/par", jwks: "https://id.example/keys",
+        issuer: "https://id.example"))
+    configuration.signsAuthorizationRequests = carriage == .signed
+    configuration.pushesAuthorizationRequests = carriage == .pushed
+    fixture.oauth.register(configuration)
+    var options = SignInOptions()
+    options.idTokenHint = "header.the-user's-claims.signature"
+    let error = try #require(
+      await failure(.browserUnavailable) { try await fixture.oauth.signIn(with: options) })
+    let page = try #require(fixture.opened.first)
+    let names =
+      switch carriage {
+      case .plain: ["id_token_hint", "nonce", "state"]
+      case .signed: ["request"]
+      case .pushed: ["request_uri"]
+      }
+    for name in names {
+      let secret = try #require(page.parameters[name])
+      #expect(!error.message.contains(secret) && error.message.contains("\(name)=[removed]"))
+    }
+    #expect(error.message.contains("https://id.example/authorize?"), "the rest is shown")
+    #expect(!error.message.contains("4711") && !error.message.contains("claims"))
+  }
 }
