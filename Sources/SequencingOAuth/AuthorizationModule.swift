@@ -92,9 +92,10 @@ extension AuthorizationModule {
 
   /// Sets the module's client from the next operation on.
   ///
-  /// Any thread may call it. An operation that is under way continues with the earlier client. The
-  /// token stays, but only the client that got it can refresh or revoke it, and only at the server
-  /// that issued it. With another client or server, refreshing and revoking fail with
+  /// Any thread may call it. An operation that is under way continues with the earlier client, or
+  /// fails. The token stays, but only the client that got it can use it at an authorization server,
+  /// and only at the server that issued it. With another client or server, a refresh, a revocation,
+  /// an exchange and ``AccountOperations/userInfo()`` fail with
   /// ``SQOAuthError/Code/invalidConfiguration`` until the next sign-in. A refresh that failed with
   /// the earlier client can be tried again at once, unless the server asked for a pause.
   ///

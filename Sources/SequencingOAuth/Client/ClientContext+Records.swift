@@ -56,8 +56,12 @@ extension ClientContext {
   }
 
   /// Throws if a record's token is from another client or server, so this client must not use it.
-  func check(_ record: AccountRecord) throws(SQOAuthError) {
-    guard case .success(let configuration) = configuration else { return }
+  ///
+  /// Without `settings`, the current ones are used.
+  func check(_ record: AccountRecord, by settings: Settings? = nil) throws(SQOAuthError) {
+    guard case .success(let configuration) = settings?.configuration ?? configuration else {
+      return
+    }
     try check(record, configuration)
   }
 
@@ -65,34 +69,41 @@ extension ClientContext {
   func check(
     _ record: AccountRecord, _ configuration: ClientConfiguration
   ) throws(SQOAuthError) {
-    guard record.clientID == configuration.clientID else { throw Self.isOfAnother(record) }
-    if let issuer = configuration.provider.issuer, let recorded = record.issuer {
-      guard issuer == recorded else { throw Self.isOfAnother(record) }
-    } else if let metadata = configuration.metadata {
-      try Self.check(record, metadata)
-    }
+    guard record.origin.isOf(configuration) else { throw .ofAnotherClient(record) }
   }
 
   /// Throws if a record's token is from a server other than the client's; call ``check(_:_:)``
   /// first.
-  ///
-  /// ``check(_:_:)`` compares the issuers. If the record or the server names no issuer, this method
-  /// compares the token endpoints.
   func check(_ record: AccountRecord, at client: RegisteredClient) throws(SQOAuthError) {
-    guard client.metadata.issuer == nil || record.issuer == nil else { return }
-    try Self.check(record, client.metadata)
+    guard record.origin.isOf(client) else { throw .ofAnotherClient(record) }
+  }
+}
+
+extension AccountRecord.Origin {
+  /// Returns whether a client got the token at its server; `true` if the server's metadata must be
+  /// known to decide this.
+  func isOf(_ configuration: ClientConfiguration) -> Bool {
+    guard clientID == configuration.clientID else { return false }
+    if let configured = configuration.provider.issuer, let issuer { return configured == issuer }
+    return configuration.metadata.map(hasTokenEndpoint(of:)) ?? true
   }
 
-  private static func check(
-    _ record: AccountRecord, _ metadata: ProviderMetadata
-  ) throws(SQOAuthError) {
-    guard let recorded = record.tokenEndpoint else { return }
-    guard metadata.tokenEndpoint.absoluteString == recorded else {
-      throw isOfAnother(record)
-    }
+  /// Returns whether a client got the token at its server.
+  ///
+  /// If the token's or the client's server has no issuer, the token endpoints are compared.
+  func isOf(_ client: RegisteredClient) -> Bool {
+    guard isOf(client.configuration) else { return false }
+    return client.metadata.issuer != nil && issuer != nil || hasTokenEndpoint(of: client.metadata)
   }
 
-  private static func isOfAnother(_ record: AccountRecord) -> SQOAuthError {
+  private func hasTokenEndpoint(of metadata: ProviderMetadata) -> Bool {
+    guard let tokenEndpoint else { return true }
+    return metadata.tokenEndpoint.absoluteString == tokenEndpoint
+  }
+}
+
+extension SQOAuthError {
+  fileprivate static func ofAnotherClient(_ record: AccountRecord) -> SQOAuthError {
     SQOAuthError(
       .invalidConfiguration,
       "the account \"\(record.id.printable)\" belongs to another client or server than the "

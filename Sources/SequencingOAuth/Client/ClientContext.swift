@@ -12,6 +12,15 @@ package final class ClientContext: Sendable {
     var servers = ResourceServers()
   }
 
+  /// The configuration and the environment at one moment.
+  ///
+  /// The app may register another client at any time. So an operation reads both only once: the
+  /// client that gets a token must be the one that was compared with the token's record.
+  package struct Settings: Sendable {
+    let configuration: Result<ClientConfiguration, SQOAuthError>
+    let environment: ClientEnvironment
+  }
+
   private let state: Locked<State>
   // This object is made at its first use, because a web application holds many accounts, and most
   // never need it.
@@ -50,6 +59,11 @@ package final class ClientContext: Sendable {
         state.configuration = newValue
       }
     }
+  }
+
+  /// The current configuration and environment, read together.
+  var settings: Settings {
+    state.withLock { Settings(configuration: $0.configuration, environment: $0.environment) }
   }
 
   /// Reads or changes the servers that may get the tokens, under the lock.
@@ -108,20 +122,23 @@ package final class ClientContext: Sendable {
   /// Returns the client with its server's metadata, fetched if it is not in memory or is outdated.
   ///
   /// With `isFresh`, the metadata is fetched even if it is in memory. Metadata that the app gave is
-  /// never fetched.
+  /// never fetched. With `needsKeys`, the metadata names the issuer's keys if one of the issuer's
+  /// documents does. It always does so if each sign-in of the configuration verifies a signature.
   package func client(
-    isFresh: Bool = false, for askers: MetadataCache.Askers = .app
+    isFresh: Bool = false, for askers: MetadataCache.Askers = .app, needsKeys: Bool = false
   ) async throws(SQOAuthError) -> RegisteredClient {
-    let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
-    return try await client(result.get(), environment, isFresh: isFresh, for: askers)
+    try await client(by: settings, isFresh: isFresh, for: askers, needsKeys: needsKeys)
   }
 
-  private func client(
-    _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool,
-    for askers: MetadataCache.Askers
+  /// Returns the client with the given settings, as ``client(isFresh:for:needsKeys:)`` does.
+  func client(
+    by settings: Settings, isFresh: Bool = false, for askers: MetadataCache.Askers = .app,
+    needsKeys: Bool = false
   ) async throws(SQOAuthError) -> RegisteredClient {
+    let (configuration, environment) = (try settings.configuration.get(), settings.environment)
     try configuration.checkResources()
-    let metadata = try await metadata(configuration, environment, isFresh: isFresh, for: askers)
+    let metadata = try await metadata(
+      configuration, environment, isFresh: isFresh, for: askers, needsKeys: needsKeys)
     guard configuration.usesCertificate else {
       return RegisteredClient(
         configuration: configuration, environment: environment, metadata: metadata)
@@ -145,13 +162,13 @@ package final class ClientContext: Sendable {
 
   private func metadata(
     _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool,
-    for askers: MetadataCache.Askers
+    for askers: MetadataCache.Askers, needsKeys: Bool
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
     // If the app gave the provider no endpoints, `identifier` is the issuer.
     let discovery = Discovery(
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
-      isForIdentity: RegisteredClient.asksWho(configuration.scope),
+      needsKeys: needsKeys || configuration.verifiesSignIns,
       insertsWellKnownFirst: configuration.profile.insertsWellKnownFirst,
       acceptsServersOnThisComputer: configuration.acceptsServersOnThisComputer,
       clock: environment.clock, observer: environment.observer)
@@ -210,26 +227,25 @@ package final class ClientContext: Sendable {
   /// because the keys could not be fetched.
   func identification(of record: AccountRecord) async throws(SQOAuthError) -> Identification? {
     guard let token = record.unverifiedToken else { return nil }
-    let client = try await client(of: record)
+    let client = try await unprovenClient(of: record, needsKeys: true)
     return Identification(
       try IDTokenValidator(client.configuration, client.metadata, client.environment),
       of: IssuedToken(token), after: record.token)
   }
 
   /// Revokes the tokens of a session at its server.
-  func revoke(_ record: AccountRecord) async throws(SQOAuthError) {
-    try await Revocation(client: client(of: record)).run(record.token)
+  func revoke(
+    _ record: AccountRecord, by settings: Settings? = nil
+  ) async throws(SQOAuthError) {
+    try await Revocation(client: client(of: record, by: settings)).run(record.token)
   }
 
-  /// Returns the client of a record; throws if the record is from another client or server.
-  func client(of record: AccountRecord) async throws(SQOAuthError) -> RegisteredClient {
-    // The app may register another client at any time. So the configuration is read only once: the
-    // checked configuration must be that of the client, which gets the record's refresh token.
-    let (result, environment) = state.withLock { ($0.configuration, $0.environment) }
-    let configuration = try result.get()
-    try check(record, configuration)
-    let client = try await client(configuration, environment, isFresh: false, for: .app)
-    try check(record, at: client)
+  /// Returns the client of a record, with the record's key; throws if the record is from another
+  /// client or server.
+  func client(
+    of record: AccountRecord, by settings: Settings? = nil
+  ) async throws(SQOAuthError) -> RegisteredClient {
+    let client = try await unprovenClient(of: record, by: settings)
     client.resume(serverNonce: record.serverNonce)
     // A grant without a user and without a refresh token gets each token anew. So it can use the
     // key that the configuration names now, as a new sign-in does.
@@ -237,5 +253,37 @@ package final class ClientContext: Sendable {
       return try client.provingAnew()
     }
     return client.proving(with: record.proofKey)
+  }
+
+  /// Returns the client of a record, without a key for proofs; throws if the record is from another
+  /// client or server.
+  ///
+  /// Each operation that sends a token of the account, or names its user, gets its client here.
+  /// Without `settings`, the current ones are used. The metadata names the issuer's keys if the
+  /// account has an ID token, or may get one.
+  func unprovenClient(
+    of record: AccountRecord, by settings: Settings? = nil, needsKeys: Bool = false
+  ) async throws(SQOAuthError) -> RegisteredClient {
+    let settings = settings ?? self.settings
+    try check(record, settings.configuration.get())
+    let client = try await client(by: settings, needsKeys: needsKeys || record.mayNameUser)
+    try check(record, at: client)
+    return client
+  }
+}
+
+extension ClientConfiguration {
+  /// Whether each sign-in verifies something that the issuer has signed: an ID token or a response.
+  fileprivate var verifiesSignIns: Bool {
+    RegisteredClient.asksWho(scope) || authorizationResponseAlgorithm != nil
+      || profile.signsMessages
+  }
+}
+
+extension AccountRecord {
+  /// Whether the account has an ID token, or its next token response may have one.
+  fileprivate var mayNameUser: Bool {
+    token.idToken != nil || RegisteredClient.asksWho(token.scope)
+      || RegisteredClient.asksWho(grant?.scope)
   }
 }

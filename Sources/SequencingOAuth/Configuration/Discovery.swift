@@ -8,8 +8,8 @@ struct Discovery: Sendable {
   let issuer: String
   /// The time limit for all addresses together.
   let timeout: Duration
-  /// Whether the client requests the user's identity, and therefore needs the issuer's keys.
-  var isForIdentity = false
+  /// Whether the client needs the issuer's keys, for example to verify ID tokens.
+  var needsKeys = false
   /// Whether to try `/.well-known/openid-configuration/path` before
   /// `/path/.well-known/openid-configuration` if the issuer has a path.
   ///
@@ -40,7 +40,7 @@ struct Discovery: Sendable {
     for (index, url) in addresses.enumerated() {
       do throws(Miss) {
         var document = try await document(at: url, client, until: end)
-        if isForIdentity, index == 0 {
+        if needsKeys, index == 0 {
           document = await completed(document, by: addresses.dropFirst(), client, until: end)
         }
         return (document.metadata, document.lifetime)

@@ -78,7 +78,7 @@ package final class MetadataCache: Sendable {
       let url = try EndpointURL.check(discovery.issuer, name: "issuer")
       try ProviderMetadata.checkIsElsewhere(url, of: discovery.issuer)
     }
-    let issuer = Self.key(discovery.issuer, isForIdentity: discovery.isForIdentity)
+    let issuer = Self.key(discovery.issuer, needsKeys: discovery.needsKeys)
     let now = discovery.clock.steadyTime
     let known = fetches.known(issuer)
     if known == nil, let failed = failures.withLock({ $0.use(issuer) }),
@@ -133,17 +133,17 @@ package final class MetadataCache: Sendable {
   /// Records that an issuer may have changed its endpoints, so that the next call fetches its
   /// metadata.
   func expire(_ issuer: String) {
-    for isForIdentity in [false, true] {
-      fetches.change(Self.key(issuer, isForIdentity: isForIdentity)) { $0.isExpired = true }
+    for needsKeys in [false, true] {
+      fetches.change(Self.key(issuer, needsKeys: needsKeys)) { $0.isExpired = true }
     }
   }
 
   /// Returns the cache's key for an issuer.
   ///
-  /// A client that requests the user's identity may need more documents of the issuer than other
+  /// A client that needs the issuer's keys may need more documents of the issuer than other
   /// clients, so it has its own key.
-  private static func key(_ issuer: String, isForIdentity: Bool) -> ExactText {
-    ExactText(isForIdentity ? "openid " + issuer : issuer)
+  private static func key(_ issuer: String, needsKeys: Bool) -> ExactText {
+    ExactText(needsKeys ? "openid " + issuer : issuer)
   }
 }
 

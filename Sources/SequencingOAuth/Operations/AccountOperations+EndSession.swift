@@ -13,6 +13,10 @@ extension AccountOperations {
   /// tokens are revoked first; if the revocation fails, the logout continues. Cancelling the task
   /// ends the wait.
   ///
+  /// The client and the server are those that are registered when the call begins. If the account
+  /// belongs to another client or server, the browser does not open: neither the user's ID token
+  /// nor the tokens to revoke are sent to a server that did not issue them.
+  ///
   /// If `revokesTokens` is `true` and another process has signed a user in, the server revokes only
   /// the tokens of the earlier sign-in. There is no logout then, and the session continues with the
   /// new sign-in.
@@ -20,18 +24,31 @@ extension AccountOperations {
   /// - Throws: ``SQOAuthError``, after the tokens have left memory:
   ///   ``SQOAuthError/Code/sessionReplaced`` if the session continues with a new sign-in;
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
-  ///   ``SQOAuthError/Code/stateMismatch`` if the redirect might belong to another logout;
-  ///   ``SQOAuthError/Code/timedOut``; the error of the user agent; if nothing else failed, the
-  ///   error of the revocation. If the store still has the tokens,
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if the account belongs to another client or
+  ///   server than the registered one, so that the user is still logged in at the account's
+  ///   provider; ``SQOAuthError/Code/stateMismatch`` if the redirect might belong to another
+  ///   logout; ``SQOAuthError/Code/timedOut``; the error of the user agent; if nothing else failed,
+  ///   the error of the revocation. If the store still has the tokens,
   ///   ``SQOAuthError/Code/storeFailed`` takes precedence over all of these.
   /// - SeeAlso: OpenID Connect RP-Initiated Logout 1.0
   public func endSession(
     revokesTokens: Bool = false, logoutHint: String? = nil, uiLocales: [String] = []
   ) async throws(SQOAuthError) {
+    // The app may register another client during each wait of this method. That client's server
+    // must not get the tokens of the earlier one.
+    let settings = module.context.settings
     // The store may know the user although this process has not read it yet.
-    if currentToken == nil { _ = try? await restore() }
-    let idToken = currentToken?.idToken
-    let revocation = revokesTokens ? await AuthorizationModule.failure(of: module.revoke) : nil
+    let unread =
+      currentToken == nil
+      ? await AuthorizationModule.failure { () throws(SQOAuthError) in
+        try await module.session.restore(for: settings)
+      } : nil
+    let record = module.session.record
+    let revocation =
+      revokesTokens
+      ? await AuthorizationModule.failure { () throws(SQOAuthError) in
+        try await module.revoke(by: settings)
+      } : nil
     // The account now belongs to a sign-in that this call is not about.
     if let revocation, revocation.code == .sessionReplaced { throw revocation }
     // Forget the account before the logout: a program may exit when the logout fails, and must not
@@ -39,9 +56,9 @@ extension AccountOperations {
     let forgotten = await module.forgetSession().wait()
     let failure = await AuthorizationModule.failure { () throws(SQOAuthError) in
       try await ProviderLogout(
-        client: try await module.context.client(), accountID: module.accountID, idToken: idToken,
-        logoutHint: logoutHint, uiLocales: uiLocales,
-        isWaiting: { [module] pending in module.signIns.expect(pending) }
+        client: try await module.logoutClient(of: record, unread, by: settings),
+        accountID: module.accountID, idToken: record?.token.idToken, logoutHint: logoutHint,
+        uiLocales: uiLocales, isWaiting: { [module] pending in module.signIns.expect(pending) }
       ).run()
     }
     // A refresh token that stays in the store is the most serious error, so report it first.
@@ -56,11 +73,38 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
+  /// Returns the client that logs the user of a record out; without a record, the provider may ask
+  /// which user to log out.
+  ///
+  /// `unread` is the reason why there is no record, if the store could not be read.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if the account belongs to another client
+  ///   or server.
+  fileprivate func logoutClient(
+    of record: AccountRecord?, _ unread: SQOAuthError?, by settings: ClientContext.Settings
+  ) async throws(SQOAuthError) -> RegisteredClient {
+    do throws(SQOAuthError) {
+      if let record { return try await context.unprovenClient(of: record, by: settings) }
+      // The store has a record of another client or server.
+      if let unread, unread.code == .invalidConfiguration { throw unread }
+      return try await context.client(by: settings)
+    } catch {
+      guard error.code == .invalidConfiguration else { throw error }
+      var error = error
+      // The rest of the message advises a sign-out, which is done.
+      let reason = error.message.prefix { $0 != ";" }
+      error.message =
+        "\(reason); the SDK has forgotten the tokens, but the user is still logged in at the "
+        + "provider"
+      throw error
+    }
+  }
+
   fileprivate static func failure(
-    of work: () async throws(SQOAuthError) -> Void
+    of work: () async throws(SQOAuthError) -> some Any
   ) async -> SQOAuthError? {
     do throws(SQOAuthError) {
-      try await work()
+      _ = try await work()
       return nil
     } catch {
       return error

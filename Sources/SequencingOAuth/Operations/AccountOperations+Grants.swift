@@ -20,7 +20,7 @@ extension AccountOperations {
   public func requestAccessToken(
     username: String, password: String, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.take(by: "password") {
+    try await module.take(by: "password", scope: scope) {
       [abandoned = module.abandoned] client throws(SQOAuthError) in
       try await PasswordGrant(client: client, abandoned: abandoned)
         .run(username: username, password: password, scope: scope)
@@ -99,7 +99,7 @@ extension AccountOperations {
   public func requestAccessToken(
     grantType: String, parameters: [String: String] = [:], scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.take(by: grantType) {
+    try await module.take(by: grantType, scope: scope) {
       [abandoned = module.abandoned] client throws(SQOAuthError) in
       try await ExtensionGrant(client: client, abandoned: abandoned)
         .run(grantType: grantType, parameters: parameters, scope: scope)
@@ -113,23 +113,25 @@ extension AuthorizationModule {
   /// Cancelling the caller after the grant has returned does not stop this, because the server may
   /// issue the token only once.
   ///
-  /// `kind` is a grant that the client can repeat. For any other grant, only `grantType` is given.
+  /// `kind` is a grant that the client can repeat. For any other grant, only `grantType` and
+  /// `scope` are given.
   fileprivate func take(
-    _ kind: AccountRecord.Grant? = nil, by grantType: String? = nil,
+    _ kind: AccountRecord.Grant? = nil, by grantType: String? = nil, scope: String? = nil,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let way = ClientEvent.SignInWay.grant(kind?.grantType ?? grantType ?? "")
     return try await environment.observing(
       .signIn(way), accountID: accountID
-    ) { () throws(SQOAuthError) in try await obtain(kind, grant) }
+    ) { () throws(SQOAuthError) in try await obtain(kind, scope: kind?.scope ?? scope, grant) }
   }
 
   private func obtain(
-    _ kind: AccountRecord.Grant?,
+    _ kind: AccountRecord.Grant?, scope: String?,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let appEndCount = session.appEndCount
-    let client = try await context.client().provingAnew()
+    let client = try await context.client(needsKeys: RegisteredClient.asksWho(scope))
+      .provingAnew()
     if kind == nil {
       try await checkStore()
     } else if session.token == nil {

@@ -10,12 +10,12 @@ extension AccountOperations {
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no
   ///   issuer or no keys to verify an ID token with; ``SQOAuthError/Code/idTokenMissing`` if the
   ///   sign-in did not ask for the scope `openid`, or brought no ID token;
-  ///   ``SQOAuthError/Code/notAuthorized`` if no user is signed in; the store's error.
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if there is no ID token, and another client or
+  ///   server has been registered since the sign-in; ``SQOAuthError/Code/notAuthorized`` if no user
+  ///   is signed in; the store's error.
   /// - SeeAlso: OpenID Connect Core 1.0, section 2
   public func idToken() async throws(SQOAuthError) -> IDToken {
-    guard try await restore(), let token = module.session.token else { throw .notSignedIn }
-    if let idToken = token.idToken { return idToken }
-    return try await module.context.client().identity(of: token)
+    try await module.identity(of: try await module.restoredRecord())
   }
 
   /// Gets the signed-in user's claims from the provider's UserInfo endpoint.
@@ -25,15 +25,18 @@ extension AccountOperations {
   /// cancelling the task ends the request. The time limit is ``ClientConfiguration/timeout``.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the provider has no
-  ///   UserInfo endpoint; the errors of ``idToken()`` if it is not known who signed in;
-  ///   ``SQOAuthError/Code/userInfoInvalid`` if the response cannot be used; the errors of
-  ///   ``token()`` and ``send(_:)``.
+  ///   UserInfo endpoint, or if another client or server has been registered since the sign-in,
+  ///   which must not get the user's token; the errors of ``idToken()`` if it is not known who
+  ///   signed in; ``SQOAuthError/Code/userInfoInvalid`` if the response cannot be used; the errors
+  ///   of ``token()`` and ``send(_:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
   public func userInfo() async throws(SQOAuthError) -> UserInfo {
-    let client = try await module.context.client()
-    let request = try UserInfoRequest(client)
     let generation = module.session.generation
-    let token = try await token()
+    let record = try await module.validRecord()
+    let token = record.token
+    // A signed response needs the issuer's keys.
+    let client = try await module.context.unprovenClient(of: record, needsKeys: true)
+    let request = try UserInfoRequest(client)
     // Without an ID token the response could be about any user.
     let idToken = try client.identity(of: token)
     var use = try module.addressedToken(
@@ -60,5 +63,34 @@ extension AccountOperations {
   /// - SeeAlso: OpenID Connect Discovery 1.0, section 3; RFC 8414
   public func providerMetadata() async throws(SQOAuthError) -> ProviderMetadata {
     try await module.context.client().metadata
+  }
+}
+
+extension AuthorizationModule {
+  /// Returns the account's record, from the store if none is in memory; throws if there is none.
+  func restoredRecord() async throws(SQOAuthError) -> AccountRecord {
+    guard try await restore(), let record = session.record else { throw .notSignedIn }
+    return record
+  }
+
+  /// Returns the account's record with a valid token, refreshed if needed.
+  ///
+  /// The record says which client and server the token belongs to. An operation that sends the
+  /// token to the authorization server must pass the record on with it, because the app may
+  /// register another client at any time.
+  func validRecord() async throws(SQOAuthError) -> AccountRecord {
+    while true {
+      let token = try await token()
+      // Another sign-in may have replaced the token already.
+      if let record = session.record, record.token.accessToken == token.accessToken {
+        return record
+      }
+    }
+  }
+
+  /// Returns the identity of a record's user, or throws the reason why there is none.
+  func identity(of record: AccountRecord) async throws(SQOAuthError) -> IDToken {
+    if let idToken = record.token.idToken { return idToken }
+    return try await context.unprovenClient(of: record).identity(of: record.token)
   }
 }

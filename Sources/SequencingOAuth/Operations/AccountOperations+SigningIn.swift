@@ -27,8 +27,9 @@ extension AccountOperations {
   /// Signs the user in without asking anything, if the provider still knows the user.
   ///
   /// The browser may appear for a moment, to carry the request to the provider and back. The
-  /// request names the user of the current ``SQToken/idToken``, unless the options have an
-  /// ``SignInOptions/idTokenHint``.
+  /// request names the user of the account's ``SQToken/idToken``, in memory or in the store, unless
+  /// the options have an ``SignInOptions/idTokenHint``. If another client or server has been
+  /// registered since that user's sign-in, the request names no user.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the
@@ -42,7 +43,6 @@ extension AccountOperations {
     var options = options
     options.isSilent = true
     options.prompt = []
-    options.idTokenHint = options.idTokenHint ?? currentToken?.idToken?.compactForm
     return try await signIn(with: options)
   }
 
@@ -81,12 +81,15 @@ extension AuthorizationModule {
   }
 
   /// Reads the account's record with the app's attributes, and checks that the store can save a new
-  /// token.
+  /// token; returns the record.
   ///
   /// With a store that fails, the new token would be lost when the program ends. So this check runs
   /// before the browser opens, a password is sent or a device code is requested.
-  package func checkStore() async throws(SQOAuthError) {
-    if let record = try await session.account.check() { context.resumeAttributes(of: record) }
+  @discardableResult
+  package func checkStore() async throws(SQOAuthError) -> AccountRecord? {
+    let record = try await session.account.check()
+    if let record { context.resumeAttributes(of: record) }
+    return record
   }
 
   /// Reads the app's attributes from the store, without checking that the store can save.
@@ -109,14 +112,23 @@ extension AuthorizationModule {
 
   private func result(of signIn: SignIn) async -> SignIn.Outcome {
     let appEndCount = session.appEndCount
+    // The session may end during the sign-in, so the account's user is remembered from the start.
+    let held = session.record
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()
-      try await checkStore()
-      let client = try await context.client(isFresh: true)
+      let stored = try await checkStore()
+      let client = try await context.client(
+        isFresh: true, needsKeys: RegisteredClient.asksWho(signIn.options.scope))
+      let terms = try SignInTerms(of: signIn.options, after: held, orStored: stored, by: client)
       return .success(
-        try await run(signIn, by: client) { token throws(SQOAuthError) in
-          try self.checkUser(of: token, signIn.options, from: client)
+        try await run(signIn, terms.options, by: client) { token throws(SQOAuthError) in
+          do throws(SQOAuthError) {
+            try terms.check(token)
+          } catch {
+            self.abandoned.revoke(token, of: client)
+            throw error
+          }
           try await self.take(token, from: client, since: appEndCount)
         })
     } catch {
@@ -124,35 +136,20 @@ extension AuthorizationModule {
     }
   }
 
-  /// Throws and revokes the new tokens if the options demand the same user, but another user signed
-  /// in.
-  private func checkUser(
-    of token: SQToken, _ options: SignInOptions, from client: RegisteredClient
-  ) throws(SQOAuthError) {
-    guard options.requiresSameUser, let user = session.token?.idToken, let found = token.idToken,
-      found.subject != user.subject || found.issuer != user.issuer
-    else { return }
-    abandoned.revoke(token, of: client)
-    throw SQOAuthError(
-      .idTokenSubject,
-      "another user signed in, not the user of the account; the account was not changed: sign in "
-        + "as the same user, or use another account")
-  }
-
   private func run(
-    _ signIn: SignIn, by client: RegisteredClient,
+    _ signIn: SignIn, _ options: SignInOptions, by client: RegisteredClient,
     keep: @escaping @Sendable (SQToken) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) -> SQToken {
     let environment = environment
     switch signIn.place {
     case .browser:
       return try await AuthorizationCodeGrant(
-        client: client, accountID: accountID, options: signIn.options, abandoned: abandoned,
+        client: client, accountID: accountID, options: options, abandoned: abandoned,
         isWaiting: { signIn.isWaiting($0) }, keep: keep
       ).run()
     case .otherDevice:
       return try await DeviceGrant(
-        client: try client.provingAnew(), options: signIn.options, abandoned: abandoned,
+        client: try client.provingAnew(), options: options, abandoned: abandoned,
         show: { code in
           environment.tell(.codeShown)
           self.signIns.show(code, of: signIn)

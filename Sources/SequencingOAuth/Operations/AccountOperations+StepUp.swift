@@ -65,7 +65,8 @@ extension AuthorizationModule {
         "\(reason); it still did after \(StepUps.limit) sign-ins, so the user is not asked again now"
       throw error
     }
-    return demand.options(options, after: session.token, configuration)
+    return demand.options(
+      options, after: error.refusedUse, of: session.record, configuration)
   }
 
   /// Returns whether the current token comes from the same sign-in as a refused token; `false` if

@@ -160,22 +160,7 @@ extension AccountOperations {
   ///   continues with the new sign-in.
   /// - SeeAlso: RFC 7009
   public func revoke() async throws(SQOAuthError) {
-    var isRevoked = false
-    do throws(SQOAuthError) {
-      try await module.session.end(.revoked) { record throws(SQOAuthError) in
-        try await module.context.revoke(record)
-        isRevoked = true
-      }
-    } catch {
-      guard isRevoked else { throw error }
-      var error = error
-      let result =
-        error.code == .sessionReplaced
-        ? "the server has revoked the tokens of the earlier sign-in"
-        : "the server has revoked the tokens, but they are still stored"
-      error.message = "\(result): \(error.message)"
-      throw error
-    }
+    try await module.revoke(by: nil)
   }
 
   /// Forgets the token and its refresh token, in memory at once and then in the store.
@@ -193,6 +178,27 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
+  /// Revokes the tokens with the client in `settings` or, without them, with the current client;
+  /// then forgets the tokens.
+  func revoke(by settings: ClientContext.Settings?) async throws(SQOAuthError) {
+    var isRevoked = false
+    do throws(SQOAuthError) {
+      try await session.end(.revoked) { record throws(SQOAuthError) in
+        try await context.revoke(record, by: settings)
+        isRevoked = true
+      }
+    } catch {
+      guard isRevoked else { throw error }
+      var error = error
+      let result =
+        error.code == .sessionReplaced
+        ? "the server has revoked the tokens of the earlier sign-in"
+        : "the server has revoked the tokens, but they are still stored"
+      error.message = "\(result): \(error.message)"
+      throw error
+    }
+  }
+
   /// Cancels the sign-in under way and forgets the token.
   ///
   /// The token leaves memory at once, and leaves the store when the returned write is done. An

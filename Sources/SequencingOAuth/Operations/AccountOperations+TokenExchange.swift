@@ -12,23 +12,30 @@ extension AccountOperations {
   /// a new key if the account has none; ``send(_:with:)`` adds the proofs. The request takes at
   /// most ``ClientConfiguration/timeout``, in addition to a refresh of the account's own token.
   ///
+  /// The account's own token goes only to the server that issued it. A subject that the app passes
+  /// goes to the server of the registered client.
+  ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/unexpectedTokenType`` or
   ///   ``SQOAuthError/Code/unexpectedAudience`` if the response does not match the request;
   ///   ``SQOAuthError/Code/invalidTarget`` and other refusals of the server;
-  ///   ``SQOAuthError/Code/tokenNotBound``; the reason why the account has no token.
+  ///   ``SQOAuthError/Code/tokenNotBound``; the reason why the account has no token;
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if the exchange is incomplete, or if it is for
+  ///   the account's own token and another client or server has been registered since the sign-in.
   /// - SeeAlso: RFC 8693
   public func exchangeToken(
     _ exchange: TokenExchange
   ) async throws(SQOAuthError) -> ExchangedToken {
-    let own = exchange.subject == nil ? try await token() : module.session.token
-    let subject = exchange.subject ?? .accessToken(own?.accessToken ?? "")
+    guard let subject = exchange.subject else {
+      let record = try await module.validRecord()
+      return try await module.exchange(
+        exchange, subject: .accessToken(record.token.accessToken), of: record)
+    }
     let client = try await module.context.client()
-    let key = client.configuration.newBinding == nil ? nil : own?.proofKey
-    return try await TokenExchangeGrant(
-      client: key == nil ? try client.provingAnew() : client.proving(with: key),
-      abandoned: module.abandoned
-    )
-    .run(exchange, subject: subject)
+    let own = module.session.record
+    return try await module.exchange(
+      exchange, subject: subject, by: client,
+      // A key that another server knows would show that server's user to this one.
+      key: own?.origin.isOf(client) == true ? own?.proofKey : nil)
   }
 
   /// Returns the fields that authorize a request to a URL with an exchanged access token.
@@ -102,6 +109,30 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
+  /// Exchanges a token of a record, with the client that got it.
+  ///
+  /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if another client or server is
+  ///   registered; nothing is sent then.
+  func exchange(
+    _ exchange: TokenExchange, subject: TokenExchange.Token, of record: AccountRecord
+  ) async throws(SQOAuthError) -> ExchangedToken {
+    try await self.exchange(
+      exchange, subject: subject, by: context.unprovenClient(of: record), key: record.proofKey)
+  }
+
+  /// Exchanges a token; a new token is bound to `key`, or to a new key if `key` is `nil`.
+  fileprivate func exchange(
+    _ exchange: TokenExchange, subject: TokenExchange.Token, by client: RegisteredClient,
+    key: ProofKey?
+  ) async throws(SQOAuthError) -> ExchangedToken {
+    let key = client.configuration.newBinding == nil ? nil : key
+    return try await TokenExchangeGrant(
+      client: key == nil ? try client.provingAnew() : client.proving(with: key),
+      abandoned: abandoned
+    )
+    .run(exchange, subject: subject)
+  }
+
   /// Prepares an exchanged token for a service that the app names; no other token replaces it.
   fileprivate func use(
     _ token: ExchangedToken, for url: URL

@@ -16,7 +16,9 @@ extension AssertionSource {
   ///
   /// If the identity provider refuses, the request fails with
   /// ``SQOAuthError/Code/clientKeyFailed``, whose cause is the provider's error. The account at the
-  /// other server stays, and its next request asks the provider again.
+  /// other server stays, and its next request asks the provider again. The cause is
+  /// ``SQOAuthError/Code/invalidConfiguration`` if another client or server has been registered for
+  /// `account` since its sign-in: its tokens go only to the server that issued them.
   ///
   /// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, section 4
   public static func identityProvider(
@@ -24,27 +26,36 @@ extension AssertionSource {
   ) -> AssertionSource {
     // The sum of two time limits: of a refresh of the account's token, and of the exchange.
     AssertionSource("an identity provider", limit: ClientConfiguration.longestTimeout * 2) { need in
-      try await account.exchangeToken(
+      let (token, record) = try await account.module.identity(subject)
+      return try await account.module.exchange(
         TokenExchange(
-          subject: try await account.identity(subject), audiences: [need.audience],
-          resources: resource.map { [$0] } ?? [], scope: need.scope, requestedType: .idJAG)
+          audiences: [need.audience], resources: resource.map { [$0] } ?? [], scope: need.scope,
+          requestedType: .idJAG),
+        subject: token, of: record
       ).text
     }
   }
 }
 
-extension AccountOperations {
-  /// Returns the account's token that proves the user's identity to the identity provider.
-  fileprivate func identity(_ type: TokenType) async throws(SQOAuthError) -> TokenExchange.Token {
+extension AuthorizationModule {
+  /// Returns the account's token that proves the user's identity to the identity provider, and the
+  /// record that it comes from.
+  fileprivate func identity(
+    _ type: TokenType
+  ) async throws(SQOAuthError) -> (TokenExchange.Token, AccountRecord) {
     switch type {
-    case .idToken: return .idToken(try await unexpiredIDToken().compactForm)
+    case .idToken:
+      let (idToken, record) = try await unexpiredIDToken()
+      return (.idToken(idToken.compactForm), record)
     case .refreshToken:
-      guard try await restore(), let refreshToken = currentToken?.refreshToken else {
+      guard try await restore(), let record = session.record,
+        let refreshToken = record.token.refreshToken
+      else {
         throw SQOAuthError(
           .notAuthorized,
           "the account at the identity provider has no refresh token; sign in there again")
       }
-      return TokenExchange.Token(refreshToken, type: .refreshToken)
+      return (TokenExchange.Token(refreshToken, type: .refreshToken), record)
     default:
       throw SQOAuthError(
         .invalidConfiguration,
@@ -53,18 +64,25 @@ extension AccountOperations {
     }
   }
 
-  /// Returns the ID token, after a refresh if it has expired.
-  private func unexpiredIDToken() async throws(SQOAuthError) -> IDToken {
-    let kept = try await idToken()
-    guard kept.expirationDate <= environment.clock.now else { return kept }
+  /// Returns the ID token with its record, after a refresh if it has expired.
+  private func unexpiredIDToken() async throws(SQOAuthError) -> (IDToken, AccountRecord) {
+    let kept = try await identifiedRecord()
+    guard kept.idToken.expirationDate <= environment.clock.now else { return kept }
     try await refresh()
-    let fresh = try await idToken()
-    guard fresh.expirationDate > environment.clock.now else {
+    let fresh = try await identifiedRecord()
+    guard fresh.idToken.expirationDate > environment.clock.now else {
       throw SQOAuthError(
         .idTokenExpired,
         "the ID token of the account at the identity provider has expired, and a refresh brought no "
           + "new one; sign in there again, or let the source use the refresh token")
     }
     return fresh
+  }
+
+  private func identifiedRecord() async throws(SQOAuthError) -> (
+    idToken: IDToken, record: AccountRecord
+  ) {
+    let record = try await restoredRecord()
+    return (try await identity(of: record), record)
   }
 }

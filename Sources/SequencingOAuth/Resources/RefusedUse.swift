@@ -9,11 +9,14 @@ struct RefusedUse: Sendable, Hashable {
   private let token: Int
   /// The sign-in that the token comes from; `nil` if unknown.
   var signIn: SignInGeneration?
+  /// The user of the token, to whom the operation belongs; `nil` if unknown.
+  let user: SignInUser?
 
   init(_ token: SQToken, for request: ResourceRequest) {
     let target = request.url.absoluteString.prefix { $0 != "?" && $0 != "#" }
     operation = "\(request.method) \(target)"
     self.token = Self.mark(of: token)
+    user = token.idToken.map(SignInUser.init)
   }
 
   /// Returns whether a token is the refused one.

@@ -32,13 +32,23 @@ struct StepUpDemand: Sendable, Hashable {
   }
 
   /// Returns the options of the sign-in, with the account's scopes and the demanded values added.
+  ///
+  /// `use` is what the resource server refused, and `record` is the account's. The scopes of a
+  /// record from another client or server are left out, because this server may not know them.
   func options(
-    _ options: SignInOptions, after token: SQToken?, _ client: ClientConfiguration?
+    _ options: SignInOptions, after use: RefusedUse?, of record: AccountRecord?,
+    _ client: ClientConfiguration?
   ) -> SignInOptions {
     var options = options
     // Another user's token must not complete this user's request.
     options.requiresSameUser = true
-    let known = [options.scope ?? client?.scope, token?.scope].compactMap(\.self).flatMap(\.words)
+    options.requiredUser = options.requiredUser ?? use?.user
+    let own = record.flatMap { record in
+      client.flatMap { record.origin.isOf($0) ? record : nil }
+    }
+    options.scopeOrigin = own?.origin
+    let known = [options.scope ?? client?.scope, own?.token.scope].compactMap(\.self)
+      .flatMap(\.words)
     let wanted = (known + scopes).withoutRepeats()
     if !wanted.isEmpty { options.scope = wanted.joined(separator: " ") }
     if !acrValues.isEmpty { options.acrValues = acrValues }

@@ -116,14 +116,19 @@ extension TokenSession {
 
   /// Reads the store's record into memory, unless there is already a record in memory.
   ///
+  /// The record must be from the client in `settings`; without them, from the current client.
+  ///
   /// - Returns: Whether there is a record in memory now.
-  func restore() async throws(SQOAuthError) -> Bool {
+  @discardableResult
+  func restore(
+    for settings: ClientContext.Settings? = nil
+  ) async throws(SQOAuthError) -> Bool {
     let ends = ends
     // The observation starts before the record is read, so that no later change is missed.
     observe()
     let account = account
     guard let record = try await account.load() else { return token != nil }
-    return try restore(record, in: account, since: ends)
+    return try restore(record, in: account, since: ends, for: settings)
   }
 
   /// Puts a record that was just read from the store into memory, unless there is already one.
@@ -132,9 +137,10 @@ extension TokenSession {
   /// there is a record in memory now.
   @discardableResult
   package func restore(
-    _ record: AccountRecord, in account: StoredAccount, since ends: Int
+    _ record: AccountRecord, in account: StoredAccount, since ends: Int,
+    for settings: ClientContext.Settings? = nil
   ) throws(SQOAuthError) -> Bool {
-    try context.check(record)
+    try context.check(record, by: settings)
     context.resumeAttributes(of: record)
     let now = now
     let isHeld = decide { state in

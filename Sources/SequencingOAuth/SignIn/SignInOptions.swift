@@ -84,15 +84,34 @@ public struct SignInOptions: Sendable, Hashable {
   /// random nonce each time.
   public var nonce: String?
 
-  /// Whether the sign-in must be by the user of the account's current ID token; `false` by default.
+  /// Whether the sign-in must be by the user of the account's ID token; `false` by default.
+  ///
+  /// The user is the one that the account has when the sign-in begins: in memory, or in the store
+  /// if the stored token is from the same authorization server. If the session ends during the
+  /// sign-in, for example because the server refuses the refresh token, the user stays required. An
+  /// account whose session has ended before, for example by a sign-out, has no user, so any user
+  /// may sign in.
   ///
   /// If the new ID token names another user, the sign-in fails with
   /// ``SQOAuthError/Code/idTokenSubject``. The account then keeps its token, and the other user's
-  /// tokens are revoked, unless more would end with them (``Provider/revocationEndsGrant``). A
-  /// sign-in that a resource server demands (``AccountOperations/requestAccess(answering:with:)``)
-  /// always requires the same user, because the refused request belongs to that user. The users are
-  /// compared only if both sign-ins have an ID token.
+  /// tokens are revoked, unless more would end with them (``Provider/revocationEndsGrant``). A user
+  /// at another issuer is another user. The users are compared only if both sign-ins have an ID
+  /// token.
+  ///
+  /// A sign-in that a resource server demands
+  /// (``AccountOperations/requestAccess(answering:with:)``) always requires the same user, because
+  /// the refused request belongs to that user, even if the session has ended since.
   public var requiresSameUser = false
+
+  /// The user who must sign in, for example the user of a refused request; `nil` for any user.
+  ///
+  /// It stays required if the session has ended before the sign-in begins.
+  package var requiredUser: SignInUser?
+  /// The client and the server of the account whose scopes are in ``scope``; `nil` if that has no
+  /// scopes of an account.
+  ///
+  /// The sign-in fails if another client or server is registered when it begins.
+  var scopeOrigin: AccountRecord.Origin?
 
   /// Creates options that add nothing to the configuration.
   public init() {}

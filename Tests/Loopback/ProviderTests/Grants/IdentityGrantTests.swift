@@ -186,6 +186,20 @@ import Testing
     #expect(world.grants.count == 1)
   }
 
+  @Test(arguments: [TokenType.idToken, .refreshToken])
+  func `after the registration of another identity provider, that one gets none of the tokens`(
+    subject: TokenType
+  ) async throws {
+    let world = try await World()
+    let other = try await World()
+    world.user.register(try #require(other.user.configuration))
+    let error = await failure(.clientKeyFailed) {
+      try await world.account(subject).requestAccessTokenByAssertion(scope: "demo")
+    }
+    #expect((error?.cause as? SQOAuthError)?.code == .invalidConfiguration)
+    #expect(other.provider.requests.isEmpty && world.exchanges.isEmpty && world.grants.isEmpty)
+  }
+
   @Test func `a refusal by the second server is not retried`() async throws {
     let world = try await World()
     world.chat.misbehave(at: .token, .error("invalid_grant"))

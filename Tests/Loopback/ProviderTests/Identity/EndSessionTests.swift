@@ -136,4 +136,25 @@ import Testing
     #expect(party.oauth.currentToken == nil)
     #expect(party.sandbox.requests(to: .endSession).isEmpty == !reachesProvider)
   }
+
+  @Test func `after the registration of another server, no server logs anybody out`() async throws {
+    let party = try await OpenIDFixture()
+    let other = try await OpenIDFixture()
+    try await party.signIn()
+    party.oauth.register(try #require(other.oauth.module.configuration))
+    let error = await failure(.invalidConfiguration) {
+      try await party.oauth.endSession(revokesTokens: true)
+    }
+    #expect(error?.message.contains("still logged in") == true)
+    #expect(other.sandbox.requests.isEmpty)
+    #expect(party.sandbox.requests(to: .endSession).isEmpty)
+    try await isSignedOut(party)
+    // Without an account, the provider of the registered client may ask whom to log out.
+    let url = other.sandbox.endSessionEndpoint.absoluteString
+    party.oauth.environment.userAgent = CustomUserAgent { page, _ in
+      #expect(page.absoluteString.hasPrefix(url) && page.query()?.contains("id_token") == false)
+      throw CancellationError()
+    }
+    await failure(.cancelled) { try await party.oauth.endSession() }
+  }
 }

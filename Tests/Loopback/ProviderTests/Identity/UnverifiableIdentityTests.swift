@@ -110,4 +110,24 @@ import Testing
     try await fixture.oauth.signIn()
     #expect(try await fixture.oauth.idToken().subject == SandboxUser.alice.subject)
   }
+
+  /// Clients of resources set the scope of each sign-in, and none in the configuration.
+  @Test
+  func `a scope in the options identifies the user at a provider with two metadata documents`()
+    async throws
+  {
+    let fixture = try await SandboxFixture(sharesClock: true)
+    // Only the first document, that of RFC 8414, names no keys.
+    fixture.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil))
+    try fixture.register(scope: nil)
+    var options = SignInOptions()
+    options.scope = "openid profile"
+    let user = try await fixture.oauth.signIn(with: options).idToken
+    #expect(user?.subject == SandboxUser.alice.subject)
+    #expect(try await fixture.oauth.userInfo().subject == SandboxUser.alice.subject)
+    let refreshed = try await fixture.oauth.refresh()
+    #expect(refreshed.idToken != nil && refreshed.idToken != user, "its ID token was verified")
+    #expect(fixture.sandbox.requests(to: .metadata).count == 2)
+    await fixture.sandbox.stop()
+  }
 }

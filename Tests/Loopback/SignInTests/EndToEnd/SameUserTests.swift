@@ -92,4 +92,85 @@ import Testing
     try await fixture.oauth.signIn(with: options)
     await fixture.sandbox.stop()
   }
+
+  @Test func `after a restart, another user than the stored one is refused`() async throws {
+    let first = try await signedIn()
+    let alice = try #require(first.oauth.currentToken)
+    let oauth = SQOAuth()
+    oauth.environment = first.oauth.environment
+    oauth.environment.userAgent = CustomUserAgent { url in
+      _ = try await SandboxVisitor(user: .bob).visit(url)
+    }
+    oauth.register(try #require(first.oauth.module.configuration))
+    var options = SignInOptions()
+    options.requiresSameUser = true
+    await failure(.idTokenSubject) { try await oauth.signIn(with: options) }
+    let stored = try await first.oauth.environment.tokenStore.load("default")
+    #expect(stored?.token.accessToken == alice.accessToken)
+    try await oauth.module.flush()
+    #expect(
+      first.sandbox.latestRefreshToken(for: SandboxUser.bob.name).map(first.sandbox.isActive)
+        != true)
+    oauth.environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
+    #expect(try await oauth.signIn(with: options).idToken?.subject == alice.idToken?.subject)
+    await first.sandbox.stop()
+  }
+
+  /// Ends the session by a refusal of its refresh token.
+  private func loseSession(of fixture: SandboxFixture) async throws {
+    fixture.sandbox.misbehave(at: .token, .error("invalid_grant"))
+    await failure(.invalidGrant) { try await fixture.oauth.refresh() }
+    #expect(!(try await fixture.oauth.restore()))
+  }
+
+  @Test func `if the session ends while the user is at the provider, the user stays required`()
+    async throws
+  {
+    let fixture = try await signedIn()
+    let gate = Gate(isOpen: false)
+    fixture.oauth.environment.userAgent = CustomUserAgent { url in
+      await gate.pass()
+      _ = try await SandboxVisitor(user: .bob).visit(url)
+    }
+    let signIn = begin { [oauth = fixture.oauth] in
+      var options = SignInOptions()
+      options.requiresSameUser = true
+      return try await oauth.signIn(with: options)
+    }
+    try await gate.isHolding()
+    try await loseSession(of: fixture)
+    gate.open()
+    await failure(.idTokenSubject) { try await signIn.value }
+    #expect(fixture.oauth.currentToken == nil)
+    await fixture.sandbox.stop()
+  }
+
+  @Test func `a demanded sign-in is for the user of the refused request, even after the session`()
+    async throws
+  {
+    let fixture = try await signedIn()
+    let alice = try #require(fixture.oauth.currentToken?.idToken)
+    fixture.sandbox.misbehave(at: .me, .bearerError("insufficient_scope", scope: "demo"))
+    let request = WebRequest(url: fixture.sandbox.url(.me))
+    let demand = try #require(
+      await failure(.insufficientScope) { try await fixture.oauth.send(request) })
+    try await loseSession(of: fixture)
+    change(fixture, to: .bob)
+    await failure(.idTokenSubject) {
+      try await fixture.oauth.module.requestAccess(answering: demand)
+    }
+    #expect(fixture.oauth.currentToken == nil)
+    change(fixture, to: .alice)
+    let token = try await fixture.oauth.module.requestAccess(answering: demand)
+    #expect(token.idToken?.subject == alice.subject && token.scopes.contains("demo"))
+    // Another user in the account is known before the browser opens.
+    try await fixture.oauth.signOut()
+    change(fixture, to: .bob)
+    try await fixture.oauth.signIn()
+    let pages = fixture.sandbox.requests(to: .authorization).count
+    await failure { try await fixture.oauth.module.requestAccess(answering: demand) }
+    #expect(fixture.sandbox.requests(to: .authorization).count == pages)
+    #expect(fixture.oauth.currentToken?.idToken?.subject == SandboxUser.bob.subject)
+    await fixture.sandbox.stop()
+  }
 }

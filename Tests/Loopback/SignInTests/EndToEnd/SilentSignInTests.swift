@@ -25,6 +25,32 @@ import Testing
     #expect(party.sandbox.requests(to: .consent).isEmpty)
   }
 
+  @Test func `after a restart, a silent sign-in names the stored user to the provider`()
+    async throws
+  {
+    let party = try await OpenIDFixture(.es256)
+    let user = try await party.signIn()
+    party.sandbox.forgetRequests()
+    let oauth = SQOAuth()
+    oauth.environment = party.oauth.environment
+    oauth.register(try #require(party.oauth.module.configuration))
+    #expect(try await oauth.signInSilently().idToken?.subject == user.subject)
+    let request = try #require(party.sandbox.requests(to: .authorization).first)
+    #expect(request.query("id_token_hint") == user.compactForm)
+  }
+
+  @Test func `after the registration of another server, that server gets no hint of the user`()
+    async throws
+  {
+    let party = try await OpenIDFixture(.es256)
+    let other = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    party.oauth.register(try #require(other.oauth.module.configuration))
+    await failure(.loginRequired) { try await party.oauth.signInSilently() }
+    let request = try #require(other.sandbox.requests(to: .authorization).first)
+    #expect(request.query("prompt") == "none" && request.query("id_token_hint") == nil)
+  }
+
   @Test func `a silent sign-in that needs the user fails and shows no page`() async throws {
     let party = try await OpenIDFixture(.es256)
     let error = await failure(.loginRequired) { try await party.oauth.signInSilently() }

@@ -66,6 +66,9 @@ import Testing
     fixture.module.register(try Self.client(id, server: server))
     await failure(.invalidConfiguration) { try await fixture.module.refresh() }
     await failure(.invalidConfiguration) { try await fixture.module.revoke() }
+    await failure(.invalidConfiguration) {
+      try await fixture.module.exchangeToken(TokenExchange())
+    }
     #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
     #expect(try await fixture.module.signIn().accessToken == "T2")
     fixture.clock.advance(by: 3600)

@@ -1,8 +1,8 @@
 import Foundation
 import SQBasics
-import SequencingOAuth
 import Testing
 
+@testable import SequencingOAuth
 @testable import TestSupport
 
 /// The well-known addresses that get requests, and the error if none has the document.
@@ -116,6 +116,64 @@ import Testing
     #expect(metadata.revocationEndpoint?.absoluteString == "https://id.example/first")
     let urls = fixture.http.requests.map(\.url.absoluteString)
     #expect(urls == (isComplete ? Self.addresses : [Self.addresses[0]]))
+  }
+
+  /// Returns a fixture whose issuer names its keys only in the last of its documents.
+  private func splitDocuments(
+    change: (inout ClientConfiguration) -> Void = { _ in }
+  ) throws -> OAuthFixture {
+    let whole = DiscoverySignInTests.document(#","jwks_uri":"https://id.example/keys""#)
+    return try OAuthFixture(
+      answer: { request in
+        if request.method == "POST" { return try await ScriptedTransport.token()(request) }
+        let place = Self.addresses.firstIndex(of: request.url.absoluteString)
+        let document = [Self.document(), nil, whole]
+        return place.flatMap { document[$0] }.map { Self.page($0) } ?? WebResponse(status: 404)
+      }, browser: DelegateOutcomeTests.answers("code=abc")
+    ).register(scope: nil, provider: .issuer(Self.issuer), change: change)
+  }
+
+  /// A call whose own scope has `openid`, while that of the configuration has not.
+  enum Identifying: CaseIterable {
+    case signIn, deviceCode, password, extensionGrant
+
+    func run(_ oauth: SQOAuth) async throws {
+      var options = SignInOptions()
+      options.scope = "openid email"
+      switch self {
+      case .signIn: try await oauth.signIn(with: options)
+      case .deviceCode: try await oauth.signInWithDeviceCode(with: options) { _ in }
+      case .password:
+        try await oauth.requestAccessToken(username: "a", password: "b", scope: options.scope)
+      case .extensionGrant:
+        try await oauth.requestAccessToken(grantType: "urn:example:grant", scope: options.scope)
+      }
+    }
+  }
+
+  @Test(arguments: Identifying.allCases)
+  func `a call that asks for openid itself reads the keys, even if metadata without keys is known`(
+    call: Identifying
+  ) async throws {
+    let fixture = try splitDocuments { $0.allowsPasswordGrant = true }
+    let known = try await fixture.oauth.module.providerMetadata()
+    #expect(known.jwksURI == nil && fixture.http.requests.count == 1)
+    // There is no device authorization endpoint, and the metadata is read before that is known.
+    _ = try? await call.run(fixture.oauth)
+    let urls = fixture.http.requests.dropFirst().map(\.url.absoluteString)
+    #expect(Array(urls.prefix(3)) == Self.addresses)
+    let client = try await fixture.oauth.module.context.client(needsKeys: true)
+    #expect(client.metadata.jwksURI?.absoluteString == "https://id.example/keys")
+    let read = fixture.http.requests.filter { Self.addresses.contains($0.url.absoluteString) }
+    #expect(read.count == 4, "the complete metadata is in memory now")
+  }
+
+  @Test func `a client that asks for signed responses reads the keys without the openid scope`()
+    async throws
+  {
+    let fixture = try splitDocuments { $0.authorizationResponseAlgorithm = .es256 }
+    let metadata = try await fixture.oauth.module.providerMetadata()
+    #expect(metadata.jwksURI?.absoluteString == "https://id.example/keys")
   }
 
   @Test func `a jwks_uri in OpenID Connect metadata of another issuer is ignored`() async throws {
