@@ -13,13 +13,23 @@ extension AccountManager {
   /// the authorization request (RFC 9126) if the configuration or the server demands that. The time
   /// limit of these requests is `ClientConfiguration.timeout`.
   ///
+  /// The account is not known before ``finishSignIn(_:redirect:_:id:)``, so there is no user to
+  /// compare with: options with `SignInOptions.requiresSameUser` are rejected.
+  ///
   /// - Throws: `SQOAuthError` if the configuration, the options or the server cannot be used for
   ///   the sign-in, if the metadata cannot be fetched, or if the request cannot be pushed.
   /// - SeeAlso: RFC 6749, section 4.1.1
   public func beginSignIn(
     _ configuration: ClientConfiguration, with options: SignInOptions = SignInOptions()
   ) async throws(SQOAuthError) -> (url: URL, signIn: WebSignIn) {
-    try await grant(configuration).begin(options)
+    guard !options.requiresSameUser, options.requiredUser == nil else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "a web application's sign-in cannot require the same user (requiresSameUser), because it "
+          + "has no account before its end: leave the option out, and compare the ID token of the "
+          + "account that finishSignIn returns with the user whom you expect")
+    }
+    return try await grant(configuration, scope: options.scope).begin(options)
   }
 
   /// Finishes a sign-in with the redirect to the application, and stores the account.
@@ -92,12 +102,13 @@ extension AccountManager {
     return try await finishSignIn(signIn, redirect: redirect, configuration, id: id)
   }
 
+  /// Returns the grant of a sign-in; `scope` is the one that its options set, or `nil`.
   func grant(
-    _ configuration: ClientConfiguration
+    _ configuration: ClientConfiguration, scope: String?
   ) async throws(SQOAuthError) -> WebCodeGrant {
     WebCodeGrant(
       client: try await ClientContext(.success(configuration), environment)
-        .client(for: .strangers),
+        .client(for: .strangers, needsKeys: RegisteredClient.asksWho(scope)),
       oneTimeValues: environment.sharedOneTimeValues)
   }
 }

@@ -18,7 +18,7 @@ struct WebSignInFinish: Sendable {
     redirect: String, hasID: Bool
   ) async throws(SQOAuthError) -> (SQToken, RegisteredClient) {
     try await uncancelled { () throws(SQOAuthError) -> (SQToken, RegisteredClient) in
-      let grant = try await manager.grant(configuration)
+      let grant = try await manager.grant(configuration, scope: signIn.request.identity.scope)
       let token = try await grant.finish(signIn, redirect: redirect) { () throws(SQOAuthError) in
         if !hasID { try Self.checkIdentity(signIn.request.identity.scope, grant.client) }
         // The account is not known yet, so this check uses the id of an account that does not
