@@ -195,4 +195,25 @@ import Testing
     after.release()
     await desktop.stop()
   }
+
+  /// An app may change from one of the store's two places to this store.
+  @Test(arguments: [true, false])
+  func `accounts are not moved to the place where they are already`(inKeyring: Bool) async throws {
+    let desktop = try await PrivateDesktop(keyring: true)
+    let place: any SharedTokenStore =
+      if inKeyring {
+        SecretServiceTokenStore(service: "app", folder: folder.path, bus: desktop.address)
+      } else {
+        EncryptedFileTokenStore(
+          path: folder.file("tokens.sealed"), key: .file(folder.file("tokens.key")))
+      }
+    try await place.save(record("a"))
+    let store = store(desktop)
+    await failure(.invalidConfiguration) { try await place.moveAccounts(to: store) }
+    #expect(try await place.load("a") == record("a"))
+    await failure(.invalidConfiguration) { try await store.moveAccounts(to: place) }
+    #expect(try await place.load("a") == record("a"))
+    #expect(try await store.load("a") == record("a"))
+    await desktop.stop()
+  }
 }
