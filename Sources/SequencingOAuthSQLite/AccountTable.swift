@@ -5,7 +5,7 @@ import SequencingOAuth
 /// The accounts in an open database, used by one thread at a time.
 final class AccountTable {
   let connection: Connection
-  private let writeAheadCopies: WriteAheadCopies
+  let writeAheadCopies: WriteAheadCopies
   private(set) var coding: RecordCoding
   /// Whether the log may still contain erased records, because it could not be emptied.
   private(set) var logHoldsErased = false
@@ -52,7 +52,7 @@ final class AccountTable {
     return try writeAheadCopies.copy(after: stored, coding.sealer) ?? stored
   }
 
-  private func stored(_ id: String) throws(SQOAuthError) -> AccountRecord? {
+  func stored(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     try reading { () throws(SQOAuthError) in
       try connection.run("SELECT value FROM accounts WHERE id = ?1", .text(id)) {
         row throws(SQOAuthError) in try coding.decode(row.blob(0), id: id)
@@ -67,50 +67,7 @@ final class AccountTable {
     try? writeAheadCopies.remove(record.id, coding.sealer)
   }
 
-  /// Returns whether the write-ahead copy contains this record, although saving it failed.
-  func hasWriteAheadCopy(_ record: AccountRecord) -> Bool {
-    guard let stored = try? stored(record.id) else { return false }
-    return (try? writeAheadCopies.copy(after: stored, coding.sealer)) == record
-  }
-
-  /// Creates a file for the write-ahead copy of the next record.
-  ///
-  /// Without a record to replace, it only checks that the file can be created. In both cases, it
-  /// first takes and releases the database's write lock: while another program holds that lock, the
-  /// server's answer could not be saved.
-  func reserve(
-    _ id: String, replacing record: AccountRecord?, syncingOn queue: BlockingQueue
-  ) throws(SQOAuthError) -> AccountReservation {
-    var newest: AccountRecord?
-    try connection.transaction { () throws(SQOAuthError) in
-      guard record != nil, let stored = try stored(id) else { return try write() }
-      newest = stored
-      // The file is about to be replaced, so a write-ahead copy in it moves to the database.
-      guard let copy = try writeAheadCopies.copy(after: stored, coding.sealer) else { return }
-      try put(copy)
-      newest = copy
-    }
-    guard let newest else {
-      try writeAheadCopies.check()
-      return AccountReservation()
-    }
-    return try writeAheadCopies.reserve(after: newest, coding.sealer, syncingOn: queue)
-  }
-
-  /// Checks that a record can be written.
-  func checkWriting() throws(SQOAuthError) {
-    try connection.transaction { () throws(SQOAuthError) in try write() }
-  }
-
-  /// Writes as many bytes as a record needs, and removes them in the same transaction.
-  private func write() throws(SQOAuthError) {
-    try connection.run(
-      "INSERT INTO meta (name, value) VALUES ('check', zeroblob(\(WriteAheadCopies.minimumSize)))"
-    ) { _ in }
-    try connection.run("DELETE FROM meta WHERE name = 'check'") { _ in }
-  }
-
-  private func put(_ record: AccountRecord) throws(SQOAuthError) {
+  func put(_ record: AccountRecord) throws(SQOAuthError) {
     // Save only with the database's current key. A record with an older key could not be read
     // again.
     let isCurrentKey = "(SELECT value FROM meta WHERE name = 'key') IS ?3"

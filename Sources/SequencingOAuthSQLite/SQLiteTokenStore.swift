@@ -125,7 +125,7 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
     try await queue.run { [queue, locks, database, writeAheadCopies] () throws(SQOAuthError) in
       try writeAheadCopies.checkPath()
       guard record != nil || writeAheadCopies.hasStore else {
-        try writeAheadCopies.check()
+        try writeAheadCopies.check(replacingStore: false)
         try database.checkMaking()
         return AccountReservation()
       }
@@ -139,7 +139,8 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 
   /// Encrypts all records and registrations with another key, or decrypts them if `key` is `nil`.
   ///
-  /// Either all records change or none. The call first waits at most 30 s for running refreshes.
+  /// Either all records change or none. The call first waits at most 30 s for running refreshes; if
+  /// the task is cancelled during the wait, it throws `SQOAuthError.Code.cancelled`.
   /// Afterwards, other processes that have the store open get `SQOAuthError.Code.wrongPassphrase`;
   /// they cannot damage the store. If the database already has this key and no longer opens with
   /// the store's own key, an earlier call has made the change, and nothing changes. If the disk is

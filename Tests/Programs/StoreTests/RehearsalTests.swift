@@ -133,17 +133,39 @@ import Testing
   @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
   func `a database without space for a record is rejected before a sign-in`() async throws {
     let folder = try TemporaryFolder()
-    let kind = StoreKind.sqlite
-    try await kind.open(folder).save(record("a"))
+    try await StoreKind.sqlite.open(folder).save(record("a"))
+    let result = try await checkDatabase(in: folder, free: "0")
+    #expect(result.code == .storeFailed, "\(result.output)\(result.errors)")
+  }
+
+  /// A save changes a few pages of a database, and does not replace the file.
+  @Test(.requires("the right to mount a file system", SmallDisk.isAllowed))
+  func `a sign-in to a large database needs only space for one record`() async throws {
+    let folder = try TemporaryFolder()
+    let token = SQToken(accessToken: String(repeating: "t", count: 50_000))
+    try await StoreKind.sqlite.open(folder).save((0..<64).map { record("\($0)", token: token) })
+    let path = try StoreKind.sqlite.path(folder)
+    try await eventually("the log is in the closed database") {
+      let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+      return size > 3_000_000
+    }
+    let result = try await checkDatabase(in: folder, free: "1M")
+    #expect(result.output == "checked\n", "\(result.errors)")
+  }
+
+  /// Checks a database before a sign-in, on a disk on which this much space is free.
+  private func checkDatabase(
+    in folder: TemporaryFolder, free: String
+  ) async throws -> ChildProcess.Result {
     let script = """
-      set -e; cp -a "$0" "$0.kept"; mount -t tmpfs -o size=1m,mode=0700 tmpfs "$0"
+      set -e; cp -a "$0" "$0.kept"; mount -t tmpfs -o size=16m,mode=0700 tmpfs "$0"
       cp -a "$0.kept/." "$0"; cat /dev/zero >"$0/filler" 2>/dev/null || true
+      truncate -s "-\(free)" "$0/filler"
       exec "$@"
       """
-    let result = try await ChildProcess.run(
+    return try await ChildProcess.run(
       SmallDisk.unshare + ["bash", "-c", script, folder.path, StoreProbe.executable]
-        + [kind.address?(folder) ?? "", "check", "b"])
-    #expect(result.code == .storeFailed, "\(result.output)\(result.errors)")
+        + [StoreKind.sqlite.address?(folder) ?? "", "check", "b"])
   }
 }
 

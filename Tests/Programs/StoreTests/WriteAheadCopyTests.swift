@@ -71,6 +71,34 @@ import Testing
     #expect(try writeAheadCopies(folder).isEmpty)
   }
 
+  @Test(arguments: [StoreKind.encrypted, .encryptedSQLite])
+  func `a cancelled change of the key stops waiting for a refresh in progress`(kind: StoreKind)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let (store, other) = (try kind.open(folder), try kind.open(folder))
+    try await store.save(Self.old)
+    let lease = try #require(try await store.shared.lease("a"))
+    let reservation = try await store.reservation("a", replacing: Self.old)
+    let key = StoreKey.raw(Data(repeating: 7, count: 32))
+    let changing = Task {
+      await failure(.cancelled) { try await Self.changeKey(of: other, to: key) }
+    }
+    changing.cancel()
+    _ = await changing.value
+    reservation.release()
+    lease.release()
+    #expect(try await store.load("a") == Self.old)
+  }
+
+  private static func changeKey(of store: any TokenStore, to key: StoreKey) async throws {
+    if let store = store as? EncryptedFileTokenStore {
+      try await store.changeKey(to: key)
+    } else {
+      try await (store as? SQLiteTokenStore)?.changeKey(to: key)
+    }
+  }
+
   @Test(arguments: StoreKind.landing)
   func `a write-ahead copy of a newer version is kept, and the error names its file`(
     kind: StoreKind
@@ -216,13 +244,7 @@ import Testing
     let reservation = try await store.reservation("a", replacing: Self.old)
     let key = StoreKey.raw(Data(repeating: 7, count: 32))
     let lock = try FileWatch("\(kind.path(folder)).locks/\(AccountLocks.name(of: "a"))")
-    let changing = Task {
-      if let other = other as? EncryptedFileTokenStore {
-        try await other.changeKey(to: key)
-      } else {
-        try await (other as? SQLiteTokenStore)?.changeKey(to: key)
-      }
-    }
+    let changing = Task { try await Self.changeKey(of: other, to: key) }
     try await eventually("the change finds the account's lock taken twice") {
       lock.countClosings() >= 2
     }

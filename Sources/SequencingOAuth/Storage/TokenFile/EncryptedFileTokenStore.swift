@@ -75,7 +75,8 @@ public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStor
   /// Seals all records with another key in one step; the old key no longer opens the store.
   ///
   /// The call first waits for the end of a running refresh, for at most 30 s; after that it throws
-  /// ``SQOAuthError/Code/accountInUse``. Give the new key to other processes that have the store
+  /// ``SQOAuthError/Code/accountInUse``. If the task is cancelled during the wait, the call throws
+  /// ``SQOAuthError/Code/cancelled``. Give the new key to other processes that have the store
   /// open, because they get ``SQOAuthError/Code/wrongPassphrase`` until then. The blocks of the old
   /// file stay on the disk until the system overwrites them. If the file already has the new key,
   /// because an earlier call changed it, nothing is changed.

@@ -26,7 +26,7 @@ extension TokenFile {
       try file.writeAheadCopies.checkPath()
       guard record != nil || file.writeAheadCopies.hasStore else {
         try file.naming("be made") { () throws(SQOAuthError) in try file.format.checkKey() }
-        try file.writeAheadCopies.check()
+        try file.writeAheadCopies.check(replacingStore: true)
         let lock = try file.lock()
         // The store does not exist yet, so its lock file is removed again.
         defer { lock.remove() }
@@ -41,7 +41,7 @@ extension TokenFile {
         let stored = try file.merged(id, content)
       else {
         _ = try file.content()
-        try file.writeAheadCopies.check()
+        try file.writeAheadCopies.check(replacingStore: true)
         try file.checkReplacing()
         return AccountReservation()
       }
@@ -113,6 +113,8 @@ extension SQOAuthError {
   }
 
   /// Repeats a change of a store's key while refreshes prevent it, for at most 30 s.
+  ///
+  /// - Throws: ``SQOAuthError/Code/cancelled`` if the task is cancelled during a pause.
   package static func whileRefreshed(
     _ change: () async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
@@ -122,7 +124,7 @@ extension SQOAuthError {
         return try await change()
       } catch {
         guard error.code == .accountInUse, ContinuousClock.now < end else { throw error }
-        try? await Task.sleep(for: .milliseconds(50))
+        do { try await Task.sleep(for: .milliseconds(50)) } catch { throw .waitCancelled }
       }
     }
   }

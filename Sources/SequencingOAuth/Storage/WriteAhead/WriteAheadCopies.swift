@@ -79,14 +79,16 @@ package struct WriteAheadCopies: Sendable {
   }
 
   /// Checks that a write-ahead copy can be created; creates a missing folder, but leaves no file.
-  package func check() throws(SQOAuthError) {
+  ///
+  /// With `replacingStore`, it also checks that the disk has space for a second file of the store's
+  /// size, which a store needs if each save replaces its whole file.
+  package func check(replacingStore: Bool) throws(SQOAuthError) {
     // The path is as long as a write-ahead copy's path, so the check fails if such a path is too
     // long.
     let name = try CryptoFailure.reported { () throws(CryptoFailure) in try RandomBytes.make(16) }
     let path = "\(store).landing-\(Hexadecimal.encode(name))"
     try reported(path, "be made") { file throws(FileFailure) in try file.makeFolder() }
-    // Replacing the whole store needs space for a second file of its size.
-    let size = (try? FileStatus(at: store))?.size ?? 0
+    let size = replacingStore ? (try? FileStatus(at: store))?.size ?? 0 : 0
     try make(path, size: Int(size) + Self.minimumSize).finish()
   }
 
