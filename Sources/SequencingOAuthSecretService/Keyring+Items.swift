@@ -9,15 +9,32 @@ extension Keyring {
   func items(
     _ session: KeyringSession, _ attributes: [String: String], asks: Bool = true
   ) throws(KeyringFailure) -> [KeyringItem] {
-    try uncover(session, asks: asks)
-    return try session.openItems(attributes, asks: asks).sorted { $0.modified > $1.modified }
+    try find(session, asks: asks) { () throws(KeyringFailure) in
+      try session.openItems(attributes, asks: asks)
+    }.sorted { $0.modified > $1.modified }
   }
 
-  /// Unlocks a default collection that hides its items, so that the search finds all items.
-  func uncover(_ session: KeyringSession, asks: Bool) throws(KeyringFailure) {
-    guard try session.hidesItems() else { return }
-    guard asks else { throw .locked }
-    try session.open()
+  /// Finds items by a search that is repeated for each collection that hides its items, until it
+  /// finds some.
+  ///
+  /// If the user does not unlock such a collection, it is not known whether it has the items.
+  func find(
+    _ session: KeyringSession, asks: Bool, by search: () throws(KeyringFailure) -> [KeyringItem]
+  ) throws(KeyringFailure) -> [KeyringItem] {
+    if try session.searchMayAsk() {
+      guard asks else { throw .locked }
+      if let hidden = try session.hiddenCollections().first { try session.unlock(hidden) }
+    }
+    let items = try search()
+    if !items.isEmpty { return items }
+    for hidden in try session.hiddenCollections() {
+      guard asks else { throw .locked }
+      try session.unlock(hidden)
+      let items = try search()
+      if !items.isEmpty { return items }
+    }
+    if try session.lacksDatabase() { throw .noDatabase }
+    return []
   }
 
   /// Finds the newest record of each account whose items have the given attributes.

@@ -143,8 +143,10 @@ struct Keyring: Sendable {
 
   func erase(_ id: String) throws(SQOAuthError) {
     try run { session throws(KeyringFailure) in
-      try uncover(session, asks: true)
-      for item in try session.items(attributes(id)) { try session.delete(item) }
+      let items = try find(session, asks: true) { () throws(KeyringFailure) in
+        try session.items(attributes(id))
+      }
+      for item in items { try session.delete(item) }
     }
   }
 
@@ -163,9 +165,7 @@ struct Keyring: Sendable {
   }
 
   private func state(_ session: KeyringSession) throws(KeyringFailure) -> KeyringState {
-    // A search might make the keyring ask the user.
-    let mayAsk = session.hasNoCollection() ? true : try session.hidesItems()
-    if mayAsk { return KeyringState(holdsAccounts: false, isOpen: false) }
+    if try session.searchMayAsk() { return KeyringState(holdsAccounts: false, isOpen: false) }
     return KeyringState(
       holdsAccounts: try !session.items(attributes()).isEmpty, isOpen: try session.isOpen())
   }

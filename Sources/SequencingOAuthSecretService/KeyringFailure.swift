@@ -27,6 +27,8 @@ enum KeyringFailure: Error, Hashable {
   case cancelled
   /// The keyring is still locked: the user was not asked, or refused to unlock it.
   case locked
+  /// KeePassXC has no database open, so nothing is known of the items.
+  case noDatabase
   /// The keyring has no default collection: the user was not asked to create it, or refused.
   case noCollection
   /// An item that existed a moment ago no longer exists.
@@ -134,8 +136,8 @@ extension KeyringFailure {
   var mayEndWithSession: Bool {
     switch self {
     case .noBus, .noService, .noSession, .noAnswer, .vanished, .garbled, .locked, .other: true
-    case .noLibrary, .noFunction, .tooLong, .silentBus, .cancelled, .noCollection, .damaged,
-      .keyUnread, .tooNew:
+    case .noLibrary, .noFunction, .tooLong, .silentBus, .cancelled, .noDatabase, .noCollection,
+      .damaged, .keyUnread, .tooNew:
       false
     }
   }
@@ -195,6 +197,11 @@ extension KeyringFailure {
       """
     case .cancelled: "did not answer before the call was cancelled"
     case .locked: "is locked and was not unlocked; unlock it and try again, or choose another store"
+    case .noDatabase:
+      """
+      has no database that programs can use; open the database in KeePassXC and try again, or choose \
+      another store
+      """
     case .noCollection:
       "has no default collection, and none was created; create one in its program and try again"
     case .vanished: "no longer has an item that it had a moment ago; try again"

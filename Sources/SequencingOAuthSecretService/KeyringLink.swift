@@ -15,7 +15,7 @@ final class KeyringLink: @unchecked Sendable {
 
   let service: UnsafeMutablePointer<SecretService>
   private let library: KeyringLibrary
-  private let connection: KeyringConnection
+  let connection: KeyringConnection
   private let context: KeyringContext
   /// Whether a secret was read in this session, so that both sides have the same session key.
   ///
@@ -26,7 +26,7 @@ final class KeyringLink: @unchecked Sendable {
   /// The unlocking that may still wait for the user's answer.
   var unlock: KeyringUnlock?
   /// The keyring's unique name on the bus, which no later keyring gets; `nil` if it is not known.
-  private let owner: String?
+  let owner: String?
 
   /// Connects to a bus and opens a session; if `bus` is `nil`, uses the environment's address.
   ///

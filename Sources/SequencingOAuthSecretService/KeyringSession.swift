@@ -3,8 +3,8 @@ import SQFoundation
 
 /// A session with the keyring during one call, with a time limit; its calls block their thread.
 struct KeyringSession {
-  private let link: KeyringLink
-  private let limit: KeyringLimit
+  let link: KeyringLink
+  let limit: KeyringLimit
   /// Whether an earlier session read bytes that are no text in the same call.
   private let repeatsGarbledCall: Bool
 
@@ -27,8 +27,8 @@ struct KeyringSession {
     !link.hasRead && !repeatsGarbledCall && String(validating: secret, as: UTF8.self) == nil
   }
 
-  private var service: UnsafeMutablePointer<SecretService> { link.service }
-  private var library: KeyringLibrary { limit.library }
+  var service: UnsafeMutablePointer<SecretService> { link.service }
+  var library: KeyringLibrary { limit.library }
 }
 
 extension KeyringSession {
@@ -71,8 +71,9 @@ extension KeyringSession {
     try unlock(list, count: items.count)
   }
 
-  private func unlock(_ object: UnsafeMutableRawPointer) throws(KeyringFailure) {
-    let list = library.c.g_list_prepend(nil, object)
+  /// Unlocks a collection; the keyring may ask the user.
+  func unlock(_ collection: KeyringCollection) throws(KeyringFailure) {
+    let list = library.c.g_list_prepend(nil, collection.pointer)
     defer { library.c.g_list_free(list) }
     try unlock(list, count: 1)
   }
@@ -130,73 +131,6 @@ extension KeyringSession {
         library.c.secret_item_delete_sync(item.pointer, limit.cancellable, error) != 0
       }
     }
-  }
-
-  /// Returns whether the default collection is unlocked, so that a save does not ask the user.
-  func isOpen() throws(KeyringFailure) -> Bool {
-    guard let collection = try defaultCollection() else { return false }
-    defer { library.c.g_object_unref(collection) }
-    return library.c.secret_collection_get_locked(collection) == 0
-  }
-
-  /// Unlocks the default collection, or creates it if there is none; both may ask the user.
-  func open() throws(KeyringFailure) {
-    guard let collection = try defaultCollection() else { return try makeDefaultCollection() }
-    defer { library.c.g_object_unref(collection) }
-    guard library.c.secret_collection_get_locked(collection) != 0 else { return }
-    try unlock(UnsafeMutableRawPointer(collection))
-  }
-
-  /// Returns whether the default collection is locked and does not show its items.
-  ///
-  /// While a database is locked, KeePassXC does not even know the database's creation time. A
-  /// search then finds nothing, or asks the user to unlock the database and finds nothing if the
-  /// user refuses.
-  func hidesItems() throws(KeyringFailure) -> Bool {
-    guard let collection = try defaultCollection() else { return false }
-    defer { library.c.g_object_unref(collection) }
-    guard library.c.secret_collection_get_locked(collection) != 0 else { return false }
-    let proxy = UnsafeMutableRawPointer(collection).assumingMemoryBound(to: GDBusProxy.self)
-    guard let created = library.c.g_dbus_proxy_get_cached_property(proxy, "Created") else {
-      return true
-    }
-    library.c.g_variant_unref(created)
-    return false
-  }
-
-  /// Returns whether the keyring has no collection, and so no item.
-  ///
-  /// KeePassXC has none while no database is open. A search then asks the user to open one.
-  func hasNoCollection() -> Bool {
-    let proxy = UnsafeMutableRawPointer(service).assumingMemoryBound(to: GDBusProxy.self)
-    guard let paths = library.c.g_dbus_proxy_get_cached_property(proxy, "Collections") else {
-      return false
-    }
-    defer { library.c.g_variant_unref(paths) }
-    return library.c.g_variant_n_children(paths) == 0
-  }
-
-  private func makeDefaultCollection() throws(KeyringFailure) {
-    var error: UnsafeMutablePointer<GError>?
-    // Use the same name as libsecret, which creates this collection when it saves the first item.
-    let collection = link.prompting(limit) {
-      library.c.secret_collection_create_sync(
-        service, "Default keyring", "default", SECRET_COLLECTION_CREATE_NONE, limit.cancellable,
-        &error)
-    }
-    if let collection { return library.c.g_object_unref(collection) }
-    guard error != nil else { throw limit.failure ?? .noCollection }
-    let failure = KeyringFailure(adopting: error, limit: limit)
-    throw failure == .vanished || failure == .locked ? .noCollection : failure
-  }
-
-  private func defaultCollection() throws(KeyringFailure) -> UnsafeMutablePointer<SecretCollection>?
-  {
-    var error: UnsafeMutablePointer<GError>?
-    let collection = library.c.secret_collection_for_alias_sync(
-      service, "default", SECRET_COLLECTION_NONE, limit.cancellable, &error)
-    if let error { throw KeyringFailure(adopting: error, limit: limit) }
-    return collection
   }
 }
 

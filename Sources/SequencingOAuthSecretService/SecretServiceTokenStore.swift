@@ -29,6 +29,12 @@ public import SequencingOAuth
 /// its time limit, because GNOME Keyring would crash if the question were taken back. An answer
 /// still unlocks the keyring for later calls.
 ///
+/// KeePassXC hides the items of a locked database. If an account is in no unlocked database, for
+/// example before the first sign-in, KeePassXC asks the user to unlock each locked one. If the user
+/// refuses, or if no database is open, the call throws `SQOAuthError.Code.storeFailed`. So an
+/// account never looks signed out because its database is locked or closed. A list of accounts
+/// contains those of unlocked databases; only if there are none, the user is asked.
+///
 /// All stores of a process share one connection to the keyring and make their calls one after the
 /// other. The connection opens again after the keyring or the bus has ended. KeePassXC asks the
 /// user before a program reads an item, but only once for each account and connection.

@@ -39,6 +39,12 @@ SQ_FUNCTION(void, g_source_unref, (GSource *source))
 
 SQ_FUNCTION(void, g_variant_unref, (GVariant *value))
 SQ_FUNCTION(gsize, g_variant_n_children, (GVariant *value))
+SQ_FUNCTION(GVariant *, g_variant_get_child_value, (GVariant *value, gsize index))
+SQ_FUNCTION(const gchar *, g_variant_get_string, (GVariant *value, gsize *length))
+SQ_FUNCTION(gboolean, g_variant_is_of_type, (GVariant *value, const GVariantType *type))
+SQ_FUNCTION(GVariant *, g_variant_parse,
+            (const GVariantType *type, const gchar *text, const gchar *limit, const gchar **end,
+             GError **error))
 
 // GObject
 
@@ -87,7 +93,13 @@ SQ_FUNCTION(GDBusConnection *, g_dbus_connection_new_sync,
 SQ_FUNCTION(gboolean, g_dbus_connection_close_sync,
             (GDBusConnection *connection, GCancellable *cancellable, GError **error))
 SQ_FUNCTION(gboolean, g_dbus_connection_is_closed, (GDBusConnection *connection))
+SQ_FUNCTION(GVariant *, g_dbus_connection_call_sync,
+            (GDBusConnection *connection, const gchar *name, const gchar *path,
+             const gchar *interface, const gchar *method, GVariant *parameters,
+             const GVariantType *type, GDBusCallFlags flags, gint milliseconds,
+             GCancellable *cancellable, GError **error))
 SQ_FUNCTION(gchar *, g_dbus_proxy_get_name_owner, (GDBusProxy *proxy))
+SQ_FUNCTION(const gchar *, g_dbus_proxy_get_object_path, (GDBusProxy *proxy))
 SQ_FUNCTION(GVariant *, g_dbus_proxy_get_cached_property,
             (GDBusProxy *proxy, const gchar *property))
 SQ_FUNCTION(void, g_dbus_proxy_set_default_timeout, (GDBusProxy *proxy, gint milliseconds))
@@ -99,6 +111,9 @@ SQ_FUNCTION(GType, secret_service_get_type, (void))
 
 SQ_FUNCTION(SecretCollection *, secret_collection_for_alias_sync,
             (SecretService *service, const gchar *alias, SecretCollectionFlags flags,
+             GCancellable *cancellable, GError **error))
+SQ_FUNCTION(SecretCollection *, secret_collection_new_for_dbus_path_sync,
+            (SecretService *service, const gchar *path, SecretCollectionFlags flags,
              GCancellable *cancellable, GError **error))
 SQ_FUNCTION(SecretCollection *, secret_collection_create_sync,
             (SecretService *service, const gchar *label, const gchar *alias,

@@ -43,6 +43,8 @@ typedef enum {
   G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION = 1 << 3
 } GDBusConnectionFlags;
 
+typedef enum { G_DBUS_CALL_FLAGS_NONE = 0 } GDBusCallFlags;
+
 typedef enum { G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS = 1 << 1 } GDBusProxyFlags;
 
 typedef enum {

@@ -6,7 +6,7 @@ extension TokenStore {
   /// process ends, each account is in at least one of the stores, and another call moves the rest.
   /// If both stores have an account from the same sign-in, the newer token is kept.
   ///
-  /// The two stores must be different places. For example, an `EncryptedFileTokenStore` and a
+  /// The two stores must be different places. For example, an ``EncryptedFileTokenStore`` and a
   /// `DesktopTokenStore` of one service may use the same file; there is nothing to move then, and
   /// the call throws. It notices this by the stores' leases. For stores without leases it may
   /// notice it only after the erasure of an account; then it saves that account again.

@@ -97,21 +97,81 @@ import Testing
     let store = store(desktop)
     try await store.save(record("a"))
     try await keePassXC.lock(desktop)
+    try await callsFail(of: store, keePassXC)
+    await keePassXC.stop()
+    await desktop.stop()
+  }
+
+  /// KeePassXC's default collection is the database in front; a search omits locked databases.
+  @Test func `a user who does not unlock the second of two databases is not signed out`()
+    async throws
+  {
+    let desktop = try await PrivateDesktop()
+    let keePassXC = try await KeePassXC(on: desktop)
+    let store = store(desktop)
+    try await store.save(record("a"))
+    try await keePassXC.lock(desktop)
+    try await keePassXC.openAnotherDatabase(desktop, unlocked: true)
+    try await callsFail(of: store, keePassXC)
+    await keePassXC.stop()
+    await desktop.stop()
+  }
+
+  /// Without an open database, KeePassXC offers to open one, and then finds nothing.
+  @Test func `a user who closes the database is not signed out, and stays so until it is open`()
+    async throws
+  {
+    let desktop = try await PrivateDesktop()
+    let keePassXC = try await KeePassXC(on: desktop)
+    let store = store(desktop)
+    try await store.save(record("a"))
+    try await keePassXC.closeDatabase(desktop)
+    try await callsFail(of: store, keePassXC, with: "open the database")
+    try await keePassXC.reopenDatabase(desktop)
+    #expect(try await store.load("a") == record("a"))
+    await keePassXC.stop()
+    await desktop.stop()
+  }
+
+  /// The app does not need the password of a database that it does not use.
+  @Test func `an account in an unlocked database is used without a prompt for one in front`()
+    async throws
+  {
+    let desktop = try await PrivateDesktop()
+    let keePassXC = try await KeePassXC(on: desktop)
+    let store = store(desktop)
+    try await store.save(record("a"))
+    try await keePassXC.openAnotherDatabase(desktop, unlocked: false)
+    #expect(try await store.load("a") == record("a"))
+    #expect(try await store.list() == ["a"])
+    let next = record("a", token: SQToken(accessToken: "next"))
+    try await store.reserve("a", replacing: record("a")).release()
+    try await store.save(next)
+    #expect(try await store.load("a") == next)
+    try await keePassXC.hasNoQuestion()
+    #expect(keePassXC.refusals == 0)
+    await keePassXC.stop()
+    await desktop.stop()
+  }
+
+  /// Makes each call once, and expects an error with advice, and one prompt, of each.
+  private func callsFail(
+    of store: SecretServiceTokenStore, _ keePassXC: KeePassXC, with advice: String = "locked"
+  ) async throws {
     let calls: [@Sendable () async throws -> Void] = [
       { _ = try await store.load("a") },
       { _ = try await store.list() },
       { try await store.erase("a") },
+      { try await store.save(record("a")) },
       { _ = try await store.reserve("a", replacing: record("a")) },
       { _ = try await store.reserve("b", replacing: nil) },
     ]
     for (number, call) in calls.enumerated() {
       let error = await failure(.storeFailed) { try await call() }
-      #expect(error?.message.contains("locked") == true)
+      #expect(error?.message.contains(advice) == true)
       // Each call causes one prompt.
       try await keePassXC.isRefused(number + 1)
     }
-    await keePassXC.stop()
-    await desktop.stop()
   }
 
   @Test(arguments: [KeePassXC.Start.lockedDatabase, .noDatabase])

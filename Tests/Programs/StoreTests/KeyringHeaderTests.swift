@@ -124,7 +124,7 @@ import Testing
     "GObjectClass", "GCancellable", "GDBusProxy", "GDBusProxyClass", "GBusType",
     "GDBusConnectionFlags", "SecretService", "SecretServiceClass", "SecretCollection", "SecretItem",
     "SecretPrompt", "SecretSchema", "SecretSchemaAttribute", "SecretSearchFlags",
-    "SecretCollectionFlags", "SecretCollectionCreateFlags", "GDBusProxyFlags",
+    "SecretCollectionFlags", "SecretCollectionCreateFlags", "GDBusProxyFlags", "GDBusCallFlags",
   ]
   private static let members = [
     "GError, domain", "GError, code", "GError, message", "GList, data", "GList, next",

@@ -28,10 +28,10 @@ package final class KeePassXC: Sendable {
       "TMPDIR": folder.path,
     ]) { $1 }
     try Self.write(Self.settings, to: folder.file("keepassxc.ini"))
-    try await Self.makeDatabase(in: folder)
+    try await Self.makeDatabase("tokens", in: folder)
     let database = start == .noDatabase ? [] : [folder.file("tokens.kdbx")]
     program = try PrivateDesktop.start(
-      ["keepassxc", "--config", folder.file("keepassxc.ini")] + database, environment: environment)
+      Self.command(in: folder) + database, environment: environment)
     user = try PrivateDesktop.start(["bash", "-c", Self.user], environment: environment)
     try await eventually("KeePassXC is there") { try await desktop.hasKeyring() }
     if start == .openDatabase { try await unlock(desktop) }
@@ -76,6 +76,41 @@ package final class KeePassXC: Sendable {
     }
   }
 
+  /// Creates another database, opens it in front of the first one, and unlocks it on request.
+  package func openAnotherDatabase(_ desktop: PrivateDesktop, unlocked: Bool) async throws {
+    try await Self.makeDatabase("other", in: folder)
+    try await openDatabase("other", desktop)
+    if unlocked { try await unlock(desktop) }
+  }
+
+  /// Closes the database as the user does, so that KeePassXC has none.
+  package func closeDatabase(_ desktop: PrivateDesktop) async throws {
+    try await eventually("the database is closed") {
+      let program = "org.keepassxc.KeePassXC.MainWindow"
+      _ = try await desktop.send(program, "/keepassxc", "\(program).closeAllDatabases", [])
+      return try await isLocked("collection/tokens", desktop) == nil
+    }
+  }
+
+  /// Opens the database again after ``closeDatabase(_:)``.
+  package func reopenDatabase(_ desktop: PrivateDesktop) async throws {
+    try await openDatabase("tokens", desktop)
+    try await unlock(desktop)
+  }
+
+  /// Opens a database, still locked, in front of any other.
+  private func openDatabase(_ name: String, _ desktop: PrivateDesktop) async throws {
+    // The program that already runs opens the file, and this one ends.
+    let second = try await ChildProcess.run(
+      Self.command(in: folder) + [folder.file("\(name).kdbx")], environment: environment)
+    guard second.status == 0 else { throw ChildProcessError(message: second.errors) }
+    try await eventually("the database is in front") {
+      try await desktop.call(
+        "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.ReadAlias", "string:default"
+      ).contains("collection/\(name)")
+    }
+  }
+
   /// Types the database's password.
   ///
   /// KeePassXC 2.7.10 crashes if it gets the password by its option `--pw-stdin`.
@@ -106,12 +141,16 @@ package final class KeePassXC: Sendable {
     try text.write(toFile: path, atomically: false, encoding: .utf8)
   }
 
-  private static func makeDatabase(in folder: TemporaryFolder) async throws {
+  private static func command(in folder: TemporaryFolder) -> [String] {
+    ["keepassxc", "--config", folder.file("keepassxc.ini")]
+  }
+
+  private static func makeDatabase(_ name: String, in folder: TemporaryFolder) async throws {
     try write(database, to: folder.file("tokens.xml"))
     let result = try await ChildProcess.run(
       [
         "keepassxc-cli", "import", "-q", "-p", "-t", "100", folder.file("tokens.xml"),
-        folder.file("tokens.kdbx"),
+        folder.file("\(name).kdbx"),
       ],
       environment: ["HOME": folder.path, "XDG_CONFIG_HOME": folder.path],
       input: .text("password\npassword\n"))
