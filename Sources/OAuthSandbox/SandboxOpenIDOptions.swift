@@ -28,6 +28,8 @@ public struct SandboxOpenIDOptions: Sendable {
   public var issuesIDTokenOnRefresh = true
   /// Whether the ID token from a refresh repeats the `nonce` of the sign-in.
   public var repeatsNonceOnRefresh = false
+  /// Which ID tokens contain the ID of the browser's session, `sid`.
+  public var sessionIDs = SessionIDs.always
   /// The authentication context classes that a sign-in can reach, with the default first.
   public var acrValues = ["urn:sandbox:password", "urn:sandbox:careful"]
   /// Whether the key set and the tokens contain the key's ID, `kid`.
@@ -36,6 +38,17 @@ public struct SandboxOpenIDOptions: Sendable {
   public var decoyKeys = DecoyKeys.ownIDs
   /// The value of `Cache-Control` for the key set; `nil` omits the field.
   public var keySetCacheControl: String? = "public, max-age=3600"
+
+  /// The ID tokens that contain the ID of the browser's session, `sid`; logout tokens may contain it
+  /// with any of these values.
+  public enum SessionIDs: Sendable, Hashable, CaseIterable {
+    /// Every ID token contains it.
+    case always
+    /// The ID token from a refresh does not contain it, as with some providers.
+    case exceptOnRefresh
+    /// No ID token contains it.
+    case never
+  }
 
   /// The decoy keys in the key set, which confuse a client that ignores a key's type, use and
   /// algorithm.

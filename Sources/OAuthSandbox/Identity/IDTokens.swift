@@ -70,7 +70,13 @@ enum IDTokens {
     }
     claims["acr"] = .string(signIn.acr)
     claims["amr"] = ["pwd"]
-    claims["sid"] = .string(signIn.sessionID)
+    let tellsSession =
+      switch options.sessionIDs {
+      case .always: true
+      case .exceptOnRefresh: !isRefresh
+      case .never: false
+      }
+    if tellsSession { claims["sid"] = .string(signIn.sessionID) }
   }
 
   private static func audience(_ client: SandboxClient) -> SandboxJSON {

@@ -58,6 +58,8 @@ public struct IDToken: UserClaims, Hashable {
   /// - SeeAlso: RFC 8176
   public var authenticationMethods: [String] { values.value.authenticationMethods }
   /// The identifier of the user's session at the provider (`sid`); a logout token may name it.
+  ///
+  /// Many providers leave it out of the ID tokens of refreshes.
   public var sessionID: String? { values.value.sessionID }
   /// All claims of the token by their names.
   public var claims: [String: JSONValue] { values.value.all }

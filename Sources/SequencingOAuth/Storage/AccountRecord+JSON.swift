@@ -46,6 +46,7 @@ extension AccountRecord {
     writer.member(CodingKeys.reusesRefreshToken, ifTrue: reusesRefreshToken)
     writer.member(CodingKeys.serverNonce, serverNonce)
     writer.member(CodingKeys.session, session)
+    writer.member(CodingKeys.earlierSessionID, earlierSessionID)
     if proofKey == nil { try write(token, as: .token, to: &writer) }
     writer.member(CodingKeys.tokenEndpoint, tokenEndpoint)
     if let unverifiedToken { try write(unverifiedToken, as: .unverifiedToken, to: &writer) }

@@ -63,6 +63,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     var reusesRefreshToken: Bool
     var token: SQToken
     var hasVerifiedIDToken: Bool
+    /// The session at the provider, if the token's ID token does not name it.
+    var earlierSessionID: String?
     var unverifiedToken: SQToken?
     var usedAt: Date?
     var serverNonce: String?
@@ -101,6 +103,17 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   public var token: SQToken { values.value.token }
   /// Whether the SDK has validated the ID token, the member `id_token` of ``token``.
   var hasVerifiedIDToken: Bool { values.value.hasVerifiedIDToken }
+  /// The identifier of the user's session at the provider (`sid`); `nil` if no ID token named it.
+  ///
+  /// It comes from the newest ID token with this claim since the sign-in, because many providers
+  /// leave it out of the ID tokens of refreshes. Without it, a logout token for the session would
+  /// not name this account any more.
+  ///
+  /// - SeeAlso: OpenID Connect Back-Channel Logout 1.0, section 2.1
+  package var providerSessionID: String? { token.idToken?.sessionID ?? earlierSessionID }
+  /// The session at the provider from an earlier ID token; `nil` if the ID token in ``token`` names
+  /// the session.
+  var earlierSessionID: String? { values.value.earlierSessionID }
   /// The token of a refresh whose ID token has not been validated yet; `nil` in most records.
   ///
   /// The record's ``token`` already has the refresh token from that refresh, so that it cannot be
@@ -134,8 +147,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
         session: session, generation: Generation(count: nil),
         reusesRefreshToken: reusesRefreshToken, token: token,
-        hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, usedAt: nil,
-        serverNonce: nil, attributes: attributes))
+        hasVerifiedIDToken: token.idToken != nil, earlierSessionID: nil, unverifiedToken: nil,
+        usedAt: nil, serverNonce: nil, attributes: attributes))
   }
 
   /// Creates the record of a new sign-in, with a new identifier and a refresh count of zero.
@@ -147,8 +160,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       Values(
         id: id, clientID: clientID, issuer: issuer, tokenEndpoint: tokenEndpoint, grant: grant,
         session: RandomString.make(), generation: Generation(count: 0), reusesRefreshToken: false,
-        token: token, hasVerifiedIDToken: token.idToken != nil, unverifiedToken: nil, usedAt: nil,
-        serverNonce: serverNonce, attributes: attributes))
+        token: token, hasVerifiedIDToken: token.idToken != nil, earlierSessionID: nil,
+        unverifiedToken: nil, usedAt: nil, serverNonce: serverNonce, attributes: attributes))
   }
 
   private init(_ values: Values) {
@@ -198,6 +211,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     var values = values.value
     change(&values)
     values.hasVerifiedIDToken = values.token.idToken != nil
+    values.earlierSessionID =
+      values.token.idToken?.sessionID == nil ? providerSessionID : nil
     return AccountRecord(values)
   }
 
@@ -230,6 +245,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     case proofKey = "proof_key"
     case serverNonce = "server_nonce"
     case hasVerifiedIDToken = "id_token_verified"
+    case earlierSessionID = "sid"
     case unverifiedToken = "unverified_token"
     case usedAt = "used_at"
     case attributes
@@ -261,6 +277,7 @@ extension AccountRecord {
         token: token.bound(to: proofKey),
         hasVerifiedIDToken: try container.decodeIfPresent(Bool.self, forKey: .hasVerifiedIDToken)
           ?? false,
+        earlierSessionID: try container.decodeIfPresent(String.self, forKey: .earlierSessionID),
         unverifiedToken: try container.decodeIfPresent(SQToken.self, forKey: .unverifiedToken)?
           .bound(to: proofKey),
         usedAt: try container.decodeIfPresent(Date.self, forKey: .usedAt),
@@ -285,6 +302,7 @@ extension AccountRecord {
     try container.encodeIfPresent(proofKey, forKey: .proofKey)
     try container.encodeIfPresent(serverNonce, forKey: .serverNonce)
     if hasVerifiedIDToken { try container.encode(true, forKey: .hasVerifiedIDToken) }
+    try container.encodeIfPresent(earlierSessionID, forKey: .earlierSessionID)
     try container.encodeIfPresent(unverifiedToken, forKey: .unverifiedToken)
     try container.encodeIfPresent(usedAt, forKey: .usedAt)
     if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }

@@ -30,7 +30,7 @@ public enum SessionName: Sendable, Hashable {
 
 /// The digests of a record's user and session, for a store's index.
 ///
-/// Without an ID token in the record, both digests are empty. Without a session ID in the ID token,
+/// Without an ID token in the record, both digests are empty. If no ID token has named the session,
 /// `session` is empty.
 package struct SessionDigests: Sendable, Hashable {
   package let user: Data
@@ -46,7 +46,7 @@ package struct SessionDigests: Sendable, Hashable {
     }
     user = try digest(.user(issuer: idToken.issuer, subject: idToken.subject))
     session =
-      if let id = idToken.sessionID {
+      if let id = record.providerSessionID {
         try digest(.session(issuer: idToken.issuer, id: id))
       } else {
         Data()

@@ -112,6 +112,9 @@ extension AccountManager {
   /// another process has signed another user in to a named account, that sign-in stays, and the
   /// account's module continues with it.
   ///
+  /// An account's session is the `sid` of its newest ID token that has one. If none had one, the
+  /// account ends with each session of its user, unless the logout token names no user.
+  ///
   /// The token counts as used when all named sessions have ended. If the store fails, the call ends
   /// as many sessions as it can, and the provider may send the token again. With an app's
   /// `OneTimeValues` that cannot look a value up, the token counts as used before the sessions end,

@@ -78,16 +78,15 @@ public struct LogoutToken: Sendable, Hashable {
   ///
   /// Another client of the same program gets its own logout token.
   func names(_ record: AccountRecord) -> Bool {
-    guard record.clientID == clientID else { return false }
-    return record.token.idToken.map(names) ?? false
-  }
-
-  /// Returns whether the token names the session of an ID token.
-  func names(_ idToken: IDToken) -> Bool {
-    guard idToken.issuer == issuer, subject == nil || subject == idToken.subject else {
-      return false
-    }
-    return sessionID == nil || sessionID == idToken.sessionID
+    guard record.clientID == clientID, let user = record.token.idToken, user.issuer == issuer,
+      subject == nil || subject == user.subject
+    else { return false }
+    // Without a session, the token names all sessions of the user.
+    guard let sessionID else { return true }
+    // A provider may send the session in logout tokens only. If this session is the one that ended,
+    // the user must not stay signed in.
+    guard let own = record.providerSessionID else { return subject != nil }
+    return own == sessionID
   }
 }
 

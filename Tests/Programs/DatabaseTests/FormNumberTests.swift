@@ -39,6 +39,7 @@ import Testing
       "file \(TokenDocument.currentVersion)": text(TokenDocument.Format().encode(document)),
       "record 1": text(try TestSupport.record("a").json()),
       "record with every member 1": text(try StoredForms.wholeRecord.json()),
+      "record of a session 1": text(try StoredForms.sessionRecord.json()),
       "bound record 1": text(try StoredForms.boundRecord.json()),
       "landing 1": text(WriteAheadFrame.framed(try WriteAheadCopy(record, after: record).json())),
       "header \(SealHeader.currentVersion)": members(

@@ -80,6 +80,15 @@ import Testing
     #expect(record.unverifiedToken?.accessToken == "next")
   }
 
+  @Test func `a record with the session of an earlier ID token is read and written unchanged`()
+    throws
+  {
+    let text = try StoredForms.text("record-session-1.json").trimmingCharacters(in: .newlines)
+    let record = try StoredForms.sessionRecord
+    #expect(String(decoding: try record.json(), as: UTF8.self) == text)
+    #expect(record.providerSessionID == "provider-session")
+  }
+
   /// An older program must not find the token, because it would save the account without its key.
   @Test
   func `a record with a proof key is read and written unchanged and has no member named token`()

@@ -60,17 +60,21 @@ import Testing
   private static let right = Found(user: ["own"], session: ["own"], none: [])
 
   /// Saves accounts of two users with one store, and searches with another.
+  ///
+  /// The user's account has been refreshed, by an ID token with or without the session.
   private func found(
-    _ stores: [any SessionIndex], changing change: () async throws -> Void = {}
+    _ stores: [any SessionIndex], sessionIDs: SandboxOpenIDOptions.SessionIDs = .always,
+    changing change: () async throws -> Void = {}
   ) async throws -> Found {
-    let party = try await OpenIDFixture(.es256)
+    let party = try await OpenIDFixture(.es256) { $0.openID.sessionIDs = sessionIDs }
     try await party.signIn()
+    try await party.oauth.refresh()
     let own = try await party.record("own")
     try await stores[0].save(own)
     for id in ["other 1", "other 2"] { try await stores[0].save(record(id)) }
     try await change()
     let idToken = try #require(own.token.idToken)
-    let sessionID = try #require(idToken.sessionID)
+    let sessionID = try #require(own.providerSessionID)
     func ids(_ name: SessionName) async throws -> [String] {
       try await stores[1].entries(of: name).map(\.id).sorted()
     }
@@ -80,12 +84,16 @@ import Testing
       none: try await ids(.session(issuer: idToken.issuer, id: "another")))
   }
 
-  @Test(arguments: [nil, SQLiteFolder.key])
-  func `a store in a database file finds accounts by user and by session`(key: StoreKey?)
-    async throws
-  {
+  @Test(
+    arguments: [nil, SQLiteFolder.key],
+    [.always, .exceptOnRefresh]
+      as [SandboxOpenIDOptions.SessionIDs])
+  func `a store in a database file finds accounts by user and by session`(
+    key: StoreKey?, sessionIDs: SandboxOpenIDOptions.SessionIDs
+  ) async throws {
     let files = try SQLiteFolder()
-    #expect(try await found([files.store(key), files.store(key)]) == Self.right)
+    let stores = [files.store(key), files.store(key)]
+    #expect(try await found(stores, sessionIDs: sessionIDs) == Self.right)
   }
 
   @Test(arguments: [nil, SQLiteFolder.key])
@@ -135,7 +143,9 @@ import Testing
   ) async throws {
     try await PostgreSQLServer.running { server in
       let stores = [0, 1].map { _ in DatabaseTests.store(server) }
-      let found = try await found(stores) { _ = try await server.run(change) }
+      let found = try await found(stores, sessionIDs: .exceptOnRefresh) {
+        _ = try await server.run(change)
+      }
       #expect(found == Self.right)
       let version = try await server.run("SELECT version FROM sequencing_oauth.store")
       #expect(version.contains("2"))

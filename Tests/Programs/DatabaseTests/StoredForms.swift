@@ -31,10 +31,18 @@ enum StoredForms {
       accessToken: "access", expirationDate: record.token.expirationDate, scope: "demo",
       refreshToken: "{refresh}", issueDate: record.token.issueDate))
 
-  /// A record with every possible member.
+  /// A record with every member but those of ``sessionRecord`` and ``boundRecord``.
   static var wholeRecord: AccountRecord {
     get throws {
       try JSONDecoder().decode(AccountRecord.self, from: Data(text("record-1.json").utf8))
+    }
+  }
+
+  /// A record whose ID token, from a refresh, does not name the session at the provider.
+  static var sessionRecord: AccountRecord {
+    get throws {
+      try JSONDecoder().decode(
+        AccountRecord.self, from: Data(text("record-session-1.json").utf8))
     }
   }
 

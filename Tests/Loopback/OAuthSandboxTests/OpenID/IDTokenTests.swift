@@ -93,6 +93,21 @@ import Testing
     await silent.stop()
   }
 
+  @Test(arguments: SandboxOpenIDOptions.SessionIDs.allCases)
+  func `the ID tokens that the option names contain the session`(
+    sessionIDs: SandboxOpenIDOptions.SessionIDs
+  ) async throws {
+    var options = SandboxOptions()
+    options.openID.sessionIDs = sessionIDs
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    let answer = try await client.signIn()
+    let second = try await client.refresh(try #require(try answer.tokens().refreshToken)).idToken()
+    #expect((try answer.idToken().claims["sid"] != nil) == (sessionIDs != .never))
+    #expect((second.claims["sid"] != nil) == (sessionIDs == .always))
+    await sandbox.stop()
+  }
+
   @Test(arguments: [
     ["max_age": "600"], ["claims": #"{"id_token":{"auth_time":{"essential":true}}}"#],
     ["claims": #"{"id_token":{"auth_time":null}}"#],

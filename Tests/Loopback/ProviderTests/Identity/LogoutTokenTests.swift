@@ -21,11 +21,30 @@ import Testing
     let recorder = RefreshRecorder.listening(to: party.oauth.events())
     let outcome = try await party.oauth.handleLogoutToken(
       party.logoutToken(user: user, session: session))
-    #expect(outcome.endedSession && outcome.token.names(identity))
-    #expect(outcome.token.issuer == identity.issuer)
+    #expect(outcome.endedSession && outcome.token.issuer == identity.issuer)
+    #expect(outcome.token.subject == (user ? identity.subject : nil))
+    #expect(outcome.token.sessionID == (session ? identity.sessionID : nil))
     #expect(party.oauth.currentToken == nil)
     #expect(!(try await party.oauth.restore()))
     try await eventually { recorder.words == ["ended loggedOut"] }
+  }
+
+  @Test(arguments: SandboxOpenIDOptions.SessionIDs.allCases, [true, false])
+  func `a logout after a refresh ends the account if its user or its session is named`(
+    sessionIDs: SandboxOpenIDOptions.SessionIDs, user: Bool
+  ) async throws {
+    let party = try await OpenIDFixture(.es256) { $0.openID.sessionIDs = sessionIDs }
+    try await party.signIn()
+    let refreshed = try await party.oauth.refresh()
+    #expect((refreshed.idToken?.sessionID != nil) == (sessionIDs == .always))
+    let store = MemoryTokenStore()
+    await store.save(try await party.record("one"))
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let ended = try await manager.handleLogoutToken(
+      party.logoutToken(user: user), for: #require(party.oauth.module.configuration))
+    // Without a user, an account whose session was never named cannot be found.
+    #expect(ended == (user || sessionIDs != .never ? ["one"] : []))
+    #expect(await store.list().isEmpty == (ended == ["one"]))
   }
 
   @Test(arguments: SandboxLogoutTokenFault.allCases)

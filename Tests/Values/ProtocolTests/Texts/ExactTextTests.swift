@@ -163,7 +163,10 @@ import Testing
     for (subject, session) in [(one, one), (other, one), (one, other)] {
       let identity = claims.merging(["sub": .string(subject), "sid": .string(session)]) { $1 }
       let idToken = IDToken(validated: try IDTokenClaims(identity), compactForm: "")
-      #expect(token.names(idToken) == (subject == one && session == one))
+      let record = AccountRecord(
+        id: "a", clientID: one,
+        token: SQToken(accessToken: "a").identifying(idToken, nonce: nil))
+      #expect(token.names(record) == (subject == one && session == one))
     }
   }
 
