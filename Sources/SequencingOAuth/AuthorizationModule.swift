@@ -14,7 +14,9 @@ import SQBasics
 ///
 /// A failed refresh ends the session if the server refused the refresh token (`invalid_grant`, or a
 /// code in ``Provider/endedSessionCodes``), or if the response is about another issuer or user.
-/// After any other error the next attempt may succeed.
+/// After any other error the next attempt may succeed. If the client can repeat the grant of the
+/// token, such as the client credentials grant, the module does so after a refusal of the refresh
+/// token; the session ends only if the server refuses that grant too.
 public final class AuthorizationModule: Sendable {
   /// The id of the account and of its record in the token store.
   public let accountID: String

@@ -189,7 +189,8 @@ package final class ClientContext: Sendable {
       if let grant = record.grant, record.token.refreshToken == nil {
         let token = try await repeated(grant.narrowed(to: access?.scope), by: client)
         return access == nil
-          ? RefreshedToken(token: token) : RefreshedToken(token: record.token, narrowed: token)
+          ? RefreshedToken(token: token)
+          : RefreshedToken(token: record.token, narrowed: token.withoutAccount)
       }
       return try await RefreshTokenGrant(client: client).run(record.token, narrowedTo: access)
     } catch {

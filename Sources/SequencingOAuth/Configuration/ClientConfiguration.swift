@@ -196,8 +196,8 @@ public struct ClientConfiguration: Sendable, Hashable {
   ///
   /// ``AccountOperations/token()``, requests and pipes then get a missing token by the client
   /// credentials grant, with the ``scope``, and replace an expired token in the same way, or with
-  /// the refresh token if the server sent one. If many callers need a token at the same time, the
-  /// SDK sends one request. The client needs a secret, a key, a source of assertions or a
+  /// the refresh token if the server sent one and accepts it. If many callers need a token at the
+  /// same time, the SDK sends one request. The client needs a secret, a key, a source of assertions or a
   /// certificate, but no redirect URI.
   ///
   /// - SeeAlso: RFC 6749, section 4.4

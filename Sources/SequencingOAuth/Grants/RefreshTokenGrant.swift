@@ -52,7 +52,7 @@ struct RefreshTokenGrant: Sendable {
       // An ID token in this response is not used; the account has its own.
       return RefreshedToken(
         token: token.keeping(refreshToken: successor.refreshToken).ending(successor.ends),
-        narrowed: issued.token.keeping(refreshToken: nil).keepingIdentity(of: nil))
+        narrowed: issued.token.withoutAccount)
     }
     return RefreshedToken(
       token: successor,

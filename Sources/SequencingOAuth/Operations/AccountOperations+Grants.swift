@@ -29,8 +29,9 @@ extension AccountOperations {
 
   /// Gets a token in the client's own name.
   ///
-  /// When the token expires, the module gets a new one in the same way, or with the refresh token
-  /// if the server sent one.
+  /// When the token expires, the module gets a new one with the refresh token if the server sent
+  /// one, and otherwise in the same way. If the server refuses the refresh token, the module gets
+  /// the new token in the same way too.
   ///
   /// - SeeAlso: RFC 6749, section 4.4
   @discardableResult
@@ -47,8 +48,10 @@ extension AccountOperations {
   ///
   /// The key is ``ClientConfiguration/clientKey``. A service uses this grant to act in its own
   /// name, or for a user if the server allows that, without a sign-in page. When the token expires,
-  /// the module gets a new one in the same way, or with the refresh token if the server sent one. A
-  /// client whose ``ClientConfiguration/clientAuthentication`` is
+  /// the module gets a new one with the refresh token if the server sent one, and otherwise in the
+  /// same way. If the server refuses the refresh token, the module gets the new token in the same
+  /// way too. If the server refuses the assertion (``SQOAuthError/Code/invalidGrant``), the session
+  /// ends. A client whose ``ClientConfiguration/clientAuthentication`` is
   /// ``ClientAuthentication/publicClient`` sends only the assertion. A remote signer has 10 s to
   /// sign. The request takes at most ``ClientConfiguration/timeout``.
   ///

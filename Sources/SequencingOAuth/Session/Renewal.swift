@@ -2,8 +2,8 @@ import SQBasics
 
 /// One renewal of a session's token: it reads the store, gets a new token and stores that token.
 ///
-/// The new token is obtained with the refresh token or, if there is none, by a repetition of the
-/// client's own grant, such as the client credentials grant.
+/// The new token is obtained with the refresh token or, if there is none or the server refuses it,
+/// by a repetition of the client's own grant, such as the client credentials grant.
 ///
 /// It runs in a separate task, and no waiting caller can cancel it. It sends a one-time refresh
 /// token only if the next token can certainly be stored: the session has the account's lease, the
@@ -160,21 +160,37 @@ struct Renewal: Sendable {
     do throws(SQOAuthError) {
       refreshed = try await context.renew(record, by: client, narrowedTo: narrowing?.access)
     } catch {
-      guard error.endsSession, !again else { throw error }
-      switch await find(besides: record) {
-      case .newer(let stored):
-        // Two processes may have sent this refresh token; the server accepted the other process's
-        // request.
-        if let token = takeFromStore(stored) { return token }
-        return try await sendRefreshToken(stored, withoutLeaseBecause: noLease, again: true)
-      case .unreadable(let failure):
-        // The store's record cannot be read, but may be newer. Ending the session would erase it.
-        throw failure
-      case .same, .older, .gone, .superseded:
-        throw error
+      guard isFinal(error, for: record) else { throw error }
+      if !again {
+        switch await find(besides: record) {
+        case .newer(let stored):
+          // Two processes may have sent this refresh token; the server accepted the other process's
+          // request.
+          if let token = takeFromStore(stored) { return token }
+          return try await sendRefreshToken(stored, withoutLeaseBecause: noLease, again: true)
+        case .unreadable(let failure):
+          // The store's record cannot be read, but may be newer. Ending the session would erase it.
+          throw failure
+        case .gone, .superseded: throw error
+        case .same, .older: break
+        }
       }
+      guard error.refusesRefreshToken, let rest = record.withoutRefreshToken() else { throw error }
+      // The refused refresh token must not be sent again, even if the next request fails.
+      guard await hold(rest) else { return nil }
+      return try await sendRefreshToken(rest, withoutLeaseBecause: noLease, again: true)
     }
     return try await keep(refreshed, of: record, by: client, in: reservation)
+  }
+
+  /// Returns whether a record's refresh token or grant will get no token after an error.
+  ///
+  /// Some servers refuse a refresh token with a code that may also blame the request. Then the
+  /// tokens are kept, unless the client can repeat its own grant. A refusal of fewer rights does not
+  /// concern the account.
+  private func isFinal(_ error: SQOAuthError, for record: AccountRecord) -> Bool {
+    error.endsSession
+      || record.grant != nil && narrowing == nil && error.refusesRefreshToken
   }
 
   /// Reserves space in the store for the record that will replace `record`.

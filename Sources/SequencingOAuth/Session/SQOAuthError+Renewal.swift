@@ -1,7 +1,7 @@
 // The meaning of a renewal's error for the session.
 extension SQOAuthError {
-  /// Whether the error ends the session: the server refused the refresh token for good, or the new
-  /// ID token has a different issuer or user.
+  /// Whether the error ends the session: the server refused the refresh token or the client's own
+  /// grant for good, or the new ID token has a different issuer or user.
   ///
   /// - SeeAlso: RFC 6749, section 5.2; OpenID Connect Core 1.0, section 12.2
   package var endsSession: Bool {
@@ -11,6 +11,11 @@ extension SQOAuthError {
     default: false
     }
   }
+
+  /// Whether the server has refused a refresh token, and only another grant can get a new token.
+  ///
+  /// It is `false` if the response is about another user.
+  var refusesRefreshToken: Bool { requiresSignIn && !refusesIDToken }
 
   /// Whether an ID token was checked and rejected.
   ///

@@ -53,6 +53,10 @@ extension SQToken {
     return with(refreshToken, fields, redirectParameters).ending(ends)
   }
 
+  /// This token as a token for a part of the account's rights: without a refresh token and without
+  /// an identity, which the account has.
+  var withoutAccount: SQToken { keeping(refreshToken: nil).keepingIdentity(of: nil) }
+
   /// Returns this token with a different refresh token, additional fields and redirect parameters.
   private func with(
     _ refreshToken: String?, _ additionalFields: [String: JSONValue],

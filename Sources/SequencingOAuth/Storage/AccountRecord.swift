@@ -84,7 +84,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// It identifies an authorization server that has no issuer. If the server has an issuer, a
   /// refresh uses this endpoint only if the server's metadata cannot be fetched.
   public var tokenEndpoint: String? { values.value.tokenEndpoint }
-  /// The grant that gets a new token for an account without a refresh token.
+  /// The grant that gets a new token for an account without a refresh token, or whose refresh token
+  /// the server refuses.
   public var grant: Grant? { values.value.grant }
   /// The identifier of the sign-in that the token comes from; every refresh keeps it.
   ///
@@ -189,6 +190,20 @@ public struct AccountRecord: Sendable, Hashable, Codable {
       values.usedAt = usedAt
       values.serverNonce = serverNonce
       values.attributes = attributes
+    }
+  }
+
+  /// Returns the record without its refresh token, which the server has refused; `nil` if it has
+  /// none, or if it has no grant that could replace it.
+  ///
+  /// It counts as a refresh, so an older record in a store does not replace this one.
+  func withoutRefreshToken() -> AccountRecord? {
+    guard grant != nil, token.refreshToken != nil else { return nil }
+    return changed { values in
+      values.reusesRefreshToken = false
+      values.token = token.keeping(refreshToken: nil)
+      values.unverifiedToken = unverifiedToken?.keeping(refreshToken: nil)
+      values.generation = Generation(count: generation.map { $0 + 1 })
     }
   }
 

@@ -86,8 +86,7 @@ import Testing
 
   @Test(
     arguments: [nil, SQLiteFolder.key],
-    [.always, .exceptOnRefresh]
-      as [SandboxOpenIDOptions.SessionIDs])
+    [.always, .exceptOnRefresh] as [SandboxOpenIDOptions.SessionIDs])
   func `a store in a database file finds accounts by user and by session`(
     key: StoreKey?, sessionIDs: SandboxOpenIDOptions.SessionIDs
   ) async throws {

@@ -154,6 +154,32 @@ private final class WaitedStore: SharedTokenStore {
   }
 
   @Test(arguments: KeptAccounts.Store.allCases)
+  func `a service's account with a rejected refresh token is renewed by its own grant`(
+    store: KeptAccounts.Store
+  ) async throws {
+    try await KeptAccounts.running(store) { accounts in
+      let service = try ClientConfiguration(
+        clientID: SandboxClient.service.id, clientSecret: SandboxClient.service.secret,
+        provider: accounts.configuration.provider)
+      try await accounts.open().save(
+        AccountRecord(
+          id: "service", clientID: service.clientID, issuer: service.provider.issuer,
+          grant: .clientCredentials(scope: "demo"), session: "service",
+          token: SQToken(
+            accessToken: "old", expirationDate: Date() + 1, refreshToken: "ended",
+            issueDate: Date())))
+      let keeper = AccountManager(store: accounts.open()).keepFresh { _ in service }
+      try await eventually("the account is renewed") { keeper.totals.refreshed == 1 }
+      await keeper.stop()
+      #expect(keeper.totals.ended == 0 && keeper.totals.failed == 0)
+      let grants = accounts.sandbox.requests(to: .token).map { $0.form("grant_type") }
+      #expect(grants == ["refresh_token", "client_credentials"])
+      let token = try #require(try await accounts.open().load("service")?.token)
+      #expect(token.accessToken != "old" && token.refreshToken == nil)
+    }
+  }
+
+  @Test(arguments: KeptAccounts.Store.allCases)
   func `after answers with Retry-After, the keeper pauses and then renews all accounts`(
     store: KeptAccounts.Store
   )
