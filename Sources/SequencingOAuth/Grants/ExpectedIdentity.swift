@@ -14,15 +14,22 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
   let maximumAge: Int64?
   /// The `acr` values that satisfy the request; `nil` if it demanded none.
   let essentialContexts: [String]?
+  /// Whether the ID token in the response could be validated when the request was made; `nil` in
+  /// requests of older versions of the SDK, and if it could not.
+  let wasVerifiable: Bool?
 
   /// Whether only an ID token can prove that the request's demands were met.
   var demandsLogin: Bool { maximumAge != nil || essentialContexts?.isEmpty == false }
+
+  /// Whether the sign-in may end only with a validated ID token, if the scope asks for one.
+  var reliesOnValidation: Bool { wasVerifiable == true || demandsLogin }
 
   enum CodingKeys: String, CodingKey {
     case scope
     case nonce
     case maximumAge = "max_age"
     case essentialContexts = "acr"
+    case wasVerifiable = "verifiable"
   }
 
   /// Validates the ID token in the response, and returns the token with the identity of its user.

@@ -26,6 +26,31 @@ extension RegisteredClient {
     }
   }
 
+  /// Returns the validator of the ID token that ends an earlier request for a sign-in; `nil` as for
+  /// ``idTokenValidator(scope:)``.
+  ///
+  /// The request may come from another host, and the server's metadata may have changed since.
+  ///
+  /// - Throws: ``SQOAuthError/Code/openIDUnsupported`` if the request relied on the validation, and
+  ///   no ID token could be verified now.
+  package func idTokenValidator(
+    for expected: ExpectedIdentity
+  ) throws(SQOAuthError) -> IDTokenValidator? {
+    let validator = try idTokenValidator(scope: expected.scope)
+    guard validator == nil, Self.asksWho(expected.scope), expected.reliesOnValidation else {
+      return validator
+    }
+    do throws(SQOAuthError) {
+      return try idTokenValidator()
+    } catch {
+      throw SQOAuthError(
+        error.code,
+        "the sign-in began with the provider's keys known, and now they are not, perhaps because a "
+          + "metadata document could not be fetched; the code was not sent, so try again: "
+          + error.message, cause: error)
+    }
+  }
+
   /// Returns the validator of ID tokens.
   ///
   /// - Throws: ``SQOAuthError/Code/openIDUnsupported``, and the message says what the provider or

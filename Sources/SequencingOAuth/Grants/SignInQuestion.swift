@@ -47,7 +47,8 @@ package struct SignInQuestion: Sendable {
     let nonce = !asksWho ? nil : isForDevice ? chosen : chosen ?? RandomString.make()
     expected = ExpectedIdentity(
       scope: scope, nonce: nonce, maximumAge: parameters.value("max_age").flatMap(Int64.init),
-      essentialContexts: options.claims?.essentialContexts)
+      essentialContexts: options.claims?.essentialContexts,
+      wasVerifiable: validator == nil ? nil : true)
     if asksWho, validator == nil, expected.demandsLogin { _ = try client.idTokenValidator() }
   }
 

@@ -88,7 +88,7 @@ public struct AccessTokenValidator: Sendable {
   ///   known keys are in use; `SQOAuthError.Code.invalidConfiguration` if the provider has no
   ///   issuer or no keys; `SQOAuthError.Code.invalidResponse` if no key fits one of the algorithms.
   public func prepare() async throws(SQOAuthError) {
-    try await signatures(by: context.client(for: .strangers)).requireKeys()
+    try await signatures().requireKeys()
   }
 
   /// Validates an access token and returns its claims.
@@ -152,7 +152,7 @@ public struct AccessTokenValidator: Sendable {
     let kind = SignedText.accessToken(isTyped: profile == .rfc9068)
     // Anyone may send a text, so a text that cannot be a token must not cause a request.
     let text = try kind.read(token)
-    let signatures = try signatures(by: try await context.client(for: .strangers))
+    let signatures = try await signatures()
     let (members, _, keys) = try await signatures.claims(of: text, as: kind)
     let rules = AccessTokenRules(
       issuer: signatures.issuer(of: members), audience: audience, profile: profile, dates: dates)
@@ -169,7 +169,7 @@ public struct AccessTokenValidator: Sendable {
   private func knownClaims(of digest: Data) async throws(SQOAuthError) -> AccessTokenClaims? {
     guard let (entry, isCurrent) = verified.entry(of: digest, at: steadyTime) else { return nil }
     if !isCurrent {
-      let signatures = try signatures(by: try await context.client(for: .strangers))
+      let signatures = try await signatures()
       guard let keys = try await signatures.currentKeys(), keys == entry.keys else { return nil }
       // The entry gets the key set that is in memory now. The next check then finds that the entry
       // and the memory share one key set, and need not compare the keys.
@@ -186,8 +186,9 @@ public struct AccessTokenValidator: Sendable {
     AccessTokenDates(now: context.withEnvironment(\.clock).now, clockTolerance: clockTolerance)
   }
 
-  private func signatures(by client: RegisteredClient) throws(SQOAuthError) -> IssuerSignatures {
-    try IssuerSignatures(
+  private func signatures() async throws(SQOAuthError) -> IssuerSignatures {
+    let client = try await context.client(for: .strangers, needsKeys: true)
+    return try IssuerSignatures(
       ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
   }
 }

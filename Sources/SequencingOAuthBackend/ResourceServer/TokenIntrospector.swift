@@ -92,7 +92,7 @@ public final class TokenIntrospector: Sendable {
   /// - Throws: The error of a request; `SQOAuthError.Code.introspectionUnsupported` if the provider
   ///   has no introspection endpoint; `SQOAuthError.Code.invalidConfiguration`.
   public func prepare() async throws(SQOAuthError) {
-    let client = try await context.client(for: .strangers)
+    let client = try await client()
     _ = try IntrospectionRequest.endpoint(of: client)
     try await signatures(by: client)?.requireKeys()
   }
@@ -205,7 +205,7 @@ public final class TokenIntrospector: Sendable {
   }
 
   private func ask(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
-    let client = try await context.client(for: .strangers)
+    let client = try await client()
     let signatures = try signatures(by: client)
     let request = try await IntrospectionRequest(
       token, by: client, wantsSignature: signatures != nil)
@@ -214,6 +214,11 @@ public final class TokenIntrospector: Sendable {
     let response = IntrospectionResponse(
       request: request, client: client, requiresTokenType: requiresTokenType)
     return try await response.read(answer, signatures: signatures)
+  }
+
+  /// Returns the client with the server's metadata, which must name keys if responses are signed.
+  private func client() async throws(SQOAuthError) -> RegisteredClient {
+    try await context.client(for: .strangers, needsKeys: signatureAlgorithms != nil)
   }
 
   /// Returns the verifier of signed responses; `nil` if responses need no signature.

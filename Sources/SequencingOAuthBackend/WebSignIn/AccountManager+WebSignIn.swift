@@ -58,6 +58,8 @@ extension AccountManager {
   ///   sign-in; `SQOAuthError.Code.timedOut` if it comes too late;
   ///   `SQOAuthError.Code.webSignInUsed` if the sign-in was finished before;
   ///   `SQOAuthError.Code.webSignInInvalid` if the sign-in belongs to another client or server;
+  ///   `SQOAuthError.Code.openIDUnsupported`, before the code is sent, if the provider's keys were
+  ///   known when the sign-in began, and its metadata does not name them now;
   ///   `SQOAuthError.Code.duplicateName` if the manager's module for the account belongs to a
   ///   different client or server; the server's error, such as `SQOAuthError.Code.accessDenied`;
   ///   the store's error.

@@ -33,7 +33,7 @@ struct WebCodeGrant: Sendable {
   ) async throws(SQOAuthError) -> SQToken {
     try check(signIn)
     let response = try Self.response(in: redirect, to: signIn)
-    let validator = try client.idTokenValidator(scope: signIn.request.identity.scope)
+    let validator = try client.idTokenValidator(for: signIn.request.identity)
     // The caller prevents cancellation, so no token of this request is ever abandoned.
     return try await signIn.request.redeem(response, by: client, validator, AbandonedTokens()) {
       () throws(SQOAuthError) in

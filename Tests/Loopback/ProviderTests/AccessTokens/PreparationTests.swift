@@ -85,12 +85,42 @@ import Testing
     let server = try await ResourceServerFixture(.es256)
     try await server.introspector().prepare()
     #expect(server.sandbox.requests.compactMap(\.endpoint) == [.metadata])
-    try await server.introspector(signatureAlgorithms: [.es256]).prepare()
-    #expect(server.sandbox.requests.compactMap(\.endpoint) == [.metadata, .keys])
+    let signing = try await ResourceServerFixture(.es256)
+    try await signing.introspector(signatureAlgorithms: [.es256]).prepare()
+    #expect(signing.sandbox.requests.compactMap(\.endpoint) == [.metadata, .keys])
     let other = try await ResourceServerFixture()
     other.sandbox.misbehave(at: .metadata, .member("introspection_endpoint", nil))
     await failure(.introspectionUnsupported) { try await other.introspector().prepare() }
     #expect(other.questions == 0)
+  }
+
+  /// Some servers have two metadata documents, and only that of OpenID Connect names their keys.
+  @Test(arguments: [true, false])
+  func `keys that only the second metadata document names are found`(introspects: Bool) async throws
+  {
+    let server = try await ResourceServerFixture()
+    server.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil))
+    let token = server.token()
+    if introspects {
+      let introspector = try server.introspector(signatureAlgorithms: [.rs256])
+      try await introspector.prepare()
+      #expect(try await introspector.claims(of: token)?.username == "alice")
+    } else {
+      let validator = try server.validator()
+      try await validator.prepare()
+      _ = try await validator.validate(token)
+    }
+    let endpoints = server.sandbox.requests.compactMap(\.endpoint)
+    #expect(endpoints.prefix(3) == [.metadata, .metadata, .keys])
+  }
+
+  @Test func `an introspector whose answers need no signature reads one metadata document`()
+    async throws
+  {
+    let server = try await ResourceServerFixture()
+    server.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil))
+    try await server.introspector().prepare()
+    #expect(server.sandbox.requests.compactMap(\.endpoint) == [.metadata])
   }
 
   @Test func `an introspector with an empty audience throws without sending a request`()

@@ -47,6 +47,22 @@ import Testing
     #expect(await store.list().isEmpty == (ended == ["one"]))
   }
 
+  /// Some servers have two metadata documents, and only that of OpenID Connect names their keys.
+  @Test func `a logout token of a client whose own scope lacks openid is verified`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let store = MemoryTokenStore()
+    await store.save(try await party.record("one"))
+    var configuration = try #require(party.oauth.module.configuration)
+    configuration.scope = "profile"
+    var environment = ClientEnvironment()
+    environment.clock = party.fixture.clock
+    let manager = AccountManager(store: store, environment: environment)
+    party.sandbox.misbehave(at: .metadata, .member("jwks_uri", nil))
+    #expect(
+      try await manager.handleLogoutToken(party.logoutToken(), for: configuration) == ["one"])
+  }
+
   @Test(arguments: SandboxLogoutTokenFault.allCases)
   func `a wrong logout token ends no session unless its fault is allowed`(
     fault: SandboxLogoutTokenFault
