@@ -5,9 +5,11 @@ enum GrantAssertion: Sendable {
   /// An assertion that another party signs and a source provides.
   case brought(AssertionSource)
 
-  /// Whether the assertion names the client, so that the request can omit `client_id` (RFC 7521,
-  /// section 4.1).
-  var namesClient: Bool {
+  /// Whether the client signs the assertion.
+  ///
+  /// Such an assertion names the client, so the request can omit `client_id` (RFC 7521, section
+  /// 4.1).
+  var isSigned: Bool {
     if case .signed = self { true } else { false }
   }
 }
@@ -44,7 +46,7 @@ struct JWTBearerGrant: Sendable {
     var parameters: [FormCoding.Pair] = [.init("grant_type", JWTAssertion.grantType)]
     if let scope { parameters.append(.init("scope", scope)) }
     return try await client.token(
-      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: assertion.namesClient,
+      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: assertion.isSigned,
       asserting: assertion)
   }
 }

@@ -114,7 +114,7 @@ extension RegisteredClient {
       let isNonce = Self.error(in: answer) == .useDPoPNonce
       let improves =
         repeats.isAllowed(forNonce: isNonce)
-        && canImprove(proof, after: answer, of: endpoint, by: prover)
+        && canImprove(sent, proof, after: answer, of: endpoint, by: prover)
       let omits = proof != nil && proving == .ifAccepted && Self.refusesProof(answer)
       guard improves || omits else { return (answer, sent) }
       sent = try await message()
@@ -129,15 +129,27 @@ extension RegisteredClient {
 
   /// Returns whether the server may accept another message, with a new proof and new credentials.
   private func canImprove(
-    _ proof: Prover.Proof?, after answer: WebResponse, of endpoint: URL, by prover: Prover?
+    _ sent: some ClientMessage, _ proof: Prover.Proof?, after answer: WebResponse,
+    of endpoint: URL, by prover: Prover?
   ) -> Bool {
     guard let error = Self.error(in: answer) else { return false }
-    if error == .invalidClient || error == SQOAuthError.Code(rawValue: "invalid_request_object") {
-      return wasClockWrong(answer, at: endpoint)
-    }
+    if Self.refusesSignature(error, in: sent) { return wasClockWrong(answer, at: endpoint) }
     guard let prover else { return false }
     guard let proof else { return error == .useDPoPNonce || error == .invalidDPoPProof }
     return prover.canImprove(proof, after: error, answer.headers)
+  }
+
+  /// Returns whether a server may have refused something that the client has signed with a time.
+  ///
+  /// - SeeAlso: RFC 7523, sections 3.1 and 3.2; RFC 9101, section 6.2
+  private static func refusesSignature(
+    _ error: SQOAuthError.Code, in sent: some ClientMessage
+  ) -> Bool {
+    switch error {
+    case .invalidClient, SQOAuthError.Code(rawValue: "invalid_request_object"): true
+    case .invalidGrant: sent.hasSignedGrant
+    default: false
+    }
   }
 
   /// Returns whether a server has refused the request because of its proof.

@@ -45,7 +45,8 @@ extension RegisteredClient {
       }
       return TokenRequest(
         endpoint: endpoint, parameters: parameters + furtherParameters(omitting: omitted),
-        client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout)
+        client: credentials, timeout: configuration.timeout, leastTimeout: leastTimeout,
+        hasSignedGrant: assertion?.isSigned ?? false)
     }
     var context = TokenResponseContext(
       receivedAt: environment.clock.now, requestedScope: scope,

@@ -2,6 +2,13 @@
 protocol ClientMessage: Sendable {
   /// The kind of the request, for observers.
   var purpose: ClientEvent.Request.Purpose { get }
+  /// Whether the message contains a grant that the client has signed for it.
+  var hasSignedGrant: Bool { get }
   /// Returns the HTTP request that carries the message.
   func httpRequest() -> WebRequest
+}
+
+extension ClientMessage {
+  /// `false`: only a token request contains such a grant.
+  var hasSignedGrant: Bool { false }
 }

@@ -16,6 +16,7 @@ struct TokenRequest: ClientMessage {
   ///
   /// In that case, ``timeout`` limits only the time until the request is sent.
   var leastTimeout = Duration.zero
+  var hasSignedGrant = false
 
   /// The size of the largest response to receive.
   ///

@@ -50,8 +50,10 @@ extension AccountOperations {
   /// name, or for a user if the server allows that, without a sign-in page. When the token expires,
   /// the module gets a new one with the refresh token if the server sent one, and otherwise in the
   /// same way. If the server refuses the refresh token, the module gets the new token in the same
-  /// way too. If the server refuses the assertion (``SQOAuthError/Code/invalidGrant``), the session
-  /// ends. A client whose ``ClientConfiguration/clientAuthentication`` is
+  /// way too. If the server refuses the assertion, and its response shows that this machine's clock
+  /// is wrong by up to a day, the module sends one more assertion with the server's time. If the
+  /// server refuses the assertion for good (``SQOAuthError/Code/invalidGrant``), the session ends.
+  /// A client whose ``ClientConfiguration/clientAuthentication`` is
   /// ``ClientAuthentication/publicClient`` sends only the assertion. A remote signer has 10 s to
   /// sign. The request takes at most ``ClientConfiguration/timeout``.
   ///

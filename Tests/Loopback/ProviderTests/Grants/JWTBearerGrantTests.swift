@@ -101,6 +101,40 @@ import Testing
     #expect(request.header("authorization") == nil)
   }
 
+  /// A public client, as at Google, proves itself only by the assertion.
+  @Test func `if the clock is wrong, the assertion is sent again with the server's time`()
+    async throws
+  {
+    let client = try await KeyedClientFixture()
+    client.sandbox.advance(by: .seconds(600))
+    let account = try client.account(client.configuration(authentication: .publicClient))
+    let token = try await account.requestAccessToken(asserting: JWTAssertion(), scope: "demo")
+    let claims = try client.signed("assertion").map { try client.claims(of: "assertion", in: $0) }
+    let times = try claims.map { try #require($0["iat"]?.integer) }
+    #expect(times.count == 2 && times[1] - times[0] >= 590 && claims[0]["jti"] != claims[1]["jti"])
+    // The clock of one of the two machines is moved again before the token is renewed.
+    client.sandbox.advance(by: .seconds(1200))
+    client.clock.advance(by: 3600)
+    #expect(try await account.token() != token)
+    #expect(client.signed("assertion").count == 4)
+  }
+
+  @Test func `a refused assertion is sent once if the clocks agree or differ by more than a day`()
+    async throws
+  {
+    let client = try await KeyedClientFixture()
+    let account = try client.account(client.configuration(authentication: .publicClient))
+    await failure(.invalidGrant) {
+      try await account.requestAccessToken(asserting: JWTAssertion(subject: "nobody"))
+    }
+    #expect(client.signed("assertion").count == 1)
+    client.sandbox.advance(by: .seconds(90_000))
+    await failure(.invalidGrant) {
+      try await account.requestAccessToken(asserting: JWTAssertion())
+    }
+    #expect(client.signed("assertion").count == 2)
+  }
+
   /// The assertion is like that of a Google service account, which has the scope as a claim.
   @Test func `the default claims of an assertion can be replaced or omitted`() async throws {
     let client = try await KeyedClientFixture(.rs256)
