@@ -191,11 +191,13 @@ extension SQOAuthError.Code {
   public static let accountInUse = Self(rawValue: "account_in_use")
   /// Another host has changed the account since it was loaded, so this change was not made.
   public static let accountChanged = Self(rawValue: "account_changed")
-  /// Another process signed a user in to the account while a request waited for its token, or
-  /// before the tokens were revoked.
+  /// Another user may have signed in to the account, here or in another process, since a request
+  /// began, or since the tokens were to be revoked.
   ///
-  /// The request was not sent, because it belongs to the earlier user. A revocation has revoked the
-  /// tokens of the earlier user only.
+  /// The request was not sent, because it belongs to the earlier user. It is sent if both users have
+  /// an ID token that shows that they are the same, or if the new sign-in demanded the same user
+  /// (``SignInOptions/requiresSameUser``). A revocation has revoked the tokens of the earlier user
+  /// only.
   public static let sessionReplaced = Self(rawValue: "session_replaced")
   /// The client's or the account's key could not sign, or the client's assertion source provided no
   /// assertion for this server, so the request was not sent.

@@ -1,3 +1,5 @@
+import SQBasics
+
 // Errors of callers that get no token although neither a server nor a store failed.
 extension SQOAuthError {
   /// The error if no user is signed in.
@@ -19,6 +21,23 @@ extension SQOAuthError {
 
   /// The error if the sign-in was cancelled before it brought a token.
   static let signInCancelled = SQOAuthError(.cancelled, "the sign-in was cancelled")
+
+  /// The error of a request that waited while another user signed in; nothing was sent.
+  package static func sessionReplaced(ofAccount id: String) -> SQOAuthError {
+    SQOAuthError(
+      .sessionReplaced,
+      "another user may have signed in to the account \"\(id.printable)\" while this request "
+        + "waited; the request was not sent, because it belongs to the previous sign-in")
+  }
+
+  /// The error of a demand for a sign-in whose user is no longer signed in.
+  static func demandOutdated(ofAccount id: String) -> SQOAuthError {
+    SQOAuthError(
+      .sessionReplaced,
+      "since the request failed, another user may have signed in to the account "
+        + "\"\(id.printable)\", or the app has ended the session; do not repeat the request, "
+        + "because it belongs to the previous sign-in")
+  }
 
   /// The error if the app passes neither an access token nor a refresh token.
   static let emptyToken = SQOAuthError(

@@ -18,6 +18,7 @@ public struct SQOAuthError: Error, Sendable {
     let retryAfter: Duration?
     var occasion: Occasion?
     var refusedUse: RefusedUse?
+    var owner: RequestOwner?
   }
 
   /// The error's values on the heap.
@@ -68,6 +69,11 @@ public struct SQOAuthError: Error, Sendable {
   var refusedUse: RefusedUse? {
     get { values.value.refusedUse }
     set { values.value.refusedUse = newValue }
+  }
+  /// The owner of the request that failed; `nil` if the error is not about a request with a token.
+  var owner: RequestOwner? {
+    get { values.value.owner }
+    set { values.value.owner = newValue }
   }
 
   /// Creates an error; the message must contain no secret.

@@ -61,8 +61,10 @@ extension AccountOperations {
   public func requestAccess(
     _ completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
+    // The app may end the session before the task starts.
+    let owner = module.session.owner
     module.callbacks.complete(completion) { () throws(SQOAuthError) in
-      try await self.requestAccess()
+      try await self.module.access(SignIn.Request(), of: owner).token
     }
   }
 

@@ -48,7 +48,9 @@ extension AccountOperations {
   public func requestAccessWithDeviceCode(
     show: @escaping @isolated(any) (DeviceAuthorization) -> Void
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.requestAccess(SignIn.Request(place: .otherDevice), on: module.screen(show))
+    try await module.access(
+      SignIn.Request(place: .otherDevice), on: module.screen(show), of: module.session.owner
+    ).token
   }
 
   /// Signs the user in on another device, and shows the code until the sign-in ends.
@@ -118,8 +120,12 @@ extension AccountOperations {
     completion: @escaping @isolated(any) (Result<SQToken, SQOAuthError>) -> Void
   ) {
     let screen = module.screen(show)
+    // The app may end the session before the task starts.
+    let owner = module.session.owner
     module.callbacks.complete(completion) { () throws(SQOAuthError) in
-      try await self.module.requestAccess(SignIn.Request(place: .otherDevice), on: screen)
+      try await self.module.access(
+        SignIn.Request(place: .otherDevice), on: screen, of: owner
+      ).token
     }
   }
 }

@@ -155,11 +155,15 @@ extension AuthorizationModule {
   }
 
   /// Makes a grant's token the current one, unless the app ended the session in the meantime.
+  ///
+  /// Requests that wait for a token fail, unless the user is known to be the same, or `owner` is the
+  /// user whom the sign-in demanded.
   package func take(
     _ token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant? = nil,
-    since appEndCount: Int
+    since appEndCount: Int, ofSameUserAs owner: RequestOwner? = nil
   ) async throws(SQOAuthError) {
     try await session.takeOver(
-      context.record(of: token, from: client, grant, id: accountID), since: appEndCount)
+      context.record(of: token, from: client, grant, id: accountID), since: appEndCount,
+      ofSameUserAs: owner)
   }
 }

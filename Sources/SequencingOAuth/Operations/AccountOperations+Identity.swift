@@ -31,7 +31,7 @@ extension AccountOperations {
   ///   of ``token()`` and ``send(_:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
   public func userInfo() async throws(SQOAuthError) -> UserInfo {
-    let generation = module.session.generation
+    let owner = module.session.owner
     let record = try await module.validRecord()
     let token = record.token
     // A signed response needs the issuer's keys.
@@ -40,7 +40,7 @@ extension AccountOperations {
     // Without an ID token the response could be about any user.
     let idToken = try client.identity(of: token)
     var use = try module.addressedToken(
-      token, at: try ResourceOrigin(request.endpoint), of: generation)
+      token, at: try ResourceOrigin(request.endpoint), of: owner)
     use.purpose = .userInfo
     let response: WebResponse
     do throws(ResourceFailure) {

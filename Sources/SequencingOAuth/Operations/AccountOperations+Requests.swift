@@ -24,8 +24,9 @@ extension AccountOperations {
   /// callers. For a token that is bound to a key, the fields contain a proof for this method and
   /// URL only. Give the method exactly as your client sends it, because it is case-sensitive.
   ///
-  /// - Throws: ``SQOAuthError``: the errors of ``token()``; ``SQOAuthError/Code/originNotAllowed``
-  ///   or ``SQOAuthError/Code/insecureEndpoint`` if the server must not get the token;
+  /// - Throws: ``SQOAuthError``: the errors of ``token()``; ``SQOAuthError/Code/sessionReplaced`` if
+  ///   another user signs in while this call waits; ``SQOAuthError/Code/originNotAllowed`` or
+  ///   ``SQOAuthError/Code/insecureEndpoint`` if the server must not get the token;
   ///   ``SQOAuthError/Code/malformedRequest`` for a method that no request can have, or for a usual
   ///   method in lower case.
   /// - SeeAlso: RFC 9449, section 4.2; RFC 9110, section 9.1

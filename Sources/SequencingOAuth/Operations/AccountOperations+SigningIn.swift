@@ -114,6 +114,7 @@ extension AuthorizationModule {
     let appEndCount = session.appEndCount
     // The session may end during the sign-in, so the account's user is remembered from the start.
     let held = session.record
+    let owner = signIn.options.requiresSameUser ? session.owner : nil
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()
@@ -129,7 +130,7 @@ extension AuthorizationModule {
             self.abandoned.revoke(token, of: client)
             throw error
           }
-          try await self.take(token, from: client, since: appEndCount)
+          try await self.take(token, from: client, since: appEndCount, ofSameUserAs: owner)
         })
     } catch {
       return .failure(Task.isCancelled ? signIn.cancellation : error)

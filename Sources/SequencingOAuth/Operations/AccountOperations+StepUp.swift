@@ -14,25 +14,32 @@ extension AccountOperations {
   ///
   /// If a newer token with the demanded scopes has replaced the refused token meanwhile, this
   /// method returns the newer token without a sign-in. A demanded login needs the token of a later
-  /// sign-in, because a refresh is no login. If the user refuses, the account keeps its token.
+  /// sign-in, because a refresh is no login. The token is always for the user whose request failed.
+  /// Without ID tokens, users who sign in during this call cannot be told apart; a sign-in before
+  /// this call counts as another user's. If the user refuses, the account keeps its token.
   /// After three sign-ins within ten minutes for the same demand and the same request, the user is
   /// not asked again.
   ///
   /// - Throws: ``SQOAuthError``: `error` itself if no sign-in can help, or if three sign-ins did
-  ///   not help; the errors of ``signIn(with:)``.
+  ///   not help; ``SQOAuthError/Code/sessionReplaced`` if the app has ended the session of the
+  ///   failed request, or another user has signed in; the errors of ``signIn(with:)``.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9470, section 4
   @discardableResult
   public func requestAccess(
     answering error: SQOAuthError, with options: SignInOptions = SignInOptions()
   ) async throws(SQOAuthError) -> SQToken {
+    let owner = error.owner ?? module.session.owner
     while true {
       let endCount = module.signIns.endCount
       guard let options = try module.stepUpOptions(answering: error, with: options) else {
-        return try await requestAccess()
+        return try module.permitted(await module.access(SignIn.Request(), of: owner))
       }
       let request = SignIn.Request(place: .browser, options: options)
       // Another caller may have signed the user in meanwhile.
-      if let token = try await module.signIn(request, since: endCount, on: nil) { return token }
+      if let token = try await module.signIn(request, since: endCount, on: nil) {
+        let signedIn = module.session.owner(of: token)
+        return try module.permitted((token, signedIn.map(owner.following) ?? owner))
+      }
     }
   }
 }
@@ -43,13 +50,21 @@ extension AuthorizationModule {
   package func stepUpOptions(
     answering error: SQOAuthError, with options: SignInOptions
   ) throws(SQOAuthError) -> SignInOptions? {
+    if let owner = error.owner {
+      let current = session.owner
+      // If nobody is signed in, the sign-in asks for the request's user.
+      let isValid =
+        current.isSignedIn
+        ? owner.permits(current) : owner.appEndCount == current.appEndCount
+      guard isValid else { throw .demandOutdated(ofAccount: accountID) }
+    }
     guard let demand = StepUpDemand(error) else {
       guard error.requiresSignIn || error.code == .invalidToken else { throw error }
       return nil
     }
     if let use = error.refusedUse, let token = session.validToken, !use.isOf(token),
       token.scopesMissing(from: demand.scopes).isEmpty,
-      !demand.asksForLogin || !isCurrent(signInOf: use)
+      !demand.asksForLogin || error.owner?.isSameSignIn(as: session.owner) != true
     {
       return nil
     }
@@ -69,10 +84,14 @@ extension AuthorizationModule {
       options, after: error.refusedUse, of: session.record, configuration)
   }
 
-  /// Returns whether the current token comes from the same sign-in as a refused token; `false` if
-  /// unknown.
-  private func isCurrent(signInOf use: RefusedUse) -> Bool {
-    use.signIn != nil && use.signIn == session.generation
+  /// Returns a token if a request of its owner may carry it; throws if it is another user's.
+  fileprivate func permitted(
+    _ access: (token: SQToken, owner: RequestOwner)
+  ) throws(SQOAuthError) -> SQToken {
+    guard access.owner.permits(session.owner(with: access.token)) else {
+      throw .demandOutdated(ofAccount: accountID)
+    }
+    return access.token
   }
 }
 

@@ -46,6 +46,9 @@ extension AccountOperations {
   /// response may be the only copy of the next refresh token, and a later call gets the new token.
   /// Before the program ends, call ``flush()``.
   ///
+  /// If another user signs in while this call waits, it returns that user's token. A request by
+  /// ``send(_:)`` fails in this case.
+  ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or if
   ///   the token has expired and cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the
   ///   refresh takes longer than this call may wait; otherwise the reason why the refresh failed.
@@ -88,9 +91,12 @@ extension AccountOperations {
   /// client with ``ClientConfiguration/usesClientCredentials``, the browser never opens, and each
   /// error is thrown. If many callers need the browser at the same time, it opens once for all of
   /// them.
+  ///
+  /// If the app signs the user out during this call, the browser does not open, and the call fails
+  /// with ``SQOAuthError/Code/notAuthorized`` or ``SQOAuthError/Code/cancelled``.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
-    try await module.requestAccess(SignIn.Request())
+    try await module.access(SignIn.Request(), of: module.session.owner).token
   }
 
   /// Loads the account's record from the store, and returns whether there is a token now.
@@ -104,17 +110,29 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
-  func requestAccess(
-    _ request: SignIn.Request, on screen: SignIns.Screen? = nil
-  ) async throws(SQOAuthError) -> SQToken {
+  /// Gets a valid token in any possible way, for an operation that began when `owner` was signed in.
+  ///
+  /// If the app has ended the session since then, the user is not asked to sign in.
+  ///
+  /// - Returns: The token, and who must have signed in for a request to carry it: `owner`, or the
+  ///   user of a sign-in that this call needed. The token may be another user's.
+  func access(
+    _ request: SignIn.Request, on screen: SignIns.Screen? = nil, of owner: RequestOwner
+  ) async throws(SQOAuthError) -> (token: SQToken, owner: RequestOwner) {
+    var owner = owner
     while true {
       let endCount = signIns.endCount
       do throws(SQOAuthError) {
-        return try await token()
+        return (try await token(), owner)
       } catch {
-        guard error.requiresSignIn, !context.usesClientCredentials else { throw error }
+        guard error.requiresSignIn, !context.usesClientCredentials,
+          session.appEndCount == owner.appEndCount
+        else { throw error }
         // Another caller may have signed the user in meanwhile.
-        if let token = try await signIn(request, since: endCount, on: screen) { return token }
+        if let token = try await signIn(request, since: endCount, on: screen) {
+          return (token, session.owner(of: token).map(owner.following) ?? owner)
+        }
+        owner = owner.following(session.owner)
       }
     }
   }
@@ -199,12 +217,14 @@ extension AuthorizationModule {
     }
   }
 
-  /// Cancels the sign-in under way and forgets the token.
+  /// Cancels the sign-in under way and forgets the token; callers that wait for a token start no
+  /// sign-in.
   ///
   /// The token leaves memory at once, and leaves the store when the returned write is done. An
   /// operation that begins after this call is not affected.
   @discardableResult
   func forgetSession() -> StoreWrites.PendingWrite {
+    signIns.dismissWaiting()
     signIns.cancel()
     return session.end(.signedOut)
   }

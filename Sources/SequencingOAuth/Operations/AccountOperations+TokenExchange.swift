@@ -144,6 +144,6 @@ extension AuthorizationModule {
           + "can carry it")
     }
     return AddressedToken(
-      module: self, token: token.token, origin: try ResourceOrigin(url), generation: nil)
+      module: self, token: token.token, origin: try ResourceOrigin(url), owner: nil)
   }
 }

@@ -5,8 +5,8 @@ package struct AddressedToken: Sendable {
   let module: AuthorizationModule
   let token: SQToken
   let origin: ResourceOrigin
-  /// The sign-in that the token comes from; `nil` if unknown.
-  let generation: SignInGeneration?
+  /// The owner of the requests; `nil` for a token that no other token can replace.
+  package let owner: RequestOwner?
   /// Whether the token has replaced a token that the server refused.
   var isReplacement = false
   /// The purpose of the requests, for an observer.
@@ -54,7 +54,7 @@ package struct AddressedToken: Sendable {
   func replaced() async throws(SQOAuthError) -> AddressedToken? {
     let session = module.session
     // After a new sign-in, the token may be another user's, and must not be sent with this request.
-    guard let generation, session.generation == generation else { return nil }
+    guard let owner, owner.isSame(as: session.owner) else { return nil }
     let now = session.now
     if session.token?.accessToken == token.accessToken,
       module.refusals.withLock({ $0.freshTokens.holds(origin, at: now) })
@@ -70,9 +70,11 @@ package struct AddressedToken: Sendable {
       if error.code == .notAuthorized, error.response == nil { return nil }
       throw error
     }
-    guard session.generation == generation else { return nil }
+    guard owner.isSame(as: session.owner(with: second)) else { return nil }
+    // The app may have registered another client, which allows fewer servers.
+    if purpose == .resource { try module.check(origin) }
     return AddressedToken(
-      module: module, token: second, origin: origin, generation: generation, isReplacement: true,
+      module: module, token: second, origin: origin, owner: owner, isReplacement: true,
       purpose: purpose)
   }
 
@@ -85,59 +87,80 @@ package struct AddressedToken: Sendable {
 
 extension AuthorizationModule {
   /// Returns a valid token for a request to a server; throws if that server must not get it.
-  package func addressedToken(for origin: ResourceOrigin) async throws(SQOAuthError)
-    -> AddressedToken
-  {
+  ///
+  /// The request belongs to `owner`, or without an owner to the user who is signed in now. If
+  /// another user signs in while the request waits, it throws.
+  package func addressedToken(
+    for origin: ResourceOrigin, of owner: RequestOwner? = nil
+  ) async throws(SQOAuthError) -> AddressedToken {
+    let owner = owner ?? session.owner
+    if let use = try addressedToken(at: origin, of: owner) { return use }
+    let token = try await token(of: owner)
+    // The app may have registered another client, which allows fewer servers.
     try check(origin)
-    let generation = session.generation
-    return try addressedToken(try await token(), at: origin, of: generation)
+    return try addressedToken(token, at: origin, of: owner)
+  }
+
+  /// Returns a valid token for a request; throws if the request's owner is no longer signed in.
+  package func token(of owner: RequestOwner) async throws(SQOAuthError) -> SQToken {
+    let token: SQToken
+    do throws(SQOAuthError) {
+      token = try await self.token()
+    } catch {
+      var error = error
+      error.owner = owner
+      throw error
+    }
+    guard owner.permits(session.owner(with: token)) else {
+      throw .sessionReplaced(ofAccount: accountID)
+    }
+    return token
   }
 
   /// Returns the token for a request to a server if a valid one is in memory.
   ///
-  /// It returns `nil` if the caller must wait for a token.
-  package func addressedToken(at origin: ResourceOrigin) throws(SQOAuthError) -> AddressedToken? {
+  /// It returns `nil` if the caller must wait for a token, or if the token is not for the request's
+  /// owner; waiting then fails.
+  package func addressedToken(
+    at origin: ResourceOrigin, of owner: RequestOwner? = nil
+  ) throws(SQOAuthError) -> AddressedToken? {
+    let owner = owner ?? session.owner
     try check(origin)
-    let generation = session.generation
-    return session.validToken.map { use($0, at: origin, since: generation) }
+    return heldToken.flatMap { use($0, at: origin, of: owner) }
   }
 
   /// Returns a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
   ///
-  /// The caller has already checked the server.
-  package func addressedAccess(for origin: ResourceOrigin) async throws(SQOAuthError)
-    -> AddressedToken
-  {
-    let generation = session.generation
-    return try addressedToken(try await requestAccess(), at: origin, of: generation)
+  /// It throws as ``addressedToken(for:of:)`` does, and the caller has already checked the server. A
+  /// sign-in for this request may change its owner, because its user was asked, but not to a user
+  /// who is known to be another.
+  package func addressedAccess(
+    for origin: ResourceOrigin, of owner: RequestOwner? = nil
+  ) async throws(SQOAuthError) -> AddressedToken {
+    let access = try await access(SignIn.Request(), of: owner ?? session.owner)
+    try check(origin)
+    return try addressedToken(access.token, at: origin, of: access.owner)
   }
 
-  /// Combines a token with its server; throws if another process signed a user in while the request
-  /// waited for the token.
+  /// Combines a token with its server; throws if another user signed in while the request waited
+  /// for the token.
   ///
   /// The caller has already checked the server.
   func addressedToken(
-    _ token: SQToken, at origin: ResourceOrigin, of generation: SignInGeneration?
+    _ token: SQToken, at origin: ResourceOrigin, of owner: RequestOwner
   ) throws(SQOAuthError) -> AddressedToken {
-    if let generation, let now = session.generation, now.replacements != generation.replacements {
-      throw SQOAuthError(
-        .sessionReplaced,
-        "another process signed a user in to the account \"\(accountID.printable)\" while this "
-          + "request waited; the request was not sent, because it belongs to the previous sign-in")
+    guard let use = use(token, at: origin, of: owner) else {
+      throw .sessionReplaced(ofAccount: accountID)
     }
-    return use(token, at: origin, since: generation)
+    return use
   }
 
-  /// Combines a token with its server; `generation` is the sign-in at the time when the token was
-  /// requested.
-  ///
-  /// A token that is no longer current belongs to that sign-in. It is replaced only while that
-  /// sign-in is still the current one.
+  /// Combines a token with its server; returns `nil` if the token is not for the request's owner.
   private func use(
-    _ token: SQToken, at origin: ResourceOrigin, since generation: SignInGeneration?
-  ) -> AddressedToken {
-    AddressedToken(
-      module: self, token: token, origin: origin,
-      generation: session.generation(of: token) ?? generation)
+    _ token: SQToken, at origin: ResourceOrigin, of owner: RequestOwner
+  ) -> AddressedToken? {
+    let current = session.owner(with: token)
+    guard owner.permits(current) else { return nil }
+    return AddressedToken(module: self, token: token, origin: origin, owner: current)
   }
 }

@@ -7,8 +7,6 @@ struct RefusedUse: Sendable, Hashable {
   let operation: String
   /// A hash of the token, which does not reveal the token and is valid only in this process.
   private let token: Int
-  /// The sign-in that the token comes from; `nil` if unknown.
-  var signIn: SignInGeneration?
   /// The user of the token, to whom the operation belongs; `nil` if unknown.
   let user: SignInUser?
 

@@ -160,7 +160,7 @@ extension RequestAuthorization {
   private func resourceRefusal(_ status: Int, _ fields: HeaderFields) -> ResourceRefusal? {
     var refusal = ResourceRefusal(
       status: status, fields: fields, of: use.token, for: request, at: use.module.session.now)
-    refusal?.error.refusedUse?.signIn = use.generation
+    refusal?.error.owner = use.owner
     guard refusal?.error.code == .useDPoPNonce, repeats.areUsedUpByNonces else { return refusal }
     return refusal?.explained(by: ProofRepeats.usedUp)
   }

@@ -15,7 +15,7 @@ public enum SessionEvent: Sendable {
   /// The value is the new token.
   ///
   /// Requests that still wait for a token of the earlier sign-in fail with
-  /// ``SQOAuthError/Code/sessionReplaced``.
+  /// ``SQOAuthError/Code/sessionReplaced``, unless the ID tokens show that the user is the same.
   case replaced(SQToken)
   /// A refresh returned an ID token that was ignored, for the reason in the error.
   ///

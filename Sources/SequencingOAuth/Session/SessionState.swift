@@ -23,7 +23,8 @@ package struct SessionState {
   private(set) var renewals = 0
   /// The number of tokens that this process has obtained by its own refreshes.
   var refreshes = 0
-  /// The number of times another process's sign-in has replaced the record in memory.
+  /// The number of times another sign-in has replaced a running session, here or in another
+  /// process; the new user may be another one.
   private(set) var replacements = 0
   /// The running change of the token; `nil` if there is none.
   private(set) var changeUnderWay: TokenChange?
@@ -138,6 +139,17 @@ extension SessionState {
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
     ready = record.token
+  }
+
+  /// Stores in memory the record of a sign-in, or of another grant, that this process made.
+  ///
+  /// The sign-in counts as another user's, unless the user of `owner` was demanded and is still
+  /// signed in.
+  mutating func take(
+    _ record: AccountRecord, ofSameUserAs owner: RequestOwner?, at now: Date
+  ) {
+    if self.record != nil, owner?.permits(self.owner) != true { replacements += 1 }
+    hold(record, at: now)
   }
 
   /// Stores in memory a record with a new refresh token and the same access token.

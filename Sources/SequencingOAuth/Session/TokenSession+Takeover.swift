@@ -7,12 +7,15 @@ extension TokenSession {
   /// `appEndCount` is the number of times the app had ended the session when the token was
   /// requested. If the app has ended the session since then, the call throws. If the store fails,
   /// the token is still kept in memory, because the server may never issue it again; the event
-  /// ``SessionEvent/refreshFailed(_:)`` reports the failure.
-  func takeOver(_ record: AccountRecord, since appEndCount: Int) async throws(SQOAuthError) {
+  /// ``SessionEvent/refreshFailed(_:)`` reports the failure. Requests that wait for a token fail,
+  /// unless the user is known to be the same, or `owner` is the user whom the sign-in demanded.
+  func takeOver(
+    _ record: AccountRecord, since appEndCount: Int, ofSameUserAs owner: RequestOwner? = nil
+  ) async throws(SQOAuthError) {
     let begun = decide { $0.appEndCount == appEndCount ? $0.beginTakeover() : nil }
     guard let (change, superseded) = begun else { throw .signInCancelled }
     superseded?.supersede()
-    await keep(record, by: change)
+    await keep(record, by: change, ofSameUserAs: owner)
     guard self.appEndCount == appEndCount else { throw .signInCancelled }
   }
 
@@ -52,7 +55,9 @@ extension TokenSession {
   /// - Returns: `false` if the takeover was invalidated, so that the session has another token or
   ///   none.
   @discardableResult
-  private func keep(_ record: AccountRecord, by change: TokenChange) async -> Bool {
+  private func keep(
+    _ record: AccountRecord, by change: TokenChange, ofSameUserAs owner: RequestOwner? = nil
+  ) async -> Bool {
     let account = account
     let write = decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
     var isKept = false
@@ -61,7 +66,7 @@ extension TokenSession {
       let now = now
       isKept = decide { state in
         guard state.isCurrent(change) else { return false }
-        state.hold(record, at: now)
+        state.take(record, ofSameUserAs: owner, at: now)
         state.didSave(record, error, at: now)
         if let error { state.report(.refreshFailed(error)) }
         state.end(change)

@@ -147,6 +147,11 @@ final class SignIns: Sendable {
     for signIn in state.withLock({ $0.cancel() }) { signIn.cancel() }
   }
 
+  /// Makes callers that already wait for a token start no sign-in.
+  func dismissWaiting() {
+    state.withLock { $0.note(.failure(.signInCancelled)) }
+  }
+
   /// Records a logout that waits for its redirect.
   func expect(_ logout: PendingLogout) {
     state.withLock { $0.logout = logout }
@@ -285,7 +290,7 @@ extension SignIns.State {
     if silent?.signIn === ended { silent = nil }
   }
 
-  private mutating func note(_ outcome: SignIn.Outcome) {
+  fileprivate mutating func note(_ outcome: SignIn.Outcome) {
     endCount += 1
     failure = nil
     if case .failure(let error) = outcome { failure = error }

@@ -1,5 +1,6 @@
 import Foundation
 import OAuthSandbox
+import SequencingOAuthPipes
 import Testing
 
 @testable import LoopbackSupport
@@ -72,6 +73,67 @@ import Testing
     #expect(
       fixture.sandbox.latestRefreshToken(for: SandboxUser.bob.name).map(fixture.sandbox.isActive)
         == true)
+    await fixture.sandbox.stop()
+  }
+
+  /// Returns a fixture whose account's refresh token the server refuses.
+  private func ended() async throws -> SandboxFixture {
+    let fixture = try await signedIn()
+    fixture.sandbox.revokeEverything()
+    fixture.oauth.module.invalidateAccessToken()
+    return fixture
+  }
+
+  @Test func `after the server has ended the session, another user does not answer a request`()
+    async throws
+  {
+    let fixture = try await ended()
+    let module = fixture.oauth.module
+    let request = WebRequest(url: fixture.sandbox.url(.me))
+    let error = try #require(await failure(.invalidGrant) { try await module.send(request) })
+    change(fixture, to: .bob)
+    await failure(.sessionReplaced) { try await module.requestAccess(answering: error) }
+    #expect(fixture.oauth.result.token?.idToken?.subject == SandboxUser.bob.subject)
+    await fixture.sandbox.stop()
+  }
+
+  @Test(arguments: [SandboxUser.alice, .bob])
+  func `a pipe's request is sent after a sign-in only if the same user signed in`(
+    user: SandboxUser
+  ) async throws {
+    let fixture = try await ended()
+    let module = fixture.oauth.module
+    var configuration = PipeConfiguration()
+    configuration.endpoint = "api/me"
+    let pipe = try Pipeline(baseURL: fixture.sandbox.issuer, module: module)
+      .add("me", configuration)
+    change(fixture, to: user)
+    if user.name == SandboxUser.alice.name {
+      _ = try await pipe.read()
+      #expect(fixture.sandbox.requests(to: .me).count == 1)
+    } else {
+      let error = await pipeFailure { () async throws(PipeError) in try await pipe.read() }
+      #expect(error?.cause?.code == .sessionReplaced)
+      #expect(fixture.sandbox.requests(to: .me).isEmpty)
+    }
+    #expect(fixture.oauth.result.token?.idToken?.subject == user.subject)
+    await fixture.sandbox.stop()
+  }
+
+  @Test func `a request for the user's claims does not carry another user's token`() async throws {
+    let fixture = try await signedIn()
+    let module = fixture.oauth.module
+    let gate = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .token, .hold(until: { await gate.opened() }))
+    module.invalidateAccessToken()
+    let claims = begin { try await module.userInfo() }
+    _ = try await fixture.sandbox.requests(to: .token, atLeast: 2)
+    change(fixture, to: .bob)
+    try await module.signIn()
+    await failure(.sessionReplaced) { try await claims.value }
+    #expect(fixture.sandbox.requests(to: .userInfo).isEmpty)
+    gate.open()
+    #expect(try await module.userInfo().subject == SandboxUser.bob.subject)
     await fixture.sandbox.stop()
   }
 

@@ -113,6 +113,70 @@ import Testing
     #expect(fixture.fixture.opened.count == 1)
   }
 
+  // MARK: The end of the session
+
+  @Test func `if the app signs the user out during the refresh, the browser does not open`()
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    let caller = begin { try await module.requestAccess() }
+    try await fixture.server.gate.isHolding()
+    fixture.oauth.userDidSignOut()
+    fixture.server.gate.open()
+    await failure(.notAuthorized) { try await caller.value }
+    #expect(fixture.fixture.opened.isEmpty && fixture.memory == nil)
+    _ = try await module.requestAccess()
+    #expect(fixture.fixture.opened.count == 1, "a call after the sign-out signs the user in")
+  }
+
+  @Test func `if the app revokes the token meanwhile, the browser does not open`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    let revoking = Gate(isOpen: false)
+    let end = begin { try await module.session.end(.revoked) { _ in await revoking.pass() } }
+    try await revoking.isHolding()
+    let caller = begin { try await module.requestAccess() }
+    revoking.open()
+    try await end.value
+    await failure(.notAuthorized) { try await caller.value }
+    #expect(fixture.fixture.opened.isEmpty && fixture.requests.isEmpty)
+  }
+
+  @Test func `a call with a completion that came before a sign-out does not open the browser`()
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    let result = await withCheckedContinuation { done in
+      module.requestAccess { done.resume(returning: $0) }
+      fixture.oauth.userDidSignOut()
+    }
+    fixture.server.gate.open()
+    failure(.notAuthorized) { try result.get() }
+    #expect(fixture.fixture.opened.isEmpty)
+  }
+
+  /// The caller's refresh may be refused at the moment of the sign-out.
+  @Test func `no sign-in starts if the app has signed the user out since the caller began`()
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    let endCount = fixture.module.signIns.endCount
+    try await fixture.oauth.signOut()
+    await failure(.cancelled) {
+      try await fixture.module.signIn(SignIn.Request(), since: endCount, on: nil)
+    }
+    #expect(fixture.fixture.opened.isEmpty)
+  }
+
+  // MARK: Refused sign-ins
+
   @Test func `a late caller does not ask again if the user has denied access`() async throws {
     let fixture = try await SessionFixture(browser: { fixture, page in
       fixture.oauth.handleRedirect(try page.redirect("error=access_denied"))

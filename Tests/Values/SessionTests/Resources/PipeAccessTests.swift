@@ -48,6 +48,25 @@ import Testing
     #expect(fixture.session.requests.suffix(2) == ["refresh R2", "GET /v2/files T3"])
   }
 
+  @Test func `if the app signs the user out during the refresh, no browser opens`() async throws {
+    let fixture = try await PipeFixture()
+    let session = fixture.session
+    session.clock.advance(by: 3600)
+    session.server.gate.close()
+    let pipe = fixture.pipe
+    let save = begin { try await pipe.save(JSONValue.object([:])) }
+    try await session.server.gate.isHolding()
+    session.oauth.userDidSignOut()
+    session.server.gate.open()
+    let error = await failure(as: PipeError.self) { try await save.value }
+    guard case .noAccess(let cause)? = error else {
+      Issue.record("unexpected result: \(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .notAuthorized && fixture.asked.isEmpty)
+    #expect(session.fixture.opened.isEmpty && session.memory == nil)
+  }
+
   @Test func `a rejected token causes one refresh and one more request`() async throws {
     let fixture = try await PipeFixture()
     fixture.session.api { request in

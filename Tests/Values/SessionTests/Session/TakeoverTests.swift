@@ -215,17 +215,16 @@ import Testing
   }
 
   /// A request with the previous user's token is not sent again with the current user's token.
-  @Test func `the generation of a token is nil after another sign-in or a sign-out`() async throws {
+  @Test func `a token has no owner after another sign-in or a sign-out`() async throws {
     let fixture = try await SessionFixture().restored()
     let session = fixture.module.session
     let first = try #require(fixture.module.currentToken)
-    let generation = try #require(session.generation(of: first))
+    let owner = try #require(session.owner(of: first))
     let second = try await fixture.oauth.signIn()
-    #expect(session.generation(of: first) == nil)
-    #expect(
-      session.generation(of: second) == session.generation && session.generation != generation)
+    #expect(session.owner(of: first) == nil)
+    #expect(session.owner(of: second) == session.owner && !owner.permits(session.owner))
     try await fixture.oauth.signOut()
-    #expect(session.generation == nil && session.generation(of: second) == nil)
+    #expect(!session.owner.isSignedIn && session.owner(of: second) == nil)
   }
 
   @Test func `after a cancelled sign-in and a second sign-in, the second one's token is stored`()

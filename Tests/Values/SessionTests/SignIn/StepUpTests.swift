@@ -134,6 +134,64 @@ import Testing
     #expect(world.fixture.opened.isEmpty)
   }
 
+  /// How the user of a refused request stops being the account's user.
+  enum Change: CaseIterable { case signIn, signOut, signOutAndIn }
+
+  /// Another token may meet the demand, or only another sign-in may.
+  @Test(arguments: Change.allCases, ["demo", "write"])
+  func `the demand of a request ends with the session of its user`(
+    change: Change, scope: String
+  ) async throws {
+    let error = try await refusal(#"Bearer error="insufficient_scope", scope="\#(scope)""#)
+    if change != .signIn { try await world.oauth.signOut() }
+    if change != .signOut { try await world.oauth.signIn() }
+    let (count, memory) = (world.fixture.opened.count, world.memory)
+    let thrown = await failure(.sessionReplaced) {
+      try await world.oauth.requestAccess(answering: error)
+    }
+    #expect(thrown?.requiresSignIn == false && thrown?.message.contains("\"default\"") == true)
+    #expect(world.fixture.opened.count == count && world.memory == memory)
+  }
+
+  @Test(arguments: [true, false])
+  func `a user who signs in during the refresh does not answer another user's request`(
+    isRefused: Bool
+  ) async throws {
+    let error: SQOAuthError
+    if isRefused {
+      error = try await refusal(#"Bearer error="invalid_token""#, status: 401)
+    } else {
+      world.clock.advance(by: 3600)
+      world.server.next(ScriptedTransport.json(#"{"error":"access_denied"}"#, status: 400))
+      let url = "https://id.example/files"
+      error = try #require(
+        await failure(.accessDenied) { try await world.oauth.send(WebRequest(url: url)) })
+      #expect(error.requiresSignIn)
+    }
+    world.clock.advance(by: 3600)
+    world.server.gate.close()
+    let oauth = world.oauth
+    let caller = begin { try await oauth.requestAccess(answering: error) }
+    try await world.server.gate.isHolding()
+    try await oauth.signIn()
+    await failure(.sessionReplaced) { try await caller.value }
+    world.server.gate.open()
+    #expect(world.fixture.opened.count == 1)
+  }
+
+  /// Without an ID token, nobody can tell the users apart.
+  @Test func `after the server has ended the session, the user who is asked answers the request`()
+    async throws
+  {
+    world.clock.advance(by: 3600)
+    world.server.next(SessionEndTests.invalidGrant)
+    let url = "https://id.example/files"
+    let error = try #require(
+      await failure(.invalidGrant) { try await world.oauth.send(WebRequest(url: url)) })
+    #expect(try await world.oauth.requestAccess(answering: error).accessToken == "T2")
+    #expect(world.fixture.opened.count == 1)
+  }
+
   @Test func `a user who cancels the sign-in keeps the old token`() async throws {
     let world = try SessionFixture(browser: { _, _ in
       throw SQOAuthError(.cancelled, "the user closed the window")
