@@ -33,7 +33,8 @@ extension RPCMetadata {
   ///
   /// The token is refreshed first if necessary. The other library must send the metadata only over
   /// TLS, and only to the server that the token is for. Throws the errors of
-  /// `AuthorizationModule.token()`.
+  /// `AuthorizationModule.token()`, and `SQOAuthError.Code.sessionReplaced` if another user signs in
+  /// meanwhile.
   ///
   /// For a token that is bound to a key, this method throws, because each call needs a proof of its
   /// own. Use `AuthorizationModule.authorization(for:method:)` with the URL of the call, such as
@@ -41,7 +42,7 @@ extension RPCMetadata {
   public static func authorization(
     of module: AuthorizationModule
   ) async throws(SQOAuthError) -> RPCMetadata {
-    let token = try await module.token()
+    let token = try await module.token(of: module.session.owner)
     guard !token.isBound else {
       throw SQOAuthError(
         .invalidConfiguration,

@@ -78,14 +78,15 @@ extension RPCCall {
     by module: AuthorizationModule
   ) async throws(RPCCallError) -> RequestAuthorization {
     do throws(SQOAuthError) {
+      let owner = module.session.owner
       let origin = try channel.origin.get()
       let request = ResourceRequest("POST", called.url)
-      if let use = try module.addressedToken(at: origin), !use.needsCodeOfApp {
+      if let use = try module.addressedToken(at: origin, of: owner), !use.needsCodeOfApp {
         return try await use.authorization(for: request)
       }
       // The call's timeout also limits the wait for a token and for the app's code.
       return try await inTime { () throws(SQOAuthError) in
-        try await module.addressedToken(for: origin).authorization(for: request)
+        try await module.addressedToken(for: origin, of: owner).authorization(for: request)
       }
     } catch {
       throw RPCCallError(credential: error)

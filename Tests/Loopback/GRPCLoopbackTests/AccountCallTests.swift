@@ -1,0 +1,43 @@
+import GRPCValueSupport
+import SequencingOAuth
+import Testing
+
+@testable import GRPCSupport
+@testable import SequencingOAuthGRPC
+@testable import TestSupport
+
+/// Calls that wait for the token of an account.
+@Suite(.timeLimit(.minutes(1))) struct AccountCallTests {
+  @Test func `a call that waits for a refresh does not carry the token of a later sign-in`()
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    try await ScriptedServer.answering(.grpc()) { server in
+      let channel = try server.channel(credential: .account(fixture.module))
+      let call = begin { try await channel.test("X").response() }
+      try await fixture.server.gate.isHolding()
+      #expect(try await fixture.oauth.signIn().accessToken == "T2")
+      let error = await rpcFailure(.unauthenticated) { try await call.value }
+      #expect(error?.oauthError?.code == .sessionReplaced && server.requests.isEmpty)
+      fixture.server.gate.open()
+      _ = try await channel.test("X").response()
+      #expect(server.requests.map { $0.headers["authorization"] } == ["Bearer T2"])
+    }
+  }
+
+  @Test func `metadata for another library does not get the token of a later sign-in`() async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    let module = fixture.module
+    fixture.clock.advance(by: 3600)
+    fixture.server.gate.close()
+    let metadata = begin { try await RPCMetadata.authorization(of: module) }
+    try await fixture.server.gate.isHolding()
+    #expect(try await fixture.oauth.signIn().accessToken == "T2")
+    await failure(.sessionReplaced) { try await metadata.value }
+    fixture.server.gate.open()
+    #expect(try await RPCMetadata.authorization(of: module)["authorization"] == "Bearer T2")
+  }
+}
