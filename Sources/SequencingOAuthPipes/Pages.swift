@@ -29,7 +29,8 @@ extension Pipeline {
 
     /// Reads the first page.
     public func first() async throws(PipeError) -> Page<Value> {
-      try await pipe.page(try pipe.request("GET", parameters: parameters).url)
+      try await pipe.page(
+        try pipe.request("GET", parameters: parameters).url, in: RequestSeries())
     }
 
     /// Creates an iterator that starts at the first page.
@@ -100,12 +101,14 @@ extension Pipeline {
     /// The absolute URL of the previous page, without an access token; `nil` if the API names none.
     public let previousURL: URL?
     let pipe: Pipe
+    let series: RequestSeries
 
     /// Reads the next page; returns `nil` after the last page.
     ///
     /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with
     ///   `SQOAuthError.Code.originNotAllowed` if the API names a server that the app has not
-    ///   allowed; see `ClientConfiguration.resourceOrigins`.
+    ///   allowed; see `ClientConfiguration.resourceOrigins`. It is ``PipeError/noAccess(_:)`` with
+    ///   `SQOAuthError.Code.sessionReplaced` if another user has signed in since this page was read.
     public func next() async throws(PipeError) -> Page? {
       try await page(at: nextURL)
     }
@@ -125,7 +128,7 @@ extension Pipeline {
         throw .failed(error)
       }
       // The API chose this URL, so the token must be allowed at the URL's server, not the pipe's.
-      return try await pipe.page(url, from: origin)
+      return try await pipe.page(url, from: origin, in: series)
     }
   }
 }
@@ -147,14 +150,14 @@ extension Pipeline.Pages: Redacted {
 
 extension Pipeline.Pipe {
   fileprivate func page<Value>(
-    _ url: URL, from origin: ResourceOrigin? = nil
+    _ url: URL, from origin: ResourceOrigin? = nil, in series: RequestSeries
   ) async throws(PipeError) -> Pipeline.Page<Value> {
     let request = request("GET", url: url)
-    let answer = try await read(request, to: origin)
+    let answer = try await read(request, to: origin, in: series)
     let (next, previous) = configuration.paging.neighbours(
       of: answer.response, answer.json, at: url)
     return Pipeline.Page(
       value: try answer.value(Value.self), url: url, nextURL: next, previousURL: previous,
-      pipe: self)
+      pipe: self, series: series)
   }
 }

@@ -126,13 +126,15 @@ extension Pipeline.Pipe {
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
     // The challenge in the API's refusal; the response of `download` has the other parts.
     let challenge = Locked<TokenChallenge?>(nil)
+    let attempts = RequestSeries()
     let response: WebResponse
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
         do throws(PipeError) {
           // `cancel()` ends the whole download and its request, so this interruption is never
           // raised.
-          return try await self.answer(to: request, from: self.address.origin, Interruption())
+          return try await self.answer(
+            to: request, from: self.address.origin, in: attempts, Interruption())
         } catch {
           if case .refused(let refusal) = error {
             challenge.withLock { $0 = refusal.challenge }

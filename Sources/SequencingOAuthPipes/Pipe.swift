@@ -115,32 +115,32 @@ extension Pipeline.Pipe {
 
   /// Runs an operation with one request, and returns the response if its status is from 200 to 299.
   ///
-  /// By default, the request goes to the pipe's own server.
-  func perform(
-    _ request: WebRequest, to origin: ResourceOrigin? = nil
-  ) async throws(PipeError) -> WebResponse {
+  func perform(_ request: WebRequest) async throws(PipeError) -> WebResponse {
     try await operations.run { interruption async throws(PipeError) in
-      try await success(of: request, from: origin, interruption)
+      try await success(of: request, interruption)
     }
   }
 
   /// Runs an operation with one request, and parses the response's JSON.
   ///
-  /// It throws the same errors as ``perform(_:to:)``.
+  /// By default, the request goes to the pipe's own server, and belongs to no series. It throws the
+  /// same errors as ``perform(_:)``.
   func read(
-    _ request: WebRequest, to origin: ResourceOrigin? = nil
+    _ request: WebRequest, to origin: ResourceOrigin? = nil, in series: RequestSeries? = nil
   ) async throws(PipeError) -> PipeAnswer {
     try await operations.run { interruption async throws(PipeError) in
-      let response = try await success(of: request, from: origin, interruption)
+      let response = try await success(of: request, from: origin, in: series, interruption)
       return try await PipeAnswer(response, configuration.decoder(), interruption)
     }
   }
 
   private func success(
-    of request: WebRequest, from origin: ResourceOrigin?, _ interruption: Interruption
+    of request: WebRequest, from origin: ResourceOrigin? = nil, in series: RequestSeries? = nil,
+    _ interruption: Interruption
   ) async throws(PipeError) -> WebResponse {
     if Task.isCancelled { throw .cancelled }
-    let response = try await answer(to: request, from: origin ?? address.origin, interruption)
+    let response = try await answer(
+      to: request, from: origin ?? address.origin, in: series, interruption)
     guard (200...299).contains(response.status) else {
       throw .refused(PipeError.Refusal(response, challenge: response.tokenChallenge))
     }
@@ -152,10 +152,13 @@ extension Pipeline.Pipe {
   ///
   /// Both the interruption and the cancellation of the task end the operation.
   func answer(
-    to request: WebRequest, from origin: ResourceOrigin, _ interruption: Interruption
+    to request: WebRequest, from origin: ResourceOrigin, in series: RequestSeries?,
+    _ interruption: Interruption
   ) async throws(PipeError) -> WebResponse {
     do throws(ResourceFailure) {
-      let use = try await access(to: origin, interruption)
+      let owner = series?.owner ?? module.session.owner
+      let use = try await access(to: origin, of: owner, interruption)
+      series?.owner = use.owner
       let authorization = try await authorization(of: use, for: request, interruption)
       let response = try await module.response(to: request, with: authorization, interruption)
       guard response.status >= 400 else {
@@ -174,18 +177,18 @@ extension Pipeline.Pipe {
 
   /// Returns the stored token if it is valid; otherwise refreshes it or signs the user in.
   private func access(
-    to origin: ResourceOrigin, _ interruption: Interruption
+    to origin: ResourceOrigin, of owner: RequestOwner, _ interruption: Interruption
   ) async throws(ResourceFailure) -> AddressedToken {
     do throws(SQOAuthError) {
       // A server that is not allowed is rejected at this point, before the user signs in for
       // nothing.
-      if let use = try module.addressedToken(at: origin) { return use }
+      if let use = try module.addressedToken(at: origin, of: owner) { return use }
     } catch {
       throw .noAnswer(error)
     }
     do throws(SQOAuthError) {
       return try await interruption.result { [module] () async throws(SQOAuthError) in
-        try await module.addressedAccess(for: origin)
+        try await module.addressedAccess(for: origin, of: owner)
       }.get()
     } catch {
       throw .noAccess(error)

@@ -72,6 +72,21 @@ import Testing
     #expect(place.drive.tokensUsed.count == 1)
   }
 
+  @Test func `a download does not continue as another user`() async throws {
+    let place = try await Place()
+    let module = place.drive.module
+    place.drive.sandbox.misbehave(
+      at: .driveContent,
+      .hold(until: { _ = try? await module.signIn() }, then: .cut(afterBodyBytes: 300_000)))
+    let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
+    guard case .noAccess(let cause)? = error else {
+      Issue.record("unexpected result: \(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .sessionReplaced)
+    #expect(place.ranges == [nil] && place.drive.tokensUsed.count == 1)
+  }
+
   @Test func `a later download continues where a cancelled one stopped`() async throws {
     let place = try await Place()
     place.drive.sandbox.misbehave(at: .driveContent, .stall(afterBodyBytes: 400_000))

@@ -49,6 +49,25 @@ import Testing
       sourceLocation: sourceLocation)
   }
 
+  @Test func `the pages of a list are read for one user`() async throws {
+    let fixture = try await fixture(.body()) { page in ([:], #""next":"?page=\#(page + 1)""#) }
+    let first = try await fixture.pipe.pages(List.self).first()
+    let second = try await first.next()
+    try await fixture.session.oauth.signIn()
+    for page in [first, second] {
+      let error = await failure(as: PipeError.self) { try await page?.next() }
+      guard case .noAccess(let cause)? = error else {
+        Issue.record("unexpected result: \(String(describing: error))")
+        return
+      }
+      #expect(cause.code == .sessionReplaced)
+    }
+    #expect(fixture.asked.count == 2)
+    // The new user reads a list from its beginning.
+    let again = try await fixture.pipe.pages(List.self).first()
+    #expect(try await again.next()?.value.items == [2])
+  }
+
   @Test func `absolute and relative URLs in a Link field name the next and previous pages`()
     async throws
   {
