@@ -16,7 +16,7 @@ struct Demand: Sendable {
 
   /// A request that was sent with the account's token.
   struct WaitingRequest: Sendable {
-    let owner: RequestOwner
+    let owner: Requester
     /// The error that the request fails with if no access can be gained for its owner.
     var error: SQOAuthError
   }
@@ -51,7 +51,7 @@ struct Demand: Sendable {
   /// resource may have refused the new token too.
   init(
     after error: SQOAuthError, of module: AuthorizationModule, sent token: SQToken?,
-    by owner: RequestOwner
+    by owner: Requester
   ) {
     let current = module.currentToken
     self.init(

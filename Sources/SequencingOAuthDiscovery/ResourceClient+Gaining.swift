@@ -24,7 +24,7 @@ extension ResourceClient {
   ///   the search and the sign-in.
   func gainAccess(
     _ demand: Demand
-  ) async throws(SQOAuthError) -> (access: Access, owner: RequestOwner) {
+  ) async throws(SQOAuthError) -> (access: Access, owner: Requester) {
     while true {
       let isOwn = Locked(false)
       let gained = await gaining.value(of: true) {

@@ -65,7 +65,7 @@ extension ResourceClient {
   }
 
   /// Returns the user who is signed in to an account as a request begins.
-  private func owner(_ module: AuthorizationModule) async -> RequestOwner {
+  private func owner(_ module: AuthorizationModule) async -> Requester {
     let owner = currentOwner(module)
     guard owner.series == nil else { return owner }
     // Another process may have signed a user in.
@@ -74,7 +74,7 @@ extension ResourceClient {
   }
 
   private func send(
-    _ request: WebRequest, by access: Access, for owner: RequestOwner, signIns: Int
+    _ request: WebRequest, by access: Access, for owner: Requester, signIns: Int
   ) async throws(SQOAuthError) -> WebResponse {
     var (access, owner, signIns) = (access, owner, signIns)
     var hasSignedIn = false

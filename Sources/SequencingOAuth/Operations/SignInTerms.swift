@@ -61,10 +61,3 @@ struct SignInTerms: Sendable {
         + "as the same user, or use another account")
   }
 }
-
-extension SignInUser {
-  /// Returns the user of a validated ID token.
-  package init(_ idToken: IDToken) {
-    self.init(issuer: idToken.issuer, subject: idToken.subject)
-  }
-}

@@ -8,7 +8,7 @@ package struct RequestOwner: Sendable, Hashable {
   /// The party that a token acts for.
   enum Party: Sendable, Hashable {
     /// The user whom a validated ID token names.
-    case user(issuer: String, subject: String)
+    case user(SignInUser)
     /// The party of a grant that the client repeats by itself: the client, or the one whom the
     /// assertion names.
     case client(id: String, server: String?, grantType: String, JWTAssertion?)
@@ -65,7 +65,7 @@ extension RequestOwner.Party {
   /// Reads the party of a record; `nil` if the record does not say for whom its token acts.
   fileprivate init?(_ record: AccountRecord) {
     if let idToken = record.token.idToken {
-      self = .user(issuer: idToken.issuer, subject: idToken.subject)
+      self = .user(SignInUser(idToken))
     } else if let grant = record.grant {
       self = .client(
         id: record.clientID, server: record.issuer ?? record.tokenEndpoint,

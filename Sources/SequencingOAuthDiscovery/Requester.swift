@@ -13,17 +13,12 @@ enum SignInSeries: Sendable, Hashable {
 /// The user whose request waits, as the account knew the user when the request was sent.
 ///
 /// A user who signs in later must not complete the request.
-struct RequestOwner: Sendable {
-  /// A user whom an ID token names.
-  private struct User: Sendable, Hashable {
-    let issuer: String
-    let subject: String
-  }
-
+struct Requester: Sendable {
   private let module: AuthorizationModule
   /// The number of times the app had ended the account's session.
   private let endCount: Int
-  private let user: User?
+  /// The user whom the account's ID token names; `nil` if there is no ID token.
+  private let user: SignInUser?
   /// The issuer of the account's tokens; `nil` if nobody was signed in.
   let issuer: String?
   /// The series of the account's sign-in; `nil` if nobody was signed in.
@@ -35,7 +30,7 @@ struct RequestOwner: Sendable {
     // Read this first: a session that ends meanwhile must count as ended.
     endCount = module.session.appEndCount
     let record = module.session.record
-    user = record?.token.idToken.map { User(issuer: $0.issuer, subject: $0.subject) }
+    user = record?.token.idToken.map(SignInUser.init)
     issuer = record?.issuer
     self.series = record.map(series)
   }
@@ -47,15 +42,15 @@ struct RequestOwner: Sendable {
   ///
   /// A user whom an ID token names must be named again. Without ID tokens, the sign-in must belong
   /// to the same series. Nobody may complete the request after the app has ended the session.
-  func admits(_ now: RequestOwner) -> Bool {
+  func admits(_ now: Requester) -> Bool {
     guard !isSignedOut else { return false }
     guard let series, now.series != nil else { return true }
     return user.map { $0 == now.user } ?? (series == now.series)
   }
 }
 
-extension RequestOwner: Equatable {
-  static func == (one: RequestOwner, other: RequestOwner) -> Bool {
+extension Requester: Equatable {
+  static func == (one: Requester, other: Requester) -> Bool {
     one.module === other.module && one.endCount == other.endCount && one.user == other.user
       && one.series == other.series
   }
@@ -64,8 +59,8 @@ extension RequestOwner: Equatable {
 // The owners of requests, and the sign-ins that continue a series.
 extension ResourceClient {
   /// Returns the user who is signed in to an account now.
-  func currentOwner(_ module: AuthorizationModule) -> RequestOwner {
-    RequestOwner(of: module, series: series)
+  func currentOwner(_ module: AuthorizationModule) -> Requester {
+    Requester(of: module, series: series)
   }
 
   /// Returns the owner of a demand's request as the account knows the owner now.
@@ -75,7 +70,7 @@ extension ResourceClient {
   @discardableResult
   func checkOwner(
     of demand: Demand, _ module: AuthorizationModule
-  ) throws(SQOAuthError) -> RequestOwner {
+  ) throws(SQOAuthError) -> Requester {
     let now = currentOwner(module)
     guard let waiting = demand.waiting else { return now }
     guard waiting.owner.admits(now) else {
@@ -99,7 +94,7 @@ extension ResourceClient {
   /// Notes that the sign-in of a new token was for a request, so that it continues the series of
   /// the request's owner.
   func continueSeries(
-    of owner: RequestOwner?, with token: SQToken, _ module: AuthorizationModule
+    of owner: Requester?, with token: SQToken, _ module: AuthorizationModule
   ) {
     guard let series = owner?.series, let record = module.session.record,
       record.token.isSame(as: token), let signIn = record.session

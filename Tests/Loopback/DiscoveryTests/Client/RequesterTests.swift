@@ -9,7 +9,7 @@ import Testing
 @testable import TestSupport
 
 /// Requests whose user has left: another user signs in, or the app signs the user out.
-@Suite(.timeLimit(.minutes(2))) struct RequestOwnerTests {
+@Suite(.timeLimit(.minutes(2))) struct RequesterTests {
   /// What happens to the account between a request and the resource's refusal of its token.
   enum Change: CaseIterable { case signOut, revocation, refusal, none }
 
