@@ -22,7 +22,7 @@ struct SeenRecord {
     savedSession = record.session
   }
 
-  /// The identifiers of the sign-ins whose record may be in the store if the session erases it now.
+  /// The identifiers of the sign-ins whose record may be, or have been, in the store.
   ///
   /// A save that reported a failure may have changed the store nevertheless.
   var sessions: [String] { [session, savedSession].compactMap(\.self) }

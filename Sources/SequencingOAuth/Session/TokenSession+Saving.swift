@@ -21,8 +21,7 @@ extension TokenSession {
         state.didSave(record, error, at: now)
         return nil
       case .success(let stored?) where isNewer(stored, than: record, in: account):
-        hold(stored, of: account, in: &state, at: now)
-        state.report(.takenOver(stored.token))
+        takeOver(stored, of: account, in: &state, at: now)
         return nil
       case .success(let stored?)
       where stored.token.isSame(as: record.token)
@@ -61,6 +60,24 @@ extension TokenSession {
     _ stored: AccountRecord, than held: AccountRecord, in account: StoredAccount
   ) -> Bool {
     account.prefers(stored, to: held) && (try? context.check(stored)) != nil
+  }
+
+  /// Takes over the store's record in place of the record in memory, and reports this.
+  ///
+  /// A token that the app has passed in may be an old copy of the stored one. So if the record in
+  /// memory was never to be saved, the store's record does not count as another sign-in.
+  private func takeOver(
+    _ stored: AccountRecord, of account: StoredAccount, in state: inout SessionState, at now: Date
+  ) {
+    guard let held = state.record, stored.isOfAnotherSignIn(than: held),
+      account.knows(signInOf: held)
+    else {
+      hold(stored, of: account, in: &state, at: now)
+      return state.report(.takenOver(stored.token))
+    }
+    account.saw(stored)
+    state.takeFromStore(stored, at: now)
+    didStore(stored, in: account, &state)
   }
 
   private func hold(
@@ -105,8 +122,7 @@ extension TokenSession {
       guard state.record == record, state.changeUnderWay == nil else { return }
       guard let found else { return endElsewhere(&state, in: account) }
       guard !found.isAncestor(of: record), (try? context.check(found)) != nil else { return }
-      hold(found, of: account, in: &state, at: now)
-      state.report(.takenOver(found.token))
+      takeOver(found, of: account, in: &state, at: now)
     }
   }
 
@@ -159,8 +175,7 @@ extension TokenSession {
       return nil
     }
     if isNewer(stored, than: held, in: account) {
-      hold(stored, of: account, in: &state, at: now)
-      state.report(.takenOver(stored.token))
+      takeOver(stored, of: account, in: &state, at: now)
     }
     guard let record = state.record?.with(attributes: attributes) else { return nil }
     state.hold(attributesOf: record)

@@ -140,6 +140,25 @@ struct ReplacedSessionTests {
     #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 
+  /// The store has not saved the last token of the previous user.
+  @Test func `a user who signs in elsewhere while the store fails replaces the session`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(
+      Self.record(fixture.server.issue(at: fixture.clock.now), "first"))
+    try await fixture.module.restore()
+    fixture.store.fails(toSave: true)
+    fixture.clock.advance(by: 3600)
+    #expect(try await fixture.module.token().accessToken == "T2")
+    fixture.store.fails()
+    await fixture.store.memory.save(
+      Self.record(fixture.server.issue(at: fixture.clock.now), "second"))
+    try await fixture.module.flush()
+    #expect(fixture.memory == "T3 R3")
+    #expect(await fixture.observer.words(3).last == "replaced T3")
+  }
+
   /// A token that the app passes in does not say to which sign-in it belongs.
   @Test func `a stored token that the app passes in again is not treated as another sign-in`()
     async throws
