@@ -36,6 +36,8 @@ extension SessionState {
     case start(TokenChange, AccountRecord)
     /// Read the store, because there is no record in memory.
     case absent
+    /// Look for a newer record in the store, because the one in memory cannot be renewed.
+    case lapsed
     case fail(SQOAuthError)
   }
 }

@@ -56,7 +56,7 @@ extension SessionState {
       if let failure, failure.isInForce(at: now) { return .fail(failure.error) }
       return .absent
     }
-    guard isRenewable else { return .fail(.cannotRefresh) }
+    guard isRenewable else { return .lapsed }
     if let failure, failure.isInForce(at: now) {
       if case .valid = need, let token = unexpiredToken(at: now) { return .use(token) }
       return .fail(failure.error)

@@ -8,6 +8,7 @@ extension TokenSession {
   /// continues for the others.
   package func token(_ need: SessionState.Need) async throws(SQOAuthError) -> SQToken {
     let end = need.isOwn ? nil : endOfWait
+    var hasLooked = false
     while true {
       let now = now
       switch decide({ $0.step(need, at: now) }) {
@@ -21,6 +22,8 @@ extension TokenSession {
         // get another one.
         guard !need.isOwn, try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
+      case .lapsed:
+        try await lookOnce(&hasLooked)
       case .join(let change):
         if !need.isOwn { change.callers.add() }
         if let token = try await result(of: change, need, until: end) { return token }
@@ -30,6 +33,15 @@ extension TokenSession {
         if let token = try await result(of: change, need, until: end) { return token }
       }
     }
+  }
+
+  /// Looks for a newer record in the store; throws the second time, because there is none.
+  ///
+  /// Another process may have signed the user in again.
+  func lookOnce(_ hasLooked: inout Bool) async throws(SQOAuthError) {
+    guard !hasLooked else { throw .cannotRefresh }
+    hasLooked = true
+    await lookAtStore()
   }
 
   func start(

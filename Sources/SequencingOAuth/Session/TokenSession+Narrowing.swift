@@ -15,6 +15,7 @@ extension TokenSession {
   /// Callers wait for a running change, and then ask for a token again.
   func token(for access: NarrowedAccess) async throws(SQOAuthError) -> SQToken {
     let end = endOfWait
+    var hasLooked = false
     while true {
       let now = now
       switch decide({ $0.step(.narrowed(access), at: now) }) {
@@ -24,6 +25,7 @@ extension TokenSession {
         if try await restore() { continue }
         guard try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
+      case .lapsed: try await lookOnce(&hasLooked)
       case .join(let change):
         // The change's error is only for callers that need the account's own token.
         _ = try await outcome(of: change, until: end)

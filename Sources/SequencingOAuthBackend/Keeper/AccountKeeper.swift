@@ -29,7 +29,8 @@ public final class AccountKeeper: Sendable {
     case failed(String, SQOAuthError)
     /// The account's session ended, so the user must sign in again.
     ///
-    /// The server refused the refresh token, or sent an ID token of another issuer or user.
+    /// The server refused the refresh token or the grant, or sent an ID token of another issuer or
+    /// user.
     case ended(String, SQOAuthError)
     /// The keeper pauses for a client's accounts at a server, named by its issuer or token
     /// endpoint.

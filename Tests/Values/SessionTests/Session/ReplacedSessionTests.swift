@@ -140,6 +140,26 @@ struct ReplacedSessionTests {
     #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 
+  /// The token cannot be renewed, because it has no refresh token.
+  @Test func `before the user must sign in again, the store may have another process's token`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    let first = SQToken(
+      accessToken: "T0", expirationDate: fixture.clock.now.addingTimeInterval(3600))
+    await fixture.store.memory.save(Self.record(first, "first"))
+    try await fixture.module.restore()
+    fixture.clock.advance(by: 3600)
+    let error = await failure(.notAuthorized) { try await fixture.module.token() }
+    #expect(error?.message.contains("sign in again") == true)
+    #expect(error?.message.contains("expired") == false)
+    await fixture.store.memory.save(
+      Self.record(fixture.server.issue(at: fixture.clock.now), "second"))
+    #expect(try await fixture.module.token().accessToken == "T1")
+    #expect(await fixture.observer.words(1) == ["replaced T1"])
+    #expect(fixture.requests.isEmpty)
+  }
+
   /// The store has not saved the last token of the previous user.
   @Test func `a user who signs in elsewhere while the store fails replaces the session`()
     async throws
