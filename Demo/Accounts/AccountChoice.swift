@@ -29,6 +29,9 @@ struct AccountChoice: Sendable {
   }
 
   /// Loads the account, and returns `nil` if the store has no suitable account.
+  ///
+  /// The result may belong to another client or server than the options name, so that a command can
+  /// refuse it instead of replacing it; see ``AccountOptions/checkIsNamed(_:)``.
   func record(in store: OpenStore) async throws(Failure) -> AccountRecord? {
     let id = newID
     let record = try await store.attempt { try await $0.load(id) }
@@ -36,14 +39,16 @@ struct AccountChoice: Sendable {
     guard self.id == nil else { return nil }
     let fitting = try await store.attempt { try await $0.all() }.filter(fits)
     guard fitting.count <= 1 else { throw Self.isOpen(among: fitting) }
-    // `record` may belong to another client. A command that uses it then fails with a clear error.
     return fitting.first ?? record
   }
 
   /// Loads how a signed-out account was signed in before, and returns `nil` if that is not known.
+  ///
+  /// An account that the command line names may belong to another client or server than the options
+  /// name, as in ``record(in:)``.
   func remembered(in store: OpenStore?) async throws(Failure) -> AccountRecord? {
     guard let clients = store?.clients else { return nil }
-    if let record = try await clients.record(newID) { return record }
+    if let record = try await clients.record(newID), id != nil || fits(record) { return record }
     guard id == nil else { return nil }
     let fitting = try await clients.all().filter(fits)
     return fitting.count == 1 ? fitting.first : nil

@@ -2,6 +2,32 @@ import SequencingOAuth
 
 // Checks that protect accounts: whether a command with these options may use or replace an account.
 extension AccountOptions {
+  /// Fails if an account belongs to another client or server than the options name.
+  ///
+  /// Without this check, a command could print the token of one server as the token of another, and
+  /// a script would send it there.
+  func checkIsNamed(_ record: AccountRecord) throws(Failure) {
+    guard !signIn.mayUse(record) else { return }
+    throw Self.isOfAnother(record)
+  }
+
+  /// Fails if a signed-out account belonged to another client or server than the options name.
+  ///
+  /// The program itself remembers signed-out accounts, with all that the options can name.
+  func checkWasNamed(_ record: AccountRecord) throws(Failure) {
+    guard !signIn.fit(record) else { return }
+    throw Self.isOfAnother(record)
+  }
+
+  private static func isOfAnother(_ record: AccountRecord) -> Failure {
+    Failure(
+      SQOAuthError(
+        .invalidConfiguration,
+        "the account \"\(record.id.onScreen)\" belongs to another client or server than the options "
+          + "name")
+    ).ofAnotherClient
+  }
+
   /// Fails if the options ask for bound tokens, but the account's tokens are not bound.
   ///
   /// Only a sign-in binds tokens: without this check, a command would send a token that a thief can
@@ -46,5 +72,15 @@ extension AccountOptions {
     ).withHint(
       "Sign in again at that server with '\(store.signInCommand(record.id))', or choose another name for "
         + "the sandbox's account: --account NAME.")
+  }
+}
+
+extension Failure {
+  /// This failure, with a hint if an account belongs to another client or server than the options
+  /// name.
+  var ofAnotherClient: Failure {
+    guard code == SQOAuthError.Code.invalidConfiguration.rawValue else { return self }
+    return withHint(
+      "With --account, name an account of this client at this server, or a new account to sign in.")
   }
 }

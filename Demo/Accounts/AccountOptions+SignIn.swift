@@ -74,7 +74,8 @@ extension AccountOptions {
     oauth.register(configuration)
     let configuration = try await askingWho(oauth, options, configuration)
     oauth.register(configuration)
-    let lasting = KeptClient(configuration, at: server, keyFile: options.key?.path)
+    let lasting = KeptClient(
+      configuration, at: server, keyFile: options.key?.path, handle: options.handle)
     let client = sandbox == nil ? lasting : lasting.ofBuiltInSandbox
     oauth.module.attributes = client.attributes
     var signIn = CommandLineSignIn(oauth, options, at: place, console)

@@ -74,6 +74,7 @@ struct AccountOptions: Sendable {
   ) async throws(Failure) -> Bool {
     let (opened, isDone) = try await tryKept(console, for: leaves ? .logout : .revocation, work)
     guard !isDone, let record = try await choice.remembered(in: opened) else { return isDone }
+    try checkWasNamed(record)
     guard let signedOut else { throw self.signedOut(record) }
     try await opened?.clients?.forget(record.id)
     try signedOut(record)
@@ -149,6 +150,7 @@ extension AccountOptions {
     let opened = if let opened { opened } else { try await store.openIfThere(console) }
     guard let opened else { return (nil, false) }
     guard let record = try await choice.record(in: opened) else { return (opened, false) }
+    try checkIsNamed(record)
     if purpose == .use { try checkBinds(record) }
     let options = try await unlocked(record, for: purpose, console)
     let oauth = Account.oauth(record.id, keptIn: opened, console)
@@ -157,7 +159,7 @@ extension AccountOptions {
     do throws(SQOAuthError) {
       try await oauth.module.restore()
     } catch {
-      throw Failure(error).isOfAnotherClient(error)
+      throw Failure(error).ofAnotherClient
     }
     let server = options.server?.address ?? record.issuer
     let signIn = options.configuration.map {
@@ -216,14 +218,5 @@ extension Failure {
         "With --sandbox the command uses a sandbox inside the program, for this run only.",
       ]
       .compactMap(\.self).joined(separator: "\n"))
-  }
-
-  /// Returns this failure, with a hint if the options name a client that the account does not
-  /// belong to.
-  fileprivate func isOfAnotherClient(_ error: SQOAuthError) -> Failure {
-    guard error.code == .invalidConfiguration else { return self }
-    return withHint(
-      "The account belongs to another client. With --account, name an account of this client, or a "
-        + "new account to sign in.")
   }
 }

@@ -8,7 +8,8 @@ import SequencingOAuth
 /// `token_endpoint_auth_method` (RFC 7591). The record itself contains the client's identifier.
 /// `provider` is a value of `--provider`, and `name` is the name of the account's user, if it is
 /// known. `tenant`, `team_id` and `audience` are details of the provider, and `expected_subject` is
-/// the user that the server's responses must name. `resource` is the identifier of the resource
+/// the user that the server's responses must name; `handle` is the name by which that user's server
+/// was found (AT Protocol). `resource` is the identifier of the resource
 /// that the tokens are for (RFC 8707), and `resource_origins` lists the only servers that may get
 /// the tokens, separated by spaces. The exceptions for the server have the program's own names,
 /// except `id_token_signed_response_alg` (OpenID Connect Dynamic Client Registration). The
@@ -28,6 +29,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     case team = "team_id"
     case audience
     case subject = "expected_subject"
+    case handle
     case authorizationEndpoint = "authorization_endpoint"
     case tokenEndpoint = "token_endpoint"
     case revocationEndpoint = "revocation_endpoint"
@@ -58,9 +60,11 @@ struct KeptClient: Sendable, Equatable, Redacted {
 
   /// Creates the stored form of a client; `keyFile` is the path of the file with the client's key.
   ///
-  /// `scope` is the scope of the sign-in if it differs from the client's scope.
+  /// `scope` is the scope of the sign-in if it differs from the client's scope, and `handle` is the
+  /// handle of the user whose server was found.
   init(
-    _ client: ClientConfiguration, at server: Server, keyFile: String? = nil, scope: String? = nil
+    _ client: ClientConfiguration, at server: Server, keyFile: String? = nil, scope: String? = nil,
+    handle: String? = nil
   ) {
     values = [:]
     switch server {
@@ -90,6 +94,7 @@ struct KeptClient: Sendable, Equatable, Redacted {
     values.merge(SignInProtections(client).attributes) { $1 }
     values[.keyFile] = keyFile
     values[.subject] = client.expectedSubject
+    values[.handle] = handle
     let resources = client.resourceOrigins.map(\.description).sorted()
     values[.resources] = resources.isEmpty ? nil : resources.joined(separator: " ")
     values[.resource] = client.resources.isEmpty ? nil : client.resources.joined(separator: " ")
@@ -177,5 +182,12 @@ struct KeptClient: Sendable, Equatable, Redacted {
   }
   /// The user whom the server's token responses must name.
   var subject: String? { values[.subject] }
+  /// The handle of a user of AT Protocol, in lower case.
+  var handle: String? { values[.handle] }
   var name: String? { values[.name] }
+
+  /// Returns whether the account is of the user of AT Protocol with a handle or a DID.
+  func isOf(_ name: String) -> Bool {
+    subject == name || handle == String(name.drop { $0 == "@" }).asciiLowercased()
+  }
 }

@@ -9,7 +9,9 @@ struct Token: Command {
     The token belongs to an account that 'sq-demo login' has stored. It is refreshed if it
     has expired. Then no provider's option is needed; an option that you give counts for this
     run. If there is no such account, the command first signs in at the provider that the
-    options name. Without a provider it fails with no_account and exit status 1.
+    options name. Without a provider it fails with no_account and exit status 1. An account
+    of another server or client than the options name is not used: the command fails with
+    invalid_configuration.
 
     Several programs may ask at once: the token is refreshed once for all of them.
 

@@ -59,6 +59,8 @@ enum Server: Sendable, Equatable {
   /// Returns whether an account was signed in at this server.
   func has(_ record: AccountRecord) -> Bool {
     switch self {
+    case .known(.bluesky(let name)):
+      KeptClient(record).isOf(name)
     case .known(let known):
       known.issuer.map { record.issuer == $0 } ?? (KeptClient(record).server == self)
     case .issuer(let issuer): record.issuer == issuer

@@ -9,6 +9,19 @@ extension SignInArguments {
     return server.has(record) && (clientID == nil || record.clientID == clientID)
   }
 
+  /// Returns whether a command with these options may use the tokens of an account.
+  ///
+  /// The record of another program may name less of the server than the options do. If the options
+  /// name a client, the SDK compares it with such an account, as far as the account says.
+  func mayUse(_ record: AccountRecord) -> Bool {
+    if fit(record) { return true }
+    guard let configuration else { return false }
+    if record.tokenEndpoint == nil, KeptClient(record).server == nil { return true }
+    // The SDK compares the issuers if both are known. The token endpoint of a client with an issuer
+    // may be known only later, after a command has printed the token.
+    return (configuration.provider.issuer == nil ? record.tokenEndpoint : record.issuer) != nil
+  }
+
   /// The address of the document about the client; `nil` if the client has another identifier.
   var documentAddress: String? {
     Self.isAddress(clientID) ? clientID : nil

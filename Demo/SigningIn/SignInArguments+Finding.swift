@@ -36,6 +36,6 @@ extension SignInArguments {
     }
     let name = handle == user.did ? "" : "\(handle.onScreen) is "
     console.progress("\(name)\(user.did.onScreen), at \(user.server.onScreen).")
-    return try signingIn(configuration, at: user.issuer)
+    return try signingIn(configuration, at: user.issuer, as: user.handle)
   }
 }

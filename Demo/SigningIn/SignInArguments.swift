@@ -24,6 +24,8 @@ struct SignInArguments: Sendable {
   /// The user whom the server's token responses must name, from an account's record or from the
   /// search for the user's server.
   private(set) var subject: String?
+  /// The user's handle, which led to the server; `nil` if it is not known.
+  private(set) var handle: String?
   /// Whether the program has just found the user's server.
   private(set) var hasFoundServer = false
   /// The scopes that a token must have; empty unless the program has found the user's server.
@@ -141,7 +143,10 @@ struct SignInArguments: Sendable {
   ) throws(Failure) -> SignInArguments {
     guard fit(record) else { return self }
     let kept = KeptClient(record)
-    guard let server = server ?? kept.server else { return self }
+    // A handle names only a user. The account knows the user's server.
+    guard let server = wantedHandle == nil ? server ?? kept.server : kept.server else {
+      return self
+    }
     var options = self
     options.server = server
     options.secret = secret ?? kept.secret
@@ -149,6 +154,7 @@ struct SignInArguments: Sendable {
     options.resources = resources.isEmpty ? kept.resources : resources
     options.identifiers = kept.identifiers
     options.subject = kept.subject
+    options.handle = kept.handle
     options.exceptions = exceptions.completed(by: kept.exceptions)
     options.protections = protections.completed(by: kept.protections)
     if key == nil { options.key = try keyFile(of: kept, record.id, signInCommand) }
@@ -191,13 +197,16 @@ struct SignInArguments: Sendable {
   }
 
   /// Returns these options with a client at a server that the program has found.
+  ///
+  /// A search that began with the user's DID does not know the handle, so an earlier one stays.
   func signingIn(
-    _ configuration: ClientConfiguration, at issuer: String
+    _ configuration: ClientConfiguration, at issuer: String, as handle: String?
   ) throws(Failure) -> SignInArguments {
     var options = self
     options.server = .issuer(issuer)
     options.scope = configuration.scope
     options.subject = configuration.expectedSubject
+    options.handle = handle ?? self.handle
     options.hasFoundServer = true
     options.requiredScopes = configuration.requiredScopes
     options.resources.formUnion(configuration.resourceOrigins)

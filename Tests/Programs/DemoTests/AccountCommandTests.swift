@@ -65,6 +65,8 @@ import Testing
     for other in [
       ["--issuer", "https://id.example.com", "--client-id", "sandbox-app"],
       ["--issuer", sandbox.issuer.absoluteString, "--client-id", "other"],
+      ["--issuer", "https://id.example.com"],
+      ["--provider", "bluesky", "--handle", "bob.example.com"],
     ] {
       let outcome = try await run(["token"] + other)
       #expect(outcome.status == 1)
@@ -72,6 +74,43 @@ import Testing
       #expect(outcome.firstError.hasPrefix("error: invalid_configuration: "))
       #expect(outcome.errors.contains("--account"))
     }
+    await sandbox.stop()
+  }
+
+  @Test(arguments: [
+    ["token"], ["whoami"], ["call", "GET", "/api/me"], ["files"], ["tour"], ["revoke"],
+  ])
+  func `a command that names only an issuer does not use the account of another server`(
+    command: [String]
+  ) async throws {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login"] + login(sandbox) + kept).status == 0)
+    sandbox.forgetRequests()
+    for account in [[], ["--account", "default"]] {
+      let outcome = try await run(
+        command + account + ["--issuer", "https://id.example.com"] + kept)
+      #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome.output)")
+      #expect(outcome.firstError.hasPrefix("error: invalid_configuration: "), "\(outcome.errors)")
+    }
+    #expect(sandbox.requests.isEmpty)
+    #expect(try await store.load("default") != nil)
+    await sandbox.stop()
+  }
+
+  @Test func `an account of a server without an issuer is not used for the issuer of the options`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let endpoints = [
+      "login", "--browser", "sandbox", "--client-id", SandboxClient.app.id, "--authorize",
+      sandbox.authorizationEndpoint.absoluteString, "--token",
+      sandbox.tokenEndpoint.absoluteString,
+    ]
+    #expect(try await run(endpoints + kept).status == 0)
+    let outcome = try await run(
+      ["token", "--issuer", "https://id.example.com", "--client-id", SandboxClient.app.id] + kept)
+    #expect(outcome.status == 1 && outcome.output.isEmpty)
+    #expect(outcome.firstError.hasPrefix("error: invalid_configuration: "), "\(outcome.errors)")
     await sandbox.stop()
   }
 

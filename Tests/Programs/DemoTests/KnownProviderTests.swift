@@ -146,6 +146,36 @@ import Testing
   }
 
   @Test(arguments: [
+    ("alice.bsky.social", true), ("@Alice.bsky.social", true), (alice, true),
+    ("bob.bsky.social", false), ("did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", false),
+  ])
+  func `an account of Bluesky fits the handle and the DID of its user only`(
+    name: String, fits: Bool
+  ) throws {
+    let server = "https://pds.example.com"
+    var client = try ClientConfiguration(
+      clientID: "app", redirectURI: "http://127.0.0.1/callback", scope: "atproto",
+      provider: .issuer(server))
+    client.expectedSubject = Self.alice
+    let words = ["--provider", "bluesky", "--handle", name]
+    let options = try SignInArguments(Arguments(words, options: SignInArguments.options))
+    let signedIn = try options.signingIn(client, at: server, as: "alice.bsky.social")
+    let kept = KeptClient(client, at: .issuer(server), handle: signedIn.handle)
+    let record = AccountRecord(
+      id: "default", clientID: "app", issuer: server, token: SQToken(accessToken: "x"),
+      attributes: kept.attributes)
+    #expect(options.fit(record) == fits && options.mayUse(record) == fits)
+    // The account's own server gets the requests, not the server of most users.
+    let completed = try options.completed(by: record)
+    #expect(completed.configuration?.provider == (fits ? Provider.issuer(server) : nil))
+    // A later search begins with the DID, and keeps the handle.
+    let later = try completed.signingIn(client, at: server, as: nil)
+    #expect(later.handle == (fits ? "alice.bsky.social" : nil))
+  }
+
+  private static let alice = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
+
+  @Test(arguments: [
     (["okta"], "--issuer https://DOMAIN/oauth2/default"), (["auth0"], "--issuer https://DOMAIN"),
     (["apple"], "--team ID"), (["bluesky"], "--handle alice.bsky.social"),
     (["github", "--issuer", "https://github.com"], "knows its endpoints"),

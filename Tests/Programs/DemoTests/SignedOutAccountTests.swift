@@ -185,6 +185,26 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `revoke forgets no signed-out account of another server than the options name`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let provider = ["--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.app.id]
+    #expect(try await run(["login", "--browser", "sandbox"] + provider).status == 0)
+    try await end(sandbox, "default", in: .file)
+    #expect(try await run(["token"]).status == 1)
+    let other = ["--issuer", "https://id.example.com", "--client-id", SandboxClient.app.id]
+    let unnamed = try await run(["revoke"] + other)
+    #expect(unnamed.status == 0 && unnamed.output == "Nobody is signed in.\n", "\(unnamed.errors)")
+    let named = try await run(["revoke", "--account", "default"] + other)
+    #expect(named.status == 1 && named.output.isEmpty)
+    #expect(named.firstError.hasPrefix("error: invalid_configuration: "), "\(named.errors)")
+    #expect(try await run(["accounts", "--json"]).output.contains(#""needs_sign_in":true"#))
+    #expect(try await run(["revoke"] + provider).output == "Nobody is signed in.\n")
+    #expect(try await run(["accounts"]).output == "No account is kept.\n")
+    await sandbox.stop()
+  }
+
   @Test
   func `a signed-out account needs its client's secret again before the user signs in`()
     async throws
