@@ -72,7 +72,7 @@ extension AccountOptions {
     let oauth = Account.oauth(choice.newID, keptIn: store, console)
     let events = oauth.events()
     oauth.register(configuration)
-    let configuration = try await askingWho(oauth, options, configuration)
+    let configuration = try await askingWho(oauth, in: store, options, configuration)
     oauth.register(configuration)
     let lasting = KeptClient(
       configuration, at: server, keyFile: options.key?.path, handle: options.handle)
@@ -112,11 +112,12 @@ extension AccountOptions {
   /// Returns the client unchanged if the provider does not support these scopes or the user names a
   /// scope.
   private func askingWho(
-    _ oauth: SQOAuth, _ options: SignInArguments, _ configuration: ClientConfiguration
+    _ oauth: SQOAuth, in store: OpenStore, _ options: SignInArguments,
+    _ configuration: ClientConfiguration
   ) async throws(Failure) -> ClientConfiguration {
     // Ignore most errors of the store and the provider here: the sign-in fails with a better
     // message.
-    guard asksWho, configuration.scope == nil, await canReadStore(oauth) else {
+    guard asksWho, configuration.scope == nil, await canRead(store) else {
       return configuration
     }
     let metadata: ProviderMetadata
@@ -135,16 +136,16 @@ extension AccountOptions {
     return asking?.configuration ?? configuration
   }
 
-  /// Returns whether the store can be read.
+  /// Returns whether the account that the sign-in will replace can be read.
   ///
-  /// The result is also `true` if the stored account belongs to another client or server, because
-  /// the sign-in replaces that account.
-  private func canReadStore(_ oauth: SQOAuth) async -> Bool {
-    do throws(SQOAuthError) {
-      _ = try await oauth.restore()
+  /// The account does not come into the memory of the SDK: after a sign-in that fails, the SDK
+  /// would store it with the attributes of the new sign-in, so without its client's secret.
+  private func canRead(_ store: OpenStore) async -> Bool {
+    do throws(Failure) {
+      _ = try await store.attempt { [choice] in try await $0.load(choice.newID) }
       return true
     } catch {
-      return error.code == .invalidConfiguration
+      return false
     }
   }
 }

@@ -74,6 +74,31 @@ import Testing
     await sandbox.stop()
   }
 
+  // MARK: A login that fails
+
+  /// The client has no secret, so the token endpoint refuses it, unless the user denies the access
+  /// before.
+  @Test(arguments: [nil, SandboxMisbehaviour.errorRedirect("access_denied")])
+  func `a login that fails does not change the stored account`(
+    misbehaviour: SandboxMisbehaviour?
+  ) async throws {
+    let sandbox = try await demo.sandbox()
+    let issuer = sandbox.issuer.absoluteString
+    let login = [
+      "login", "--browser", "sandbox", "--issuer", issuer, "--client-id", SandboxClient.service.id,
+    ]
+    let secret = ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""]
+    #expect(try await demo.run(login + ["--resource", issuer], secret).status == 0)
+    let record = try #require(try await demo.tokens.load("default"))
+    #expect(record.attributes["client_secret"] != nil)
+    #expect(record.attributes["resource_origins"] != nil)
+    if let misbehaviour { sandbox.misbehave(at: .authorization, misbehaviour) }
+    let failed = try await demo.run(login)
+    #expect(failed.status == (misbehaviour == nil ? 1 : 3), "\(failed.errors)")
+    #expect(try await demo.tokens.load("default") == record)
+    await sandbox.stop()
+  }
+
   // MARK: Tokens that are not bound
 
   @Test func `a stored bearer token is not used if the options demand a sender-constrained token`()
