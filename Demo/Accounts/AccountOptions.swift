@@ -121,7 +121,7 @@ extension AccountOptions {
       let secret = registration.clientSecret
     else { return self }
     var options = self
-    options.signIn = signIn.knowing(secret)
+    options.signIn = signIn.with(secret: secret)
     return options
   }
 

@@ -36,7 +36,8 @@ struct Call: Command {
     without a browser and a terminal gets the error sign_in_needed instead. 'sq-demo
     discover URL' shows beforehand what the command would do. --client-id can be the address
     of a document about the client; the other options of a client, such as --key and
-    --profile, need a provider.
+    --profile, need a provider. A client secret that you give goes to no server that the
+    command finds.
 
     The account that a call has kept for the URL comes first. Then comes an account from
     'sq-demo login' if its own server or, with --resource, a listed server is that of the

@@ -21,7 +21,9 @@ struct Watch: Command {
     With --sandbox the tokens are valid for 15 seconds.
 
     With --all it keeps every account of the store fresh, until Ctrl-C. Any number of
-    programs and hosts may do this with one store: they share the work.
+    programs and hosts may do this with one store: they share the work. If the options
+    name a client, it keeps only the accounts of that client. A client secret that you give
+    belongs to one client, so it needs --client-id.
 
     Each line is like: refreshed 2025-06-01T12:00:00Z, expires in 15 s
     A token that another program has refreshed is "taken over".
@@ -44,8 +46,18 @@ struct Watch: Command {
       throw .usage("--all is for all accounts of a store; leave --account and --sandbox out")
     }
     var account = try AccountOptions(arguments)
+    if watchesAll { try Self.checkSecret(of: account.signIn) }
     account.tokenLifetime = .seconds(15)
     self.account = account
+  }
+
+  /// Fails if every account's server would get a secret that belongs to one client.
+  private static func checkSecret(of signIn: SignInArguments) throws(Failure) {
+    guard signIn.secret != nil, signIn.clientID == nil else { return }
+    throw .usage(
+      "--all is for the accounts of any clients, and a client secret belongs to one: name its server "
+        + "and \(Option.clientID.name), or leave the secret out (\(Option.clientSecretFile.name), "
+        + "\(Secret.Kind.clientSecret.variable))")
   }
 
   func run(_ console: Console) async throws(Failure) {

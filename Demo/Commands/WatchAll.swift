@@ -44,12 +44,13 @@ struct WatchAll: Sendable {
 
   /// Returns the client of an account; warns and returns `nil` if the client cannot be used.
   ///
-  /// For example, the file of the client's key may be missing. The command then continues with the
-  /// other accounts.
+  /// For example, the file of the client's key may be missing, or the options may name another
+  /// client. The command then continues with the other accounts.
   private static func configuration(
     of record: AccountRecord, _ account: AccountOptions, _ console: Console
   ) -> ClientConfiguration? {
     do throws(Failure) {
+      try account.checkIsNamed(record)
       try account.checkBinds(record)
       let options = try account.completed(by: record)
       if let key = options.key, key.isLocked { throw key.needsPassphrase }

@@ -65,17 +65,21 @@ extension ResourceAccess {
   /// Returns `nil` if there is no such account.
   ///
   /// - Throws: A failure if the client cannot use one of the options, or if they contain
-  ///   `--profile`. A profile also has rules for the search for the server, and a call does not
-  ///   obey these rules.
+  ///   `--profile` or `--client-secret-file`. A profile also has rules for the search for the
+  ///   server, and a call does not obey these rules. A secret would go to a server that the
+  ///   resource chooses.
   private func clientByHand(at issuer: String) throws(Failure) -> ClientConfiguration? {
     guard signIn.protections.profile == .standard else {
       throw SignInArguments.needsProvider(.profile)
     }
+    guard signIn.strayOption != .clientSecretFile else {
+      throw SignInArguments.needsProvider(.clientSecretFile)
+    }
     let record = records.first {
       let client = KeptClient($0)
-      return client.identifiers.isEmpty && client.server == .issuer(issuer)
+      return client.identifiers.isEmpty && client.server == .issuer(issuer) && !client.needsSecret
     }
     guard let record else { return nil }
-    return try signIn.completed(by: record).configuration
+    return try signIn.with(secret: nil).completed(by: record).configuration
   }
 }

@@ -149,10 +149,13 @@ struct ResourceAccess: Sendable {
   }
 
   /// The clients of accounts that `sq-demo login` signed in at an issuer.
+  ///
+  /// They have no secret that the user gave: the resource chooses the server, and could choose one
+  /// of another client than the user meant.
   private var clients: [ClientConfiguration] {
     records.filter { KeptClient($0).identifiers.isEmpty }.compactMap { record in
       guard case .issuer? = KeptClient(record).server else { return nil }
-      return (try? signIn.completed(by: record))?.configuration
+      return (try? signIn.with(secret: nil).completed(by: record))?.configuration
     }
   }
 

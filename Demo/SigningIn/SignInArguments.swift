@@ -224,10 +224,10 @@ struct SignInArguments: Sendable {
     return try options.rebuilt()
   }
 
-  /// Returns these options with the secret of a client that the program has registered itself.
-  func knowing(_ secret: String) -> SignInArguments {
+  /// Returns these options with another client secret than the one that the user gave, or with none.
+  func with(secret: String?) -> SignInArguments {
     var options = self
-    options.secret = Secret(.clientSecret, secret)
+    options.secret = secret.map { Secret(.clientSecret, $0) }
     return options
   }
 

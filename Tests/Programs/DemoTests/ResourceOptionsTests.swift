@@ -17,11 +17,11 @@ import Testing
   }
 
   private func call(
-    _ sandbox: SandboxServer, _ options: [String]
+    _ sandbox: SandboxServer, _ options: [String], _ environment: [String: String] = [:]
   ) async throws -> DemoProcess.Outcome {
     try await DemoProcess.run(
       ["call", sandbox.url(.me).absoluteString, "--browser", "sandbox"] + options + storeOption,
-      in: folder)
+      in: folder, environment: environment)
   }
 
   @Test(arguments: [
@@ -57,6 +57,35 @@ import Testing
     // The call fails, because the resource accepts only tokens of its own sandbox.
     #expect(try await call(resource, ["--par"]).status == 1)
     #expect(server.requests(to: .pushedAuthorization).count == 1)
+    await server.stop()
+    await resource.stop()
+  }
+
+  @Test func `a call sends a given client secret to no server that the resource names`()
+    async throws
+  {
+    let server = try await SandboxServer.start()
+    let issuer = server.issuer.absoluteString
+    let login = ["login", "--issuer", issuer, "--client-id", SandboxClient.app.id]
+    let signedIn = try await DemoProcess.run(
+      login + ["--browser", "sandbox"] + storeOption, in: folder)
+    #expect(signedIn.status == 0, "\(signedIn.errors)")
+    server.forgetRequests()
+    var options = SandboxOptions()
+    options.resources.authorizationServers = [issuer]
+    let resource = try await SandboxServer.start(options)
+    try folder.write("hunter2", to: "secret")
+    let refused = try await call(resource, ["--client-secret-file", folder.file("secret")])
+    #expect(refused.status == 2 && refused.output.isEmpty, "\(refused.errors)")
+    #expect(refused.errors.contains("error: usage: --client-secret-file needs a provider: "))
+    #expect(server.requests(to: .token).isEmpty)
+    // The call fails, because the resource accepts only tokens of its own sandbox.
+    #expect(try await call(resource, [], ["SQ_CLIENT_SECRET": "hunter2"]).status == 1)
+    let requests = server.requests(to: .token)
+    #expect(!requests.isEmpty)
+    for request in requests {
+      #expect(request.header("authorization") == nil && request.form("client_secret") == nil)
+    }
     await server.stop()
     await resource.stop()
   }

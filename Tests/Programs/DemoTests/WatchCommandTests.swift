@@ -121,6 +121,33 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `watch --all sends a given client secret to the server of the named client only`()
+    async throws
+  {
+    let (sandbox, other) = (try await SandboxServer.start(), try await SandboxServer.start())
+    try await store.keepExpiredAccount("a", at: sandbox, client: .service)
+    try await store.keepExpiredAccount("b", at: other, client: .service)
+    let words = ["watch", "--all", "--store", "file:" + store.path]
+    let secret = ["SQ_CLIENT_SECRET": SandboxClient.service.secret ?? ""]
+    let unnamed = try await DemoProcess.run(words, in: folder, environment: secret)
+    #expect(unnamed.status == 2 && unnamed.output.isEmpty, "\(unnamed.errors)")
+    #expect(sandbox.requests.isEmpty && other.requests.isEmpty)
+
+    let client = [
+      "--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.service.id,
+    ]
+    let demo = try DemoProcess(words + client, in: folder, environment: secret)
+    try await eventually("the client's account is refreshed") { demo.output.contains("account a") }
+    try await eventually("the other account is refused") {
+      demo.errors.contains("warning: account b: invalid_configuration: ")
+    }
+    demo.send(SIGINT)
+    #expect(await demo.outcome().status == 0)
+    #expect(other.requests.isEmpty)
+    await sandbox.stop()
+    await other.stop()
+  }
+
   @Test func `the watch command ends with status 1 if there is no refresh token`() async throws {
     try await store.save(
       AccountRecord(

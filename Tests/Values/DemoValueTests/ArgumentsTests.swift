@@ -256,6 +256,18 @@ import Testing
     #expect(failure.hint?.hasPrefix("Run 'sq-demo ") == true)
   }
 
+  @Test func `watch --all takes a client secret only with the client to which it belongs`() throws {
+    func watch(_ words: [String]) throws(Failure) -> Watch {
+      try Watch(
+        Arguments(
+          ["--all"] + words, options: Watch.options,
+          secrets: Secrets(client: Secret(.clientSecret, "hunter2"))))
+    }
+    let failure = try #require(throws: Failure.self) { try watch([]) }
+    #expect(failure.status == .wrongUsage && failure.message.contains("--client-id"))
+    _ = try watch(["--issuer", "https://id.example.com", "--client-id", "app"])
+  }
+
   @Test(arguments: [
     (["logn"], "login"), (["tokn", "--json"], "token"), (["acounts"], "accounts"),
     (["hlep"], "help"),
