@@ -84,6 +84,9 @@ struct TourInLines {
       throw Failure(code, message, status: .notAuthorized)
     case (.sessionDidEnd(.ended(let code, let message)), .login):
       throw Failure(code, message, status: .notAuthorized)
+    case (.sessionDidEnd(nil), .login):
+      // The tour's own sign-out has ended the tour before its session ends.
+      throw Failure(.signedOut)
     case (.signOut, _):
       try console.result("Signed out.")
       try console.result("Please sign in.")

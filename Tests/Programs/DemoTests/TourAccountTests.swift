@@ -186,6 +186,32 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `without a terminal, the tour fails when another program signs the account out`()
+    async throws
+  {
+    var options = SandboxOptions()
+    options.accessTokenLifetime = .seconds(2)
+    let sandbox = try await SandboxServer.start(options)
+    try await store.keepExpiredAccount(at: sandbox)
+    // The tour still waits for the files when its next refresh finds no account.
+    let isOver = OneShot<Void>()
+    sandbox.misbehave(at: .driveFiles, .hold(until: { await isOver.wait() }))
+    let demo = try DemoProcess(["tour"] + kept, in: folder)
+    try await eventually("the tour asks for the files") {
+      !sandbox.requests(to: .driveFiles).isEmpty
+    }
+    // The program that signs the account out writes its output to another folder.
+    let other = try TemporaryFolder()
+    #expect(try await DemoProcess.run(["logout"] + kept, in: other).output == "Signed out.\n")
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 1, "\(outcome.output)")
+    #expect(
+      outcome.errors.contains("error: signed_out: the account was signed out by another program"),
+      "\(outcome.errors)")
+    isOver.resolve(())
+    await sandbox.stop()
+  }
+
   @Test func `the tour of an account lists Sequencing's files`() async throws {
     let sandbox = try await SandboxServer.start()
     _ = try await store.keepExpiredAccount(at: sandbox)
