@@ -13,7 +13,8 @@ public import SequencingOAuth
 /// #expect(account.requests.map(\.url.path) == ["/orders"])
 /// ```
 ///
-/// Several tasks may use it at the same time. Use it to test the code above an account, such as a
+/// Several tasks may use it at the same time, and share a refresh as they would share that of a real
+/// account. Use it to test the code above an account, such as a
 /// screen. To test what happens between an account and a server, use a server of the library
 /// `OAuthSandbox`.
 public final class FakeAccount: OAuthAccount {
@@ -44,6 +45,29 @@ public final class FakeAccount: OAuthAccount {
     var errors: [Operation: [SQOAuthError]] = [:]
     var calls: [Operation] = []
     var requests: [WebRequest] = []
+    /// The number of tokens that have replaced another.
+    ///
+    /// It tells a refused token from a newer one, because tokens of a test may be equal.
+    var replacements = 0
+
+    /// Replaces the token with the next token, and returns it.
+    mutating func renew(at now: Date) -> SQToken {
+      let token = next.isEmpty ? SQToken.fake(issuedAt: now) : next.removeFirst()
+      current = token
+      replacements += 1
+      return token
+    }
+
+    /// Returns the token if it is valid; if it has a refresh token, first replaces an expired token,
+    /// and the token that was refused after a number of replacements.
+    mutating func validToken(
+      at now: Date, after refused: Int? = nil
+    ) -> Result<SQToken, SQOAuthError> {
+      guard let token = current else { return .failure(FakeAccount.notSignedIn) }
+      guard token.isExpired(at: now) || refused == replacements else { return .success(token) }
+      guard token.refreshToken != nil else { return .failure(FakeAccount.cannotRefresh) }
+      return .success(renew(at: now))
+    }
   }
 
   private let state: Locked<State>
@@ -101,40 +125,43 @@ public final class FakeAccount: OAuthAccount {
   @discardableResult
   public func signIn() async throws(SQOAuthError) -> SQToken {
     try begin(.signIn)
-    return renew()
+    let now = clock.now
+    return state.withLock { $0.renew(at: now) }
   }
 
   /// Returns the token if it is valid; otherwise replaces it with the next token.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     try begin(.requestAccess)
-    do throws(SQOAuthError) {
-      return try validToken()
-    } catch {
-      return renew()
+    let now = clock.now
+    return state.withLock { state in
+      guard case .success(let token) = state.validToken(at: now) else {
+        return state.renew(at: now)
+      }
+      return token
     }
   }
 
   /// Returns the token; if it has expired and has a refresh token, first replaces it.
   public func token() async throws(SQOAuthError) -> SQToken {
     try begin(.token)
-    return try validToken()
+    return try validToken().token
   }
 
   /// Records the request, and returns the test's answer to it.
   ///
   /// As with any account, an answer that refuses the token, such as one with status 401, becomes an
-  /// error. If the token has a refresh token, the account first replaces the token and asks for the
-  /// answer once more.
+  /// error. If the token has a refresh token, the account first replaces the token, unless another
+  /// caller has replaced it meanwhile, and asks for the answer once more.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     state.withLock { $0.requests.append(request) }
     try begin(.send)
     _ = try ResourceOrigin(request.url)
-    let token = try validToken()
+    let (token, replacements) = try validToken()
     let response = try await response(to: request)
     guard let refusal = refusal(response, of: token, for: request) else { return response }
     guard refusal.remedy == .token, token.refreshToken != nil else { throw refusal.error }
-    let next = renew()
+    let next = try validToken(after: replacements).token
     let second = try await self.response(to: request)
     if let refusal = self.refusal(second, of: next, for: request) { throw refusal.error }
     return second
@@ -178,6 +205,8 @@ public final class FakeAccount: OAuthAccount {
 
   private static let notSignedIn = SQOAuthError(
     .notAuthorized, "no user is signed in at the fake account")
+  private static let cannotRefresh = SQOAuthError(
+    .notAuthorized, "the fake account's token has expired and has no refresh token")
 
   /// Records a call, and throws the next error that the test has set for it.
   private func begin(_ operation: Operation) throws(SQOAuthError) {
@@ -189,24 +218,17 @@ public final class FakeAccount: OAuthAccount {
     if let error { throw error }
   }
 
-  /// Replaces the token with the next token, and returns it.
-  private func renew() -> SQToken {
+  /// Returns a valid token, and the number of replacements up to it.
+  ///
+  /// With `refused`, the token after that number of replacements is not valid any more.
+  private func validToken(
+    after refused: Int? = nil
+  ) throws(SQOAuthError) -> (token: SQToken, replacements: Int) {
+    // The clock may be the app's own, so it is not read under the lock.
     let now = clock.now
-    return state.withLock { state in
-      let token = state.next.isEmpty ? SQToken.fake(issuedAt: now) : state.next.removeFirst()
-      state.current = token
-      return token
-    }
-  }
-
-  private func validToken() throws(SQOAuthError) -> SQToken {
-    guard let token = currentToken else { throw Self.notSignedIn }
-    guard token.isExpired(at: clock.now) else { return token }
-    guard token.refreshToken != nil else {
-      throw SQOAuthError(
-        .notAuthorized, "the fake account's token has expired and has no refresh token")
-    }
-    return renew()
+    return try state.withLock { state in
+      state.validToken(at: now, after: refused).map { ($0, state.replacements) }
+    }.get()
   }
 }
 

@@ -108,6 +108,58 @@ import Testing
     #expect(try await account.send(url).status == 403)
   }
 
+  @Test func `callers whose requests are refused with one token share a refresh`() async throws {
+    let account = FakeAccount(token: .fake("old"))
+    account.brings(.fake("one"), .fake("two"))
+    // The first two answers come only after both requests, so both have the old token.
+    let count = Locked(0)
+    let bothAreSent = OneShot<Void>()
+    account.answers { _ in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 2 { bothAreSent.resolve(()) }
+      await bothAreSent.wait()
+      return WebResponse(status: number <= 2 ? 401 : 200)
+    }
+    async let first = account.send(request)
+    async let second = account.send(request)
+    let responses = try await [first, second]
+    #expect(responses.map(\.status) == [200, 200])
+    #expect(account.currentToken?.accessToken == "one" && account.requests.count == 2)
+  }
+
+  @Test func `a request that is refused after the user signed out fails and gets no token`()
+    async throws
+  {
+    let account = FakeAccount()
+    account.answers { _ async throws(SQOAuthError) in
+      try await account.signOut()
+      return WebResponse(status: 401)
+    }
+    let error = await #expect(throws: SQOAuthError.self) { try await account.send(request) }
+    #expect(error?.code == .notAuthorized && account.currentToken == nil)
+  }
+
+  @Test func `callers share the refresh of an expired token, and the sign-in for access`()
+    async throws
+  {
+    let clock = FakeClock()
+    let expired = SQToken.fake("old", issuedAt: clock.now, lifetime: .zero)
+    for token in [expired, nil] {
+      let account = FakeAccount(token: token, clock: clock)
+      account.brings(.fake("one", issuedAt: clock.now), .fake("two", issuedAt: clock.now))
+      let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 1...50 {
+          group.addTask { try await account.requestAccess().accessToken }
+        }
+        return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+      }
+      #expect(tokens == ["one"])
+    }
+  }
+
   @Test func `a fake account refuses to send a token to an http URL`() async throws {
     let account = FakeAccount()
     account.answers { _ in WebResponse(status: 200) }
