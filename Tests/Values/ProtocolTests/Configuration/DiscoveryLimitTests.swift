@@ -11,7 +11,7 @@ import Testing
   private let clock = ManualClock()
 
   private func discovery() -> Discovery {
-    Discovery(issuer: Self.issuer, timeout: .seconds(60), isForIdentity: true, clock: clock)
+    Discovery(issuer: Self.issuer, timeout: .seconds(60), needsKeys: true, clock: clock)
   }
 
   @Test(arguments: [SQOAuthError.Code.requestTimedOut, .connectionFailed, .tlsFailed])
