@@ -138,11 +138,11 @@ import Testing
   @Test func `an earlier sign-in with a weaker acr does not connect a device`() async throws {
     let visitor = SandboxVisitor()
     let first = try await begin([("scope", "openid")])
-    _ = try await visitor.visit(page(first.verificationUriComplete))
+    try await visitor.enterCode(first.userCode, at: page(first.verificationUri))
     let claims = #"{"id_token":{"acr":{"essential":true,"values":["urn:sandbox:careful"]}}}"#
     let begun = try await begin([("scope", "openid"), ("claims", claims)])
     sandbox.forgetRequests()
-    _ = try await visitor.visit(page(begun.verificationUriComplete))
+    try await visitor.enterCode(begun.userCode, at: page(begun.verificationUri))
     #expect(sandbox.requests(to: .login).count == 1)
     #expect(try await poll(begun.deviceCode) == "token")
   }

@@ -20,7 +20,9 @@ import Testing
 
   /// Waits until the client has the tokens, whose ID token it then cannot validate yet.
   private func hasTokens() async throws {
-    try await eventually("the tokens are here") { recorder.requests.contains("token 200") }
+    try await eventually("the tokens are here") {
+      recorder.requests.contains { $0.hasPrefix("token") && $0.hasSuffix(" 200") }
+    }
   }
 
   private func expectRevoked(at sandbox: SandboxServer) {
