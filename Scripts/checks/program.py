@@ -205,15 +205,13 @@ def _descendants(process: int) -> list[int]:
 
 
 def _children(process: int) -> list[int]:
-    children: list[int] = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
+    """Returns the child processes of a process, or an empty list if the process has ended."""
+    tasks = Path(f"/proc/{process}/task")
+    while tasks.exists():
         try:
-            children += [int(child) for child in task.read_text().split()]
-        except OSError:
+            return [int(child) for task in os.listdir(tasks)
+                    for child in (tasks / task / "children").read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            # A thread has just ended, and its children now belong to another thread.
             pass
-    return children
-
-
-def _texts(folder: Path) -> list[str]:
-    return [file.read_text(encoding="utf-8", errors="replace").strip()
-            for file in sorted(folder.iterdir())]
+    return []

@@ -8,6 +8,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Scripts/checks"))
@@ -156,6 +157,22 @@ class LimitTests(unittest.TestCase):
             self.assertIsNone(watch._hang())
             watch._last_event = time.monotonic() - silence - 5
             self.assertIn("no test began or ended", watch._hang())
+
+
+class ProcessTests(unittest.TestCase):
+    def test_children_are_found_although_a_thread_ends_meanwhile(self) -> None:
+        child = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        for name in ["listdir", "scandir"]:
+            real = getattr(os, name)
+            with mock.patch(f"os.{name}", side_effect=[FileNotFoundError, real("/proc/self/task")]):
+                self.assertIn(child.pid, program._children(os.getpid()))
+
+    def test_a_process_that_has_ended_has_no_children(self) -> None:
+        child = subprocess.Popen(["true"])
+        child.wait()
+        self.assertEqual(program._children(child.pid), [])
 
 
 class ReportTests(unittest.TestCase):

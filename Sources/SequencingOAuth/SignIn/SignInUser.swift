@@ -4,10 +4,4 @@
 package struct SignInUser: Sendable, Hashable {
   let issuer: String
   let subject: String
-
-  /// Creates the user of a validated ID token.
-  package init(_ idToken: IDToken) {
-    issuer = idToken.issuer
-    subject = idToken.subject
-  }
 }

@@ -22,6 +22,7 @@ import Testing
     ("resourceOrigins", "the message loses this advice, and the hint names --resource"),
     ("allowTokens", "the message loses this advice, and the hint names --resource"),
     ("described by a public document", "the program publishes no document"),
+    ("a web application's sign-in cannot require", "the program is no web application"),
     ("leave out the redirect receiver", "the program sets no redirect receiver"),
     ("userMustEnterCode", "the program shows codes without a delegate"),
     ("clientAssertionSource or a certificate", "the program signs in users"),

@@ -96,8 +96,7 @@ import Testing
     await #expect(processExitsWith: .signal(SIGTERM)) {
       let loop = HeldLoop()
       let signals = TerminationSignals { _ in _exit(7) }
-      // The handler runs on this thread before the call returns.
-      raise(SIGTERM)
+      receiveHere(SIGTERM)
       signals.stop()
       loop.goOn()
       sleep(60)
@@ -109,7 +108,7 @@ import Testing
     await #expect(processExitsWith: .exitCode(7)) {
       let loop = HeldLoop()
       let signals = TerminationSignals { _ in _exit(7) }
-      raise(SIGTERM)
+      receiveHere(SIGTERM)
       SignalListener.shared.loopHasFailed()
       sleep(60)
       withExtendedLifetime((signals, loop)) {}
@@ -131,6 +130,16 @@ import Testing
       withExtendedLifetime(later) {}
     }
   }
+}
+
+/// Sends a signal to this thread; its handler has returned when the call returns.
+private func receiveHere(_ number: Int32) {
+  // The threads of Swift's tasks block signals.
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, number)
+  pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  raise(number)
 }
 
 /// A handler that holds the thread of the shared event loop, from its creation until ``goOn()``.

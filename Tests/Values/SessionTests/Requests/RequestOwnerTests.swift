@@ -55,6 +55,11 @@ import Testing
   /// Returns a session with Alice's token A1, and an API that accepts any token.
   private func signedIn() async throws -> SessionFixture {
     let fixture = try SessionFixture()
+    // A refresh of a user's token needs the keys for the new ID token.
+    try fixture.fixture.register(
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token",
+        jwks: "https://id.example/keys", issuer: "https://id.example"))
     await fixture.store.memory.save(
       fixture.record(try Self.token("A1", of: "alice", at: fixture.clock.now)))
     try await fixture.module.restore()
