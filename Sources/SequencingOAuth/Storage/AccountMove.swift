@@ -5,7 +5,7 @@ import SQCrypto
 struct AccountMove: Sendable {
   private let old: any TokenStore
   private let new: any TokenStore
-  /// How long to wait until another process releases an account in the new store.
+  /// How long to wait until another process releases an account.
   private let leaseLimit: Duration
 
   init(from old: any TokenStore, to new: any TokenStore, leaseLimit: Duration) {
@@ -36,13 +36,30 @@ struct AccountMove: Sendable {
 
   /// Moves an account; returns `false` if it is no longer in the old store.
   private func move(_ id: String) async throws(SQOAuthError) -> Bool {
+    switch try await moveUnderLeases(id) {
+    case .absent: return false
+    case .moved: return true
+    case .lost(let record, let error):
+      try await uncancelled { () throws(SQOAuthError) in try await saveAgain(record) }
+      throw error
+    }
+  }
+
+  private enum Outcome {
+    /// The old store no longer has the account.
+    case absent
+    case moved
+    /// The new store may lack the record, although it was to be erased in the old store.
+    case lost(AccountRecord, SQOAuthError)
+  }
+
+  private func moveUnderLeases(_ id: String) async throws(SQOAuthError) -> Outcome {
     let newLease = try await leaseInNewStore(id)
     defer { newLease.release() }
     let oldLease = try await leaseInOldStore(id)
     defer { oldLease.release() }
-    guard let record = try await record(id, in: old) else { return false }
-    try await erase(try await copy(record))
-    return true
+    guard let record = try await record(id, in: old) else { return .absent }
+    return try await erase(try await copy(record))
   }
 
   /// Saves a record in the new store unless it has the record; returns the newer of both records.
@@ -62,11 +79,11 @@ struct AccountMove: Sendable {
     return record
   }
 
-  /// Erases an account in the old store; saves its record there again if the new store lacks it.
+  /// Erases an account in the old store, and looks whether the new store still has the record.
   ///
   /// Two stores can be one place without sharing leases, for example two of an app's own stores
-  /// around one dictionary. A cancellation must not come between the erasure and the second save.
-  private func erase(_ record: AccountRecord) async throws(SQOAuthError) {
+  /// around one dictionary. A cancellation must not come between the erasure and the look.
+  private func erase(_ record: AccountRecord) async throws(SQOAuthError) -> Outcome {
     try await uncancelled { () throws(SQOAuthError) in
       let erasure = await outcome { () throws(SQOAuthError) in
         try await old.attempt("erase the account") { try await $0.erase(record.id) }
@@ -74,12 +91,29 @@ struct AccountMove: Sendable {
       let copy = await outcome { () throws(SQOAuthError) in
         try await self.record(record.id, in: new)
       }
-      if case .success(.some) = copy { return try erasure.get() }
-      try await old.attempt("save the token") { try await $0.save(record) }
+      guard case .success(.some) = copy else {
+        return .lost(record, erasure.error ?? copy.error ?? Self.onePlace)
+      }
       try erasure.get()
-      _ = try copy.get()
-      throw Self.onePlace
+      return .moved
     }
+  }
+
+  /// Saves a record in the old store again, unless that store has a record of the account now.
+  ///
+  /// The leases of the erasure must have been released: a `ComparingTokenStore` refuses the record
+  /// of an erased sign-in while the lease lasts.
+  private func saveAgain(_ record: AccountRecord) async throws(SQOAuthError) {
+    await flush()
+    let lease = await outcome { () throws(SQOAuthError) in
+      try await leaseSoon(record.id, in: old)
+    }
+    defer { if case .success(let lease?) = lease { lease.release() } }
+    let found = await outcome { () throws(SQOAuthError) in
+      try await self.record(record.id, in: old)
+    }
+    if case .success(.some) = found { return }
+    try await old.attempt("save the token") { try await $0.save(record) }
   }
 
   private func outcome<Value>(
@@ -103,16 +137,22 @@ extension AccountMove {
     try await store.attempt("lock the account") { try await $0.shared.lease(id) }
   }
 
-  /// Acquires the lease of an account in the new store, and waits while another process has it.
-  private func leaseInNewStore(_ id: String) async throws(SQOAuthError) -> AccountLease {
+  /// Acquires an account's lease, and waits while another process has it; `nil` after the limit.
+  private func leaseSoon(
+    _ id: String, in store: any TokenStore
+  ) async throws(SQOAuthError) -> AccountLease? {
     let end = ContinuousClock.now + leaseLimit
     var pause = Duration.milliseconds(1)
     while true {
-      if let lease = try await lease(id, in: new) { return lease }
-      guard ContinuousClock.now < end else { break }
+      if let lease = try await lease(id, in: store) { return lease }
+      guard ContinuousClock.now < end else { return nil }
       do { try await Task.sleep(for: pause) } catch { throw .waitCancelled }
       pause = min(pause * 2, .milliseconds(32))
     }
+  }
+
+  private func leaseInNewStore(_ id: String) async throws(SQOAuthError) -> AccountLease {
+    if let lease = try await leaseSoon(id, in: new) { return lease }
     throw SQOAuthError(
       .accountInUse,
       "\(await holder(id, in: new)) uses the account \"\(id.printable)\" in the other store; wait "

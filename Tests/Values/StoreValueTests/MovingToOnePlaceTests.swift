@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthSQLite
 import TestSupport
@@ -70,6 +71,113 @@ import Testing
       try await View(memory: memory).moveAccounts(to: View(memory: memory))
     }
     #expect(await memory.load("a") == record("a"))
+  }
+
+  /// A store that refuses a record of an erased sign-in while its lease lasts, as a store in a
+  /// database does after a sign-out.
+  private final class Database: ComparingTokenStore {
+    private let memory = MemoryTokenStore()
+    private let state = Locked((isLeased: false, known: [String?]()))
+
+    func load(_ id: String) async -> AccountRecord? {
+      let record = await memory.load(id)
+      if let record { state.withLock { if $0.isLeased { $0.known.append(record.session) } } }
+      return record
+    }
+    func save(_ record: AccountRecord) async throws {
+      let isStored = await memory.load(record.id) != nil
+      if !isStored, state.withLock({ $0.known.contains(record.session) }) {
+        throw SQOAuthError(.accountChanged, "the account was erased")
+      }
+      await memory.save(record)
+    }
+    func erase(_ id: String) async { await memory.erase(id) }
+    func erase(_ id: String, ifTokenIsIn tokens: [SQToken]) async { await memory.erase(id) }
+    func list() async -> [String] { await memory.list() }
+
+    func lease(_ id: String) async -> AccountLease? {
+      let isFree = state.withLock { state in
+        defer { state.isLeased = true }
+        return !state.isLeased
+      }
+      return isFree ? AccountLease { self.state.withLock { $0 = (false, []) } } : nil
+    }
+  }
+
+  /// A store of an app that hides the other abilities of the store in it.
+  private struct Plain: TokenStore {
+    let base: any TokenStore
+    var failsToLoad = false
+
+    func load(_ id: String) async throws -> AccountRecord? {
+      if failsToLoad, try await base.load(id) == nil { throw Unreadable() }
+      return try await base.load(id)
+    }
+    func save(_ record: AccountRecord) async throws { try await base.save(record) }
+    func erase(_ id: String) async throws { try await base.erase(id) }
+    func list() async throws -> [String] { try await base.list() }
+
+    struct Unreadable: Error {}
+  }
+
+  @Test(arguments: [true, false])
+  func `a move between a database's store and an app's own store around it keeps the account`(
+    isFromDatabase: Bool
+  ) async throws {
+    let database = Database()
+    try await database.save(record("a"))
+    let plain = Plain(base: database)
+    await failure(.invalidConfiguration) {
+      if isFromDatabase {
+        try await database.moveAccounts(to: plain)
+      } else {
+        try await plain.moveAccounts(to: database)
+      }
+    }
+    #expect(await database.load("a") == record("a"))
+    // The failed move holds no lease any more.
+    try #require(await database.lease("a")).release()
+  }
+
+  @Test func `a move whose copy cannot be read saves the account again and gives the reason`()
+    async throws
+  {
+    let database = Database()
+    try await database.save(record("a"))
+    await failure(.storeFailed) {
+      try await database.moveAccounts(to: Plain(base: database, failsToLoad: true))
+    }
+    #expect(await database.load("a") == record("a"))
+  }
+
+  /// A store in which another process signs a user in as soon as an account is erased.
+  private struct Busy: TokenStore {
+    let memory: MemoryTokenStore
+    let next: AccountRecord
+
+    func load(_ id: String) async -> AccountRecord? { await memory.load(id) }
+    func save(_ record: AccountRecord) async { await memory.save(record) }
+    func erase(_ id: String) async { await memory.save(next) }
+    func list() async -> [String] { await memory.list() }
+  }
+
+  private struct Forgetful: TokenStore {
+    func load(_ id: String) -> AccountRecord? { nil }
+    func save(_ record: AccountRecord) {}
+    func erase(_ id: String) {}
+    func list() -> [String] { [] }
+  }
+
+  @Test func `a move that fails keeps a sign-in by which another process replaced the account`()
+    async throws
+  {
+    let memory = MemoryTokenStore()
+    await memory.save(record("a"))
+    let next = record("a", token: SQToken(accessToken: "next"))
+    await failure(.invalidConfiguration) {
+      try await Busy(memory: memory, next: next).moveAccounts(to: Forgetful())
+    }
+    #expect(await memory.load("a") == next)
   }
 
   @Test func `a cancelled move saves an account again that it should not have erased`()

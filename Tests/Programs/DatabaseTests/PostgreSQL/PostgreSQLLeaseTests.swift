@@ -57,15 +57,6 @@ import Testing
     }
   }
 
-  @Test func `a move of accounts to the same database fails and keeps the account`() async throws {
-    try await PostgreSQLServer.running { server in
-      let hosts = try await Hosts(server)
-      await failure(.invalidConfiguration) { try await hosts.one.moveAccounts(to: hosts.two) }
-      #expect(try await hosts.one.load("a") == hosts.old)
-      try await hosts.released()
-    }
-  }
-
   @Test func `only one host has an account's lease until the lease is released`() async throws {
     try await PostgreSQLServer.running { server in
       let hosts = try await Hosts(server)
