@@ -166,7 +166,9 @@ extension Renewal {
 
   /// Writes a record to the store; returns `nil` if the renewal was invalidated in the meantime.
   func saved(_ record: AccountRecord) async -> Result<Void, SQOAuthError>? {
-    let write = session.decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
+    let write = session.decide { state in
+      state.isCurrent(change) ? session.addSave(of: record, in: account, &state) : nil
+    }
     guard let write else { return nil }
     return await account.made(write)
   }

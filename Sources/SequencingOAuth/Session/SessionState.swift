@@ -36,6 +36,10 @@ package struct SessionState {
   private(set) var failure: BackOff?
   private(set) var renewedAt: Date?
   private(set) var unsaved: Unsaved?
+  /// Whether the record in memory is a token from the app that no store was asked to save.
+  ///
+  /// Such a token may be an old copy of the one in the store.
+  private(set) var isUnsavedAdoption = false
   /// Whether the app has set another store, which does not have the record yet.
   private(set) var isMoving = false
   private var events: [SessionEvent] = []
@@ -134,6 +138,7 @@ extension SessionState {
     self.record = record
     // The previous record must not be saved later, because it would replace this one.
     unsaved = nil
+    isUnsavedAdoption = false
     isInvalidated = false
     failure = nil
     schedule = TokenSchedule(
@@ -150,6 +155,17 @@ extension SessionState {
   ) {
     if self.record != nil, owner?.permits(self.owner) != true { replacements += 1 }
     hold(record, at: now)
+  }
+
+  /// Stores in memory the record of a token that the app has passed in.
+  mutating func adopt(_ record: AccountRecord, at now: Date) {
+    hold(record, at: now)
+    isUnsavedAdoption = true
+  }
+
+  /// Notes that a store is asked to save a record.
+  mutating func willSave(_ record: AccountRecord) {
+    if record.session == self.record?.session { isUnsavedAdoption = false }
   }
 
   /// Stores in memory a record with a new refresh token and the same access token.

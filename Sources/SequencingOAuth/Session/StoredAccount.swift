@@ -167,12 +167,6 @@ extension StoredAccount {
     state.withLock { $0.seen.isOfSession(of: record) }
   }
 
-  /// Returns whether a record of this sign-in was in the store, or was to be saved there.
-  func knows(signInOf record: AccountRecord) -> Bool {
-    guard let session = record.session else { return false }
-    return state.withLock { $0.seen.sessions.contains(session) }
-  }
-
   /// Remembers that the store now has this record.
   func saw(_ record: AccountRecord) {
     state.withLock { $0.seen.saw(record) }

@@ -34,13 +34,21 @@ extension TokenSession {
         endElsewhere(&state, in: account)
         return nil
       case .success:
-        return account.add(.save(record))
+        return addSave(of: record, in: account, &state)
       }
     }
     guard let write else { return found.error }
     let error = await account.made(write).error
     finish(write, of: record, error, in: account)
     return error
+  }
+
+  /// Requests the save of a record; it must be called under the session's lock.
+  func addSave(
+    of record: AccountRecord, in account: StoredAccount, _ state: inout SessionState
+  ) -> StoreWrites.PendingWrite {
+    state.willSave(record)
+    return account.add(.save(record))
   }
 
   /// Notes the result of a write; the error of a write that is not the last one does not count.
@@ -64,13 +72,12 @@ extension TokenSession {
 
   /// Takes over the store's record in place of the record in memory, and reports this.
   ///
-  /// A token that the app has passed in may be an old copy of the stored one. So if the record in
-  /// memory was never to be saved, the store's record does not count as another sign-in.
+  /// A token that the app has passed in may be an old copy of the stored one. So if no store was
+  /// asked to save the record in memory, the store's record does not count as another sign-in.
   private func takeOver(
     _ stored: AccountRecord, of account: StoredAccount, in state: inout SessionState, at now: Date
   ) {
-    guard let held = state.record, stored.isOfAnotherSignIn(than: held),
-      account.knows(signInOf: held)
+    guard let held = state.record, stored.isOfAnotherSignIn(than: held), !state.isUnsavedAdoption
     else {
       hold(stored, of: account, in: &state, at: now)
       return state.report(.takenOver(stored.token))
@@ -179,7 +186,7 @@ extension TokenSession {
     }
     guard let record = state.record?.with(attributes: attributes) else { return nil }
     state.hold(attributesOf: record)
-    return (record, account.add(.save(record)))
+    return (record, addSave(of: record, in: account, &state))
   }
 
   /// Waits until no change of the token is running and the store has the newest state.

@@ -59,7 +59,9 @@ extension TokenSession {
     _ record: AccountRecord, by change: TokenChange, ofSameUserAs owner: RequestOwner? = nil
   ) async -> Bool {
     let account = account
-    let write = decide { $0.isCurrent(change) ? account.add(.save(record)) : nil }
+    let write = decide { state in
+      state.isCurrent(change) ? addSave(of: record, in: account, &state) : nil
+    }
     var isKept = false
     if let write {
       let error = await account.made(write).error
@@ -90,7 +92,7 @@ extension TokenSession {
     let begun = decide { state -> (TokenChange, superseded: TokenChange?)? in
       if let held = state.record, !held.token.isOlder(than: record.token) { return nil }
       let begun = state.beginTakeover()
-      state.hold(record, at: now)
+      state.adopt(record, at: now)
       return begun
     }
     guard let (change, superseded) = begun else { return { nil } }

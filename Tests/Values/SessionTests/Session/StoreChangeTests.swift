@@ -59,6 +59,33 @@ import Testing
     #expect(await other.content() == "T1 R1")
   }
 
+  /// The sign-in in the other store may be another user's.
+  @Test func `a younger sign-in in the other store gets no request of the sign-in before`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    _ = try await fixture.oauth.signIn()
+    let gate = Gate(isOpen: false)
+    fixture.api { _ in
+      await gate.pass()
+      return WebResponse(status: 401)
+    }
+    let request = begin { try await fixture.module.send(.get("https://api.example/files")) }
+    try await gate.isHolding()
+    fixture.clock.advance(by: 1)
+    await other.memory.save(
+      AccountRecord(
+        id: "default", clientID: "client", session: "second",
+        token: fixture.server.issue(at: fixture.clock.now)))
+    fixture.oauth.environment.tokenStore = other
+    try await fixture.module.flush()
+    #expect(fixture.memory == "T2 R2" && other.saves == [])
+    #expect(await fixture.observer.words(1) == ["replaced T2"])
+    gate.open()
+    _ = await request.result
+    #expect(fixture.requests.filter { $0.hasPrefix("GET") } == ["GET /files T1"])
+  }
+
   @Test func `a store that fails gets the token later, and flush() throws its error`() async throws
   {
     fixture.oauth.environment.storeRetryTime = .zero
