@@ -17,7 +17,24 @@ struct StoreWrites {
     /// The repetition of a failed erasure.
     case eraseAgain(ErasureTarget)
 
-    var erases: Bool { if case .save = self { false } else { true } }
+    /// Returns what the change leaves in the store.
+    ///
+    /// A store that compares tokens keeps the record if another host has stored a new token.
+    func rest(inComparingStore isComparing: Bool) -> Rest {
+      switch self {
+      case .save: .record
+      case .erase: .nothing
+      case .eraseTokens: isComparing ? .unknown : .nothing
+      case .eraseAgain: .unknown
+      }
+    }
+  }
+
+  /// What a change leaves in the store if it succeeds.
+  enum Rest {
+    case record, nothing
+    /// Nothing, or a record that the erasure was not to erase.
+    case unknown
   }
 
   /// An erasure that failed, so that it must be made again.
@@ -35,23 +52,29 @@ struct StoreWrites {
   private var jobs: [Job] = []
   private var isRunning = false
   private(set) var last: PendingWrite?
-  /// Whether the last change is an erasure.
-  private var endsWithErase = false
+  /// What the last change leaves in the store.
+  private var rest = Rest.record
   /// The last change, if that was an erasure and it failed.
   private(set) var failedErase: FailedErase?
 
   /// Whether a requested change has not been made yet.
   var isUnfinished: Bool { isRunning || !jobs.isEmpty }
 
-  /// Whether the last requested change is an unfinished erasure, so the stored record is obsolete.
-  var isErasing: Bool { endsWithErase && failedErase == nil && isUnfinished }
+  /// Whether the last requested change is an unfinished erasure of any record, so the stored record
+  /// is obsolete.
+  var isErasing: Bool { rest == .nothing && failedErase == nil && isUnfinished }
+
+  /// The last requested change if that is an unfinished erasure that may leave a record.
+  var unfinishedErase: PendingWrite? {
+    rest == .unknown && failedErase == nil && isUnfinished ? last : nil
+  }
 
   /// Appends a change to the requested changes.
-  mutating func add(_ change: Change) -> PendingWrite {
+  mutating func add(_ change: Change, inComparingStore isComparing: Bool) -> PendingWrite {
     let job = Job(change: change, end: PendingWrite())
     jobs.append(job)
     last = job.end
-    endsWithErase = change.erases
+    rest = change.rest(inComparingStore: isComparing)
     failedErase = nil
     return job.end
   }

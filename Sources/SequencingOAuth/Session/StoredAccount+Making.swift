@@ -30,7 +30,7 @@ extension StoredAccount {
   }
 
   private func result(of job: StoreWrites.Job) async -> Result<Void, SQOAuthError> {
-    if store is any ComparingTokenStore, isReplacement(job.change) { return await made(job) }
+    if isComparing, isReplacement(job.change) { return await made(job) }
     // The change is made even without the lease: if another process hangs, a token must not be
     // lost, and a user who signs out must not stay signed in.
     return await leased { _ in await made(job) }

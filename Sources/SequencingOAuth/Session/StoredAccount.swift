@@ -35,6 +35,8 @@ package final class StoredAccount: Sendable {
   }
 
   var store: any TokenStore { choice.store }
+  /// Whether the store compares tokens before it erases an account.
+  var isComparing: Bool { store is any ComparingTokenStore }
 
   /// Runs a call of the store, and reports the call to the observer.
   func observing<Value>(
@@ -50,14 +52,15 @@ extension StoredAccount {
   /// Makes all requested changes, then reads the account's record.
   func load() async throws(SQOAuthError) -> AccountRecord? {
     // Another process may delay the erasure of an ended session; that session's record is obsolete.
-    if state.withLock(\.writes.isErasing) { return nil }
-    await allMade()
-    // If the store failed to erase an ended session, its record must not be used again.
-    if let write = eraseAgain() ?? lastWrite, let error = await made(write).error,
-      failedErase != nil
-    {
-      throw error
+    let (isErasing, unfinished) = state.withLock { state in
+      (state.writes.isErasing, state.writes.unfinishedErase)
     }
+    if isErasing { return nil }
+    await allMade()
+    // If the store failed to erase an ended session, its record must not be used again. If this
+    // caller has just waited for that erasure, it is not repeated: it may have asked the user.
+    let write = lastWrite === unfinished ? unfinished : eraseAgain() ?? lastWrite
+    if let write, let error = await made(write).error, failedErase != nil { throw error }
     return try await read()
   }
 
@@ -201,7 +204,7 @@ extension StoredAccount {
       } else {
         state.seen.sawNothing()
       }
-      return state.writes.add(change)
+      return state.writes.add(change, inComparingStore: isComparing)
     }
   }
 
@@ -214,7 +217,7 @@ extension StoredAccount {
     state.withLock { state in
       let tokens = [token, state.seen.token].compactMap { $0 }
       state.seen.sawNothing()
-      return state.writes.add(.eraseTokens(tokens))
+      return state.writes.add(.eraseTokens(tokens), inComparingStore: isComparing)
     }
   }
 
@@ -224,7 +227,7 @@ extension StoredAccount {
   func eraseAgain() -> PendingWrite? {
     state.withLock { state in
       guard let failed = state.writes.failedErase else { return nil }
-      return state.writes.add(.eraseAgain(failed.target))
+      return state.writes.add(.eraseAgain(failed.target), inComparingStore: isComparing)
     }
   }
 }

@@ -53,6 +53,41 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
+  @Test func `while an erasure is repeated, no caller is told that the user is signed out`()
+    async throws
+  {
+    await store(session: "first")
+    try await fixture.module.restore()
+    await signOutInVain()
+    await store(session: "second")
+    let module = fixture.module
+    fixture.store.loading.close()
+    let first = begin { try await module.restore() }
+    try await fixture.store.loading.isHolding()
+    let second = begin { try await module.restore() }
+    fixture.store.loading.open()
+    let (isFirstIn, isSecondIn) = (try await first.value, try await second.value)
+    #expect(isFirstIn && isSecondIn)
+    #expect(fixture.memory == "T2 R2")
+  }
+
+  /// A keyring may ask the user at each attempt.
+  @Test func `callers that wait for a repeated erasure share its failure`() async throws {
+    await store(session: "first")
+    try await fixture.module.restore()
+    await signOutInVain()
+    fixture.store.fails(toErase: true)
+    let module = fixture.module
+    fixture.store.loading.close()
+    let first = begin { await failure(.storeFailed) { try await module.restore() } }
+    try await fixture.store.loading.isHolding()
+    let second = begin { await failure(.storeFailed) { try await module.restore() } }
+    fixture.store.loading.open()
+    _ = (try await first.value, try await second.value)
+    #expect(erasures == 2)
+    #expect(await fixture.store.content() == "T1 R1")
+  }
+
   /// A record without an identifier may be of the ended sign-in.
   @Test(arguments: ["first", nil])
   func `a token that another process got for the ended sign-in is erased`(session: String?)
