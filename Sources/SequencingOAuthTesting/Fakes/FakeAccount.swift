@@ -49,6 +49,19 @@ public final class FakeAccount: OAuthAccount {
     ///
     /// It tells a refused token from a newer one, because tokens of a test may be equal.
     var replacements = 0
+    /// The number of sign-ins and sign-outs; after one, the token may be another user's.
+    var changesOfUser = 0
+
+    /// Replaces the token with the next token, as a sign-in does, and returns it.
+    mutating func signIn(at now: Date) -> SQToken {
+      changesOfUser += 1
+      return renew(at: now)
+    }
+
+    mutating func signOut() {
+      changesOfUser += 1
+      current = nil
+    }
 
     /// Replaces the token with the next token, and returns it.
     mutating func renew(at now: Date) -> SQToken {
@@ -126,7 +139,7 @@ public final class FakeAccount: OAuthAccount {
   public func signIn() async throws(SQOAuthError) -> SQToken {
     try begin(.signIn)
     let now = clock.now
-    return state.withLock { $0.renew(at: now) }
+    return state.withLock { $0.signIn(at: now) }
   }
 
   /// Returns the token if it is valid; otherwise replaces it with the next token.
@@ -136,7 +149,7 @@ public final class FakeAccount: OAuthAccount {
     let now = clock.now
     return state.withLock { state in
       guard case .success(let token) = state.validToken(at: now) else {
-        return state.renew(at: now)
+        return state.signIn(at: now)
       }
       return token
     }
@@ -145,23 +158,24 @@ public final class FakeAccount: OAuthAccount {
   /// Returns the token; if it has expired and has a refresh token, first replaces it.
   public func token() async throws(SQOAuthError) -> SQToken {
     try begin(.token)
-    return try validToken().token
+    return try use().token
   }
 
   /// Records the request, and returns the test's answer to it.
   ///
   /// As with any account, an answer that refuses the token, such as one with status 401, becomes an
   /// error. If the token has a refresh token, the account first replaces the token, unless another
-  /// caller has replaced it meanwhile, and asks for the answer once more.
+  /// caller has replaced it meanwhile, and asks for the answer once more. After a sign-in or a
+  /// sign-out, the token may be another user's, so the error is thrown at once.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     state.withLock { $0.requests.append(request) }
     try begin(.send)
     _ = try ResourceOrigin(request.url)
-    let (token, replacements) = try validToken()
+    let use = try use()
     let response = try await response(to: request)
-    guard let refusal = refusal(response, of: token, for: request) else { return response }
-    guard refusal.remedy == .token, token.refreshToken != nil else { throw refusal.error }
-    let next = try validToken(after: replacements).token
+    guard let refusal = refusal(response, of: use.token, for: request) else { return response }
+    guard refusal.remedy == .token, use.token.refreshToken != nil, let next = try token(after: use)
+    else { throw refusal.error }
     let second = try await self.response(to: request)
     if let refusal = self.refusal(second, of: next, for: request) { throw refusal.error }
     return second
@@ -170,7 +184,7 @@ public final class FakeAccount: OAuthAccount {
   /// Returns the claims about the user that the initializer received; throws if it received none.
   public func userInfo() async throws(SQOAuthError) -> UserInfo {
     try begin(.userInfo)
-    _ = try validToken()
+    _ = try use()
     guard let user = state.withLock(\.user) else {
       throw SQOAuthError(
         .openIDUnsupported, "the fake account knows no claims: create it with FakeAccount(user:)")
@@ -181,7 +195,7 @@ public final class FakeAccount: OAuthAccount {
   /// Removes the token.
   public func signOut() async throws(SQOAuthError) {
     try begin(.signOut)
-    state.withLock { $0.current = nil }
+    state.withLock { $0.signOut() }
   }
 
   // MARK: Helpers
@@ -218,16 +232,30 @@ public final class FakeAccount: OAuthAccount {
     if let error { throw error }
   }
 
-  /// Returns a valid token, and the number of replacements up to it.
-  ///
-  /// With `refused`, the token after that number of replacements is not valid any more.
-  private func validToken(
-    after refused: Int? = nil
-  ) throws(SQOAuthError) -> (token: SQToken, replacements: Int) {
+  /// A token of the account, and the changes up to it.
+  private struct Use {
+    let token: SQToken
+    let replacements: Int
+    let changesOfUser: Int
+  }
+
+  /// Returns a valid token.
+  private func use() throws(SQOAuthError) -> Use {
     // The clock may be the app's own, so it is not read under the lock.
     let now = clock.now
     return try state.withLock { state in
-      state.validToken(at: now, after: refused).map { ($0, state.replacements) }
+      state.validToken(at: now).map {
+        Use(token: $0, replacements: state.replacements, changesOfUser: state.changesOfUser)
+      }
+    }.get()
+  }
+
+  /// Returns a valid token in place of a refused one; `nil` after a sign-in or a sign-out.
+  private func token(after refused: Use) throws(SQOAuthError) -> SQToken? {
+    let now = clock.now
+    return try state.withLock { state -> Result<SQToken?, SQOAuthError> in
+      guard state.changesOfUser == refused.changesOfUser else { return .success(nil) }
+      return state.validToken(at: now, after: refused.replacements).map(\.self)
     }.get()
   }
 }

@@ -130,16 +130,24 @@ import Testing
     #expect(account.currentToken?.accessToken == "one" && account.requests.count == 2)
   }
 
-  @Test func `a request that is refused after the user signed out fails and gets no token`()
-    async throws
-  {
+  @Test(arguments: [[.signOut], [.signIn], [.signOut, .signIn]] as [[FakeAccount.Operation]])
+  func `a request that is refused after a sign-out or a sign-in is not repeated`(
+    changes: [FakeAccount.Operation]
+  ) async throws {
     let account = FakeAccount()
+    account.brings(.fake("of another user"))
+    let answers = Locked(0)
     account.answers { _ async throws(SQOAuthError) in
-      try await account.signOut()
+      answers.withLock { $0 += 1 }
+      for change in changes {
+        if change == .signIn { try await account.signIn() } else { try await account.signOut() }
+      }
       return WebResponse(status: 401)
     }
     let error = await #expect(throws: SQOAuthError.self) { try await account.send(request) }
-    #expect(error?.code == .notAuthorized && account.currentToken == nil)
+    #expect(error?.code == .invalidToken && answers.withLock(\.self) == 1)
+    #expect(
+      account.currentToken?.accessToken == (changes.last == .signIn ? "of another user" : nil))
   }
 
   @Test func `callers share the refresh of an expired token, and the sign-in for access`()
