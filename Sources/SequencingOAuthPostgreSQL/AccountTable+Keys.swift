@@ -87,7 +87,7 @@ extension AccountTable {
     return (number, header)
   }
 
-  private static let lacksKey = SQOAuthError(
+  static let lacksKey = SQOAuthError(
     .storeDamaged,
     "the token database has no row for its encryption key; restore the database from a backup")
 

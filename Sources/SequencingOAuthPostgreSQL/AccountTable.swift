@@ -39,6 +39,8 @@ struct AccountTable {
 
   /// Saves a record if the account's row still has the given version; otherwise returns `false`.
   ///
+  /// It throws `storeDamaged` if the table of keys is empty.
+  ///
   /// `sealed` is the encrypted record that an earlier attempt sent. A repeated statement recognizes
   /// its own change by these bytes.
   func replace(
@@ -59,10 +61,14 @@ struct AccountTable {
         .boolean(isOld), .bytes(next.digests.user), .bytes(next.digests.session)
       ).first
       if row?.integer(0) != nil { return true }
-      guard let newest = row?.integer(1), newest != next.key, !isOld else {
+      let newest = row?.integer(1)
+      guard let newest, newest != next.key, !isOld else {
         // An earlier attempt may have saved the record, and a key change may have encrypted it
         // again since then.
-        return try await self.version(of: record) == version + 1
+        if try await self.version(of: record) == version + 1 { return true }
+        // The version may be right, so the save can succeed when the table of keys is restored.
+        if newest == nil, !isOld { throw Self.lacksKey }
+        return false
       }
       let (key, isOldKey) = try await nextKey(newest)
       isOld = isOldKey

@@ -163,6 +163,27 @@ import Testing
     }
   }
 
+  /// The table of keys may be restored, so the token is not lost.
+  @Test func `a host whose database has lost its key keeps the new token, and reports the reason`()
+    async throws
+  {
+    try await SharedAccount.running { account in
+      let (host, refresh, answer) = try await account.heldRefresh()
+      try await account.server.run(
+        """
+        ALTER TABLE sequencing_oauth.accounts DROP CONSTRAINT accounts_key_number_fkey;
+        CREATE TABLE lost AS SELECT * FROM sequencing_oauth.keys;
+        DELETE FROM sequencing_oauth.keys
+        """)
+      answer.open()
+      let fresh = try await refresh.value
+      await failure(.storeDamaged) { try await host.flush() }
+      try await account.server.run("INSERT INTO sequencing_oauth.keys SELECT * FROM lost")
+      try await host.flush()
+      #expect(try await store(account.server).load("a")?.token == fresh)
+    }
+  }
+
   @Test func `a host refreshes with its newest token even if the database has lost that token`()
     async throws
   {
