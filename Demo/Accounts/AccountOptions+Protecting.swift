@@ -11,6 +11,12 @@ extension AccountOptions {
     throw Self.isOfAnother(record)
   }
 
+  /// Fails if an account belongs to another client or server than the options have configured.
+  func check(_ record: AccountRecord, isOf configuration: ClientConfiguration) throws(Failure) {
+    guard !record.isOf(configuration) else { return }
+    throw Self.isOfAnother(record)
+  }
+
   /// Fails if a signed-out account belonged to another client or server than the options name.
   ///
   /// The program itself remembers signed-out accounts, with all that the options can name.

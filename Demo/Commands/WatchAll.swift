@@ -54,6 +54,8 @@ struct WatchAll: Sendable {
       try account.checkBinds(record)
       let options = try account.completed(by: record)
       if let key = options.key, key.isLocked { throw key.needsPassphrase }
+      // Otherwise the keeper would try such an account every few seconds, and fail each time.
+      if let client = options.configuration { try account.check(record, isOf: client) }
       return options.configuration
     } catch {
       console.warn("account \(record.id.onScreen): \(error.code): \(error.message)")

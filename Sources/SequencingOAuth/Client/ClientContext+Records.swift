@@ -79,6 +79,12 @@ extension ClientContext {
   }
 }
 
+extension AccountRecord {
+  /// Returns whether a client got the token at its server; `true` if the server's metadata must be
+  /// known to decide this.
+  package func isOf(_ configuration: ClientConfiguration) -> Bool { origin.isOf(configuration) }
+}
+
 extension AccountRecord.Origin {
   /// Returns whether a client got the token at its server; `true` if the server's metadata must be
   /// known to decide this.
