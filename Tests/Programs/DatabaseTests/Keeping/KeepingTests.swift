@@ -93,18 +93,25 @@ private final class WaitedStore: SharedTokenStore {
     }
   }
 
+  /// Returns how often an account can be renewed from `start` to now, if the store waits 10 s after
+  /// each renewal that leaves no valid token.
+  private static func mostRenewals(since start: ContinuousClock.Instant) -> Int {
+    1 + Int((ContinuousClock.now - start) / .seconds(10))
+  }
+
   @Test func `an account whose new tokens expire at once is not renewed without a pause`()
     async throws
   {
     try await KeptAccounts.running(.postgreSQL, lifetime: .zero) { accounts in
       try await accounts.add(["a"], expiringAfter: 1)
+      let start = ContinuousClock.now
       let keeper = accounts.keeper()
       try await eventually("the account is renewed") { keeper.totals.refreshed > 0 }
       // The keeper gets this account together with every other account that is due.
       try await accounts.add(["b"], expiringAfter: -1)
       try await eventually("the other account is renewed") { keeper.totals.refreshed > 1 }
       await keeper.stop()
-      #expect(accounts.refreshes == 2)
+      #expect(accounts.refreshes <= 2 * Self.mostRenewals(since: start))
     }
   }
 
@@ -117,6 +124,7 @@ private final class WaitedStore: SharedTokenStore {
       try await accounts.signIn("a")
       try await store.expire("a")
       accounts.sandbox.misbehave(at: .token, .idToken(.audienceWrong))
+      let start = ContinuousClock.now
       let keeper = accounts.keeper()
       try await eventually("the renewal fails") { keeper.totals.failed > 0 }
       // The keeper gets this account together with every other account that is due.
@@ -126,7 +134,8 @@ private final class WaitedStore: SharedTokenStore {
         return (date ?? .distantPast) > Date()
       }
       await keeper.stop()
-      #expect(accounts.refreshes == 3, "one sign-in and one renewal of each account")
+      // Besides the renewals of the account there are its sign-in and one renewal of the other.
+      #expect(accounts.refreshes <= 2 + Self.mostRenewals(since: start))
       #expect(accounts.sandbox.refreshTokenReuses == 0)
     }
   }
