@@ -136,6 +136,10 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
   }
 
   /// Removes the record of an account, even if the record cannot be read.
+  ///
+  /// If an unlocked KeePassXC database has the account, the records in locked and closed databases
+  /// stay. So if the user has used another database for a while, an older record of the account may
+  /// be found when that database is unlocked; erase the account once more then.
   public func erase(_ id: String) async throws(SQOAuthError) {
     try await run { keyring throws(SQOAuthError) in try keyring.erase(id) }
   }
