@@ -169,11 +169,11 @@ extension ResourceClient {
   func restoringOnFailure<Value>(
     _ module: AuthorizationModule, _ signIn: () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    let (earlier, attributes) = (module.configuration, module.attributes)
+    let (earlier, attributes) = (module.configuration, module.context.savedAttributes)
     do throws(SQOAuthError) {
       return try await signIn()
     } catch {
-      module.attributes = attributes
+      module.context.restoreAttributes(attributes, of: module.session.record)
       // Another process may have signed in as the new client meanwhile.
       if let earlier, module.configuration != earlier,
         module.session.record?.isOf(earlier) != false

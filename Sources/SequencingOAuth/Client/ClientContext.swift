@@ -6,9 +6,7 @@ package final class ClientContext: Sendable {
   private struct State {
     var configuration: Result<ClientConfiguration, SQOAuthError>
     var environment: ClientEnvironment
-    var attributes: [String: String] = [:]
-    /// Whether the app has set attributes since the last record was sent to the store.
-    var hasNewAttributes = false
+    var attributes = AccountAttributes()
     var servers = ResourceServers()
   }
 
@@ -85,12 +83,23 @@ package final class ClientContext: Sendable {
 
   /// The app's values that are stored with the account.
   var attributes: [String: String] {
-    get { state.withLock(\.attributes) }
-    set {
-      state.withLock { state in
-        state.attributes = newValue
-        state.hasNewAttributes = true
-      }
+    get { state.withLock(\.attributes.values) }
+    set { state.withLock { $0.attributes.set(newValue) } }
+  }
+
+  /// The app's values, for ``restoreAttributes(_:of:)``.
+  package var savedAttributes: AccountAttributes { state.withLock(\.attributes) }
+
+  /// Undoes the changes of the app's values since `earlier`.
+  ///
+  /// `record` is the account's record in memory; if the app had set no values, they are the
+  /// record's.
+  package func restoreAttributes(_ earlier: AccountAttributes, of record: AccountRecord?) {
+    changes.lock()
+    defer { changes.unlock() }
+    state.withLock { state in
+      state.attributes.restore(earlier)
+      if let record { state.attributes.resume(of: record) }
     }
   }
 
@@ -98,25 +107,19 @@ package final class ClientContext: Sendable {
   ///
   /// They are the values of `old`, unless the app has set values that no record has yet.
   func attributes(after old: AccountRecord) -> [String: String] {
-    state.withLock { $0.hasNewAttributes ? $0.attributes : old.attributes }
+    newAttributes ?? old.attributes
   }
 
   /// The values that the app has set since the last record was sent to the store; `nil` if it has
   /// set none.
-  var newAttributes: [String: String]? {
-    state.withLock { $0.hasNewAttributes ? $0.attributes : nil }
-  }
+  var newAttributes: [String: String]? { state.withLock(\.attributes.new) }
 
   /// Stops treating the app's values as new if the record has them; call this before each save.
-  func willSave(_ record: AccountRecord) {
-    state.withLock { if $0.attributes == record.attributes { $0.hasNewAttributes = false } }
-  }
+  func willSave(_ record: AccountRecord) { state.withLock { $0.attributes.willSave(record) } }
 
   /// Copies the app's values from a stored record, unless the app has already set values.
   func resumeAttributes(of record: AccountRecord) {
-    state.withLock { state in
-      if state.attributes.isEmpty, !state.hasNewAttributes { state.attributes = record.attributes }
-    }
+    state.withLock { $0.attributes.resume(of: record) }
   }
 
   /// Returns the client with its server's metadata, fetched if it is not in memory or is outdated.

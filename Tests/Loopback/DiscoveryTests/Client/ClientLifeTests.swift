@@ -76,6 +76,35 @@ import Testing
     #expect(party.redeemed.allSatisfy { $0.form["resource"] == [party.resource.address] })
   }
 
+  /// What stores the account's record again after the failed sign-in.
+  enum Save: CaseIterable { case refresh, flush }
+
+  /// Without the resource's identifier in its record, the account would be refused.
+  @Test(arguments: Save.allCases)
+  func `an account ID stays usable if another program signs in after a failed sign-in`(
+    save: Save
+  ) async throws {
+    let client = try party.client { $0.accountID = "someone" }
+    party.browser.refuse()
+    await failure(.cancelled) { try await client.signIn() }
+    party.browser.refuse(false)
+    func restarted() throws -> ResourceClient {
+      try party.client(manager: Party.manager(party.store, party.browser)) {
+        $0.accountID = "someone"
+      }
+    }
+    try await party.works(restarted())
+    try await party.works(client)
+    let module = try #require(try await client.account())
+    switch save {
+    case .refresh: try await module.refresh()
+    case .flush: try await module.flush()
+    }
+    #expect(module.attributes["resource"] == party.resource.address)
+    try await party.works(restarted())
+    #expect(party.authorized.count == 1)
+  }
+
   /// The client must not send an account's token to a resource for which the token was not issued.
   @Test func `an account ID of another resource is refused, and its account stays usable`()
     async throws

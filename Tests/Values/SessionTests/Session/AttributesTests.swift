@@ -45,6 +45,31 @@ import Testing
     #expect(await store.memory.load("default")?.attributes == [:])
   }
 
+  /// A sign-in sets attributes before the user is there, and its failure restores them.
+  @Test(arguments: [true, false])
+  func `restored attributes are stored only if the store has the changed ones`(
+    isStored: Bool
+  ) async throws {
+    module.attributes = ["name": "Alice"]
+    try await module.flush()
+    let saves = store.saves.count
+    let earlier = module.context.savedAttributes
+    module.attributes = ["name": "Bob"]
+    if isStored { try await module.flush() }
+    module.context.restoreAttributes(earlier, of: module.session.record)
+    #expect(module.attributes == ["name": "Alice"])
+    try await module.flush()
+    #expect(await store.memory.load("default") == Self.record("T1", ["name": "Alice"]))
+    #expect(store.saves.count == (isStored ? saves + 2 : saves))
+  }
+
+  @Test func `restored attributes that were never set are those of the account's record`() {
+    let earlier = module.context.savedAttributes
+    module.attributes = ["name": "Alice"]
+    module.context.restoreAttributes(earlier, of: Self.record("T1", ["name": "Bob"]))
+    #expect(module.attributes == ["name": "Bob"] && module.context.newAttributes == nil)
+  }
+
   @Test func `attributes that many threads set at the same time are all kept`() async throws {
     let module = module
     await withTaskGroup { group in
