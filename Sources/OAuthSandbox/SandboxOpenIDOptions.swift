@@ -39,8 +39,9 @@ public struct SandboxOpenIDOptions: Sendable {
   /// The value of `Cache-Control` for the key set; `nil` omits the field.
   public var keySetCacheControl: String? = "public, max-age=3600"
 
-  /// The ID tokens that contain the ID of the browser's session, `sid`; logout tokens may contain it
-  /// with any of these values.
+  /// The ID tokens that contain the ID of the browser's session, `sid`.
+  ///
+  /// Logout tokens may contain it with any of these values.
   public enum SessionIDs: Sendable, Hashable, CaseIterable {
     /// Every ID token contains it.
     case always

@@ -95,6 +95,8 @@ public struct SandboxOptions: Sendable {
   /// - SeeAlso: RFC 8628, section 3.5
   public var deviceInterval: Duration = .seconds(5)
   /// Whether a user's consent results in a refresh token.
+  ///
+  /// A client that may not use the grant type `refresh_token` never gets one.
   public var issuesRefreshTokens = true
   /// Whether a refresh token can be used only once.
   ///

@@ -10,6 +10,9 @@ public enum RPCCredential: Sendable {
   /// If the server rejects it, the call fails.
   case accessToken(String)
   /// Each call carries a valid token of this account, refreshed first if necessary.
+  ///
+  /// A call belongs to the user who is signed in when it starts. If another user signs in while it
+  /// waits for a token, the call is not sent, and fails with `SQOAuthError.Code.sessionReplaced`.
   case account(AuthorizationModule)
 }
 

@@ -115,6 +115,9 @@ extension Pipeline {
 
     /// Reads the previous page; returns `nil` if this is the first page or the API names no
     /// previous page.
+    ///
+    /// - Throws: ``PipeError``, as ``next()`` does: also ``PipeError/noAccess(_:)`` with
+    ///   `SQOAuthError.Code.sessionReplaced` if another user has signed in since this page was read.
     public func previous() async throws(PipeError) -> Page? {
       try await page(at: previousURL)
     }

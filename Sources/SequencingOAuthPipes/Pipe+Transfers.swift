@@ -78,7 +78,9 @@ extension Pipeline.Pipe {
   ///
   /// - Throws: ``PipeError``. It is ``PipeError/failed(_:)`` with `SQOAuthError.Code.fileFailed` if
   ///   the file cannot be written or a file of the user is in the way, and with
-  ///   `SQOAuthError.Code.fileInUse` if another download to the same file is running.
+  ///   `SQOAuthError.Code.fileInUse` if another download to the same file is running. It is
+  ///   ``PipeError/noAccess(_:)`` with `SQOAuthError.Code.sessionReplaced` if another user signs in
+  ///   during the download.
   public nonisolated(nonsending) func download(
     id: (some LosslessStringConvertible)? = String?.none, parameters: [String: String] = [:],
     to destination: URL, replacing: Bool = true,

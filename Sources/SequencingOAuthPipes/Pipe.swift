@@ -114,7 +114,6 @@ extension Pipeline.Pipe {
   }
 
   /// Runs an operation with one request, and returns the response if its status is from 200 to 299.
-  ///
   func perform(_ request: WebRequest) async throws(PipeError) -> WebResponse {
     try await operations.run { interruption async throws(PipeError) in
       try await success(of: request, interruption)

@@ -213,7 +213,8 @@ extension SandboxState {
   /// Issues tokens and returns the token response of RFC 6749, section 5.1.
   ///
   /// With `hasRefreshToken`, a client that may use a refresh token gets one. `audiences` are the
-  /// access token's audiences; `nil` stands for all audiences of the grant. `key` is the thumbprint of the key that the tokens are bound to.
+  /// access token's audiences; `nil` stands for all audiences of the grant. `key` is the thumbprint
+  /// of the key that the tokens are bound to.
   mutating func tokenResponse(
     grant: Int, scopes: [String], details: [SandboxJSON] = [], audiences: [String]? = nil,
     hasRefreshToken: Bool, key: String?
