@@ -25,8 +25,8 @@ struct Demand: Sendable {
   let challenges: [TokenChallenge]
   /// The token that the resource refused; `nil` if the resource received no token.
   let refused: SQToken?
-  /// The request that waits; `nil` if any user may sign in, since the app asked for a sign-in, or
-  /// nobody was signed in when the request was sent.
+  /// The request that waits; `nil` if the app asked for a sign-in, or the request was sent without
+  /// an account.
   private(set) var waiting: WaitingRequest?
   /// The client that the authorization server no longer knows; `nil` if there is none.
   var unknownClient: String?
@@ -81,10 +81,17 @@ struct Demand: Sendable {
     return token.accessToken != refused?.accessToken
   }
 
-  /// Returns whether a sign-in at an issuer must be by the user whose request waits.
+  /// Makes a sign-in at an issuer be for the user whose request waits.
   ///
-  /// Another issuer has other names for its users, so nobody can compare them.
-  func requiresSameUser(at issuer: String) -> Bool { waiting?.owner.issuer == issuer }
+  /// `now` is the account's user. Another issuer has other names for its users, so nobody can
+  /// compare a user whom an ID token names.
+  func requireUser(in signIn: inout SignInOptions, at issuer: String, _ now: Requester) {
+    guard let owner = waiting?.owner, owner.party != nil else { return }
+    guard [owner, now].allSatisfy({ $0.user == nil || $0.issuer == issuer }) else { return }
+    signIn.requiresSameUser = true
+    // The session may have ended, so the account may have no user any more.
+    signIn.requiredUser = now.user ?? owner.user
+  }
 
   /// Returns whether the end of another caller's search or sign-in is an answer to this demand too.
   func isMet(by gained: ResourceClient.Gained) -> Bool {

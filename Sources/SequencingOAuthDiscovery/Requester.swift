@@ -1,68 +1,66 @@
 import SQBasics
 import SequencingOAuth
 
-/// The sign-ins by which one user has kept an account: the first one, and those that requests of
-/// its user led to.
-enum SignInSeries: Sendable, Hashable {
-  /// The identifier of the first sign-in, `AccountRecord.session`; `nil` if it has none.
-  case user(first: String?)
-  /// A client that acts in its own name, so that all its tokens are of one owner.
-  case client
-}
-
 /// The user whose request waits, as the account knew the user when the request was sent.
 ///
 /// A user who signs in later must not complete the request.
 struct Requester: Sendable {
+  /// Whom an account's tokens are for, as far as its sign-ins say.
+  enum Party: Sendable, Hashable {
+    /// The user who made the sign-ins of a series.
+    case user(SignInSeries)
+    /// A client that acts in its own name, so that all its tokens are of one owner.
+    case client
+  }
+
   private let module: AuthorizationModule
-  /// The number of times the app had ended the account's session.
-  private let endCount: Int
+  /// The owner of the request in the account's session.
+  let owner: RequestOwner
   /// The user whom the account's ID token names; `nil` if there is no ID token.
-  private let user: SignInUser?
+  let user: SignInUser?
   /// The issuer of the account's tokens; `nil` if nobody was signed in.
   let issuer: String?
-  /// The series of the account's sign-in; `nil` if nobody was signed in.
-  let series: SignInSeries?
+  /// Whom the tokens are for; `nil` if nobody was signed in.
+  let party: Party?
 
   /// Describes the user who is signed in to an account now.
-  init(of module: AuthorizationModule, series: (AccountRecord) -> SignInSeries) {
+  init(of module: AuthorizationModule) {
+    let (owner, record) = module.session.ownerAndRecord
     self.module = module
-    // Read this first: a session that ends meanwhile must count as ended.
-    endCount = module.session.appEndCount
-    let record = module.session.record
+    self.owner = owner
     user = record?.token.idToken.map(SignInUser.init)
     issuer = record?.issuer
-    self.series = record.map(series)
+    // Such a client gets its tokens again by itself, and no sign-in can bring another user. An
+    // assertion in the record may name a user.
+    let isOfClient = record?.grant.map { $0.assertion == nil } ?? false
+    party = owner.series.map { isOfClient ? .client : .user($0) }
   }
 
   /// Whether the app has ended the account's session since then.
-  var isSignedOut: Bool { module.session.appEndCount != endCount }
+  var isSignedOut: Bool { module.session.appEndCount != owner.appEndCount }
 
   /// Returns whether the account's user `now` may complete this owner's request.
   ///
-  /// A user whom an ID token names must be named again. Without ID tokens, the sign-in must belong
-  /// to the same series. Nobody may complete the request after the app has ended the session.
+  /// If ID tokens name both users, they must be the same. Otherwise, both sign-ins must belong to
+  /// the same series, and a user whom an ID token names must still be at the same issuer. Nobody
+  /// may complete the request after the app has ended the session.
   func admits(_ now: Requester) -> Bool {
     guard !isSignedOut else { return false }
-    guard let series, now.series != nil else { return true }
-    return user.map { $0 == now.user } ?? (series == now.series)
+    guard let party, let other = now.party else { return true }
+    if let user, let other = now.user { return user == other }
+    guard user == nil || issuer == now.issuer else { return false }
+    return party == other
   }
 }
 
 extension Requester: Equatable {
   static func == (one: Requester, other: Requester) -> Bool {
-    one.module === other.module && one.endCount == other.endCount && one.user == other.user
-      && one.series == other.series
+    one.module === other.module && one.owner.appEndCount == other.owner.appEndCount
+      && one.user == other.user && one.party == other.party
   }
 }
 
-// The owners of requests, and the sign-ins that continue a series.
 extension ResourceClient {
-  /// Returns the user who is signed in to an account now.
-  func currentOwner(_ module: AuthorizationModule) -> Requester {
-    Requester(of: module, series: series)
-  }
-
   /// Returns the owner of a demand's request as the account knows the owner now.
   ///
   /// - Throws: The error of the request if the account is another user's, or if the app has ended
@@ -71,35 +69,13 @@ extension ResourceClient {
   func checkOwner(
     of demand: Demand, _ module: AuthorizationModule
   ) throws(SQOAuthError) -> Requester {
-    let now = currentOwner(module)
+    let now = Requester(of: module)
     guard let waiting = demand.waiting else { return now }
     guard waiting.owner.admits(now) else {
       throw demand.kind == .client && !waiting.owner.isSignedOut
         ? .replacedMeanwhile : waiting.error
     }
-    return now.series == nil ? waiting.owner : now
-  }
-
-  /// Returns the series of a record's sign-in.
-  private func series(of record: AccountRecord) -> SignInSeries {
-    // Such a client gets its tokens again by itself, and no sign-in can bring another user.
-    if record.grant?.grantType == AccountRecord.Grant.clientCredentials(scope: nil).grantType {
-      return .client
-    }
-    return latestSeries.withLock { latest in
-      latest?.signIn == record.session ? latest?.series : nil
-    } ?? .user(first: record.session)
-  }
-
-  /// Notes that the sign-in of a new token was for a request, so that it continues the series of
-  /// the request's owner.
-  func continueSeries(
-    of owner: Requester?, with token: SQToken, _ module: AuthorizationModule
-  ) {
-    guard let series = owner?.series, let record = module.session.record,
-      record.token.isSame(as: token), let signIn = record.session
-    else { return }
-    latestSeries.withLock { $0 = (signIn, series) }
+    return now.party == nil ? waiting.owner : now
   }
 }
 

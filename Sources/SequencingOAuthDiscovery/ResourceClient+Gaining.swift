@@ -19,12 +19,13 @@ extension ResourceClient {
   /// Simultaneous calls with one demand share one sign-in and its result. Any other call waits, and
   /// then looks at the account again.
   ///
-  /// - Returns: The access, and the user who may complete the demand's request with it.
+  /// - Returns: The access, the user who may complete the demand's request with it, and whether a
+  ///   user signed in for it.
   /// - Throws: The error of the waiting request if the access is for another user; the errors of
   ///   the search and the sign-in.
   func gainAccess(
     _ demand: Demand
-  ) async throws(SQOAuthError) -> (access: Access, owner: Requester) {
+  ) async throws(SQOAuthError) -> (access: Access, owner: Requester, hasSignedIn: Bool) {
     while true {
       let isOwn = Locked(false)
       let gained = await gaining.value(of: true) {
@@ -34,11 +35,19 @@ extension ResourceClient {
       guard let gained else { throw .waitCancelled }
       guard isOwn.withLock(\.self) || demand.isMet(by: gained) else { continue }
       let access = try gained.outcome.get()
-      return (access, try checkOwner(of: demand, access.module))
+      return (access, try checkOwner(of: demand, access.module), gained.hasSignedIn)
     }
   }
 
   private func gained(_ demand: Demand) async -> Gained {
+    let end = OneShot<Void>()
+    let earlier = latestEnd.withLock { latest in
+      defer { latest = end }
+      return latest
+    }
+    defer { end.resolve(()) }
+    // A cancelled sign-in has no callers any more, but it still restores the account's client.
+    await earlier?.wait()
     do throws(SQOAuthError) {
       let (access, hasSignedIn) = try await access(for: demand)
       return Gained(demand: demand, outcome: .success(use(access)), hasSignedIn: hasSignedIn)

@@ -19,16 +19,17 @@ extension ResourceClient {
   /// for an idempotent method, because the resource may have carried the request out.
   ///
   /// A request belongs to the user of the account at the time of the call, and another user's token
-  /// never completes it. If ID tokens name the users, the client compares them. Otherwise, the
+  /// never completes it. If ID tokens name both users, the client compares them. Otherwise, the
   /// request goes on only after a sign-in that a request of the same user has led to. If another
   /// user signs in meanwhile, or the app ends the session, the request fails with the error that it
-  /// had before.
+  /// had before. A sign-in for a request is open to the request's user only.
   ///
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.notAuthorized` if there is no account, and the
   ///   resource demands a sign-in that is not allowed; `SQOAuthError.Code.originNotAllowed` for a
-  ///   URL of another server; `SQOAuthError.Code.sessionReplaced` if another process has signed a
-  ///   user in while the request waited; the errors of ``signIn()`` and of
-  ///   `AccountOperations.send(_:)`.
+  ///   URL of another server; `SQOAuthError.Code.sessionReplaced` if another user has signed in
+  ///   while the request waited for a token, or another process as a new client;
+  ///   `SQOAuthError.Code.idTokenSubject` if another user has signed in for the request; the errors
+  ///   of ``signIn()`` and of `AccountOperations.send(_:)`.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
     try check(request)
     if let access = try await access() {
@@ -45,8 +46,8 @@ extension ResourceClient {
       challenges = response.headers.tokenChallenges
       guard response.status == 401 else { return response }
     }
-    let (access, owner) = try await gainAccess(allowed(Demand(challenges: challenges)))
-    return try await send(request, by: access, for: owner, signIns: 1)
+    let gained = try await gainAccess(allowed(Demand(challenges: challenges)))
+    return try await send(request, by: gained.access, for: gained.owner, signIns: 1)
   }
 
   /// The largest number of sign-ins for one request.
@@ -66,32 +67,42 @@ extension ResourceClient {
 
   /// Returns the user who is signed in to an account as a request begins.
   private func owner(_ module: AuthorizationModule) async -> Requester {
-    let owner = currentOwner(module)
-    guard owner.series == nil else { return owner }
+    let owner = Requester(of: module)
+    guard owner.party == nil else { return owner }
     // Another process may have signed a user in.
     _ = try? await module.restore()
-    return owner.isSignedOut ? owner : currentOwner(module)
+    return owner.isSignedOut ? owner : Requester(of: module)
   }
 
-  private func send(
+  /// Sends a request of `owner`, and gains access for it as often as that can help.
+  ///
+  /// `signIns` is the number of sign-ins that the request has led to.
+  func send(
     _ request: WebRequest, by access: Access, for owner: Requester, signIns: Int
   ) async throws(SQOAuthError) -> WebResponse {
     var (access, owner, signIns) = (access, owner, signIns)
     var hasSignedIn = false
     var hasLooked = false
+    var hasFollowed = false
     while true {
       let token = access.module.currentToken
       let failure: ResourceFailure
       do throws(ResourceFailure) {
-        return try await access.module.response(to: request)
+        return try await access.module.response(to: request, of: owner.owner)
       } catch {
         failure = error
       }
       let error = failure.error
       guard request.isReplayable, signIns < Self.maximumSignIns else { throw error }
       var demand = Demand(after: error, of: access.module, sent: token, by: owner)
-      try checkOwner(of: demand, access.module)
+      let now = try checkOwner(of: demand, access.module)
       switch error.code {
+      case .sessionReplaced where failure.isWithoutAccess && !hasFollowed:
+        // The session counts sign-ins, and cannot tell that this one is the owner's.
+        hasFollowed = true
+        owner = now
+        if let known, known.module === access.module { access = known }
+        continue
       case .insufficientScope, .insufficientUserAuthentication:
         guard options.interaction == .signInAndStepUp else { throw error }
         if try await !hasMoved(away: access, error) {
@@ -118,8 +129,9 @@ extension ResourceClient {
       default:
         throw error
       }
-      if demand.kind != .client { signIns += 1 }
-      (access, owner) = try await gainAccess(demand)
+      let gained = try await gainAccess(demand)
+      if demand.kind != .client || gained.hasSignedIn { signIns += 1 }
+      (access, owner) = (gained.access, gained.owner)
     }
   }
 
@@ -174,6 +186,11 @@ extension ResourceClient {
 }
 
 extension ResourceFailure {
+  /// Whether there was no token for the request.
+  fileprivate var isWithoutAccess: Bool {
+    if case .noAccess = self { true } else { false }
+  }
+
   /// Whether the resource has certainly not carried the request out.
   fileprivate var isBeforeAnswer: Bool {
     switch self {

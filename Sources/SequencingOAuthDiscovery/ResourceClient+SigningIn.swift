@@ -46,9 +46,8 @@ extension ResourceClient {
       return (access, false)
     }
     var signIn = SignInOptions()
-    // A waiting request belongs to the account's user; in a sign-in by the app, any user may sign
-    // in.
-    signIn.requiresSameUser = demand.requiresSameUser(at: server.issuer)
+    demand.requireUser(
+      in: &signIn, at: server.issuer, try checkOwner(of: demand, account.module))
     signIn.scope = scope(
       demand.challenges, found.metadata, server.metadata, server.client,
       after: account.token)
@@ -191,9 +190,10 @@ extension ResourceClient {
     _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration,
     _ demand: Demand
   ) async throws(SQOAuthError) {
-    try checkOwner(of: demand, access.module)
-    let token = try await token(signIn, access, configuration)
-    continueSeries(of: demand.waiting?.owner, with: token, access.module)
+    var signIn = signIn
+    let owner = try checkOwner(of: demand, access.module)
+    if signIn.requiresSameUser { signIn.series = owner.owner.series }
+    _ = try await token(signIn, access, configuration)
   }
 
   private func token(

@@ -32,8 +32,9 @@ public final class ResourceClient: Sendable {
     /// The closure that shows a code for another device; `nil` for a sign-in with a browser.
     ///
     /// It may return at once, or show the code until its task is cancelled, which happens when the
-    /// sign-in ends. If it throws before that, the sign-in ends with `SQOAuthError.Code.cancelled`,
-    /// whose cause is the closure's error.
+    /// sign-in ends. The next sign-in begins only after it has returned. If it throws before its
+    /// task is cancelled, the sign-in ends with `SQOAuthError.Code.cancelled`, whose cause is the
+    /// closure's error.
     public var showsCode: (@Sendable (DeviceAuthorization) async throws -> Void)?
     /// The closure that chooses one of several authorization servers.
     ///
@@ -89,10 +90,10 @@ public final class ResourceClient: Sendable {
   ///
   /// It may wait for the user, so it ends when no caller waits any longer.
   let gaining = SharedFetches<Bool, Gained, Never>(keepsValues: false, abandonedLimit: 0)
+  /// The end of the latest search or sign-in, which the next one waits for.
+  let latestEnd = Locked<OneShot<Void>?>(nil)
   /// The account that the client uses, once it has been found.
   let knownAccess = Locked<Access?>(nil)
-  /// The latest sign-in that was made for a request, and the series that it continues.
-  let latestSeries = Locked<(signIn: String, series: SignInSeries)?>(nil)
 
   /// Creates the client of a resource, without sending a request.
   ///

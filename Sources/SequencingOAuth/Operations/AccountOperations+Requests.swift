@@ -97,12 +97,14 @@ extension AuthorizationModule {
     }
   }
 
-  /// Sends an app's request with a valid token, as ``AccountOperations/send(_:)`` does; the failure
-  /// says whether the request may have been carried out.
-  package func response(to request: WebRequest) async throws(ResourceFailure) -> WebResponse {
+  /// Sends an app's request with a valid token of its owner, as ``AccountOperations/send(_:)`` does;
+  /// the failure says whether the request may have been carried out.
+  package func response(
+    to request: WebRequest, of owner: RequestOwner
+  ) async throws(ResourceFailure) -> WebResponse {
     let use: AddressedToken
     do throws(SQOAuthError) {
-      use = try await addressedToken(for: originOfApps(request.url))
+      use = try await addressedToken(for: originOfApps(request.url), of: owner)
     } catch {
       throw .noAccess(error)
     }

@@ -114,7 +114,8 @@ extension AuthorizationModule {
     let appEndCount = session.appEndCount
     // The session may end during the sign-in, so the account's user is remembered from the start.
     let held = session.record
-    let owner = signIn.options.requiresSameUser ? session.owner : nil
+    let owner =
+      signIn.options.requiresSameUser ? session.owner.continuing(signIn.options.series) : nil
     do throws(SQOAuthError) {
       guard !Task.isCancelled else { throw .signInCancelled }
       _ = try context.configuration.get()

@@ -122,9 +122,8 @@ extension AuthorizationModule {
   /// It returns `nil` if the caller must wait for a token, or if the token is not for the request's
   /// owner; waiting then fails.
   package func addressedToken(
-    at origin: ResourceOrigin, of owner: RequestOwner? = nil
+    at origin: ResourceOrigin, of owner: RequestOwner
   ) throws(SQOAuthError) -> AddressedToken? {
-    let owner = owner ?? session.owner
     try check(origin)
     return heldToken.flatMap { use($0, at: origin, of: owner) }
   }
@@ -135,9 +134,9 @@ extension AuthorizationModule {
   /// sign-in for this request may change its owner, because its user was asked, but not to a user
   /// who is known to be another.
   package func addressedAccess(
-    for origin: ResourceOrigin, of owner: RequestOwner? = nil
+    for origin: ResourceOrigin, of owner: RequestOwner
   ) async throws(SQOAuthError) -> AddressedToken {
-    let access = try await access(SignIn.Request(), of: owner ?? session.owner)
+    let access = try await access(SignIn.Request(), of: owner)
     try check(origin)
     return try addressedToken(access.token, at: origin, of: access.owner)
   }

@@ -17,13 +17,15 @@ package struct RequestOwner: Sendable, Hashable {
   /// The number of times the session had ended.
   let ends: Int
   /// The number of times the app had ended the session.
-  let appEndCount: Int
+  package let appEndCount: Int
   /// The number of times another sign-in had replaced a running session.
   let replacements: Int
   /// Whether a user was signed in.
   let isSignedIn: Bool
   /// The sign-in's identifier in the record, ``AccountRecord/session``.
   let name: String?
+  /// The series of sign-ins to which the sign-in belongs; `nil` if nobody was signed in.
+  package fileprivate(set) var series: SignInSeries?
   /// The party that the token acts for; `nil` if unknown.
   fileprivate(set) var party: Party?
 }
@@ -31,12 +33,14 @@ package struct RequestOwner: Sendable, Hashable {
 extension RequestOwner {
   /// Returns whether a request of this owner may carry a token of a later moment.
   ///
-  /// It may if no other sign-in has begun since then, or if both tokens are known to act for the
-  /// same party. If the app has ended the session since then, it may not.
+  /// It may if no sign-in has begun since then but those that requests of the same user needed, or
+  /// if both tokens are known to act for the same party. If the app has ended the session since
+  /// then, it may not.
   func permits(_ later: RequestOwner) -> Bool {
     guard later.appEndCount == appEndCount else { return false }
     if let party, let other = later.party { return party == other }
-    return later.ends == ends && later.replacements == replacements
+    if later.ends == ends && later.replacements == replacements { return true }
+    return series?.first != nil && series == later.series
   }
 
   /// Returns whether a later moment's token certainly comes from this sign-in or acts for the same
@@ -48,6 +52,13 @@ extension RequestOwner {
   /// Returns whether the sign-in of a later moment is this one, whoever signed in.
   func isSameSignIn(as later: RequestOwner) -> Bool {
     later.ends == ends && later.replacements == replacements && later.name == name
+  }
+
+  /// Returns this owner or, if nobody is signed in, the next one of a series of sign-ins.
+  func continuing(_ series: SignInSeries?) -> RequestOwner {
+    var owner = self
+    if !isSignedIn { owner.series = series }
+    return owner
   }
 
   /// Returns the owner after a sign-in that the request itself needed.
@@ -80,6 +91,9 @@ extension TokenSession {
   /// Who is signed in now.
   package var owner: RequestOwner { decide(\.owner) }
 
+  /// Who is signed in now, and the record with the current token, read together.
+  package var ownerAndRecord: (RequestOwner, AccountRecord?) { decide { ($0.owner, $0.record) } }
+
   /// Returns who a token belongs to; `nil` if it is not the current token.
   func owner(of token: SQToken) -> RequestOwner? {
     decide { state in
@@ -90,12 +104,12 @@ extension TokenSession {
 
   /// Returns who is signed in now, as the owner of a token that was current a moment ago.
   ///
-  /// If the token is no longer current, its party is unknown. The counts still judge it: because
-  /// they only grow, equal counts mean that no other sign-in has come in between.
+  /// If the token is no longer current, its party and its series are unknown. The counts still judge
+  /// it: because they only grow, equal counts mean that no other sign-in has come in between.
   func owner(with token: SQToken) -> RequestOwner {
     if let owner = owner(of: token) { return owner }
     var owner = owner
-    owner.party = nil
+    (owner.party, owner.series) = (nil, nil)
     return owner
   }
 }
@@ -105,7 +119,15 @@ extension SessionState {
   var owner: RequestOwner {
     RequestOwner(
       ends: ends, appEndCount: appEndCount, replacements: replacements,
-      isSignedIn: record != nil, name: record?.session,
+      isSignedIn: record != nil, name: record?.session, series: record.map(series),
       party: record.flatMap { RequestOwner.Party($0) })
+  }
+
+  /// Returns the series to which the sign-in of a record belongs.
+  private func series(of record: AccountRecord) -> SignInSeries {
+    guard let continued, continued.name == record.session else {
+      return SignInSeries(first: record.session)
+    }
+    return continued.series
   }
 }

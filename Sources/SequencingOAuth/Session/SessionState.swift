@@ -26,6 +26,8 @@ package struct SessionState {
   /// The number of times another sign-in has replaced a running session, here or in another
   /// process; the new user may be another one.
   private(set) var replacements = 0
+  /// The latest sign-in if a request of the account's user needed it.
+  private(set) var continued: ContinuedSignIn?
   /// The running change of the token; `nil` if there is none.
   private(set) var changeUnderWay: TokenChange?
   /// Whether the running change is a renewal that does not have the account's lease yet.
@@ -148,12 +150,14 @@ extension SessionState {
 
   /// Stores in memory the record of a sign-in, or of another grant, that this process made.
   ///
-  /// The sign-in counts as another user's, unless the user of `owner` was demanded and is still
-  /// signed in.
+  /// The sign-in counts as another user's, unless the user of `owner` was demanded and nobody else
+  /// has signed in meanwhile. It then continues the owner's series.
   mutating func take(
     _ record: AccountRecord, ofSameUserAs owner: RequestOwner?, at now: Date
   ) {
-    if self.record != nil, owner?.permits(self.owner) != true { replacements += 1 }
+    let isReplaced = self.record != nil && owner?.permits(self.owner) != true
+    if isReplaced { replacements += 1 }
+    continued = isReplaced ? nil : ContinuedSignIn(record, of: owner)
     hold(record, at: now)
   }
 

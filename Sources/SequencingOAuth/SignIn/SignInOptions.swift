@@ -107,6 +107,11 @@ public struct SignInOptions: Sendable, Hashable {
   ///
   /// It stays required if the session has ended before the sign-in begins.
   package var requiredUser: SignInUser?
+  /// The sign-ins of the user whose request needs this one; `nil` if no request waits.
+  ///
+  /// It counts only with ``requiresSameUser``. If the session has ended before the sign-in begins,
+  /// the sign-in continues this series.
+  package var series: SignInSeries?
   /// The client and the server of the account whose scopes are in ``scope``; `nil` if that has no
   /// scopes of an account.
   ///

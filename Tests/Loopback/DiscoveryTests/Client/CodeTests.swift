@@ -1,10 +1,10 @@
 import Foundation
 import OAuthSandbox
-import SQBasics
 import SequencingOAuth
-import SequencingOAuthDiscovery
 import Testing
 
+@testable import SQBasics
+@testable import SequencingOAuthDiscovery
 @testable import TestSupport
 
 /// A client whose user has a browser only on another device, and signs in with a code.
@@ -53,6 +53,42 @@ import Testing
     #expect(error?.cause is Broken)
     #expect(try await client.account()?.currentToken == nil)
     #expect(sandbox.requests(to: .token).isEmpty && sandbox.requests(to: .me).count == 1)
+    await sandbox.stop()
+  }
+
+  /// The end of a sign-in restores the account's client and attributes.
+  @Test func `after a cancelled sign-in, the next one waits until the code screen is gone`()
+    async throws
+  {
+    var options = SandboxOptions()
+    options.deviceInterval = .seconds(1)
+    let sandbox = try await SandboxServer.start(options)
+    let screen = Gate(isOpen: false)
+    let shown = Locked(0)
+    let client = try client(of: sandbox) { authorization in
+      let isFirst = shown.withLock { count in
+        count += 1
+        return count == 1
+      }
+      // This screen does not notice that its sign-in has ended.
+      guard !isFirst else { return await screen.pass() }
+      try await SandboxVisitor()
+        .enterCode(authorization.userCode, at: authorization.verificationURI)
+    }
+    let first = begin { try await client.signIn() }
+    try await screen.isHolding()
+    let latest = client.latestEnd.withLock(\.self)
+    let end = try #require(latest)
+    first.cancel()
+    await failure(.cancelled) { try await first.value }
+    let second = begin { try await client.signIn() }
+    try await eventually("the next sign-in waits") {
+      end.state.withLock { !$0.waiters.isEmpty }
+    }
+    #expect(shown.withLock(\.self) == 1)
+    screen.open()
+    #expect(try await second.value.currentToken != nil)
+    #expect(shown.withLock(\.self) == 2)
     await sandbox.stop()
   }
 }

@@ -69,6 +69,49 @@ import Testing
     #expect(party.visits(at: "second").isEmpty == (method == "POST"))
   }
 
+  /// The other request leads to a sign-in of the same user, whom no ID token names.
+  @Test func `a request that waits for a refresh goes on after another request's move to a server`()
+    async throws
+  {
+    party.first.change { $0.issuesRefreshTokens = true }
+    let clock = ManualClock()
+    var environment = ClientEnvironment()
+    environment.userAgent = party.browser
+    environment.clock = clock
+    let client = try await party.works(
+      party.client(manager: AccountManager(store: party.store, environment: environment)))
+    let (refresh, answer) = (Gate(isOpen: false), Gate(isOpen: false))
+    party.first.change {
+      $0.replies["/token"] = { _ in
+        await refresh.pass()
+        return nil
+      }
+    }
+    party.resource.change { [party] in
+      $0.servers.append(party.second)
+      $0.issuers = [party.second.issuer]
+      $0.demand = { visit in
+        visit.request.method == "DELETE"
+          ? (["b"], #"error="insufficient_scope", scope="b""#) : nil
+      }
+      $0.replies["/mcp"] = { visit in
+        if visit.request.method == "DELETE" { await answer.pass() }
+        return nil
+      }
+    }
+    let (delete, put) = (try party.request("DELETE"), try party.request("PUT"))
+    let moving = begin { try await client.send(delete).status }
+    try await answer.isHolding()
+    clock.advance(by: 3600)
+    let waiting = begin { try await client.send(put).status }
+    try await refresh.isHolding()
+    answer.open()
+    #expect(try await moving.value == 200)
+    #expect(try await waiting.value == 200)
+    refresh.open()
+    #expect(party.authorized.map(\.server) == ["first", "second"])
+  }
+
   @Test func `without interaction, a request fails if its authorization server is gone`()
     async throws
   {

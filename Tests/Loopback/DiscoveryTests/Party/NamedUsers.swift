@@ -54,10 +54,13 @@ final class NamedUsers: Sendable {
     return AccountManager(store: party.store, environment: environment)
   }
 
+  /// Returns a client of the resource; by default, it shares the party's registrations.
   func client(
-    _ manager: AccountManager, scope: String = "openid"
+    _ manager: AccountManager, scope: String = "openid",
+    in registrations: MemoryRegistrationStore? = nil
   ) throws -> ResourceClient {
-    try party.client(manager: manager) {
+    let identity = registrations.map { ClientIdentity(registering: Party.app, in: $0) }
+    return try party.client(identity, manager: manager) {
       $0.profile = .standard
       $0.scope = scope
     }

@@ -189,6 +189,28 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `after the server has ended the session, a sign-in for a request is that of its user`(
+    isForRequest: Bool
+  ) throws {
+    let now = Date(timeIntervalSince1970: 1_000_000)
+    func record(_ name: String) -> AccountRecord {
+      AccountRecord(
+        signedIn: "default", clientID: "client", issuer: nil, tokenEndpoint: nil,
+        token: SQToken(accessToken: name, expirationDate: now + 3600), attributes: [:])
+    }
+    var state = SessionState()
+    state.hold(record("T1"), at: now)
+    let owner = state.owner
+    _ = state.end(.signedOut, isByApp: false)
+    state.take(
+      record("T2"), ofSameUserAs: isForRequest ? state.owner.continuing(owner.series) : nil,
+      at: now)
+    #expect(owner.permits(state.owner) == isForRequest)
+    state.take(record("T3"), ofSameUserAs: nil, at: now)
+    #expect(!owner.permits(state.owner))
+  }
+
   @Test func `after a sign-out, earlier requests carry no token, not even one of the same user`()
     async throws
   {
