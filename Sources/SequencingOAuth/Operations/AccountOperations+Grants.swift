@@ -158,10 +158,13 @@ extension AuthorizationModule {
   ///
   /// Requests that wait for a token fail, unless the user is known to be the same, or `owner` is the
   /// user whom the sign-in demanded.
+  ///
+  /// - Returns: The token's owner; `nil` if another token has become the current one meanwhile.
+  @discardableResult
   package func take(
     _ token: SQToken, from client: RegisteredClient, _ grant: AccountRecord.Grant? = nil,
     since appEndCount: Int, ofSameUserAs owner: RequestOwner? = nil
-  ) async throws(SQOAuthError) {
+  ) async throws(SQOAuthError) -> RequestOwner? {
     try await session.takeOver(
       context.record(of: token, from: client, grant, id: accountID), since: appEndCount,
       ofSameUserAs: owner)

@@ -19,6 +19,17 @@ extension AccountOperations {
   /// This call joins a sign-in in the browser that has the same options. It waits for the end of a
   /// silent sign-in, and fails with ``SQOAuthError/Code/signInUnderWay`` during any other sign-in.
   /// ``signIn()`` without options joins any sign-in except a silent one.
+  ///
+  /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/signInUnderWay`` during another sign-in;
+  ///   ``SQOAuthError/Code/cancelled`` if the app or the user agent cancels the sign-in, or the app
+  ///   ends the session meanwhile; ``SQOAuthError/Code/timedOut`` after
+  ///   ``ClientConfiguration/signInTimeout``; ``SQOAuthError/Code/accessDenied`` if the user refuses,
+  ///   or another code of the server; ``SQOAuthError/Code/browserUnavailable`` or
+  ///   ``SQOAuthError/Code/portInUse`` if the browser or the redirect's port cannot be opened;
+  ///   ``SQOAuthError/Code/idTokenSubject`` if another user than ``SignInOptions/requiresSameUser``
+  ///   allows signs in; ``SQOAuthError/Code/storeFailed`` if the store could not save the token;
+  ///   ``SQOAuthError/Code/invalidConfiguration`` if the configuration allows no sign-in; the errors
+  ///   of the requests to the server.
   @discardableResult
   public func signIn(with options: SignInOptions) async throws(SQOAuthError) -> SQToken {
     try await module.signIn(SignIn.Request(place: .browser, options: options))
@@ -62,7 +73,7 @@ extension AuthorizationModule {
   func signIn(
     _ request: SignIn.Request, on screen: SignIns.Screen? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await signIns.token(request, on: screen) { await self.outcome(of: $0) }
+    try await signIns.token(request, on: screen) { await self.outcome(of: $0) }.token
   }
 
   /// Signs the user in, unless a sign-in has ended since the caller read `endCount`.
@@ -71,7 +82,7 @@ extension AuthorizationModule {
   /// that sign-in got a token.
   func signIn(
     _ request: SignIn.Request, since endCount: Int, on screen: SignIns.Screen?
-  ) async throws(SQOAuthError) -> SQToken? {
+  ) async throws(SQOAuthError) -> SignIn.Gain? {
     try await signIns.token(request, since: endCount, on: screen) { await self.outcome(of: $0) }
   }
 
@@ -111,13 +122,13 @@ extension AuthorizationModule {
   }
 
   private func result(of signIn: SignIn) async -> SignIn.Outcome {
-    let appEndCount = session.appEndCount
+    let appEndCount = signIn.appEndCount ?? session.appEndCount
     // The session may end during the sign-in, so the account's user is remembered from the start.
     let held = session.record
     let owner =
       signIn.options.requiresSameUser ? session.owner.continuing(signIn.options.series) : nil
     do throws(SQOAuthError) {
-      guard !Task.isCancelled else { throw .signInCancelled }
+      guard !Task.isCancelled, session.appEndCount == appEndCount else { throw .signInCancelled }
       _ = try context.configuration.get()
       let stored = try await checkStore()
       let client = try await context.client(
@@ -131,7 +142,9 @@ extension AuthorizationModule {
             self.abandoned.revoke(token, of: client)
             throw error
           }
-          try await self.take(token, from: client, since: appEndCount, ofSameUserAs: owner)
+          signIn.isKept(
+            of: try await self.take(
+              token, from: client, since: appEndCount, ofSameUserAs: owner))
         })
     } catch {
       return .failure(Task.isCancelled ? signIn.cancellation : error)

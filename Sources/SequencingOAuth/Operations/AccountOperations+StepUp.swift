@@ -22,7 +22,10 @@ extension AccountOperations {
   ///
   /// - Throws: ``SQOAuthError``: `error` itself if no sign-in can help, or if three sign-ins did
   ///   not help; ``SQOAuthError/Code/sessionReplaced`` if the app has ended the session of the
-  ///   failed request, or another user has signed in; the errors of ``signIn(with:)``.
+  ///   failed request, or another user has signed in; ``SQOAuthError/Code/invalidConfiguration`` if
+  ///   the app registers another client or server before the sign-in begins;
+  ///   ``SQOAuthError/Code/idTokenSubject`` if another user signs in on the page; the errors of
+  ///   ``signIn(with:)``.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9470, section 4
   @discardableResult
   public func requestAccess(
@@ -31,14 +34,15 @@ extension AccountOperations {
     let owner = error.owner ?? module.session.owner
     while true {
       let endCount = module.signIns.endCount
+      if error.owner != nil { try module.checkIsAskable(owner) }
       guard let options = try module.stepUpOptions(answering: error, with: options) else {
         return try module.permitted(await module.access(SignIn.Request(), of: owner))
       }
-      let request = SignIn.Request(place: .browser, options: options)
+      let request = SignIn.Request(
+        place: .browser, options: options, appEndCount: owner.appEndCount)
       // Another caller may have signed the user in meanwhile.
-      if let token = try await module.signIn(request, since: endCount, on: nil) {
-        let signedIn = module.session.owner(of: token)
-        return try module.permitted((token, signedIn.map(owner.following) ?? owner))
+      if let signedIn = try await module.signIn(request, since: endCount, on: nil) {
+        return try module.permitted((signedIn.token, owner.following(signedIn)))
       }
     }
   }
@@ -47,17 +51,11 @@ extension AccountOperations {
 extension AuthorizationModule {
   /// Returns the options of the sign-in that a resource server demands, and counts the sign-in;
   /// `nil` if ``AccountOperations/requestAccess()`` is enough.
+  ///
+  /// The caller has already checked that the demand's user may be asked.
   package func stepUpOptions(
     answering error: SQOAuthError, with options: SignInOptions
   ) throws(SQOAuthError) -> SignInOptions? {
-    if let owner = error.owner {
-      let current = session.owner
-      // If nobody is signed in, the sign-in asks for the request's user.
-      let isValid =
-        current.isSignedIn
-        ? owner.permits(current) : owner.appEndCount == current.appEndCount
-      guard isValid else { throw .demandOutdated(ofAccount: accountID) }
-    }
     guard let demand = StepUpDemand(error) else {
       guard error.requiresSignIn || error.code == .invalidToken else { throw error }
       return nil
@@ -82,6 +80,16 @@ extension AuthorizationModule {
     }
     return demand.options(
       options, after: error.refusedUse, of: session.record, configuration)
+  }
+
+  /// Throws if the user of a refused request must not be asked to sign in, because another user has
+  /// signed in or the app has ended the session.
+  fileprivate func checkIsAskable(_ owner: RequestOwner) throws(SQOAuthError) {
+    let current = session.owner
+    // If nobody is signed in, the sign-in asks for the request's user.
+    let isValid =
+      current.isSignedIn ? owner.permits(current) : owner.appEndCount == current.appEndCount
+    guard isValid else { throw .demandOutdated(ofAccount: accountID) }
   }
 
   /// Returns a token if a request of its owner may carry it; throws if it is another user's.

@@ -119,7 +119,8 @@ extension AuthorizationModule {
   func access(
     _ request: SignIn.Request, on screen: SignIns.Screen? = nil, of owner: RequestOwner
   ) async throws(SQOAuthError) -> (token: SQToken, owner: RequestOwner) {
-    var owner = owner
+    var (request, owner) = (request, owner)
+    request.appEndCount = owner.appEndCount
     while true {
       let endCount = signIns.endCount
       do throws(SQOAuthError) {
@@ -129,8 +130,8 @@ extension AuthorizationModule {
           session.appEndCount == owner.appEndCount
         else { throw error }
         // Another caller may have signed the user in meanwhile.
-        if let token = try await signIn(request, since: endCount, on: screen) {
-          return (token, session.owner(of: token).map(owner.following) ?? owner)
+        if let signedIn = try await signIn(request, since: endCount, on: screen) {
+          return (signedIn.token, owner.following(signedIn))
         }
         owner = owner.following(session.owner)
       }
@@ -174,8 +175,8 @@ extension AccountOperations {
   ///   no revocation; the server's error, with ``SQOAuthError/retryAfter`` if the server says how
   ///   long to wait; ``SQOAuthError/Code/storeFailed`` if the server has revoked the tokens, but
   ///   the store still has them; ``SQOAuthError/Code/sessionReplaced`` if another process has signed
-  ///   a user in: the server has revoked the tokens of the earlier sign-in, and the session
-  ///   continues with the new sign-in.
+  ///   a user in, or if another user signed in while this call waited for a refresh: the server has
+  ///   revoked the tokens of the earlier sign-in, and the session continues with the new sign-in.
   /// - SeeAlso: RFC 7009
   public func revoke() async throws(SQOAuthError) {
     try await module.revoke(by: nil)
@@ -224,8 +225,11 @@ extension AuthorizationModule {
   /// operation that begins after this call is not affected.
   @discardableResult
   func forgetSession() -> StoreWrites.PendingWrite {
-    signIns.dismissWaiting()
-    signIns.cancel()
-    return session.end(.signedOut)
+    // The session ends first, so that no waiting caller starts a sign-in after the others are
+    // cancelled. Its observers learn that last, because they may start a sign-in that must stay.
+    session.end(.signedOut) {
+      signIns.dismissWaiting()
+      signIns.cancel()
+    }
   }
 }

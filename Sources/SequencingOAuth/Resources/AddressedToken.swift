@@ -160,6 +160,9 @@ extension AuthorizationModule {
   ) -> AddressedToken? {
     let current = session.owner(with: token)
     guard owner.permits(current) else { return nil }
-    return AddressedToken(module: self, token: token, origin: origin, owner: current)
+    // If only the ID tokens name the same user, another user may be signed in now.
+    let isCurrent = owner.lasts(until: current) || session.owner(of: token) != nil
+    return AddressedToken(
+      module: self, token: token, origin: origin, owner: isCurrent ? current : owner)
   }
 }

@@ -135,8 +135,9 @@ extension RequestAuthorization {
   /// for a while. Call this method after each response, because any response may have a nonce for
   /// the next proof. Do not call it for a request whose content cannot be sent again.
   ///
-  /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``, or the reason why new
-  ///   fields could not be created.
+  /// - Throws: ``SQOAuthError``: the errors of ``AccountOperations/token()``;
+  ///   ``SQOAuthError/Code/originNotAllowed`` if the app has registered another client meanwhile,
+  ///   whose token the server must not get; or the reason why new fields could not be created.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9449, section 9
   public func renewed(
     afterStatus status: Int, fields: HeaderFields

@@ -5,13 +5,17 @@ extension TokenSession {
   /// Ends the session: in memory immediately, and then in the store.
   ///
   /// The returned value resolves when the store has erased the account, or has failed to do so. A
-  /// session that begins after this call is not affected.
+  /// session that begins after this call is not affected. `beforeReport` runs after the session has
+  /// ended in memory, and before its observers learn that.
   @discardableResult
-  func end(_ reason: SessionEnd) -> StoreWrites.PendingWrite {
+  func end(
+    _ reason: SessionEnd, beforeReport: () -> Void
+  ) -> StoreWrites.PendingWrite {
     let (account, superseded, write) = decide { state in
       let account = self.account
       return (account, state.end(reason, isByApp: true), account.add(.erase))
     }
+    beforeReport()
     // If the app sets another store now, `changed()` only makes the changes in that store.
     account.makeChanges(here: false)
     changed()

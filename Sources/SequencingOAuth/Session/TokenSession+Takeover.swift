@@ -9,14 +9,18 @@ extension TokenSession {
   /// the token is still kept in memory, because the server may never issue it again; the event
   /// ``SessionEvent/refreshFailed(_:)`` reports the failure. Requests that wait for a token fail,
   /// unless the user is known to be the same, or `owner` is the user whom the sign-in demanded.
+  ///
+  /// - Returns: The token's owner; `nil` if another takeover has invalidated this one.
+  @discardableResult
   func takeOver(
     _ record: AccountRecord, since appEndCount: Int, ofSameUserAs owner: RequestOwner? = nil
-  ) async throws(SQOAuthError) {
+  ) async throws(SQOAuthError) -> RequestOwner? {
     let begun = decide { $0.appEndCount == appEndCount ? $0.beginTakeover() : nil }
     guard let (change, superseded) = begun else { throw .signInCancelled }
     superseded?.supersede()
-    await keep(record, by: change, ofSameUserAs: owner)
+    let kept = await keep(record, by: change, ofSameUserAs: owner)
     guard self.appEndCount == appEndCount else { throw .signInCancelled }
+    return kept
   }
 
   /// Gets the first token of a client that acts on its own behalf.
@@ -41,7 +45,7 @@ extension TokenSession {
         .run(scope: scope) { token throws(SQOAuthError) in
           let record = context.record(
             of: token, from: client, .clientCredentials(scope: scope), id: account.id)
-          guard await keep(record, by: change) else { throw .waitCancelled }
+          guard await keep(record, by: change) != nil else { throw .waitCancelled }
         }
     } catch {
       let now = now
@@ -52,32 +56,31 @@ extension TokenSession {
 
   /// Saves the record of a takeover in the store, then keeps it in memory, and ends the takeover.
   ///
-  /// - Returns: `false` if the takeover was invalidated, so that the session has another token or
-  ///   none.
-  @discardableResult
+  /// - Returns: The token's owner; `nil` if the takeover was invalidated, so that the session has
+  ///   another token or none.
   private func keep(
     _ record: AccountRecord, by change: TokenChange, ofSameUserAs owner: RequestOwner? = nil
-  ) async -> Bool {
+  ) async -> RequestOwner? {
     let account = account
     let write = decide { state in
       state.isCurrent(change) ? addSave(of: record, in: account, &state) : nil
     }
-    var isKept = false
+    var kept: RequestOwner?
     if let write {
       let error = await account.made(write).error
       let now = now
-      isKept = decide { state in
-        guard state.isCurrent(change) else { return false }
+      kept = decide { state in
+        guard state.isCurrent(change) else { return nil }
         state.take(record, ofSameUserAs: owner, at: now)
         state.didSave(record, error, at: now)
         if let error { state.report(.refreshFailed(error)) }
         state.end(change)
-        return true
+        return state.owner
       }
     }
     changed()
     change.finish()
-    return isKept
+    return kept
   }
 
   /// Takes over a token that the app has stored, and keeps it in memory immediately.

@@ -23,8 +23,8 @@ final class SignIns: Sendable {
     var ending: SignIn?
     /// The number of sign-ins that have ended; see ``SignIns/endCount``.
     var endCount = 0
-    /// The error of the last ended sign-in; `nil` if it succeeded.
-    var failure: SQOAuthError?
+    /// The failure of the last ended sign-in; `nil` if it succeeded.
+    var failure: SignIn.Failure?
     /// The wait for a redirect of the last ended sign-in; it identifies a late redirect.
     var over: PendingAuthorization?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
@@ -101,7 +101,7 @@ final class SignIns: Sendable {
   /// device; the call returns only after `screen` has returned.
   func token(
     _ request: SignIn.Request, on screen: Screen? = nil, _ run: @escaping Run
-  ) async throws(SQOAuthError) -> SQToken {
+  ) async throws(SQOAuthError) -> SignIn.Gain {
     guard !Task.isCancelled else { throw .signInCancelled }
     return try await token(of: state.withLock { $0.enter(request) }.get(), on: screen, run)
   }
@@ -110,16 +110,17 @@ final class SignIns: Sendable {
   ///
   /// The caller reads `endCount` when it needs a token. If a sign-in has ended since then, its
   /// result is used and no new one begins: its error is thrown, or `nil` is returned if it
-  /// succeeded.
+  /// succeeded. The failure of a sign-in for one user only answers a request with the same options,
+  /// unless the user cancelled the sign-in: another user may still sign in.
   func token(
     _ request: SignIn.Request, since endCount: Int, on screen: Screen? = nil, _ run: @escaping Run
-  ) async throws(SQOAuthError) -> SQToken? {
+  ) async throws(SQOAuthError) -> SignIn.Gain? {
     guard !Task.isCancelled else { throw .signInCancelled }
     let entry: Result<Entry?, SQOAuthError> = state.withLock { state in
-      guard state.running == nil, state.endCount > endCount else {
-        return state.enter(request).map(Optional.some)
-      }
-      return state.failure.map { .failure($0) } ?? .success(nil)
+      guard state.running == nil, state.endCount > endCount,
+        state.failure?.answers(request) != false
+      else { return state.enter(request).map(Optional.some) }
+      return state.failure.map { .failure($0.error) } ?? .success(nil)
     }
     guard let entry = try entry.get() else { return nil }
     return try await token(of: entry, on: screen, run)
@@ -127,7 +128,7 @@ final class SignIns: Sendable {
 
   private func token(
     of entry: Entry, on screen: Screen?, _ run: @escaping Run
-  ) async throws(SQOAuthError) -> SQToken {
+  ) async throws(SQOAuthError) -> SignIn.Gain {
     let signIn = entry.signIn
     if screen != nil { signIn.addScreen() }
     begin(entry, run)
@@ -138,7 +139,7 @@ final class SignIns: Sendable {
       leave(signIn)
       throw .signInCancelled
     }
-    return try outcome.get()
+    return (try outcome.get(), signIn.owner)
   }
 
   /// Cancels the running sign-in, and the silent one that it waits for; a later call starts a new
@@ -149,7 +150,7 @@ final class SignIns: Sendable {
 
   /// Makes callers that already wait for a token start no sign-in.
   func dismissWaiting() {
-    state.withLock { $0.note(.failure(.signInCancelled)) }
+    state.withLock { $0.note(.cancelled) }
   }
 
   /// Records a logout that waits for its redirect.
@@ -272,7 +273,7 @@ extension SignIns.State {
   /// browser again.
   fileprivate mutating func cancel() -> [SignIn] {
     guard let cancelled = detach() else { return [] }
-    note(.failure(.signInCancelled))
+    note(.cancelled)
     guard let silent else { return [cancelled.signIn] }
     self.silent = nil
     remember(silent)
@@ -284,16 +285,18 @@ extension SignIns.State {
     if running?.signIn === ended {
       _ = detach()
       // The failure of a silent sign-in says only that the server must show its pages.
-      if !ended.options.isSilent || (try? outcome.get()) != nil { note(outcome) }
+      if !ended.options.isSilent || outcome.error == nil {
+        note(SignIn.Failure(outcome, of: ended))
+      }
     }
     if ending === ended { ending = nil }
     if silent?.signIn === ended { silent = nil }
   }
 
-  fileprivate mutating func note(_ outcome: SignIn.Outcome) {
+  /// Counts an ended sign-in; `failure` is `nil` if it succeeded.
+  fileprivate mutating func note(_ failure: SignIn.Failure?) {
     endCount += 1
-    failure = nil
-    if case .failure(let error) = outcome { failure = error }
+    self.failure = failure
   }
 }
 

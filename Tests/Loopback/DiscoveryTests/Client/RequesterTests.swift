@@ -265,6 +265,34 @@ import Testing
     await users.sandbox.stop()
   }
 
+  /// The server has ended the session, so the person at the browser was asked for the first request.
+  @Test func `without ID tokens, a step-up goes on after a sign-in for its user's other request`()
+    async throws
+  {
+    let party = try Party()
+    party.first.change { $0.issuesRefreshTokens = true }
+    let client = try party.client()
+    let token = try #require(try await client.signIn().currentToken).accessToken
+    let gate = Gate(isOpen: false)
+    party.resource.change {
+      $0.replies["/mcp"] = { visit in
+        guard visit.request.method == "PUT", visit.token == token else { return nil }
+        await gate.pass()
+        let field = #"Bearer error="insufficient_scope", scope="b""#
+        return .status(403, [("WWW-Authenticate", field)])
+      }
+    }
+    let late = try party.request("PUT")
+    let sent = begin { try await client.send(late).status }
+    try await gate.isHolding()
+    party.first.revoke(token)
+    party.first.state.withLock { $0.refreshTokens = [:] }
+    #expect(try await client.send(party.request()).status == 200)
+    gate.open()
+    #expect(try await sent.value == 200)
+    #expect(party.authorized.count == 3)
+  }
+
   // MARK: Another server
 
   /// The new server has other names for its users, so nobody can say who has signed in there.

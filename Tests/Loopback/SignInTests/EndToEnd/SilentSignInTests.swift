@@ -223,7 +223,7 @@ import Testing
     // `requestAccess()` reads the count before it looks for a token.
     let endCount = module.signIns.endCount
     await failure(.loginRequired) { try await party.oauth.signInSilently() }
-    let token = try await module.signIn(SignIn.Request(), since: endCount, on: nil)
+    let token = try await module.signIn(SignIn.Request(), since: endCount, on: nil)?.token
     #expect(token?.idToken != nil && !party.sandbox.requests(to: .login).isEmpty)
   }
 

@@ -175,7 +175,78 @@ import Testing
     #expect(fixture.fixture.opened.isEmpty)
   }
 
+  /// Otherwise a waiting call could read the session before the sign-out ends it, and begin a
+  /// sign-in that the sign-out no longer cancels.
+  @Test func `a sign-out has ended the session when it cancels the sign-in under way`() async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    let session = fixture.module.session
+    let ends = Locked<[Int]>([])
+    let running = Gate(isOpen: false)
+    fixture.module.signIns.start(SignIn.Request()) { _ in
+      await withTaskCancellationHandler {
+        await running.opened()
+      } onCancel: {
+        ends.withLock { $0.append(session.appEndCount) }
+      }
+      return .failure(.signInCancelled)
+    }
+    try await running.isHolding()
+    try await fixture.oauth.signOut()
+    #expect(ends.withLock(\.self) == [1])
+  }
+
+  @Test func `a sign-in that waits for a silent one does not begin after a revocation`()
+    async throws
+  {
+    let fixture = try await SessionFixture(browser: { fixture, page in
+      if page.parameters["prompt"] != "none" { try await OAuthFixture.allow(fixture, page) }
+    }).restored()
+    let module = fixture.module
+    let silent = begin { try await module.signInSilently() }
+    let page = try await fixture.fixture.isWaiting()
+    fixture.server.next(SessionEndTests.invalidGrant)
+    await failure(.invalidGrant) { try await module.refresh() }
+    let caller = begin { try await module.requestAccess() }
+    try await eventually { module.signIns.underWay?.options.isSilent == false }
+    try await module.adopt(fixture.server.issue(at: fixture.clock.now))
+    try await module.session.end(.revoked) { _ in }
+    #expect(fixture.oauth.handleRedirect(try page.redirect("error=login_required")))
+    await failure(.loginRequired) { try await silent.value }
+    await failure(.cancelled) { try await caller.value }
+    #expect(fixture.fixture.opened.count == 1 && fixture.memory == nil)
+  }
+
   // MARK: Refused sign-ins
+
+  @Test(arguments: [SQOAuthError.Code.serverError, .accessDenied])
+  func `a failed sign-in for one user ends a wait for any user only if the user refused`(
+    code: SQOAuthError.Code
+  ) async throws {
+    let fixture = try SessionFixture(browser: { fixture, page in
+      if page.parameters["login_hint"] == nil {
+        try await OAuthFixture.allow(fixture, page)
+      } else {
+        fixture.oauth.handleRedirect(try page.redirect("error=\(code.rawValue)"))
+      }
+    })
+    let module = fixture.module
+    let endCount = module.signIns.endCount
+    var options = SignInOptions()
+    options.requiresSameUser = true
+    options.loginHint = "alice"
+    await failure(code) { try await module.signIn(with: options) }
+    let same = SignIn.Request(place: .browser, options: options)
+    await failure(code) { try await module.signIn(same, since: endCount, on: nil) }
+    #expect(fixture.fixture.opened.count == 1)
+    if code == .accessDenied {
+      await failure(code) { try await module.signIn(SignIn.Request(), since: endCount, on: nil) }
+      #expect(fixture.fixture.opened.count == 1)
+    } else {
+      let gain = try await module.signIn(SignIn.Request(), since: endCount, on: nil)
+      #expect(gain?.token.accessToken == "T1" && fixture.fixture.opened.count == 2)
+    }
+  }
 
   @Test func `a late caller does not ask again if the user has denied access`() async throws {
     let fixture = try await SessionFixture(browser: { fixture, page in

@@ -165,6 +165,70 @@ import Testing
     #expect(fixture.requests.last == "GET /x T2")
   }
 
+  @Test func `a repeated grant with an app's assertion lets no waiting request continue`()
+    async throws
+  {
+    let fixture = try SessionFixture(change: {
+      $0.grantAssertionSource = AssertionSource { _ in "an assertion for any user" }
+    })
+    fixture.api { _ in WebResponse(status: 200) }
+    try await fixture.module.requestAccessTokenByAssertion()
+    fixture.clock.advance(by: 3600)
+    let renewal = Gate(isOpen: false)
+    fixture.server.next({ _ in
+      await renewal.pass()
+      return WebResponse(status: 503)
+    })
+    let request = begin { try await Way.send.run(in: fixture) }
+    try await renewal.isHolding()
+    #expect(try await fixture.module.requestAccessTokenByAssertion().accessToken == "T2")
+    await failure(.sessionReplaced) { try await request.value }
+    renewal.open()
+    #expect(fixture.apiRequests.isEmpty)
+  }
+
+  @Test func `a request goes on after its own sign-in even if the token is refreshed at once`()
+    async throws
+  {
+    let fixture = try await restored()
+    fixture.clock.advance(by: 3600)
+    fixture.server.next(SessionEndTests.invalidGrant)
+    fixture.server.signInGate.close()
+    // The request learns of the sign-in's end only after another caller's refresh.
+    let executor = HoldingExecutor()
+    let (module, origin) = (fixture.module, try ResourceOrigin("https://api.example"))
+    let request = Task(executorPreference: executor) {
+      try await module.addressedAccess(for: origin)
+    }
+    try await fixture.server.signInGate.isHolding()
+    try await executor.rests()
+    executor.hold()
+    fixture.server.signInGate.open()
+    try await eventually { fixture.memory == "T2 R2" }
+    #expect(try await module.refresh().accessToken == "T3")
+    executor.letGo()
+    #expect(try await request.value.token.accessToken == "T2")
+    #expect(fixture.fixture.opened.count == 1)
+  }
+
+  @Test func `a token from before another sign-in is sent only for the user whom it names`()
+    async throws
+  {
+    let fixture = try await signedIn()
+    let (module, session) = (fixture.module, fixture.module.session)
+    let alice = session.owner
+    try await signIn("alice", "A2", in: fixture)
+    let token = try #require(session.token)
+    try await signIn("bob", "B1", in: fixture)
+    let origin = try ResourceOrigin("https://api.example")
+    let bob = session.owner
+    failure(.sessionReplaced) { try module.addressedToken(token, at: origin, of: bob) }
+    // The last user has no ID token, so only the counts tell that the request is not this user's.
+    try await fixture.oauth.signIn()
+    let use = try module.addressedToken(token, at: origin, of: alice)
+    #expect(use.token == token && use.owner?.permits(session.owner) == false)
+  }
+
   @Test(arguments: ["alice", "bob"])
   func `a refused request is sent again with the token of a later sign-in only for the same user`(
     user: String

@@ -192,6 +192,28 @@ import Testing
     #expect(world.fixture.opened.count == 1)
   }
 
+  @Test func `a demand is met by its own sign-in even if the token is refreshed at once`()
+    async throws
+  {
+    let oauth = world.oauth
+    let error = try await refusal(#"Bearer error="insufficient_scope", scope="write""#)
+    world.server.next(SessionEndTests.invalidGrant)
+    await failure(.invalidGrant) { try await oauth.refresh() }
+    world.server.signInGate.close()
+    let executor = HoldingExecutor()
+    let caller = Task(executorPreference: executor) {
+      try await oauth.requestAccess(answering: error)
+    }
+    try await world.server.signInGate.isHolding()
+    try await executor.rests()
+    executor.hold()
+    world.server.signInGate.open()
+    try await eventually { world.memory == "T2 R2" }
+    #expect(try await oauth.refresh().accessToken == "T3")
+    executor.letGo()
+    #expect(try await caller.value.accessToken == "T2")
+  }
+
   @Test func `a user who cancels the sign-in keeps the old token`() async throws {
     let world = try SessionFixture(browser: { _, _ in
       throw SQOAuthError(.cancelled, "the user closed the window")

@@ -25,9 +25,9 @@ package struct RequestOwner: Sendable, Hashable {
   /// The sign-in's identifier in the record, ``AccountRecord/session``.
   let name: String?
   /// The series of sign-ins to which the sign-in belongs; `nil` if nobody was signed in.
-  package fileprivate(set) var series: SignInSeries?
+  package internal(set) var series: SignInSeries?
   /// The party that the token acts for; `nil` if unknown.
-  fileprivate(set) var party: Party?
+  var party: Party?
 }
 
 extension RequestOwner {
@@ -39,8 +39,14 @@ extension RequestOwner {
   func permits(_ later: RequestOwner) -> Bool {
     guard later.appEndCount == appEndCount else { return false }
     if let party, let other = later.party { return party == other }
-    if later.ends == ends && later.replacements == replacements { return true }
+    if lasts(until: later) { return true }
     return series?.first != nil && series == later.series
+  }
+
+  /// Returns whether no other sign-in has begun, and the session has not ended, until a later
+  /// moment.
+  func lasts(until later: RequestOwner) -> Bool {
+    later.ends == ends && later.replacements == replacements
   }
 
   /// Returns whether a later moment's token certainly comes from this sign-in or acts for the same
@@ -51,7 +57,7 @@ extension RequestOwner {
 
   /// Returns whether the sign-in of a later moment is this one, whoever signed in.
   func isSameSignIn(as later: RequestOwner) -> Bool {
-    later.ends == ends && later.replacements == replacements && later.name == name
+    lasts(until: later) && later.name == name
   }
 
   /// Returns this owner or, if nobody is signed in, the next one of a series of sign-ins.
@@ -70,14 +76,19 @@ extension RequestOwner {
     if let party, let other = signedIn.party, party != other { return self }
     return signedIn
   }
+
+  /// Returns the owner after a sign-in that the request itself needed, and that got a token.
+  ///
+  /// The session may have refreshed the token since, or may even be another user's.
+  func following(_ gain: SignIn.Gain) -> RequestOwner { gain.owner.map(following) ?? self }
 }
 
 extension RequestOwner.Party {
   /// Reads the party of a record; `nil` if the record does not say for whom its token acts.
-  fileprivate init?(_ record: AccountRecord) {
-    if let idToken = record.token.idToken {
-      self = .user(SignInUser(idToken))
-    } else if let grant = record.grant {
+  init?(_ record: AccountRecord) {
+    if let user = Self(record.token) {
+      self = user
+    } else if let grant = record.grant, !grant.takesPartyFromSource {
       self = .client(
         id: record.clientID, server: record.issuer ?? record.tokenEndpoint,
         grantType: grant.grantType, grant.assertion)
@@ -85,49 +96,18 @@ extension RequestOwner.Party {
       return nil
     }
   }
-}
 
-extension TokenSession {
-  /// Who is signed in now.
-  package var owner: RequestOwner { decide(\.owner) }
-
-  /// Who is signed in now, and the record with the current token, read together.
-  package var ownerAndRecord: (RequestOwner, AccountRecord?) { decide { ($0.owner, $0.record) } }
-
-  /// Returns who a token belongs to; `nil` if it is not the current token.
-  func owner(of token: SQToken) -> RequestOwner? {
-    decide { state in
-      guard let current = state.token, current.isSame(as: token) else { return nil }
-      return state.owner
-    }
-  }
-
-  /// Returns who is signed in now, as the owner of a token that was current a moment ago.
-  ///
-  /// If the token is no longer current, its party and its series are unknown. The counts still judge
-  /// it: because they only grow, equal counts mean that no other sign-in has come in between.
-  func owner(with token: SQToken) -> RequestOwner {
-    if let owner = owner(of: token) { return owner }
-    var owner = owner
-    (owner.party, owner.series) = (nil, nil)
-    return owner
+  /// Reads the user of a token; `nil` if no validated ID token names one.
+  init?(_ token: SQToken) {
+    guard let idToken = token.idToken else { return nil }
+    self = .user(SignInUser(idToken))
   }
 }
 
-extension SessionState {
-  /// Who is signed in now.
-  var owner: RequestOwner {
-    RequestOwner(
-      ends: ends, appEndCount: appEndCount, replacements: replacements,
-      isSignedIn: record != nil, name: record?.session, series: record.map(series),
-      party: record.flatMap { RequestOwner.Party($0) })
-  }
-
-  /// Returns the series to which the sign-in of a record belongs.
-  private func series(of record: AccountRecord) -> SignInSeries {
-    guard let continued, continued.name == record.session else {
-      return SignInSeries(first: record.session)
-    }
-    return continued.series
+extension AccountRecord.Grant {
+  /// Whether the configuration's source of assertions names the party, so that it may name another
+  /// one each time.
+  fileprivate var takesPartyFromSource: Bool {
+    grantType == JWTAssertion.grantType && assertion == nil
   }
 }
