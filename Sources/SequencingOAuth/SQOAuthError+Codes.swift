@@ -197,7 +197,7 @@ extension SQOAuthError.Code {
   /// The request was not sent, because it belongs to the earlier user. It is sent if both users have
   /// an ID token that shows that they are the same, or if the new sign-in demanded the same user
   /// (``SignInOptions/requiresSameUser``). A revocation has revoked the tokens of the earlier user
-  /// only.
+  /// only, or none if the error of a logout has a ``SQOAuthError/cause``.
   public static let sessionReplaced = Self(rawValue: "session_replaced")
   /// The client's or the account's key could not sign, or the client's assertion source provided no
   /// assertion for this server, so the request was not sent.

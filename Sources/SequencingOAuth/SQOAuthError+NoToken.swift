@@ -39,6 +39,15 @@ extension SQOAuthError {
         + "because it belongs to the previous sign-in")
   }
 
+  /// The error of a revocation that found a later sign-in; `cause` is the reason why the server did
+  /// not revoke the earlier sign-in's tokens.
+  static func signInReplaced(ofAccount id: String, cause: SQOAuthError? = nil) -> SQOAuthError {
+    SQOAuthError(
+      .sessionReplaced,
+      "another user may have signed in to the account \"\(id.printable)\" meanwhile, and that "
+        + "sign-in stays", cause: cause)
+  }
+
   /// The error if the app passes neither an access token nor a refresh token.
   static let emptyToken = SQOAuthError(
     .notAuthorized, "there is no token to continue with: sign the user in")

@@ -17,12 +17,13 @@ extension AccountOperations {
   /// belongs to another client or server, the browser does not open: neither the user's ID token
   /// nor the tokens to revoke are sent to a server that did not issue them.
   ///
-  /// If `revokesTokens` is `true` and another process has signed a user in, the server revokes only
-  /// the tokens of the earlier sign-in. There is no logout then, and the session continues with the
-  /// new sign-in.
+  /// If `revokesTokens` is `true` and another user has signed in before the revocation ends, here or
+  /// in another process, only the tokens of the earlier sign-in are revoked. There is no logout then,
+  /// even if the revocation fails, and the session continues with the new sign-in.
   ///
   /// - Throws: ``SQOAuthError``, after the tokens have left memory:
-  ///   ``SQOAuthError/Code/sessionReplaced`` if the session continues with a new sign-in;
+  ///   ``SQOAuthError/Code/sessionReplaced`` if the session continues with a new sign-in; its
+  ///   ``SQOAuthError/cause`` is the error of the revocation, if that failed;
   ///   ``SQOAuthError/Code/endSessionUnsupported`` if the provider cannot log users out;
   ///   ``SQOAuthError/Code/invalidConfiguration`` if the account belongs to another client or
   ///   server than the registered one, so that the user is still logged in at the account's
@@ -43,14 +44,8 @@ extension AccountOperations {
       ? await AuthorizationModule.failure { () throws(SQOAuthError) in
         try await module.session.restore(for: settings)
       } : nil
-    let record = module.session.record
-    let revocation =
-      revokesTokens
-      ? await AuthorizationModule.failure { () throws(SQOAuthError) in
-        try await module.revoke(by: settings)
-      } : nil
-    // The account now belongs to a sign-in that this call is not about.
-    if let revocation, revocation.code == .sessionReplaced { throw revocation }
+    let (record, owner) = module.session.decide { ($0.record, $0.owner) }
+    let revocation = revokesTokens ? try await module.revocationFailure(of: owner, settings) : nil
     // Forget the account before the logout: a program may exit when the logout fails, and must not
     // leave the account in the store.
     let forgotten = await module.forgetSession().wait()
@@ -98,6 +93,29 @@ extension AuthorizationModule {
         + "provider"
       throw error
     }
+  }
+
+  /// Revokes the tokens; returns the reason if that failed.
+  ///
+  /// - Throws: ``SQOAuthError/Code/sessionReplaced`` if the account now belongs to a later sign-in
+  ///   than the owner's, which this logout is not about.
+  fileprivate func revocationFailure(
+    of owner: RequestOwner, _ settings: ClientContext.Settings
+  ) async throws(SQOAuthError) -> SQOAuthError? {
+    let failure = await Self.failure { () throws(SQOAuthError) in try await revoke(by: settings) }
+    if let failure {
+      if failure.code == .sessionReplaced { throw failure }
+      // A failed revocation takes over nothing from the store.
+      await session.lookAtStore()
+    }
+    let current = session.owner
+    guard current.isSignedIn, !owner.lasts(until: current) else { return failure }
+    var error = SQOAuthError.signInReplaced(ofAccount: accountID, cause: failure)
+    let result =
+      failure.map { "the tokens of the earlier sign-in were not revoked (\($0.message))" }
+      ?? "the server has revoked the tokens of the earlier sign-in"
+    error.message = "\(result): \(error.message)"
+    throw error
   }
 
   fileprivate static func failure(

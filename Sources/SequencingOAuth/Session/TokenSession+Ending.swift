@@ -47,8 +47,7 @@ extension TokenSession {
   /// If `work` fails, the session does not end. If there is no token in memory or in the store, the
   /// call does nothing.
   ///
-  /// - Throws: ``SQOAuthError/Code/sessionReplaced`` if another process has signed a user in: `work`
-  ///   got the earlier sign-in's record, and the session continues with the new sign-in.
+  /// - Throws: ``SQOAuthError/Code/sessionReplaced`` as ``conditionallyEnd(_:if:)`` does.
   package func end(
     _ reason: SessionEnd, after work: (AccountRecord) async throws(SQOAuthError) -> Void
   ) async throws(SQOAuthError) {
@@ -61,14 +60,18 @@ extension TokenSession {
   /// Ends the session if `isOver` returns `true` for its record; no renewal runs in the meantime.
   ///
   /// If `isOver` fails, the session does not end. If there is no token in memory or in the store,
-  /// the call does nothing.
+  /// the call does nothing. If the store has the sign-in of another client, the session ends in
+  /// memory only.
   ///
-  /// - Throws: ``SQOAuthError/Code/sessionReplaced`` if another process has signed a user in:
-  ///   `isOver` got the earlier sign-in's record, and the session continues with the new sign-in.
+  /// - Throws: ``SQOAuthError/Code/sessionReplaced`` if another process has signed a user in, or if
+  ///   another user signed in while the call waited for a change of the token: `isOver` got the
+  ///   earlier sign-in's record, and the session continues with the new sign-in.
   package func conditionallyEnd(
     _ reason: SessionEnd, if isOver: (AccountRecord) async throws(SQOAuthError) -> Bool
   ) async throws(SQOAuthError) {
-    guard let (held, change) = try await reserve() else { return }
+    let (asked, owner) = decide { ($0.record, $0.owner) }
+    guard let (held, current, change) = try await reserve() else { return }
+    let earlier = owner.permits(current) ? nil : asked
     let account = account
     defer {
       decide { $0.end(change) }
@@ -76,13 +79,23 @@ extension TokenSession {
       change.finish()
     }
     try await account.leased { _ throws(SQOAuthError) in
+      if let earlier {
+        _ = try await isOver(earlier)
+        throw .signInReplaced(ofAccount: account.id)
+      }
       let (record, next) = await newest(held, in: account)
       let isOver = try await isOver(record)
-      if let next, takeOver(next, by: change, in: account) { throw .replaced(account.id) }
+      if let next, takeOver(next, by: change, in: account) {
+        throw .signInReplaced(ofAccount: account.id)
+      }
       guard isOver else { return }
       let erased = decide { state -> StoreWrites.PendingWrite? in
         guard state.isCurrent(change) else { return nil }
         _ = state.end(reason, isByApp: true)
+        guard next == nil else {
+          account.sawNothing()
+          return nil
+        }
         return account.add(.erase)
       }
       if let erased { try await account.made(erased).get() }
@@ -96,15 +109,15 @@ extension TokenSession {
   ) async -> (AccountRecord, next: AccountRecord?) {
     guard case .success(let stored?) = await account.look(), account.prefers(stored, to: held)
     else { return (held, nil) }
-    let isNext = stored.isOfAnotherSignIn(than: held) && (try? context.check(stored)) != nil
-    return isNext ? (held, stored) : (stored, nil)
+    return stored.isOfAnotherSignIn(than: held) ? (held, stored) : (stored, nil)
   }
 
   /// Takes over the record of another process's sign-in; returns `false` if the change was
-  /// invalidated.
+  /// invalidated, or if the record is of another client or server.
   private func takeOver(
     _ next: AccountRecord, by change: TokenChange, in account: StoredAccount
   ) -> Bool {
+    guard (try? context.check(next)) != nil else { return false }
     let now = now
     return decide { state in
       guard state.isCurrent(change) else { return false }
@@ -114,26 +127,19 @@ extension TokenSession {
     }
   }
 
-  /// Starts a change, so that no other caller changes the token until the change ends.
+  /// Starts a change, so that no other caller changes the token until the change ends; returns the
+  /// record and its owner, too.
   ///
   /// Returns `nil` if there is no token in memory or in the store.
-  private func reserve() async throws(SQOAuthError) -> (AccountRecord, TokenChange)? {
+  private func reserve() async throws(SQOAuthError) -> (AccountRecord, RequestOwner, TokenChange)? {
     while true {
       try await waitForChange()
       if token == nil, try await !restore() { return nil }
-      let reserved = decide { state -> (AccountRecord, TokenChange)? in
+      let reserved = decide { state -> (AccountRecord, RequestOwner, TokenChange)? in
         guard let record = state.record, state.changeUnderWay == nil else { return nil }
-        return (record, state.beginTakeover().0)
+        return (record, state.owner, state.beginTakeover().0)
       }
       if let reserved { return reserved }
     }
-  }
-}
-
-extension SQOAuthError {
-  fileprivate static func replaced(_ id: String) -> SQOAuthError {
-    SQOAuthError(
-      .sessionReplaced,
-      "another process signed a user in to the account \"\(id.printable)\", and that sign-in stays")
   }
 }

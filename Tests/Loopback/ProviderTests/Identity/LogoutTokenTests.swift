@@ -268,6 +268,27 @@ import Testing
     }
   }
 
+  @Test func `a logout token ends the named sign-in although another client's replaced it`()
+    async throws
+  {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let named = try await party.record("one")
+    let store = MemoryTokenStore()
+    await store.save(named)
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let configuration = try #require(party.oauth.module.configuration)
+    let module = try await manager.account(configuration, id: "one")
+    let other = AccountRecord(
+      id: "one", clientID: "another-client", issuer: named.issuer, session: "other",
+      token: SQToken(accessToken: "other", refreshToken: "O"))
+    await store.save(other)
+    let text = try party.logoutToken()
+    #expect(try await manager.handleLogoutToken(text, for: configuration) == ["one"])
+    #expect(module.currentToken == nil)
+    #expect(await store.load("one") == other)
+  }
+
   @Test func `a token for one client does not end another client's sessions`() async throws {
     let party = try await OpenIDFixture(.es256) { options in
       options.clients.append(SandboxClient(id: "second", secret: OpenIDFixture.secret))

@@ -118,6 +118,80 @@ struct ReplacedSessionTests {
     #expect(await fixture.store.content() == "T2 R2")
   }
 
+  @Test func `a revocation that waits for a refresh revokes only the tokens of its own user`()
+    async throws
+  {
+    let fixture = try await replaced()
+    try revoking(fixture)
+    let module = fixture.module
+    fixture.store.loading.close()
+    let caller = begin { try await module.token() }
+    try await fixture.store.loading.isHolding()
+    let revocation = begin { try await module.revoke() }
+    fixture.store.loading.open()
+    #expect(try await caller.value.accessToken == "T2")
+    await failure(.sessionReplaced) { try await revocation.value }
+    #expect(revoked(fixture) == ["R1", "T1"])
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `a revocation revokes its own tokens although the store has another client's sign-in`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(
+      Self.record(fixture.server.issue(at: fixture.clock.now), "first"))
+    try await fixture.module.restore()
+    await fixture.store.memory.save(
+      AccountRecord(
+        id: "default", clientID: "other", session: "second",
+        token: fixture.server.issue(at: fixture.clock.now)))
+    try revoking(fixture)
+    try await fixture.module.revoke()
+    #expect(revoked(fixture) == ["R1", "T1"])
+    #expect(await fixture.observer.words(1) == ["ended revoked"])
+    #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  /// The server fails, or it revokes no tokens.
+  @Test(arguments: [true, false])
+  func `a logout whose revocation fails does not sign another process's user out`(
+    isSupported: Bool
+  ) async throws {
+    let fixture = try await replaced()
+    if isSupported { try revoking(fixture, status: 503) }
+    let error = await failure(.sessionReplaced) {
+      try await fixture.oauth.endSession(revokesTokens: true)
+    }
+    let cause = error?.cause as? SQOAuthError
+    #expect((cause?.code == .revocationUnsupported) == !isSupported)
+    #expect(error?.message.contains("were not revoked (\(cause?.message ?? ""))") == true)
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(fixture.fixture.opened.isEmpty)
+  }
+
+  @Test func `a logout does not sign out a user who signs in during the revocation`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let revoking = Gate(isOpen: false)
+    try self.revoking(fixture)
+    fixture.fixture.http.answer { [server = fixture.server] request in
+      guard request.url.path() == "/revoke" else { return try await server.answer(request) }
+      await revoking.pass()
+      return WebResponse(status: 200)
+    }
+    let oauth = fixture.oauth
+    let logout = begin { try await oauth.endSession(revokesTokens: true) }
+    try await revoking.isHolding()
+    #expect(try await oauth.signIn().accessToken == "T2")
+    revoking.open()
+    await failure(.sessionReplaced) { try await logout.value }
+    #expect(fixture.memory == "T2 R2" && fixture.fixture.opened.count == 1)
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
   @Test func `a logout that revokes the previous user's tokens does not log the new user out`()
     async throws
   {
