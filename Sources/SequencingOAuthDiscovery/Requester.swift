@@ -31,8 +31,9 @@ struct Requester: Sendable {
     user = record?.token.idToken.map(SignInUser.init)
     issuer = record?.issuer
     // Such a client gets its tokens again by itself, and no sign-in can bring another user. An
-    // assertion in the record may name a user.
-    let isOfClient = record?.grant.map { $0.assertion == nil } ?? false
+    // assertion, of the app or of a source, may name a user.
+    let isOfClient =
+      record?.grant?.grantType == AccountRecord.Grant.clientCredentials(scope: nil).grantType
     party = owner.series.map { isOfClient ? .client : .user($0) }
   }
 
