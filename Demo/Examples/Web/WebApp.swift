@@ -96,7 +96,7 @@ struct WebApp: Sendable {
       defer { accounts.release(id: id) }
       do {
         try await account.revoke()
-      } catch where error.code == .sessionReplaced {
+      } catch let error where error.code == .sessionReplaced {
         // The user has signed in again elsewhere. That sign-in stays.
       } catch {
         // Sign the user out here even if the server cannot revoke the tokens.
