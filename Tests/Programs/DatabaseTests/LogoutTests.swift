@@ -32,6 +32,8 @@ import Testing
     #expect(try await stores[0].list() == broken)
     // Each page begins after the previous page, even if the previous page's last record is broken.
     var seen: [String] = []
+    // A lease that is not given back yet keeps a record of the ended sign-in out.
+    await (stores[0] as? any SharedTokenStore)?.flush()
     for id in whole { try await stores[0].save(try await party.record(id)) }
     try await stores[1].forEachEntry(pageSize: 2) { seen.append($0.id) }
     #expect(seen == Self.ids)
