@@ -197,8 +197,9 @@ import Testing
     // The request learns of the sign-in's end only after another caller's refresh.
     let executor = HoldingExecutor()
     let (module, origin) = (fixture.module, try ResourceOrigin("https://api.example"))
+    let owner = module.session.owner
     let request = Task(executorPreference: executor) {
-      try await module.addressedAccess(for: origin)
+      try await module.addressedAccess(for: origin, of: owner)
     }
     try await fixture.server.signInGate.isHolding()
     try await executor.rests()
