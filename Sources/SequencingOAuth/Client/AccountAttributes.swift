@@ -1,5 +1,9 @@
+import SQBasics
+
 /// The app's values that are stored with an account, and whether the store's record has them.
-package struct AccountAttributes: Sendable {
+///
+/// They may contain secrets of the app.
+package struct AccountAttributes: Sendable, Redacted {
   private(set) var values: [String: String] = [:]
   /// Whether the app has set values since the last record was sent to the store.
   private var areNew = false
