@@ -215,3 +215,8 @@ def _children(process: int) -> list[int]:
             # A thread has just ended, and its children now belong to another thread.
             pass
     return []
+
+
+def _texts(folder: Path) -> list[str]:
+    return [file.read_text(encoding="utf-8", errors="replace").strip()
+            for file in sorted(folder.iterdir())]

@@ -169,7 +169,9 @@ import Testing
     async throws
   {
     let fixture = try SessionFixture(change: {
-      $0.grantAssertionSource = AssertionSource { _ in "an assertion for any user" }
+      $0.grantAssertionSource = AssertionSource { audience in
+        try await MadeKeys.key(for: .es256).sign(["aud": .string(audience)])
+      }
     })
     fixture.api { _ in WebResponse(status: 200) }
     try await fixture.module.requestAccessTokenByAssertion()
@@ -197,6 +199,7 @@ import Testing
     // The request learns of the sign-in's end only after another caller's refresh.
     let executor = HoldingExecutor()
     let (module, origin) = (fixture.module, try ResourceOrigin("https://api.example"))
+    try module.allowTokens(at: "https://api.example")
     let owner = module.session.owner
     let request = Task(executorPreference: executor) {
       try await module.addressedAccess(for: origin, of: owner)
