@@ -224,7 +224,7 @@ struct SignInArguments: Sendable {
     return try options.rebuilt()
   }
 
-  /// Returns these options with another client secret than the one that the user gave, or with none.
+  /// Returns these options with another client secret than the given secret, or with none.
   func with(secret: String?) -> SignInArguments {
     var options = self
     options.secret = secret.map { Secret(.clientSecret, $0) }

@@ -32,8 +32,7 @@ struct Requester: Sendable {
     issuer = record?.issuer
     // Such a client gets its tokens again by itself, and no sign-in can bring another user. An
     // assertion, of the app or of a source, may name a user.
-    let isOfClient =
-      record?.grant?.grantType == AccountRecord.Grant.clientCredentials(scope: nil).grantType
+    let isOfClient = record?.grant?.isClientCredentials ?? false
     party = owner.series.map { isOfClient ? .client : .user($0) }
   }
 

@@ -13,7 +13,7 @@ package final class ClientContext: Sendable {
   /// The configuration and the environment at one moment.
   ///
   /// The app may register another client at any time. So an operation reads both only once: the
-  /// client that gets a token must be the one that was compared with the token's record.
+  /// client that gets a token must be the client that was compared with the token's record.
   package struct Settings: Sendable {
     let configuration: Result<ClientConfiguration, SQOAuthError>
     let environment: ClientEnvironment

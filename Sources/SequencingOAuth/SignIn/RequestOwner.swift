@@ -55,7 +55,7 @@ extension RequestOwner {
     permits(later) && (isSameSignIn(as: later) || party != nil && party == later.party)
   }
 
-  /// Returns whether the sign-in of a later moment is this one, whoever signed in.
+  /// Returns whether the sign-in of a later moment is this sign-in, for any user.
   func isSameSignIn(as later: RequestOwner) -> Bool {
     lasts(until: later) && later.name == name
   }

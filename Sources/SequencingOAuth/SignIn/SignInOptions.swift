@@ -86,7 +86,7 @@ public struct SignInOptions: Sendable, Hashable {
 
   /// Whether the sign-in must be by the user of the account's ID token; `false` by default.
   ///
-  /// The user is the one that the account has when the sign-in begins: in memory, or in the store
+  /// The user is that of the account when the sign-in begins: in memory, or in the store
   /// if the stored token is from the same authorization server. If the session ends during the
   /// sign-in, for example because the server refuses the refresh token, the user stays required. An
   /// account whose session has ended before, for example by a sign-out, has no user, so any user

@@ -83,7 +83,7 @@ public struct LogoutToken: Sendable, Hashable {
     else { return false }
     // Without a session, the token names all sessions of the user.
     guard let sessionID else { return true }
-    // A provider may send the session in logout tokens only. If this session is the one that ended,
+    // A provider may send the session in logout tokens only. If it is the session of this account,
     // the user must not stay signed in.
     guard let own = record.providerSessionID else { return subject != nil }
     return own == sessionID

@@ -104,7 +104,7 @@ extension AccountManager {
     return try await finishSignIn(signIn, redirect: redirect, configuration, id: id)
   }
 
-  /// Returns the grant of a sign-in; `scope` is the one that its options set, or `nil`.
+  /// Returns the grant of a sign-in; `scope` is the scope that its options set, or `nil`.
   func grant(
     _ configuration: ClientConfiguration, scope: String?
   ) async throws(SQOAuthError) -> WebCodeGrant {

@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test
-  func `cancelling a sign-in with pages also cancels the silent one that it waits for`()
+  func `cancelling a sign-in with pages also cancels the silent sign-in before it`()
     async throws
   {
     let party = try await OpenIDFixture(.es256)
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test
-  func `a silent sign-in is the one under way again if the one that waits for it is cancelled`()
+  func `a silent sign-in is under way again if the sign-in that waits for it is cancelled`()
     async throws
   {
     let party = try await OpenIDFixture(.es256)

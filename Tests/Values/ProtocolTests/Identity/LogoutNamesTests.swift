@@ -71,7 +71,7 @@ import Testing
     #expect(try !logout("alice", "s1").names(record))
   }
 
-  /// The account's session may be the one that ended.
+  /// The account's session may be the ended session.
   @Test func `an account whose session is unknown is named by a logout token for its user`()
     throws
   {

@@ -53,7 +53,7 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
-  @Test func `while an erasure is repeated, no caller is told that the user is signed out`()
+  @Test func `while an erasure is repeated, no caller gets the error of a signed-out user`()
     async throws
   {
     await store(session: "first")
