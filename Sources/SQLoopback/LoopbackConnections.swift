@@ -7,6 +7,10 @@ import SQBasics
 final class LoopbackConnections: EventHandler, @unchecked Sendable {
   /// The time that clients have to receive the rest of their answers when the server stops.
   private static let stopGrace: Duration = .seconds(1)
+  /// The maximum number of connections to accept before messages and other sockets get their turn.
+  ///
+  /// A program that connects as fast as the server accepts could otherwise keep the thread forever.
+  private static let turns = 64
   /// The pause before accepting connections again after the process ran out of file descriptors.
   private static let acceptPause: Duration = .milliseconds(100)
 
@@ -53,7 +57,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
       connection.serve(ready.events, scratch, now: now)
       update(connection)
     }
-    if sockets.contains(where: { $0.socket == listener }) { acceptAll(now: now) }
+    if sockets.contains(where: { $0.socket == listener }) { acceptArrived(now: now) }
     prepareNext()
   }
 
@@ -139,7 +143,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
   private func serveArrived() {
     for _ in 0..<64 {
       let now = Monotonic.now()
-      var hasServed = acceptsAgain == Monotonic.never && acceptAll(now: now)
+      var hasServed = acceptsAgain == Monotonic.never && acceptArrived(now: now)
       for connection in Array(all.values) {
         if connection.serve(connection.interest, scratch, now: now) { hasServed = true }
         update(connection)
@@ -150,13 +154,13 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
 
   // MARK: Accepting
 
-  /// Accepts all connections that have arrived; returns whether there was one.
+  /// Accepts the connections that have arrived, up to a limit; returns whether there was one.
   @discardableResult
-  private func acceptAll(now: UInt64) -> Bool {
+  private func acceptArrived(now: UInt64) -> Bool {
     var hasAccepted = false
-    while let listener {
-      guard let accepted = Sockets.accept(listener) else {
-        if Sockets.hasNoRoom { pauseAccepting(listener, now: now) }
+    for _ in 0..<Self.turns {
+      guard let listener, let accepted = Sockets.accept(listener) else {
+        if let listener, Sockets.hasNoRoom { pauseAccepting(listener, now: now) }
         break
       }
       hasAccepted = true

@@ -58,7 +58,7 @@ struct RequestHead: Redacted {
     var value = line[line.index(after: colon)...]
     while let byte = value.first, byte.isBlank { value = value.dropFirst() }
     while let byte = value.last, byte.isBlank { value = value.dropLast() }
-    return (ASCII.lowercased(line[..<colon]), String(decoding: value, as: UTF8.self))
+    return (ASCII.lowercased(line[..<colon]), String(streamSafe: value))
   }
 
   /// Returns the values of all fields with a name, which must be in lower case.

@@ -22,6 +22,8 @@ package final class HTTP2Server: EventHandler {
     var isEmptied: OneShot<Void>?
   }
 
+  /// The maximum number of connections to accept before the loop's other sockets get their turn.
+  private static let turns = 64
   /// The pause in accepting connections when the process is out of file descriptors, in
   /// nanoseconds.
   private static let acceptPause: UInt64 = 100_000_000
@@ -100,12 +102,17 @@ package final class HTTP2Server: EventHandler {
     let (isListener, place) = state.withLock {
       ($0.listener == socket, $0.connections[socket]?.place)
     }
-    if isListener { acceptAll(socket) }
+    if isListener { acceptArrived(socket) }
     if let place { act(at: place) { $0.read() } }
   }
 
-  private func acceptAll(_ listener: Int32) {
-    while let accepted = Sockets.accept(listener) {
+  /// Accepts the connections that have arrived, up to a limit, so that others get their turn.
+  private func acceptArrived(_ listener: Int32) {
+    for _ in 0..<Self.turns {
+      guard let accepted = Sockets.accept(listener) else {
+        if !Sockets.wouldBlock { pauseAccepting(listener) }
+        return
+      }
       makeRoom()
       let place = state.withLock { state -> HTTP2ServerConnection.Place? in
         state.lastNumber += 1
@@ -122,7 +129,6 @@ package final class HTTP2Server: EventHandler {
       }
       if let place { act(at: place) { $0.read() } }
     }
-    if !Sockets.wouldBlock { pauseAccepting(listener) }
   }
 
   /// Closes the connection that has had no request for the longest time, if too many are open.

@@ -52,7 +52,7 @@ extension HTTP2ServerConnection: HTTP2SessionOwner {
     // No handler needs the trailers of a request.
     guard streams[stream]?.exchange == nil else { return true }
     streams[stream]?.fields.append(
-      (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+      (String(decoding: name, as: UTF8.self), String(streamSafe: value)))
     return true
   }
 

@@ -76,7 +76,7 @@ private struct LinkReader {
     var text: [UInt8] = []
     while let byte = rest.popFirst() {
       switch byte {
-      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+      case UInt8(ascii: "\""): return String(streamSafe: text)
       case UInt8(ascii: "\\"):
         guard let escaped = rest.popFirst() else { return nil }
         text.append(escaped)

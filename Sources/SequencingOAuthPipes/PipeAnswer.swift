@@ -7,6 +7,10 @@ struct PipeAnswer: Sendable {
   let response: WebResponse
   /// The parsed content; `nil` if it is not JSON, but the app's decoder may still accept it.
   let json: JSONValue?
+  /// The JSON for the app's decoder; strings with too many combining marks in a row are repaired.
+  ///
+  /// Such an answer is not rejected, because one user's text must not hide all other texts.
+  private let text: Data
   private let decoder: JSONDecoder
 
   /// Parses a response; an empty response counts as `null`.
@@ -18,12 +22,13 @@ struct PipeAnswer: Sendable {
   ) async throws(PipeError) {
     self.response = response
     self.decoder = decoder
+    let body = response.body.isEmpty ? Data("null".utf8) : response.body
     do throws(JSONFailure) {
-      json = try await JSONReader.valueWithPauses(of: Self.text(response), .answer) {
+      (json, text) = try await JSONReader.repairedWithPauses(of: body, .answer) {
         Task.isCancelled || interruption.isRaised
       }
     } catch .malformed where decoder.allowsJSON5 || decoder.assumesTopLevelDictionary {
-      json = nil
+      (json, text) = (nil, body)
     } catch .cancelled {
       throw .cancelled
     } catch {
@@ -37,7 +42,7 @@ struct PipeAnswer: Sendable {
   func value<Value: Decodable>(_ type: Value.Type) throws(PipeError) -> Value {
     if let value = json?.undecoded(type) { return value }
     do {
-      return try decoder.decode(type, from: Self.text(response))
+      return try decoder.decode(type, from: text)
     } catch let error as DecodingError {
       throw Self.unreadable("the \(Self.name) is not JSON of the expected form\(Self.field(error))")
     } catch {
@@ -47,10 +52,6 @@ struct PipeAnswer: Sendable {
   }
 
   private static let name = "API's answer"
-
-  private static func text(_ response: WebResponse) -> Data {
-    response.body.isEmpty ? Data("null".utf8) : response.body
-  }
 
   private static func unreadable(_ message: String, _ cause: (any Error)? = nil) -> PipeError {
     .unreadable(SQOAuthError(.invalidResponse, message, cause: cause))

@@ -24,6 +24,9 @@ public struct PipeConfiguration: Sendable {
   /// The maximum size of a response that is read into memory, in bytes; 16 MiB by default.
   public var maximumResponseBytes: Int64 = 16 << 20
   /// A closure that creates a decoder; the SDK calls it once for each response.
+  ///
+  /// If the decoder allows JSON5, the SDK's limits do not apply to a response that is not plain
+  /// JSON.
   public var decoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
   /// A closure that creates an encoder; the SDK calls it once for each record.
   public var encoder: @Sendable () -> JSONEncoder = { JSONEncoder() }

@@ -38,6 +38,6 @@ final class RunningOperations: Sendable {
   }
 
   private func end(_ id: Int) {
-    state.withLock { _ = $0.operations.removeValue(forKey: id) }
+    _ = state.withLock { $0.operations.removeValue(forKey: id) }
   }
 }

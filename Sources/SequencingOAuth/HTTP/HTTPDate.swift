@@ -15,6 +15,7 @@ package enum HTTPDate {
   /// Returns the date, or `nil` if the text is not a date; `now` sets the century of a two-digit
   /// year.
   package static func parse(_ text: String, now: Date) -> Date? {
+    guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     switch parts.count {
     // Sun, 06 Nov 1994 08:49:37 GMT, and Sunday, 06-Nov-94 08:49:37 GMT

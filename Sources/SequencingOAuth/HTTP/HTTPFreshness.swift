@@ -19,12 +19,13 @@ enum HTTPFreshness {
     let fields = headers.values(for: "Cache-Control")
     guard !fields.isEmpty else { return usual }
     var lifetime = usual
-    for directive in fields.joined(separator: ",").split(separator: ",") {
-      let parts = directive.asciiLowercased().split(separator: "=", maxSplits: 1)
-      let name = parts.first.map { $0.filter { $0 != " " && $0 != "\t" } } ?? ""
+    for directive in fields.joined(separator: ",").utf8.split(separator: UInt8(ascii: ",")) {
+      let parts = directive.split(separator: UInt8(ascii: "="), maxSplits: 1)
+      let name = parts.first.map { Substring($0.trimmed).asciiLowercased() } ?? ""
       if ["no-store", "no-cache"].contains(name) { return bounds.lowerBound }
       if name == "max-age", parts.count == 2 {
-        lifetime = Double(parts[1].filter { $0 != "\"" && $0 != " " }) ?? 0
+        let number = parts[1].filter { $0 != UInt8(ascii: "\"") && !$0.isBlank }
+        lifetime = Double(String(decoding: number, as: UTF8.self)) ?? 0
       }
     }
     let age = headers["Age"].flatMap(Double.init) ?? 0

@@ -14,7 +14,7 @@ extension HTTPTransport {
   ) async throws(SQOAuthError) -> WebResponse {
     // An app's own client does not know that some bodies can be read only once.
     try request.checkNotConsumed()
-    let response: WebResponse
+    var response: WebResponse
     do {
       response = try await answer(to: request, interruption)
     } catch let error as SQOAuthError {
@@ -34,6 +34,8 @@ extension HTTPTransport {
     guard response.body.count <= max(request.maximumResponseBytes, 0) else {
       throw SQOAuthError(.responseTooLarge, "the response is larger than the request allows")
     }
+    response.head.headers = response.headers.streamSafe
+    response.trailers = response.trailers.streamSafe
     return response
   }
 

@@ -2,7 +2,8 @@ public import SQBasics
 
 /// An ordered list of header or trailer fields with case-insensitive names.
 ///
-/// Values are not changed. A printed list shows only the names, because a value may be a
+/// Values are not changed. Only a response's value with more than 30 combining marks in a row gets
+/// U+034F after each 30 of them. A printed list shows only the names, because a value may be a
 /// credential.
 public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// One header or trailer field: a name and a value.
@@ -53,6 +54,13 @@ public struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// Appends a field to the list.
   public mutating func append(_ field: Field) {
     fields.append(field)
+  }
+
+  /// These fields with stream-safe names and values.
+  var streamSafe: HeaderFields {
+    let isSafe = fields.allSatisfy { $0.name.isStreamSafe && $0.value.isStreamSafe }
+    if isSafe { return self }
+    return HeaderFields(fields.map { Field(name: $0.name.streamSafe, value: $0.value.streamSafe) })
   }
 
   /// Returns whether two names are equal except for the case of ASCII letters.

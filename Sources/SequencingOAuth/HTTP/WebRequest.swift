@@ -118,8 +118,9 @@ public enum HTTPDestination: Sendable {
   /// The content of a 2xx response goes into a file.
   ///
   /// The file is created with mode 0600, or emptied if it exists. The content of a response with
-  /// any other status goes into ``WebResponse/body``. If the transfer fails, the file contains only
-  /// part of the content. The path must not be a link, a folder or a pipe.
+  /// any other status goes into ``WebResponse/body``. ``CurlTransport`` returns the response when the
+  /// file is safely on the disk. If the transfer or a write fails, the file contains only part of the
+  /// content. The path must not be a link, a folder or a pipe.
   /// `Pipeline.Pipe.download(id:parameters:to:replacing:progress:)` replaces a file only when the
   /// download is complete.
   case file(URL)

@@ -41,7 +41,10 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
   ///
   /// - SeeAlso: RFC 9864, section 2.2
   package init?(named name: String) {
-    self.init(rawValue: name == Self.newerName ? Self.edDSA.rawValue : name)
+    // `init(rawValue:)` would compare Unicode forms, which takes long for a hostile name.
+    let found = name == Self.newerName ? .edDSA : Self.allCases.first { $0.rawValue == name }
+    guard let found else { return nil }
+    self = found
   }
 
   private static let newerName = "Ed25519"

@@ -7,6 +7,8 @@ package enum JSONFailure: Error, Equatable {
   case tooLong
   case tooDeep
   case tooManyValues
+  /// A string has more than 30 combining marks in a row.
+  case tooManyMarks
   /// An object has two members with this name.
   case doubleName(String)
   /// The parsing task was cancelled.
@@ -22,6 +24,7 @@ package enum JSONFailure: Error, Equatable {
     case .tooLong: "the \(name) is too long"
     case .tooDeep, .tooManyValues:
       "the JSON of the \(name) is nested too deeply or has too many values"
+    case .tooManyMarks: "the \(name) has a text with more than 30 combining marks in a row"
     case .cancelled: "the reading of the \(name) was cancelled"
     case .doubleName: "the \(name) has two members with the same name"
     case .ambiguous(let member):

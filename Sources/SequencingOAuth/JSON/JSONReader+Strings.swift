@@ -1,3 +1,5 @@
+import SQBasics
+
 extension JSONReader {
   /// Parses a string whose opening quotation mark is at the index.
   mutating func string(in bytes: UnsafeRawBufferPointer) throws(JSONFailure) -> String {
@@ -23,14 +25,27 @@ extension JSONReader {
   }
 
   /// Decodes UTF-8; invalid bytes become U+FFFD, or throw if the rules are strict.
-  private func text(
+  private mutating func text(
     _ bytes: some Collection<UInt8>, at place: Int
   ) throws(JSONFailure) -> String {
-    guard rules.isStrict else { return String(decoding: bytes, as: UTF8.self) }
+    guard rules.isStrict else {
+      return try bounded(String(decoding: bytes, as: UTF8.self), at: place)
+    }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw .malformed(at: place)
     }
-    return text
+    return try bounded(text, at: place)
+  }
+
+  /// Repairs, rejects or keeps a string with too many combining marks in a row.
+  ///
+  /// Members' names are hashed, and the time for that would be the square of their length.
+  private mutating func bounded(_ text: String, at place: Int) throws(JSONFailure) -> String {
+    guard !rules.keepsLongRuns, !text.isStreamSafe else { return text }
+    guard !rules.isStrict else { throw .tooManyMarks }
+    let safe = text.streamSafe
+    repairs.append(Repair(place: place - 1..<index, text: safe))
+    return safe
   }
 
   private mutating func stringWithEscapes(

@@ -32,7 +32,9 @@ package struct JSONReader {
 
   let rules: JSONRules
   var index: Int
-  private let text: Data
+  /// The repaired strings so far, in their order.
+  var repairs: [Repair] = []
+  let text: Data
   private var expected = Expected.value
   private var containers: [Container] = []
   /// The values read so far in all open containers; at the end, only the value of the whole text.
@@ -75,8 +77,15 @@ package struct JSONReader {
     of text: Data, _ rules: JSONRules, isCancelled: () -> Bool
   ) async throws(JSONFailure) -> JSONValue {
     var reader = try JSONReader(text, rules)
+    return try await reader.valueWithPauses(isCancelled: isCancelled)
+  }
+
+  /// Parses the whole text, with pauses in which other tasks run and a cancellation is noticed.
+  mutating func valueWithPauses(
+    isCancelled: () -> Bool
+  ) async throws(JSONFailure) -> JSONValue {
     while true {
-      if let value = try reader.read(atMost: valuesBetweenPauses) { return value }
+      if let value = try read(atMost: Self.valuesBetweenPauses) { return value }
       guard !isCancelled() else { throw .cancelled }
       await Task.yield()
     }

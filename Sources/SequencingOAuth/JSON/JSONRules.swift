@@ -27,6 +27,13 @@ package struct JSONRules {
   ///
   /// For any other repeated member, the first value is used.
   var decisive: Set<String> = []
+  /// Whether to keep a string with more than 30 combining marks in a row, because this program has
+  /// written the text.
+  ///
+  /// Otherwise, the string is repaired by `String.streamSafe`; if the rules are strict, the text is
+  /// rejected with ``JSONFailure/tooManyMarks``. Comparing or hashing such a string may take
+  /// minutes, as `String.maximumMarks` says.
+  var keepsLongRuns = false
 
   /// The rules for the protocol's messages; usual messages are far below these limits.
   static let message = JSONRules(decisive: decisiveMembers)
@@ -49,10 +56,12 @@ package struct JSONRules {
   package static let answer = JSONRules(maximumValues: 500_000, maximumWeight: 2_000_000)
 
   /// The rules for a value in a store; they are strict, because the value may be damaged.
-  static let stored = JSONRules(maximumDepth: 512, maximumValues: .max, isStrict: true)
+  static let stored = JSONRules(
+    maximumDepth: 512, maximumValues: .max, isStrict: true, keepsLongRuns: true)
 
   /// The rules for a text that this program has written.
-  package static let own = JSONRules(maximumDepth: 512, maximumValues: .max)
+  package static let own = JSONRules(
+    maximumDepth: 512, maximumValues: .max, keepsLongRuns: true)
 
   /// The members that identify users and clients, limit tokens, or set the targets of secrets.
   ///
@@ -65,18 +74,20 @@ package struct JSONRules {
     // Pushed requests, keys of tokens, and the users of AT Protocol.
     "request_uri", "cnf", "jkt", "x5t#S256", "did", "id", "alsoKnownAs", "service",
     "serviceEndpoint",
-    // Users, clients and tokens.
-    "iss", "sub", "aud", "active", "exp", "nbf", "client_id", "token_use", "typ",
+    // Users, clients and tokens, and who acts for whom (RFC 8693).
+    "iss", "sub", "aud", "active", "exp", "nbf", "client_id", "token_use", "typ", "scp",
+    "authorization_details", "act", "may_act", "acr", "auth_time", "username", "preferred_username",
     "email", "email_verified", "phone_number", "phone_number_verified",
     // Sign-ins on another device.
     "device_code", "user_code", "verification_uri", "verification_url", "verification_uri_complete",
     // Registrations.
     "client_secret", "redirect_uris", "token_endpoint_auth_method", "registration_client_uri",
-    "registration_access_token",
+    "registration_access_token", "jwks",
     // Metadata.
     "issuer", "authorization_endpoint", "token_endpoint", "revocation_endpoint",
-    "device_authorization_endpoint", "introspection_endpoint", "registration_endpoint", "jwks_uri",
-    "userinfo_endpoint", "end_session_endpoint", "code_challenge_methods_supported",
+    "device_authorization_endpoint", "pushed_authorization_request_endpoint",
+    "introspection_endpoint", "registration_endpoint", "jwks_uri", "userinfo_endpoint",
+    "end_session_endpoint", "mtls_endpoint_aliases", "code_challenge_methods_supported",
     "authorization_response_iss_parameter_supported", "resource", "authorization_servers",
   ]
 }

@@ -22,6 +22,13 @@ struct JSONWriter {
     return Data(writer.bytes)
   }
 
+  /// Returns a text as a JSON string.
+  static func string(_ text: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.write(text)
+    return writer.bytes
+  }
+
   /// Begins an object that is then written member by member; ``end()`` ends it.
   mutating func begin() { bytes.append(UInt8(ascii: "{")) }
 

@@ -144,7 +144,7 @@ private struct ChallengeParser {
       position += 1
       switch byte {
       case UInt8(ascii: "\""):
-        return String(decoding: text, as: UTF8.self)
+        return String(streamSafe: text)
       case UInt8(ascii: "\\"):
         guard let escaped = peek, Self.isText(escaped) else { break }
         position += 1

@@ -82,14 +82,15 @@ extension SQOAuthError {
   /// Returns the target of a redirect without its query and user, because they may contain secrets.
   private static func redirectTarget(of response: WebResponse) -> String? {
     guard let location = response.headers["Location"] else { return nil }
-    let place = location.prefix { $0 != "?" && $0 != "#" }
-    guard let authority = place.firstRange(of: "//")?.upperBound else {
+    // The text is read by scalars, because a "?" and a combining mark form one Character.
+    let place = location.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+    guard let authority = place.firstRange(of: "//".unicodeScalars)?.upperBound else {
       return place.isEmpty ? nil : String(place)
     }
     // A user name and a password may stand before the host; leave them out.
     let host = place[authority...].prefix { $0 != "/" }
     let start = host.lastIndex(of: "@").map(place.index(after:)) ?? authority
-    return String(place[..<authority] + place[start...])
+    return String(place[..<authority]) + String(place[start...])
   }
 
   /// This error, with advice to set `tokenBinding` if the server demands a proof of a key.

@@ -18,6 +18,9 @@ public struct ClientAuthentication: RawRepresentable, Sendable, Hashable, Codabl
   /// Letters, digits and `-._~*` are not changed by the encoding. Many servers do not decode the
   /// other characters; for those servers, see ``basicUnescaped`` and ``post``.
   ///
+  /// If the app chooses this method and passes an empty text as the secret, the secret is empty:
+  /// Reddit expects that of an installed app. Otherwise an empty text counts as no secret.
+  ///
   /// - SeeAlso: RFC 6749, section 2.3.1
   public static let basic = Self(rawValue: "client_secret_basic")
   /// An `Authorization: Basic` field with the identifier and the secret, both unchanged.

@@ -148,6 +148,9 @@ extension ClientCredentials {
 
   private var hint: String? {
     switch (authentication, secret) {
+    case (.basic, ""?), (.basicUnescaped, ""?):
+      "the client secret is empty; if the server gave the client a secret, check where the app "
+        + "reads it"
     case (.basic, let secret?) where Self.areChangedByBasic(id: id, secret: secret):
       "by RFC 6749, section 2.3.1, Basic encodes some characters of this client's identifier or "
         + "secret, and many servers do not decode them; set the configuration's "
@@ -172,6 +175,7 @@ extension SQOAuthError {
     .invalidDPoPProof,
     .interactionRequired, .loginRequired, .consentRequired, .serverError, .temporarilyUnavailable,
     Code(rawValue: "authorization_pending"), Code(rawValue: "slow_down"),
+    Code(rawValue: "authorization_declined"),
   ]
 
   /// Whether the server may have refused the client itself.

@@ -16,9 +16,13 @@ struct DeviceAuthorizationRequest: ClientMessage {
   var purpose: ClientEvent.Request.Purpose { .deviceAuthorization }
 
   /// Returns a POST request with the scope, the parameters and the client's authentication.
+  ///
+  /// The client's identifier is always in the form, because WSO2 and Google demand it there. RFC
+  /// 8628 demands it only from a client that does not authenticate.
   func httpRequest() -> WebRequest {
     var pairs = parameters
     if let scope { pairs.insert(.init("scope", scope), at: 0) }
+    if !client.namesItselfInForm { pairs.append(.init("client_id", client.id)) }
     return client.form(pairs, to: endpoint, timeout: timeout)
   }
 

@@ -10,8 +10,8 @@ public struct ErrorResponse: Sendable, Hashable {
   /// The member `error`: the error code as the server sent it.
   ///
   /// The SDK's error has this code too. But if the code is equal to one of the SDK's own codes, the
-  /// SDK's error has ``SQOAuthError/Code/requestRefused``. If it is a code of Apple or LinkedIn for
-  /// a cancelled sign-in, the SDK's error has ``SQOAuthError/Code/accessDenied``.
+  /// SDK's error has ``SQOAuthError/Code/requestRefused``. If it is a code of Apple, LinkedIn or
+  /// Microsoft for a cancelled sign-in, the SDK's error has ``SQOAuthError/Code/accessDenied``.
   public let error: SQOAuthError.Code
   /// The member `error_description`: a text for developers, not for users.
   public let errorDescription: String?

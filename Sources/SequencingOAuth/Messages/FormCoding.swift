@@ -62,7 +62,8 @@ package enum FormCoding {
 
   /// Decodes the pairs, in order.
   ///
-  /// Returns `nil` if a `%` is not followed by two hexadecimal digits or the bytes are not UTF-8.
+  /// Returns `nil` if a `%` is not followed by two hexadecimal digits, or if the bytes are not
+  /// UTF-8 or have more than 30 combining marks in a row.
   static func decode(_ text: some StringProtocol) -> [Pair]? {
     let pairs = mend(text)
     return pairs.allSatisfy(\.isExact) ? pairs : nil
@@ -70,8 +71,8 @@ package enum FormCoding {
 
   /// Decodes the pairs, in order, and marks each pair that needed a repair.
   ///
-  /// A `%` without two hexadecimal digits stays as it is, and bytes that are not UTF-8 become
-  /// U+FFFD.
+  /// A `%` without two hexadecimal digits stays as it is, bytes that are not UTF-8 become U+FFFD,
+  /// and the text is made stream-safe.
   package static func mend(_ text: some StringProtocol) -> [Pair] {
     text.utf8.split(separator: UInt8(ascii: "&")).map { part in
       let name = part.prefix { $0 != UInt8(ascii: "=") }
@@ -128,7 +129,7 @@ package enum FormCoding {
       case UInt8(ascii: "+"):
         decoded.append(UInt8(ascii: " "))
       case UInt8(ascii: "%"):
-        let digits = rest.prefix(2).compactMap(hexValue)
+        let digits = rest.prefix(2).compactMap(\.hexadecimalValue)
         guard digits.count == 2 else {
           isExact = false
           decoded.append(byte)
@@ -141,15 +142,7 @@ package enum FormCoding {
       }
     }
     let exact = String(validating: decoded, as: UTF8.self)
-    return (exact ?? String(decoding: decoded, as: UTF8.self), isExact && exact != nil)
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
+    let text = exact ?? String(decoding: decoded, as: UTF8.self)
+    return (text.streamSafe, isExact && exact != nil && text.isStreamSafe)
   }
 }

@@ -1,11 +1,11 @@
 extension JSONValue {
-  /// The scopes in the value of a member `scope`, separated by spaces.
+  /// The scopes in the value of a member such as `scope`, separated by spaces.
   ///
   /// RFC 6749 defines a single text, but some servers send a list of texts. Any other value results
   /// in `nil`: the scopes are then unknown, and must not be assumed to be the requested ones.
   ///
   /// - SeeAlso: RFC 6749, section 3.3; RFC 7662, section 2.2
-  var scope: String? {
+  package var scope: String? {
     guard let array else { return string }
     let texts = array.compactMap(\.string)
     return texts.count == array.count ? texts.joined(separator: " ") : nil

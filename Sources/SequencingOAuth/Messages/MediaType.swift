@@ -19,7 +19,7 @@ package enum MediaType {
   ) -> String {
     guard let field = response.headers["Content-Type"] else { return "no content type" }
     // Remove the secrets before the field is cut, because a part of a secret would not be found.
-    let type = secrets.removed(from: field).prefix { $0 != ";" }.trimmed
-    return "the content type \"\(String(type).printable(atMost: 100))\""
+    let type = Substring(secrets.removed(from: field).utf8.prefix { $0 != UInt8(ascii: ";") })
+    return "the content type \"\(String(type.trimmed).printable(atMost: 100))\""
   }
 }

@@ -14,7 +14,10 @@ package struct SentSecrets: Sendable {
     self.passwords = passwords.filter { $0.utf8.count >= 4 }
   }
 
-  /// Replaces each secret in a server's text, in plain and in form-encoded spelling.
+  /// Replaces each secret in a server's text.
+  ///
+  /// A secret is also found if some or all of its characters are escaped as in a URL, in a form or
+  /// in JSON.
   package func removed(from text: String) -> String {
     // This limit is far above the length of any text that is shown, and it keeps the search fast.
     let text = String(String.UnicodeScalarView(text.unicodeScalars.prefix(16_384)))
@@ -41,16 +44,23 @@ package struct SentSecrets: Sendable {
   }
 
   private func blotted(_ text: String) -> String {
-    var scalars = text.unicodeScalars
-    let mark = "[removed]".unicodeScalars
-    for secret in values {
-      // Compare Unicode scalars: a combining mark after a secret would change the secret's last
-      // character.
-      scalars.replace(secret.unicodeScalars, with: mark)
-      scalars.replace(FormCoding.encodeValue(secret).unicodeScalars, with: mark)
-      scalars.replace(FormCoding.encodeCredential(secret).unicodeScalars, with: mark)
+    let bytes = Array(text.utf8)
+    var found: [Range<Int>] = []
+    for notation in DecodedText.Notation.allCases {
+      let decoded = DecodedText(bytes, notation)
+      for secret in values { found += decoded.places(of: secret) }
     }
-    return String(scalars)
+    guard !found.isEmpty else { return text }
+    var shown: [UInt8] = []
+    var end = 0
+    for place in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if place.lowerBound >= end {
+        shown += bytes[end..<place.lowerBound]
+        shown += "[removed]".utf8
+      }
+      end = max(end, place.upperBound)
+    }
+    return String(decoding: shown + bytes[end...], as: UTF8.self)
   }
 }
 

@@ -175,7 +175,8 @@ public struct StandardTokenResponseParser: TokenResponseParser {
       fields.removeValue(forKey: "scope")
     }
     guard context.quirks.contains(.commaSeparatedScopes) else { return scope }
-    return scope?.split { $0 == "," || $0 == " " }.joined(separator: " ")
+    return scope?.unicodeScalars.split { $0 == "," || $0 == " " }.map(String.init)
+      .joined(separator: " ")
   }
 }
 

@@ -10,7 +10,7 @@ extension Fuzzer {
   ///
   /// An empty line begins the trailers.
   static let answer = Fuzzer("grpc-answer") { input in
-    let text = String(decoding: input, as: UTF8.self)
+    let text = String(streamSafe: input)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let end = lines.firstIndex(of: "") ?? lines.count
     let (headers, trailers) = (fields(lines[..<end]), fields(lines[end...]))

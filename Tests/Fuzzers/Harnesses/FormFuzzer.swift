@@ -1,14 +1,19 @@
 import FoundationEssentials
 
+@testable import SQBasics
 @testable import SequencingOAuth
 
 extension Fuzzer {
   /// A fuzzer for the form encoding of queries and bodies.
   static let form = Fuzzer("form") { input in
-    let text = String(decoding: input, as: UTF8.self)
+    for pair in FormCoding.mend(String(decoding: input, as: UTF8.self)) {
+      try require(
+        pair.name.isStreamSafe && pair.value.isStreamSafe, "\(pair) has too many marks in a row")
+    }
+    let text = String(streamSafe: input)
     try checkEncodings(of: text)
     guard let pairs = FormCoding.decode(text) else {
-      // The text is valid UTF-8, so only a percent sign can make it unreadable.
+      // The text is valid and stream-safe, so only a percent sign can make it unreadable.
       return try require(text.utf8.contains(UInt8(ascii: "%")), "a plain text is not read")
     }
     for encoded in [FormCoding.encodeBody(pairs), FormCoding.encodeQuery(pairs)] {

@@ -20,6 +20,15 @@ import Testing
     #expect(JWSAlgorithm(named: row.name) == .edDSA)
   }
 
+  @Test(arguments: JWSAlgorithm.allCases)
+  func `an algorithm is found by its exact name`(algorithm: JWSAlgorithm) {
+    let name = algorithm.rawValue
+    #expect(JWSAlgorithm(named: name) == algorithm)
+    for other in [name.lowercased(), name + " ", name + marks(31), ""] where other != name {
+      #expect(JWSAlgorithm(named: other) == nil)
+    }
+  }
+
   @Test(arguments: [
     (["Ed25519"], "Ed25519"), (["EdDSA"], "EdDSA"), (["Ed25519", "EdDSA"], "EdDSA"),
   ])

@@ -1,7 +1,9 @@
 import Foundation
+import SQBasics
 import Testing
 
 @testable import SequencingOAuth
+@testable import TestSupport
 
 /// Which texts are JSON, and how they are read (RFC 8259).
 @Suite struct JSONReaderTests {
@@ -125,6 +127,46 @@ import Testing
         continue
       }
     }
+  }
+
+  /// JSON with more than 30 combining marks in a row, and their place.
+  private static let longRuns = [
+    marks(31), escaped(marks(31)), "a" + marks(16) + escaped(marks(15)),
+  ].flatMap { ["{\"\($0)\":1}", "[{\"a\":[\"\($0)\"]}]"] }
+
+  private static func escaped(_ text: String) -> String {
+    text.utf16.map { "\\u0" + String($0, radix: 16) }.joined()
+  }
+
+  @Test(arguments: longRuns)
+  func `many combining marks in a row are separated in a server's message, and otherwise rejected`(
+    text: String
+  ) throws {
+    let value = try Self.read(text)
+    #expect(try Self.read(text, .answer) == value)
+    let texts = value.object.map { Array($0.keys) } ?? [value[0]["a"][0].string ?? ""]
+    #expect(texts.allSatisfy { $0.isStreamSafe && $0.unicodeScalars.contains("\u{34F}") })
+    for rules in [Self.strict, .signed, .header, .keySet, .settings] {
+      #expect(throws: JSONFailure.tooManyMarks) { try Self.read(text, rules) }
+    }
+  }
+
+  @Test(arguments: longRuns)
+  func `a text that this program has written keeps all of its combining marks`(text: String) throws
+  {
+    let expected = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    #expect(try Self.read(text, .own) == expected)
+    #expect(try Self.read(text, .stored) == expected)
+  }
+
+  @Test(arguments: [JSONRules.message, .signed, .header, .keySet, .settings, .answer])
+  func `thirty combining marks in a row are kept`(rules: JSONRules) throws {
+    #expect(try Self.read("[\"\(marks(30))a\(marks(30))\"]", rules)[0].string?.utf8.count == 121)
+  }
+
+  @Test func `two names that differ after the marks are two members`() throws {
+    let object = "{\"\(marks(40))a\":1,\"\(marks(40))b\":2}"
+    #expect(try Self.read(object).object?.count == 2)
   }
 
   // MARK: Limits

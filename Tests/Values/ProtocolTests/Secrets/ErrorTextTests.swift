@@ -79,6 +79,21 @@ import Testing
       })
   }
 
+  /// A combining mark after a delimiter must not hide it.
+  @Test(arguments: [
+    "https://s.example/a?C4N4RY", "https://s.example/a?\u{301}C4N4RY",
+    "https://s.example/a#\u{301}C4N4RY", "https://user:C4N4RY@s.example/a",
+    "https://\u{301}user:C4N4RY@s.example/a", "https://user:C4N4RY@\u{301}s.example/a",
+    "//C4N4RY@s.example/\u{301}a",
+  ])
+  func `the error of a redirect answer has its target without user and query`(location: String) {
+    let error = SQOAuthError.failure(
+      of: "the endpoint", WebResponse(status: 302, headers: ["Location": location]),
+      now: Answer.now, removing: SentSecrets([]))
+    #expect(error.code == .redirectRefused && error.message.contains("s.example"))
+    Self.expectSilence(error)
+  }
+
   @Test func `the error of a configuration does not contain the secret`() {
     for (id, redirect, method) in [
       ("", "http://127.0.0.1/", ClientAuthentication.basic), ("id", "", .basic),
