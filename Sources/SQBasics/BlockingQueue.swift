@@ -6,6 +6,15 @@ import Dispatch
 package struct BlockingQueue: Sendable {
   private let queue: DispatchQueue
 
+  /// The moment of the call whose work runs on the current thread; `nil` outside of a queue's work.
+  @TaskLocal static var start: ContinuousClock.Instant?
+
+  /// The moment from which a time limit of blocking work counts: when the caller began to wait.
+  ///
+  /// A call first waits for the earlier work of its queue. If its own limit counted only from the
+  /// start of its work, many calls would wait one after the other, each for the whole limit.
+  package static var callStart: ContinuousClock.Instant { start ?? .now }
+
   package init(_ label: String) {
     queue = DispatchQueue(label: "SequencingOAuth.\(label)")
   }
@@ -17,6 +26,29 @@ package struct BlockingQueue: Sendable {
     try await result(of: work).get()
   }
 
+  /// Runs the work and returns its result, unless the caller is cancelled before the work begins.
+  ///
+  /// In that case, this throws `error` at once, and the work never runs. Work that has begun runs
+  /// to its end, and the caller waits for it.
+  package func run<Value: Sendable, Failure: Error>(
+    unlessCancelled error: Failure,
+    _ work: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result = OneShot<Result<Value, Failure>>()
+    // The first of two events decides: the beginning of the work, or the cancellation.
+    let begins = OneShot<Bool>()
+    add {
+      guard begins.resolve(true) else { return }
+      result.resolve(Result(catching: work))
+    }
+    let outcome = await withTaskCancellationHandler {
+      await result.wait()
+    } onCancel: {
+      if begins.resolve(false) { result.resolve(.failure(error)) }
+    }
+    return try outcome.get()
+  }
+
   /// Runs work that can be interrupted, and returns its result.
   ///
   /// If the calling task is cancelled, this raises the interruption and throws `error` at once.
@@ -26,7 +58,7 @@ package struct BlockingQueue: Sendable {
   ) async throws(Failure) -> Value {
     let result = OneShot<Result<Value, Failure>>()
     let interruption = Interruption()
-    queue.async {
+    add {
       result.resolve(
         Result { () throws(Failure) in
           // The caller may have been cancelled before the work began.
@@ -45,12 +77,18 @@ package struct BlockingQueue: Sendable {
     of work: @escaping @Sendable () throws(Failure) -> Value
   ) async -> Result<Value, Failure> {
     let result = OneShot<Result<Value, Failure>>()
-    queue.async { result.resolve(Result(catching: work)) }
+    add { result.resolve(Result(catching: work)) }
     return await result.wait()
   }
 
   /// Adds work to the queue without waiting for it.
   package func start(_ work: @escaping @Sendable () -> Void) {
     queue.async(execute: work)
+  }
+
+  /// Adds the work of a call whose caller waits for it.
+  private func add(_ work: @escaping @Sendable () -> Void) {
+    let start = ContinuousClock.now
+    queue.async { Self.$start.withValue(start, operation: work) }
   }
 }

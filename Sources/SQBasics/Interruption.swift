@@ -23,7 +23,7 @@ package final class Interruption: Sendable {
 
   /// Sets the action that ends the work, and runs it at once if ``raise()`` was called before.
   package func whenRaised(_ action: @escaping @Sendable () -> Void) {
-    let isRaised = state.withLock { state in
+    let isRaised = state.change { state in
       if !state.isRaised { state.action = action }
       return state.isRaised
     }

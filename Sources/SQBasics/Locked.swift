@@ -3,7 +3,7 @@ public import SQLibC
 /// A value that only one thread at a time can read or change.
 ///
 /// Decide under the lock and act outside it: while you hold the lock, call no closure of a caller,
-/// no delegate, no store and no network.
+/// no delegate, no store, no clock and no network, and release no object of a caller.
 ///
 /// The lock is a pthread mutex, because ThreadSanitizer understands it in every build. On Linux,
 /// ThreadSanitizer does not see the futex inside `Synchronization.Mutex`. In every app built with
@@ -57,6 +57,21 @@ public struct Locked<Value>: ~Copyable, @unchecked Sendable {
     guard pthread_mutex_trylock(mutex) == 0 else { return nil }
     defer { pthread_mutex_unlock(mutex) }
     return try body(&storage.pointee.value)
+  }
+
+  /// Changes the value under the lock, and releases what the body removes from it after the lock.
+  ///
+  /// Use it for a value that holds objects or closures of an app. The deinit of such an object may
+  /// call the SDK, and so need the same lock.
+  package borrowing func change<Result: Sendable>(
+    _ body: (inout Value) -> Result
+  ) -> Result where Value: Sendable {
+    let (result, old) = withLock { value in
+      let old = value
+      return (body(&value), old)
+    }
+    withExtendedLifetime(old) {}
+    return result
   }
 
   /// The address of the mutex: the first field of the block.

@@ -25,7 +25,14 @@ package final class RecursiveLock: @unchecked Sendable {
 
   /// Gives the lock back; call it on the same thread as ``lock()``, once for each call of that
   /// method.
+  ///
+  /// On another thread, it ends the program. Otherwise the first thread would have the lock for
+  /// ever, and every later change would wait.
   package func unlock() {
-    pthread_mutex_unlock(mutex)
+    guard pthread_mutex_unlock(mutex) == 0 else {
+      fatalError(
+        "a value of the SDK was changed in place across an await, so the change ended on another "
+          + "thread than it began on: change a copy, and assign the copy")
+    }
   }
 }

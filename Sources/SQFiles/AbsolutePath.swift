@@ -18,7 +18,8 @@ package enum AbsolutePath {
     guard let first = path.utf8.first, first != UInt8(ascii: "/"), let folder = workingFolder else {
       return path
     }
-    let name = path.hasPrefix("./") ? path.dropFirst(2) : path[...]
+    let isHere = path.utf8.starts(with: "./".utf8)
+    let name = isHere ? Substring(path.unicodeScalars.dropFirst(2)) : path[...]
     return "\(folder == "/" ? "" : folder)/\(name)"
   }
 

@@ -74,7 +74,7 @@ extension FileDescriptor {
 
   /// Writes the file to the disk, so that it survives a loss of power.
   package func sync() throws(FileFailure) {
-    guard fsync(number) == 0 else { throw FileFailure(call: "fsync") }
+    guard restarting({ Int(fsync(number)) }) == 0 else { throw FileFailure(call: "fsync") }
   }
 
   private func restarting(_ call: () -> Int) -> Int {

@@ -6,8 +6,8 @@ import SQLibC
 /// No child process inherits a file that the SDK opened, and no such file gets the number of a
 /// standard stream, even if the process has closed that stream. The file stays open until
 /// ``close()`` or ``unlock()`` is called, even if no variable refers to it, because a lock must end
-/// at a known moment. Calls block their thread. If a signal interrupts a read, a write or a lock,
-/// the call is repeated.
+/// at a known moment. Calls block their thread. If a signal interrupts a read, a write, a sync or a
+/// lock, the call is repeated.
 package struct FileDescriptor: Sendable {
   /// The system's number for the open file.
   let number: Int32

@@ -1,3 +1,4 @@
+import SQBasics
 import SQLibC
 
 /// A lock that only one process at a time can hold, on a lock file.
@@ -14,21 +15,23 @@ package struct FileLock: Sendable {
   /// Waits for the lock at a path, and creates the lock file if it is missing.
   ///
   /// It blocks the thread and tries repeatedly to take the lock, because a thread that waits inside
-  /// the kernel cannot stop after a time limit.
+  /// the kernel cannot stop after a time limit. In the work of a `BlockingQueue`, the limit counts
+  /// from the caller's call. It tries at least once, even if the limit has passed before.
   ///
   /// - Throws: After the limit, an error that names the lock file and the process that holds it.
   package static func wait(
     for path: String, limit: Duration = .seconds(30)
   ) throws(FileFailure) -> FileLock {
-    let start = ContinuousClock.now
+    let end = BlockingQueue.callStart + limit
     // In microseconds. The pause is short, so that this process can get the lock from a process
     // that keeps releasing and taking it.
     var pause: UInt32 = 250
     while true {
+      // The last attempt comes after the limit: while the machine slept, the lock may have been
+      // released.
+      let isLast = ContinuousClock.now >= end
       if let lock = try ifFree(path) { return lock }
-      guard ContinuousClock.now - start < limit else {
-        throw FileFailure(locked: path, for: limit)
-      }
+      guard !isLast else { throw FileFailure(locked: path, for: limit) }
       usleep(pause)
       pause = min(2 * pause, 8000)
     }

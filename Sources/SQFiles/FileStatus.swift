@@ -71,7 +71,7 @@ package struct FileStatus: Sendable {
   package var age: Int { time(nil) - modified }
 
   /// Returns whether both are the status of the same file, even under different names.
-  func isSameFile(as other: FileStatus) -> Bool {
+  package func isSameFile(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode
   }
 }

@@ -8,12 +8,17 @@ extension PrivateFile {
   ///
   /// - SeeAlso: link(2)
   package func place(_ complete: String) throws(FileFailure) -> Bool {
+    guard try addName(to: complete) else { return false }
+    try syncFolder()
+    return true
+  }
+
+  private func addName(to complete: String) throws(FileFailure) -> Bool {
     // link(2), unlike rename(2), replaces no file.
     guard link(complete, path) == 0 else {
       guard errno == EEXIST else { throw FileFailure(call: "link") }
       return false
     }
-    try syncFolder()
     return true
   }
 
@@ -25,10 +30,13 @@ extension PrivateFile {
   }
 
   /// Moves the file to another path; returns `false` and moves nothing if that path has a file.
+  ///
+  /// If the process is killed meanwhile, or the old name cannot be removed, the file has both names.
+  /// The folder is not synced.
   package func moveIfFree(to other: String) throws(FileFailure) -> Bool {
     do throws(FileFailure) {
-      guard try PrivateFile(path: other).place(path) else { return false }
-      try remove()
+      guard try PrivateFile(path: other).addName(to: path) else { return false }
+      try? remove()
       return true
     } catch {
       // FAT and similar file systems give a file only one name.

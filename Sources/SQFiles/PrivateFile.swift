@@ -104,6 +104,8 @@ package struct PrivateFile: Sendable {
 
   /// Locks the file by a second file beside it, because a rename replaces the file itself.
   ///
+  /// The limit counts as for ``FileLock/wait(for:limit:)``.
+  ///
   /// - Throws: After the time limit, an error that names the lock file and its holder.
   package func lock(limit: Duration = .seconds(30)) throws(FileFailure) -> FileLock {
     try refuseFolder()
@@ -118,8 +120,16 @@ package struct PrivateFile: Sendable {
 
   /// The path of the folder that contains the file.
   package var folder: String {
-    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    let folder = path.unicodeScalars.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     return folder.isEmpty ? "/" : folder
+  }
+
+  /// The file's name, without its folder.
+  ///
+  /// The character after a slash may be a combining one, so slashes are found among the scalars.
+  package var name: String {
+    let scalars = path.unicodeScalars
+    return scalars.lastIndex(of: "/").map { String(path[scalars.index(after: $0)...]) } ?? path
   }
 
   /// Whether a file of any kind exists at the path.
@@ -130,7 +140,7 @@ package struct PrivateFile: Sendable {
 
   private static func makeFolder(_ folder: String) throws(FileFailure) {
     guard access(folder, F_OK) != 0 else { return }
-    if let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {
+    if let slash = folder.unicodeScalars.lastIndex(of: "/"), slash != folder.startIndex {
       try makeFolder(String(folder[..<slash]))
     }
     guard mkdir(folder, 0o700) == 0 else {
@@ -144,7 +154,6 @@ package struct PrivateFile: Sendable {
 
   /// Throws if the path ends like a folder's path, with a slash or a dot.
   package func refuseFolder() throws(FileFailure) {
-    let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
     guard !["", ".", ".."].contains(name) else {
       throw FileFailure(
         "a path that ends with a slash or a dot names a folder: add the name of a file",

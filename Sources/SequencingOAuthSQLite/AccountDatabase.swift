@@ -13,6 +13,7 @@ final class AccountDatabase: Sendable {
   }
 
   private let path: String
+  /// The longest time from a call to the end of its wait for another process that writes.
   private let busyTimeout: Duration
   private let state: Locked<State>
 
@@ -32,8 +33,9 @@ final class AccountDatabase: Sendable {
   /// Encrypts the records with another key.
   ///
   /// If this store's own key no longer opens the database, but the other key does, an earlier call
-  /// has made the change, and this method changes nothing. Afterwards, the database is opened with
-  /// the other key.
+  /// has made the change. This method then only removes what the old key can still read, because
+  /// the earlier call's process may have been killed before it did so. Afterwards, the database is
+  /// opened with the other key.
   func changeKey(
     to key: StoreKey?, leasing lease: @Sendable (String) throws(SQOAuthError) -> AccountLease?
   ) throws(SQOAuthError) {
@@ -44,8 +46,9 @@ final class AccountDatabase: Sendable {
         }
       } catch {
         guard error.code == .wrongPassphrase,
-          let table = try? AccountTable(path: path, key: key, busyTimeout: busyTimeout)
+          let table = try? AccountTable(path: path, key: key, waitingUntil: waitEnd)
         else { throw error }
+        try? table.removeTracesOfOldKey()
         state.table = table
       }
       state.key = key
@@ -66,7 +69,7 @@ final class AccountDatabase: Sendable {
       // A process that was killed during this check may have left these files.
       for file in files { try? file.remove() }
       defer { for file in files { try? file.remove() } }
-      try AccountTable(path: other, key: nil, busyTimeout: busyTimeout).checkWriting()
+      try AccountTable(path: other, key: nil, waitingUntil: waitEnd).checkWriting()
     } catch {
       throw naming(error)
     }
@@ -90,6 +93,9 @@ final class AccountDatabase: Sendable {
     }
   }
 
+  /// When the current call stops waiting for another process that writes.
+  private var waitEnd: ContinuousClock.Instant { BlockingQueue.callStart + busyTimeout }
+
   private func naming(_ error: SQOAuthError) -> SQOAuthError {
     error.naming("the token database \(path.printable)")
   }
@@ -97,8 +103,11 @@ final class AccountDatabase: Sendable {
   private func open(_ state: inout State) throws(SQOAuthError) -> AccountTable {
     // If the file was removed or replaced, nothing must be saved through this connection.
     if let table = state.table, table.hasMoved { state.table = nil }
-    if let table = state.table { return table }
-    let table = try AccountTable(path: path, key: state.key, busyTimeout: busyTimeout)
+    if let table = state.table {
+      table.connection.waitForWriters(until: waitEnd)
+      return table
+    }
+    let table = try AccountTable(path: path, key: state.key, waitingUntil: waitEnd)
     state.table = table
     return table
   }

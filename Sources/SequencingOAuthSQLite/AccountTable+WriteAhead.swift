@@ -3,10 +3,10 @@ import SequencingOAuth
 
 // The reservation for an account's next record, and its write-ahead copy.
 extension AccountTable {
-  /// Returns whether the write-ahead copy contains this record, although saving it failed.
+  /// Returns whether this record is safe in its write-ahead copy, although saving it failed.
   func hasWriteAheadCopy(_ record: AccountRecord) -> Bool {
     guard let stored = try? stored(record.id) else { return false }
-    return (try? writeAheadCopies.copy(after: stored, coding.sealer)) == record
+    return writeAheadCopies.hasSynced(record, after: stored, coding.sealer)
   }
 
   /// Creates a file for the write-ahead copy of the next record.

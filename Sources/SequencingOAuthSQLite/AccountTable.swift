@@ -7,16 +7,25 @@ final class AccountTable {
   let connection: Connection
   let writeAheadCopies: WriteAheadCopies
   private(set) var coding: RecordCoding
-  /// Whether the log may still contain erased records, because it could not be emptied.
-  private(set) var logHoldsErased = false
+  /// Whether the log may still contain erased records, because it was not emptied.
+  ///
+  /// At first this is not known: a process may have been killed after an erasure or a change of the
+  /// key, before it emptied the log.
+  private(set) var logHoldsErased = true
 
   /// How often an erasure tries to empty the log while other processes use it.
   private static let emptyingAttempts = 10
 
+  /// How many one-time values a use looks at in each of two places, to remove those that expired.
+  static let sweptValues: Int64 = 20
+
   /// Opens the database, and creates it if it is missing.
   ///
-  /// If the key comes from a passphrase, deriving it takes a large part of a second.
-  init(path: String, key: StoreKey?, busyTimeout: Duration) throws(SQOAuthError) {
+  /// If the key comes from a passphrase, deriving it takes a large part of a second. The statements
+  /// of this call and the next ones wait until `end` for another process that writes.
+  init(
+    path: String, key: StoreKey?, waitingUntil end: ContinuousClock.Instant
+  ) throws(SQOAuthError) {
     let databaseFile = DatabaseFile(path: path)
     let file = try databaseFile.find { empty throws(SQOAuthError) in
       try DatabaseFormat.make(
@@ -28,7 +37,7 @@ final class AccountTable {
     // Do this before the first statement, because SQLite gives its log the mode of the database.
     try databaseFile.keepToOwner(file)
     // Set before the first statement that may have to wait for another process.
-    connection.setBusyTimeout(busyTimeout)
+    connection.waitForWriters(until: end)
     // A cache of 8 MB keeps the IDs of 100,000 accounts, even while records pass through it.
     try connection.execute(
       """
@@ -105,11 +114,22 @@ final class AccountTable {
 
   /// Records the use of a one-time value; returns `false` if it was used before.
   ///
-  /// Both times are in whole seconds since 1970. Values that expired more than an hour ago are
-  /// removed.
+  /// Both times are in whole seconds since 1970. Of the values that expired more than an hour ago,
+  /// this removes those that are near the new value or at the beginning of the table.
+  ///
+  /// There may be very many values, because anyone who sends requests to a server can add some. So a
+  /// use looks at a few values only, and does not keep other processes from writing for long. The
+  /// SDK's values are digests, so the neighbours are different ones each time; the beginning is for
+  /// an app's values that only grow.
   func use(_ value: String, until end: Int64, now: Int64) throws(SQOAuthError) -> Bool {
     try connection.transaction { () throws(SQOAuthError) in
-      try connection.run("DELETE FROM used WHERE until < ?1", .integer(now - 3600)) { _ in }
+      try connection.run(
+        """
+        DELETE FROM used WHERE until < ?1 AND value IN (
+          SELECT * FROM (SELECT value FROM used WHERE value >= ?2 ORDER BY value LIMIT ?3)
+          UNION ALL SELECT * FROM (SELECT value FROM used ORDER BY value LIMIT ?3))
+        """, .integer(now - 3600), .text(value), .integer(Self.sweptValues)
+      ) { _ in }
       try connection.run(
         "INSERT INTO used (value, until) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
         .text(value), .integer(end)
@@ -165,12 +185,11 @@ final class AccountTable {
   func changeKey(
     to key: StoreKey?, leasing lease: (String) throws(SQOAuthError) -> AccountLease?
   ) throws(SQOAuthError) {
-    let (old, new) = (coding, try RecordCoding.make(key))
-    let ids = try connection.transaction { () throws(SQOAuthError) in
+    let new = try RecordCoding.make(key)
+    try connection.transaction { () throws(SQOAuthError) in
       guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
-      let accounts = try list()
-      for id in accounts {
-        if writeAheadCopies.has(id, old.sealer) {
+      for id in try list() {
+        if writeAheadCopies.has(id, coding.sealer) {
           guard let lease = try lease(id) else { throw .isRefreshed(id) }
           lease.release()
         }
@@ -183,12 +202,28 @@ final class AccountTable {
       }
       try recodeRegistrations(to: new)
       try DatabaseFormat.setHeader(new.header, connection)
-      return accounts
     }
     coding = new
-    // The key has been changed, so a failure of these last steps must not make the call throw.
-    for id in ids { try? writeAheadCopies.remove(id, old.sealer) }
-    try? emptyLog()
+    // The key has been changed, so a failure of this last step must not make the call throw.
+    try? removeTracesOfOldKey()
+  }
+
+  /// Removes what the old key can still read: write-ahead copies, and the records in the log.
+  ///
+  /// The pages of the database file itself have no old text after that, because SQLite overwrites
+  /// what it frees (`secure_delete`).
+  func removeTracesOfOldKey() throws(SQOAuthError) {
+    // A copy that cannot be removed must not keep the log from being emptied.
+    try? removeOldWriteAheadCopies()
+    try emptyLog()
+  }
+
+  private func removeOldWriteAheadCopies() throws(SQOAuthError) {
+    let names = writeAheadCopies.names
+    let ids = try list()
+    // If another process has changed the key again, a refresh under that key may use some copies.
+    guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
+    try writeAheadCopies.remove(names, exceptOf: ids, coding.sealer)
   }
 
   /// Empties the log into the database; if another process keeps using the log, ``logHoldsErased``

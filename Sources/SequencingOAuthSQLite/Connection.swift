@@ -11,7 +11,8 @@ final class Connection {
 
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
-  private var busyTimeout = Duration.zero
+  /// When statements stop waiting for another process that writes.
+  private var waitEnd = ContinuousClock.now
 
   /// Opens a database file at a path without symbolic links, without taking a lock.
   ///
@@ -63,11 +64,19 @@ final class Connection {
     sqlite3_close_v2(handle)
   }
 
-  /// Sets the longest time to wait while another process writes.
-  func setBusyTimeout(_ timeout: Duration) {
-    busyTimeout = timeout
-    let milliseconds = timeout / .milliseconds(1)
-    sqlite3_busy_timeout(handle, Int32(clamping: Int64(milliseconds.rounded(.up))))
+  /// Lets the following statements wait, all together until a moment, while another process writes.
+  ///
+  /// Each statement tries at least once, even after that moment.
+  func waitForWriters(until end: ContinuousClock.Instant) {
+    waitEnd = end
+  }
+
+  /// Gives SQLite the rest of the time to wait; call it before each statement.
+  ///
+  /// SQLite's own limit begins anew with each statement.
+  private func setBusyTimeout() {
+    let rest = (waitEnd - .now) / .milliseconds(1)
+    sqlite3_busy_timeout(handle, Int32(clamping: Int64(rest.rounded(.up))))
   }
 
   /// Makes SQLite keep the emptied log and its index when the last connection closes.
@@ -113,6 +122,7 @@ final class Connection {
 
   /// Runs statements once, without keeping them prepared.
   func execute(_ sql: String) throws(SQOAuthError) {
+    setBusyTimeout()
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
   }
 
@@ -129,6 +139,7 @@ final class Connection {
   func run<Row>(
     _ sql: String, _ values: [Value], read: (Statement) throws(SQOAuthError) -> Row
   ) throws(SQOAuthError) -> [Row] {
+    setBusyTimeout()
     let statement = try prepared(sql)
     defer { statement.reset() }
     for (index, value) in values.enumerated() {
@@ -176,10 +187,8 @@ final class Connection {
   /// Between the attempts no lock is held, so that a process that reads for long does not make the
   /// others wait.
   func emptyLog(attempts: Int) throws(SQOAuthError) -> Bool {
-    let timeout = busyTimeout
     // SQLite takes the write lock first, and would keep it while it waits for the readers.
-    setBusyTimeout(.zero)
-    defer { setBusyTimeout(timeout) }
+    sqlite3_busy_timeout(handle, 0)
     for attempt in 1...attempts {
       if try tryToEmptyLog() { return true }
       if attempt < attempts { sqlite3_sleep(Self.emptyingPause) }

@@ -23,8 +23,8 @@ struct DatabaseFile {
       try file.makeFolder()
     }
     let folder = try making { () throws(FileFailure) in try file.realFolder() }
-    let place = "\(folder)/\(path.split(separator: "/").last ?? "")"
-    if try !isThere(place) { try put(make, place) }
+    let place = "\(folder)/\(file.name)"
+    if try isThere(place) { finishPutting(place) } else { try put(make, place) }
     // SQLite trusts the log and the journal as much as the database.
     for path in Self.files(of: place) { _ = try status(path) }
     return place
@@ -39,7 +39,7 @@ struct DatabaseFile {
   private func status(
     _ place: String
   ) throws(SQOAuthError) -> (needsMending: Bool, size: Int64)? {
-    let name = String(place.split(separator: "/").last ?? "")
+    let name = PrivateFile(path: place).name
     return try FileFailure.reported("\(name.printable) cannot be used") { () throws(FileFailure) in
       guard let status = try FileStatus(at: place) else { return nil }
       return (try FileTrust.database.needsMending(status), status.size)
@@ -49,7 +49,8 @@ struct DatabaseFile {
   /// Creates a database under a temporary name and then moves it to its path.
   ///
   /// No process ever sees an incomplete database. If another process has created a database at the
-  /// path in the meantime, that database stays.
+  /// path in the meantime, that database stays. The temporary name is always the same, so that the
+  /// next call removes what a killed process has left.
   private func put(
     _ make: (String) throws(SQOAuthError) -> Void, _ place: String
   ) throws(SQOAuthError) {
@@ -62,15 +63,37 @@ struct DatabaseFile {
         "it is missing, but its file that ends in \(rest) exists and was not changed; to start "
           + "with an empty database, remove that file too")
     }
-    let temporary = PrivateFile(path: "\(place).\(UInt64.random(in: 0...UInt64.max))")
-    // SQLite gives its other files the mode of this file.
-    try making { () throws(FileFailure) in try FileDescriptor.making(temporary.path).close() }
+    let lock = try making { () throws(FileFailure) in try PrivateFile(path: place).lock() }
+    defer { lock.remove() }
+    if try isThere(place) { return }
+    let temporary = Self.temporary(place)
+    try making { () throws(FileFailure) in
+      // SQLite would apply an old log or journal to the new database, as above.
+      for rest in Self.files(of: temporary.path).dropFirst() {
+        try PrivateFile(path: rest).remove()
+      }
+      // SQLite gives its other files the mode of this file.
+      try FileDescriptor.making(temporary.path).close()
+    }
     defer { try? temporary.remove() }
     try make(temporary.path)
     try making { () throws(FileFailure) in
       try temporary.sync()
       _ = try PrivateFile(path: place).place(temporary.path)
     }
+  }
+
+  /// Removes the temporary name of a database whose creator was killed just before it did so.
+  private func finishPutting(_ place: String) {
+    let temporary = Self.temporary(place)
+    guard let left = try? FileStatus(at: temporary.path), let status = try? FileStatus(at: place),
+      left.isSameFile(as: status)
+    else { return }
+    try? temporary.remove()
+  }
+
+  private static func temporary(_ place: String) -> PrivateFile {
+    PrivateFile(path: place + ".sq.new")
   }
 
   /// Returns the paths of a database's files; some of the files may not exist.

@@ -25,6 +25,11 @@ extension SQLiteTokenStore: RegistrationStore {
     }
   }
 
+  /// Checks that a registration could be saved now, by writing as many bytes and removing them.
+  public func checkSaving(at issuer: String) async throws(SQOAuthError) {
+    try await run { table throws(SQOAuthError) in try table.checkWriting() }
+  }
+
   /// Erases and overwrites the registration at an authorization server, if there is one.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await run { table throws(SQOAuthError) in try table.eraseRegistration(at: issuer) }

@@ -21,6 +21,10 @@ public import SequencingOAuth
 /// accounts, their IDs, which accounts belong to one user, and the lengths of the records. That
 /// person can also remove accounts or restore older files without being noticed.
 ///
+/// While another process writes, a call waits at most 30 s and then throws. The limit includes the
+/// wait for earlier calls to this store. If the task is cancelled during that wait, a call that
+/// loads, lists or reserves throws `SQOAuthError.Code.cancelled` at once; all others continue.
+///
 /// A replaced record may stay in the log until the database is closed. An erased record stays in
 /// the log only if another process uses the database for longer than a tenth of a second during
 /// the erasure, and only until this process next saves or erases.
@@ -54,7 +58,8 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
     self.init(path: try StateFolder.path(service: service) + "/tokens.sqlite", key: key)
   }
 
-  /// Creates a store; `busyTimeout` is the longest time to wait while another process writes.
+  /// Creates a store; `busyTimeout` is the longest time to wait while another process writes,
+  /// counted from each call.
   package init(path: String, key: StoreKey?, busyTimeout: Duration) {
     let path = AbsolutePath.of(path)
     self.path = path
@@ -70,25 +75,24 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 
   /// Loads the record of an account, or `nil` if the store has none.
   public func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
-    try await run { table throws(SQOAuthError) in try table.load(id) }
+    try await runIfWanted { table throws(SQOAuthError) in try table.load(id) }
   }
 
   /// Saves a record, replacing the account's earlier record.
   public func save(_ record: AccountRecord) async throws(SQOAuthError) {
-    do throws(SQOAuthError) {
-      try await run { table throws(SQOAuthError) in try table.save(record) }
-    } catch {
-      // A record in its write-ahead copy counts as saved: the account's next change moves it to the
-      // database.
-      guard error.code == .storeFailed, await hasWriteAheadCopy(record) else { throw error }
+    try await queue.run { [database] () throws(SQOAuthError) in
+      do throws(SQOAuthError) {
+        try database.use { table throws(SQOAuthError) in try table.save(record) }
+      } catch {
+        guard error.code == .storeFailed else { throw error }
+        // A record in its write-ahead copy counts as saved: the account's next change moves it to
+        // the database.
+        let hasCopy = try? database.use { table throws(SQOAuthError) in
+          table.hasWriteAheadCopy(record)
+        }
+        guard hasCopy == true else { throw error }
+      }
     }
-  }
-
-  private func hasWriteAheadCopy(_ record: AccountRecord) async -> Bool {
-    let hasWriteAheadCopy = try? await run { table throws(SQOAuthError) in
-      table.hasWriteAheadCopy(record)
-    }
-    return hasWriteAheadCopy ?? false
   }
 
   /// Erases the record of an account from all of the store's files.
@@ -101,7 +105,7 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
 
   /// Lists the IDs of all accounts that have a record.
   public func list() async throws(SQOAuthError) -> [String] {
-    try await run { table throws(SQOAuthError) in try table.list() }
+    try await runIfWanted { table throws(SQOAuthError) in try table.list() }
   }
 
   /// Takes the exclusive right, among all processes that use the database, to change an account.
@@ -122,7 +126,8 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
   public func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
-    try await queue.run { [queue, locks, database, writeAheadCopies] () throws(SQOAuthError) in
+    try await queue.run(unlessCancelled: .waitCancelled) {
+      [queue, locks, database, writeAheadCopies] () throws(SQOAuthError) in
       try writeAheadCopies.checkPath()
       guard record != nil || writeAheadCopies.hasStore else {
         try writeAheadCopies.check(replacingStore: false)
@@ -143,8 +148,9 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
   /// the task is cancelled during the wait, it throws `SQOAuthError.Code.cancelled`.
   /// Afterwards, other processes that have the store open get `SQOAuthError.Code.wrongPassphrase`;
   /// they cannot damage the store. If the database already has this key and no longer opens with
-  /// the store's own key, an earlier call has made the change, and nothing changes. If the disk is
-  /// full, the log may contain records of the old key until this process next saves or erases.
+  /// the store's own key, an earlier call has made the change, and this call only removes what that
+  /// call left behind. If the disk is full, or if the process is killed during the call, the log may
+  /// contain records of the old key until a process next saves or erases.
   public func changeKey(to key: StoreKey?) async throws(SQOAuthError) {
     try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
       try await queue.run { [database, locks] () throws(SQOAuthError) in
@@ -158,12 +164,21 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { [database] () throws(SQOAuthError) in try database.use(body) }
   }
+
+  /// Runs work unless the caller is cancelled while it waits for earlier calls.
+  private func runIfWanted<Value: Sendable>(
+    _ body: @escaping @Sendable (AccountTable) throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    try await queue.run(unlessCancelled: .waitCancelled) { [database] () throws(SQOAuthError) in
+      try database.use(body)
+    }
+  }
 }
 
 extension SQLiteTokenStore: SessionIndex {
   /// Returns the accounts of a user or a session, found by an index on digests of their names.
   public func entries(of session: SessionName) async throws(SQOAuthError) -> [AccountEntry] {
-    try await run { table throws(SQOAuthError) in try table.entries(of: session) }
+    try await runIfWanted { table throws(SQOAuthError) in try table.entries(of: session) }
   }
 }
 
@@ -172,6 +187,8 @@ extension SQLiteTokenStore: PagedTokenStore {
   public func entries(
     after key: Data?, limit: Int
   ) async throws(SQOAuthError) -> [AccountEntry] {
-    try await run { table throws(SQOAuthError) in try table.entries(after: key, limit: limit) }
+    try await runIfWanted { table throws(SQOAuthError) in
+      try table.entries(after: key, limit: limit)
+    }
   }
 }

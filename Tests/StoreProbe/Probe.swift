@@ -1,6 +1,7 @@
 import Foundation
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthSQLite
 
 /// An error for arguments that make no sense.
 struct Misuse: Error, CustomStringConvertible {
@@ -182,13 +183,16 @@ struct Probe {
     try await Task.sleep(for: .seconds(60))
   }
 
-  /// Changes the key of the encrypted store.
+  /// Changes the key of the store.
   ///
   /// If the change fails, the store must still be usable.
   private func rekey(_ key: StoreKey) async throws {
-    let store = try encrypted()
     do {
-      try await store.changeKey(to: key)
+      if let store = store as? SQLiteTokenStore {
+        try await store.changeKey(to: key)
+      } else {
+        try await encrypted().changeKey(to: key)
+      }
       say("changed")
     } catch {
       _ = try await store.all()

@@ -3,9 +3,10 @@ import SQBasics
 import SequencingOAuth
 // Uploads and downloads in a separate process, for the tests: `transfer-probe upload URL FILE` or
 // `transfer-probe download URL FILE [BYTES]`. With BYTES, the process suspends itself (SIGSTOP)
-// after it has received BYTES more bytes than were stored. `transfer-probe send URL SECONDS` sends
-// two requests, the second with a time limit. `transfer-probe cancel URL FIFO` cancels a request
-// during its DNS lookup, which must read the FIFO.
+// after it has received BYTES more bytes than were stored. `transfer-probe save URL FILE` writes the
+// response to a file. `transfer-probe send URL SECONDS` sends two requests, the second with a time
+// limit. `transfer-probe cancel URL FIFO` cancels a request during its DNS lookup, which must read
+// the FIFO.
 import SequencingOAuthPipes
 
 /// Returns the largest resident size so far, in kB.
@@ -49,6 +50,13 @@ func download(_ url: URL, _ file: URL, stopsAfter limit: Int64?) async throws ->
   }.status
 }
 
+/// Writes a response to a file that the HTTP client opens.
+func save(_ url: URL, _ file: URL) async throws -> Int {
+  var request = WebRequest(url: url)
+  request.destination = .file(file)
+  return try await CurlTransport.shared.send(request).status
+}
+
 /// Sends two requests, the second with a time limit, and returns the status of the second.
 ///
 /// The second request uses the connection of the first one. After opening a connection, libcurl
@@ -80,8 +88,8 @@ func cancelInLookup(_ url: URL, _ fifo: URL) async throws -> Int {
 let arguments = CommandLine.arguments
 guard (4...5).contains(arguments.count), let url = URL(string: arguments[2]) else {
   say(
-    "usage: transfer-probe upload URL FILE, download URL FILE [BYTES], send URL SECONDS, or cancel "
-      + "URL FIFO")
+    "usage: transfer-probe upload URL FILE, download URL FILE [BYTES], save URL FILE, send URL "
+      + "SECONDS, or cancel URL FIFO")
   exit(2)
 }
 // A file too large for the process's limit must cause a write error instead of ending the process.
@@ -93,6 +101,7 @@ do {
   let status =
     switch arguments[1] {
     case "upload": try await upload(url, file)
+    case "save": try await save(url, file)
     case "send": try await sendTwice(url, within: limit)
     case "cancel": try await cancelInLookup(url, file)
     default:

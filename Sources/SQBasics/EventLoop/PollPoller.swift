@@ -22,13 +22,10 @@ final class PollPoller: SocketPoller, @unchecked Sendable {
 
   init() throws(EventLoopFailure) {
     var opened: [Int32] = [-1, -1]
-    guard pipe(&opened) == 0, let ends = DescriptorNumber.aboveStandard(opened) else {
+    guard sq_pipe(&opened) == 0, let ends = DescriptorNumber.aboveStandard(opened) else {
       throw EventLoopFailure(errno: errno)
     }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
+    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     (readEnd, wakeUpDescriptor) = (ends[0], ends[1])
   }
 

@@ -14,6 +14,17 @@ public protocol AccountQueue: Sendable {
   /// No other keeper gets these accounts until `time` is over, or until their next token is due.
   func take(atMost count: Int, for time: Duration) async throws(SQOAuthError) -> DueAccounts
 
+  /// Takes due accounts, and prefers accounts of servers that are not busy.
+  ///
+  /// `busy` names the servers at which the keeper renews accounts now; the server with the most
+  /// renewals is the last one. Otherwise this method does what ``take(atMost:for:)`` does. If a
+  /// server is slow and has many due accounts, the queue should also return accounts of other
+  /// servers, so that their tokens do not expire meanwhile. The default implementation ignores
+  /// `busy`.
+  func take(
+    atMost count: Int, for time: Duration, busy: [ServerName]
+  ) async throws(SQOAuthError) -> DueAccounts
+
   /// Makes a taken account due again after a time, unless it was saved in the meantime.
   ///
   /// A renewal that fails may have saved a record too, for example with only a new refresh token.
@@ -38,4 +49,13 @@ public protocol AccountQueue: Sendable {
 
   /// Lets another account of a paused server be taken, because the server got no request.
   func giveBack(_ server: ServerName) async throws(SQOAuthError)
+}
+
+extension AccountQueue {
+  /// Takes due accounts without regard to the busy servers.
+  public func take(
+    atMost count: Int, for time: Duration, busy: [ServerName]
+  ) async throws(SQOAuthError) -> DueAccounts {
+    try await take(atMost: count, for: time)
+  }
 }

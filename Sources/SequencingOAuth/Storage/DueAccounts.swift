@@ -1,4 +1,5 @@
 import SQBasics
+public import SQFoundation
 
 /// Accounts that an `AccountKeeper` took from a queue.
 public struct DueAccounts: Sendable {
@@ -15,15 +16,23 @@ public struct DueAccounts: Sendable {
     /// Until the result of this request is known, the queue returns no other account of the server.
     /// The value is `false` if the record cannot be read, because the keeper then sends no request.
     public let wasPaused: Bool
+    /// The date of the clock by which the account was due; `nil` for the keeper's own clock.
+    ///
+    /// The keeper computes by this date how old the record is. A queue for several hosts returns the
+    /// date of the clock that they share. Otherwise a host whose clock is wrong would postpone
+    /// accounts for too long.
+    public let date: Date?
 
     /// Creates an account from its fields.
     public init(
-      id: String, record: Result<AccountRecord, SQOAuthError>, version: Int64 = 0, wasPaused: Bool
+      id: String, record: Result<AccountRecord, SQOAuthError>, version: Int64 = 0, wasPaused: Bool,
+      date: Date? = nil
     ) {
       self.id = id
       self.record = record
       self.version = version
       self.wasPaused = wasPaused
+      self.date = date
     }
   }
 

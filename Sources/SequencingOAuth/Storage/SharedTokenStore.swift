@@ -63,7 +63,9 @@ public protocol ReservingTokenStore: TokenStore {
   /// does not refresh now and tries again later, unless
   /// ``ClientEnvironment/refreshesWithoutStore`` is `true`. Otherwise it passes the record with the
   /// new token to ``AccountReservation/writeAhead(_:)``, calls ``TokenStore/save(_:)``, and then
-  /// calls ``AccountReservation/release()``. If no response comes, it calls only `release()`.
+  /// calls ``AccountReservation/release()``. If no response comes, it calls only `release()`. The
+  /// request ends at most 150 s after the SDK has called this method; if the machine sleeps for
+  /// longer, no request is sent.
   ///
   /// Before a sign-in opens the browser, the SDK calls this method with `nil` and without the
   /// lease. The store should then check whether it could save a record, and must not change

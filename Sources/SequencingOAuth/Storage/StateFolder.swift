@@ -18,24 +18,24 @@ package enum StateFolder {
   static func path(
     service: String, variable: Lookup
   ) throws(SQOAuthError) -> String {
-    guard !service.isEmpty, !service.hasPrefix("."), !service.contains("/"),
-      !service.utf8.contains(0)
+    // A combining character may follow a slash or a dot, so this compares bytes.
+    guard let first = service.utf8.first, first != UInt8(ascii: "."),
+      !service.utf8.contains(UInt8(ascii: "/")), !service.utf8.contains(0)
     else {
       throw SQOAuthError(
         .invalidConfiguration,
         "a service name must not be empty, begin with a dot, or contain a slash or a NUL")
     }
     // The XDG specification requires programs to ignore a relative path.
-    if let state = try value("XDG_STATE_HOME", variable), state.hasPrefix("/") {
+    if let state = try value("XDG_STATE_HOME", variable), isAbsolute(state) {
       return "\(state)/\(service)"
     }
     let home = try value("HOME", variable)
-    if let home, home.hasPrefix("/") { return "\(home)/.local/state/\(service)" }
+    if let home, isAbsolute(home) { return "\(home)/.local/state/\(service)" }
     // The user of a system service may have no home folder. `STATE_DIRECTORY` may name several
     // folders.
-    if let state = try value("STATE_DIRECTORY", variable)?.split(separator: ":").first,
-      state.hasPrefix("/")
-    {
+    let states = try value("STATE_DIRECTORY", variable)?.utf8.split(separator: UInt8(ascii: ":"))
+    if let state = states?.first.map({ String(Substring($0)) }), isAbsolute(state) {
       return "\(state)/\(service)"
     }
     let reason = home?.isEmpty == false ? ": the path in HOME is not absolute" : ""
@@ -43,6 +43,10 @@ package enum StateFolder {
       .storeFailed,
       "there is no folder to keep files in\(reason); set HOME or XDG_STATE_HOME to an absolute "
         + "path, or StateDirectory= in a unit of systemd")
+  }
+
+  private static func isAbsolute(_ path: String) -> Bool {
+    path.utf8.first == UInt8(ascii: "/")
   }
 
   private static func value(_ name: String, _ variable: Lookup) throws(SQOAuthError) -> String? {

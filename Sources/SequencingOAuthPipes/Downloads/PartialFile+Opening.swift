@@ -43,6 +43,21 @@ extension PartialFile {
     }
   }
 
+  /// Removes the partial file's name from a complete file that also has the destination's name.
+  ///
+  /// A process that was killed during the move may have left the file with both names.
+  static func finishMove(from path: String, to destination: String) throws(SQOAuthError) {
+    try reported(path) { () throws(FileFailure) in
+      guard let left = try FileStatus(at: path), let status = try FileStatus(at: destination),
+        left.isSameFile(as: status)
+      else { return }
+      // While the other process runs, it holds the lock, and removes the name itself.
+      guard let lock = try FileLock.ifFree(path, mending: false) else { return }
+      defer { lock.release() }
+      if lock.file.isAt(destination) { try PrivateFile(path: path).remove() }
+    }
+  }
+
   /// Opens and locks a file, and creates it if it does not exist.
   ///
   /// It throws if another download has the file open, or if the file was not created by a download.

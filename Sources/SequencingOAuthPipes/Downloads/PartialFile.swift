@@ -49,7 +49,9 @@ final class PartialFile: @unchecked Sendable {
     partial = PrivateFile(path: "\(destination).partial")
     recordFile = PrivateFile(path: "\(partial.path).info")
     // This check comes before the lock, because the lock creates the file.
-    _ = try Self.record(at: recordFile.path)
+    if try Self.record(at: recordFile.path) != nil {
+      try Self.finishMove(from: partial.path, to: destination)
+    }
     lock = try Self.lock(partial.path, recordFile.path)
     let content = try Self.record(at: recordFile.path)
     try Self.reported(partial.path) { () throws(FileFailure) in try useRecord(content) }
@@ -105,6 +107,9 @@ final class PartialFile: @unchecked Sendable {
   // MARK: At the end
 
   /// Syncs the complete file, moves it to the destination and releases the lock.
+  ///
+  /// If only the sync of the folder fails, that is no error: the file is complete and in its place,
+  /// and another call might find that a file exists. A power failure could still undo the move.
   func finish() async throws(SQOAuthError) {
     try await run(on: destination) { [self] () throws(FileFailure) in
       do throws(FileFailure) {
@@ -119,7 +124,7 @@ final class PartialFile: @unchecked Sendable {
       // file without its record would look like a file of the user.
       removeRecord()
       release()
-      try recordFile.syncFolder()
+      try? recordFile.syncFolder()
     }
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import ProgramSupport
 import TestSupport
+import Testing
 
 /// The library that makes the n-th system call on a folder's files fail.
 enum FaultLibrary {
@@ -12,6 +13,13 @@ enum FaultLibrary {
       "LD_PRELOAD": try await library.value, "SQ_FAULT_FOLDER": folder.path,
       "SQ_FAULT_AT": "\(call)", "SQ_FAULT_HOW": fault.rawValue,
     ]
+  }
+
+  /// Returns the environment of a disk that can only be read after one call has failed.
+  static func losing(
+    _ folder: TemporaryFolder, call: Int
+  ) async throws -> [String: String?] {
+    try await environment(folder, call: call, .broken).merging(["SQ_FAULT_HOW": "lost"]) { $1 }
   }
 
   /// Returns the environment that makes the library print every call without faults.
@@ -53,5 +61,22 @@ extension ChildProcess.Result {
   /// The calls that the library has printed, in order.
   var calls: [String] {
     errors.split(separator: "\n").filter { $0.hasPrefix("call: ") }.map { String($0.dropFirst(6)) }
+  }
+}
+
+extension TemporaryFolder {
+  /// Returns a copy of the folder with its files' modes.
+  func copied() async throws -> TemporaryFolder {
+    let copy = try TemporaryFolder()
+    let result = try await ChildProcess.run(["cp", "-a", "\(path)/.", copy.path])
+    try #require(result.status == 0, "\(result.errors)")
+    return copy
+  }
+
+  /// Returns whether a file of the folder contains a text.
+  ///
+  /// Another process reads the files. If this process did, its stores would lose their locks.
+  func contains(_ text: String) async throws -> Bool {
+    try await ChildProcess.run(["grep", "-rqa", "-e", text, path]).status == 0
   }
 }

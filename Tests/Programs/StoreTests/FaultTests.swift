@@ -56,6 +56,54 @@ import Testing
     #expect(calls[landed...].dropFirst().first == "fsync")
   }
 
+  /// A power failure would lose an answer whose sync has failed.
+  @Test(arguments: [StoreKind.file, .encrypted])
+  func `if the store cannot be written, an answer counts as saved only if it was synced`(
+    kind: StoreKind
+  ) async throws {
+    let calls = try await calls(of: ["next"], kind)
+    let landed = try #require(calls.firstIndex(of: "pwrite"))
+    try #require(calls[landed + 1] == "fsync", "\(calls)")
+    // Calls are counted from 1.
+    for (call, status) in [(landed + 2, 1), (landed + 3, 0)] {
+      let folder = try TemporaryFolder()
+      for record in [Self.old, record("b")] { try await kind.open(folder).save(record) }
+      let result = try await StoreProbe.run(
+        kind, in: folder, ["next"], environment: FaultLibrary.losing(folder, call: call),
+        input: StoreProbe.input([Self.new]))
+      #expect(result.output.contains("landed"), "\(result.errors)")
+      #expect(result.status == status, "\(result.errors)")
+      if status == 1 { #expect(result.code == .storeFailed) }
+    }
+  }
+
+  @Test func `an erased record leaves the database, even if the process was killed meanwhile`()
+    async throws
+  {
+    let (kind, base) = (StoreKind.sqlite, try TemporaryFolder())
+    let secret = record("a", token: SQToken(accessToken: "s3cr3t"))
+    let saved = try await StoreProbe.run(
+      kind, in: base, ["save"], input: StoreProbe.input([secret, record("b")]))
+    try #require(saved.status == 0, "\(saved.errors)")
+    var calls = 0
+    while true {
+      let folder = try await base.copied()
+      let result = try await StoreProbe.run(
+        kind, in: folder, ["erase", "a"],
+        environment: FaultLibrary.environment(folder, call: calls + 1, .kill))
+      let store = try kind.open(folder)
+      try await store.save(record("c"))
+      if try await store.list() == ["b", "c"] {
+        #expect(try await !folder.contains("s3cr3t"), "call \(calls + 1): \(result.errors)")
+      }
+      // The end of the store would empty the log.
+      withExtendedLifetime(store) {}
+      guard result.errors.contains("fault: ") else { break }
+      calls += 1
+    }
+    #expect(calls > 3, "the fault library is loaded and sees the calls")
+  }
+
   /// A test cannot cut the power, but it can check the order of writes and syncs to the disk.
   @Test(arguments: [StoreKind.file, .encrypted], [["save"], ["erase", "a"]])
   func `a file is synced before its rename, and the rename before the lock is released`(

@@ -1,10 +1,11 @@
 import Foundation
 import ProgramSupport
-import SQBasics
 import SQFiles
 import SequencingOAuth
 import TestSupport
 import Testing
+
+@testable import SQBasics
 
 /// Waiting for a lock, and finding its holder.
 @Suite(.timeLimit(.minutes(2))) struct FileLockTests {
@@ -37,6 +38,22 @@ import Testing
     async let lock = FileLock.wait(for: path, limit: .seconds(60))
     holder.signal(SIGKILL)
     try await lock.release()
+  }
+
+  /// Many calls of one process wait one after the other for a lock that another process keeps.
+  @Test func `a call whose time limit has passed before its work begins tries once`() async throws {
+    let holder = try await hold()
+    let watch = try FileWatch(path)
+    let start = ContinuousClock.now - .seconds(60)
+    #expect(throws: FileFailure.self) {
+      try BlockingQueue.$start.withValue(start) {
+        try FileLock.wait(for: path, limit: .milliseconds(200))
+      }
+    }
+    #expect(watch.countClosings() == 1)
+    holder.signal(SIGKILL)
+    _ = try await holder.result()
+    try BlockingQueue.$start.withValue(start) { try FileLock.wait(for: path) }.release()
   }
 
   @Test func `waiting for a store's lock has a time limit`()

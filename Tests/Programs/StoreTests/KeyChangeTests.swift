@@ -2,10 +2,11 @@ import Foundation
 import ProgramSupport
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
-/// Changing the key of an encrypted store.
+/// Changing the key of a store.
 @Suite(.timeLimit(.minutes(5))) struct KeyChangeTests {
   let folder: TemporaryFolder
   let path: String
@@ -126,6 +127,44 @@ import Testing
       calls += 1
     }
     #expect(calls > (fault.isOfWrites ? 0 : 3), "the fault library is loaded and sees the calls")
+  }
+
+  /// The old key, or no key at all, must not read anything afterwards.
+  @Test(
+    .requires(CCompiler.requirement),
+    arguments: [StoreKind.encrypted, .sqlite, .encryptedSQLite])
+  func `a change that was killed at any moment is finished by the next call`(
+    kind: StoreKind
+  ) async throws {
+    let records = ["old-token", "new-token"].map { record("a", token: SQToken(accessToken: $0)) }
+    let base = try TemporaryFolder()
+    // A process that is killed during a refresh leaves the new record in a write-ahead copy.
+    for (command, record) in zip(["save", "land-without-output"], records) {
+      let result = try await StoreProbe.run(
+        kind, in: base, [command], input: StoreProbe.input([record]))
+      try #require([0, 128 + SIGKILL].contains(result.status), "\(result.errors)")
+    }
+    try #require(try base.contents().contains { $0.contains(".landing-") })
+    var calls = 0
+    while true {
+      let folder = try await base.copied()
+      let newKey = try kind.path(folder) + ".newkey"
+      let result = try await StoreProbe.run(
+        kind, in: folder, ["rekey", newKey],
+        environment: FaultLibrary.environment(folder, call: calls + 1, .kill))
+      let what = "call \(calls + 1): \(result.errors)"
+      let store = try kind.open(folder)
+      try await (store as? EncryptedFileTokenStore)?.changeKey(to: .file(newKey))
+      try await (store as? SQLiteTokenStore)?.changeKey(to: .file(newKey))
+      #expect(try await store.all() == [records[1]], "\(what)")
+      #expect(try !folder.contents().contains { $0.contains(".landing-") }, "\(what)")
+      #expect(try await !folder.contains("-token"), "\(what)")
+      // The end of the store would empty a database's log.
+      withExtendedLifetime(store) {}
+      guard result.errors.contains("fault: ") else { break }
+      calls += 1
+    }
+    #expect(calls > 3, "the fault library is loaded and sees the calls")
   }
 }
 

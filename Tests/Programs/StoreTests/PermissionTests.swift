@@ -2,6 +2,7 @@ import Foundation
 import ProgramSupport
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
@@ -27,6 +28,24 @@ import Testing
     try folder.expectPrivate()
     #expect(try folder.contents().count > 3)
     #expect(try await kind.open(folder).load("a") == record("a"))
+  }
+
+  /// For Swift, a slash and a combining character after it are one character.
+  @Test func `a folder whose name begins with a combining character is made in its own folder`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let path = folder.file("a/\u{301}b/\u{301}tokens")
+    for store: any TokenStore in [
+      FileTokenStore(path: path + ".json"), SQLiteTokenStore(path: path + ".sqlite"),
+    ] {
+      try await store.save(record("a"))
+      #expect(try await store.load("a") == record("a"))
+    }
+    for file in ["a", "a/\u{301}b", "a/\u{301}b/\u{301}tokens.json"] {
+      #expect(FileManager.default.fileExists(atPath: folder.file(file)), "\(file)")
+    }
+    try folder.expectPrivate()
   }
 
   @Test(arguments: StoreKind.onDisk)

@@ -41,6 +41,29 @@ import Testing
     #expect(try !kind.isIn(folder, secret))
   }
 
+  @Test(arguments: RegistrationStoreKind.all)
+  func `the check whether a registration can be saved changes none`(
+    kind: RegistrationStoreKind
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let registration = try await registrations(1)[0]
+    let store = kind.open(folder)
+    try await store.checkSaving(at: registration.issuer)
+    #expect(try await store.registration(at: registration.issuer) == nil)
+    try await store.save(registration)
+    try await store.checkSaving(at: registration.issuer)
+    try await store.checkSaving(at: "https://other.example")
+    #expect(try await kind.open(folder).registration(at: registration.issuer) == registration)
+  }
+
+  @Test func `the check fails before the first registration if the key cannot be used`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let store = FileRegistrationStore(path: folder.file("clients"), key: .passphrase(""))
+    await failure(.invalidConfiguration) { try await store.checkSaving(at: "https://id.example") }
+  }
+
   // MARK: Simultaneous registrations
 
   /// Saves several registrations at one server simultaneously, with two objects that share the

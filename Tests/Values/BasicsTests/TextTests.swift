@@ -1,6 +1,8 @@
 import SQBasics
 import Testing
 
+@testable import TestSupport
+
 /// How text from other programs is cleaned, and how bytes are classified.
 @Suite struct TextTests {
   @Test(arguments: [
@@ -31,6 +33,47 @@ import Testing
   ) {
     #expect(text.trimmed.utf8.elementsEqual(trimmed.utf8))
     #expect(text[...].utf8.trimmed.elementsEqual(trimmed.utf8))
+  }
+
+  /// The classes of marks take turns or not, and the run may begin at any byte.
+  @Test(arguments: [marks(31), String(repeating: "\u{301}\u{316}", count: 16), marks(999)])
+  func `more than 30 combining marks in a row are separated, and no mark is lost`(run: String) {
+    let allowed = String(String.UnicodeScalarView(run.unicodeScalars.prefix(30)))
+    for start in ["", "é", "漢", "😀"] {
+      for count in 0...70 {
+        let before = String(repeating: "x", count: count) + start
+        #expect((before + allowed + "z").isStreamSafe)
+        let text = before + run + "z"
+        #expect(!text.isStreamSafe)
+        let safe = text.streamSafe
+        #expect(safe.isStreamSafe && safe.streamSafe.utf8.elementsEqual(safe.utf8))
+        let kept = safe.unicodeScalars.filter { $0 != "\u{34F}" }
+        #expect(kept.elementsEqual(text.unicodeScalars))
+        #expect(safe.utf8.starts(with: (before + allowed + "\u{34F}").utf8))
+      }
+    }
+  }
+
+  @Test(arguments: ["", "plain", "crème brûlée", "Ω\u{301} ", "ที่นี่", "क्षि", "👩‍👩‍👧‍👦"])
+  func `texts of any language are stream-safe and unchanged`(text: String) {
+    let long = String(repeating: text, count: 100)
+    #expect(long.isStreamSafe && long.streamSafe.utf8.elementsEqual(long.utf8))
+    #expect(String(streamSafe: Array(long.utf8)).utf8.elementsEqual(long.utf8))
+  }
+
+  @Test func `a peer's bytes become stream-safe text, and invalid bytes are replaced`() {
+    let bytes = [0x61, 0xFF] + Array(marks(31).utf8)
+    let text = String(streamSafe: bytes)
+    #expect(text.isStreamSafe && text.unicodeScalars.starts(with: "a\u{FFFD}".unicodeScalars))
+    #expect(text.unicodeScalars.count == 2 + 31 + 1)
+  }
+
+  @Test(arguments: [
+    ("it's", "it<>s"), ("it'\u{301}s", "it<>\u{301}s"), ("\u{D4E}'", "\u{D4E}<>"), ("''", "<><>"),
+    ("", ""), ("\u{2019}", "\u{2019}"),
+  ])
+  func `a scalar is replaced, even if it is a part of a Character`(text: String, result: String) {
+    #expect(text.replacingScalar("'", with: "<>").utf8.elementsEqual(result.utf8))
   }
 
   @Test func `bytes are classified as ASCII characters, and a byte above 0x7F has no class`() {

@@ -98,7 +98,7 @@ extension HeaderFields {
   ///
   /// White space after the colon is optional. A folded line, which starts with white space,
   /// continues the value of the line before it (section 5.2). Bytes that are not UTF-8 become
-  /// U+FFFD.
+  /// U+FFFD, and the text is made stream-safe.
   init?(lines: [UInt8]) {
     var fields: [Field] = []
     fields.reserveCapacity(12)
@@ -124,6 +124,6 @@ extension HeaderFields {
     while let last = bytes.last, last.isBlank || last == 0x0D {
       bytes = bytes.dropLast()
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(streamSafe: bytes)
   }
 }

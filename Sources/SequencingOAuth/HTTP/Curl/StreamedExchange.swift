@@ -19,9 +19,11 @@ struct StreamedExchange {
     if transfer.hasLostServer { _ = await consumed }
     // An error thrown after this point cancels both tasks and waits for them.
     var response = try transfer.response()
-    let (body, error) = await consumed
+    let (sink, error) = await consumed
     if let error { throw error }
-    if transfer.download != nil { response.body = body }
+    guard let sink else { return response }
+    do { try await sink.finish() } catch { throw Self.wrap(error) }
+    response.body = sink.body
     return response
   }
 
@@ -29,8 +31,8 @@ struct StreamedExchange {
     await transfer.upload?.produce { loop.resume(transfer) }
   }
 
-  private func consume() async -> (body: Data, error: SQOAuthError?) {
-    guard let queue = transfer.download else { return (Data(), nil) }
+  private func consume() async -> (sink: ResponseSink?, error: SQOAuthError?) {
+    guard let queue = transfer.download else { return (nil, nil) }
     do {
       var sink = ResponseSink(transfer.request.destination)
       while let event = await queue.next() {
@@ -42,11 +44,11 @@ struct StreamedExchange {
           try await sink.take(data)
         }
       }
-      return (sink.body, nil)
+      return (sink, nil)
     } catch {
       let error = Self.wrap(error)
       loop.end(transfer, error)
-      return (Data(), error)
+      return (nil, error)
     }
   }
 
@@ -95,5 +97,10 @@ private struct ResponseSink {
     } else {
       body += data
     }
+  }
+
+  /// Waits until the content is on the disk, after the whole response has arrived.
+  func finish() async throws(FileFailure) {
+    try await file?.finish()
   }
 }

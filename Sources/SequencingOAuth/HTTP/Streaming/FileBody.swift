@@ -67,6 +67,16 @@ package final class OpenFile: @unchecked Sendable {
   func append(_ data: Data) async throws(FileFailure) {
     try await queue.result { [self] () throws(FileFailure) in try file.write(data) }.get()
   }
+
+  /// Writes the file to the disk; throws if a part of its content cannot be written.
+  ///
+  /// A disk or a file server may report only now that it has no space or that a write has failed.
+  func finish() async throws(FileFailure) {
+    try await queue.result { [self] () throws(FileFailure) in
+      // A device such as `/dev/null` cannot be synced.
+      if try file.status().isRegular { try file.sync() }
+    }.get()
+  }
 }
 
 extension UploadQueue {

@@ -14,8 +14,9 @@ public import SQFoundation
 ///
 /// As with ``FileTokenStore``, the file has mode 0600 in a folder that is created with mode 0700.
 /// Each save replaces the whole file, so for more than a hundred accounts `SQLiteTokenStore` is the
-/// faster store. Several processes may use the file at the same time. A key from a passphrase is
-/// derived on first use and then kept in memory; the derivation takes a large part of a second.
+/// faster store. Several processes may use the file at the same time, and a call waits for them no
+/// longer than with ``FileTokenStore``. A key from a passphrase is derived on first use and then
+/// kept in memory; the derivation takes a large part of a second.
 ///
 /// The store has two limits. It cannot recognize that the whole file was replaced by an older
 /// version of it, so a program that can write the file can restore an older token. And a key file
@@ -79,23 +80,23 @@ public final class EncryptedFileTokenStore: SharedTokenStore, ReservingTokenStor
   /// ``SQOAuthError/Code/cancelled``. Give the new key to other processes that have the store
   /// open, because they get ``SQOAuthError/Code/wrongPassphrase`` until then. The blocks of the old
   /// file stay on the disk until the system overwrites them. If the file already has the new key,
-  /// because an earlier call changed it, nothing is changed.
+  /// because an earlier call changed it, this call only removes what that call left behind.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
-    let old = Locked<RecordSealer?>(nil)
     do throws(SQOAuthError) {
       try await SQOAuthError.whileRefreshed { () throws(SQOAuthError) in
         try await file.rewrite(keepsContent: false) { [file] content, format throws(SQOAuthError) in
-          old.withLock { $0 = format.sealer }
-          return try format.rekey(file.adopted(content), to: key)
+          try format.rekey(file.adopted(content), to: key)
         }
       }
     } catch {
-      guard error.code == .wrongPassphrase,
-        (try? await EncryptedFileTokenStore(path: path, key: key).list()) != nil
-      else { throw error }
-      return file.format.take(key)
+      guard error.code == .wrongPassphrase else { throw error }
+      let new = EncryptedFileTokenStore(path: path, key: key)
+      let ids = try? await uncancelled { () throws(SQOAuthError) in try await new.list() }
+      guard ids != nil else { throw error }
+      file.format.take(key)
     }
-    await file.removeWriteAheadCopies(sealedBy: old.withLock(\.self))
+    // If an earlier call made the change, its process may have been killed before this step.
+    await file.removeOldWriteAheadCopies()
   }
 
   /// Loads the record of an account, or `nil` if the store has none.

@@ -14,8 +14,12 @@ public import SQFoundation
 ///
 /// During the refresh of an account, there are two more files: `PATH.landing-…`, with space for the
 /// account's next record, and the account's lock file in the folder `PATH.locks`. The store's own
-/// lock file, `PATH.lock`, remains after the first save. If another program has locked the store, a
-/// call waits at most 30 s and then throws.
+/// lock file, `PATH.lock`, remains after the first save.
+///
+/// If another program has locked the store, a call waits at most 30 s and then throws. The limit
+/// includes the wait for earlier calls to this store. If the task is cancelled during that wait, a
+/// call that reads or reserves throws ``SQOAuthError/Code/cancelled`` at once; a save or an erasure
+/// continues.
 public final class FileTokenStore: SharedTokenStore, ReservingTokenStore, PagedTokenStore {
   /// The absolute path of the token file.
   public let path: String

@@ -22,7 +22,7 @@ extension TokenFile {
   func reserve(
     _ id: String, replacing record: AccountRecord?
   ) async throws(SQOAuthError) -> AccountReservation {
-    try await run { file throws(SQOAuthError) in
+    try await runIfWanted { file throws(SQOAuthError) in
       try file.writeAheadCopies.checkPath()
       guard record != nil || file.writeAheadCopies.hasStore else {
         try file.naming("be made") { () throws(SQOAuthError) in try file.format.checkKey() }
@@ -68,16 +68,12 @@ extension TokenFile {
     return copy
   }
 
-  /// Returns whether the write-ahead copy contains this record, although saving it failed.
-  func hasWriteAheadCopy(_ record: AccountRecord) async -> Bool {
-    let copy =
-      try? await run { file throws(SQOAuthError) in
-        // If the token file already has the record, there is no newer copy. The method then returns
-        // `false`, because after the failed save, the new content may not be on the disk.
-        guard let stored = try file.content()?.record(record.id) else { return nil }
-        return try file.writeAheadCopies.copy(after: stored, file.format.sealer)
-      } as AccountRecord?
-    return copy == record
+  /// Returns whether this record is safe in its write-ahead copy, although saving it failed.
+  func hasWriteAheadCopy(_ record: AccountRecord) -> Bool {
+    // If the token file already has the record, there is no newer copy. The method then returns
+    // `false`, because after the failed save, the new content may not be on the disk.
+    guard let stored = try? content()?.record(record.id) else { return false }
+    return writeAheadCopies.hasSynced(record, after: stored, format.sealer)
   }
 
   /// Moves all write-ahead copies into the content, before the key is changed.
@@ -96,10 +92,13 @@ extension TokenFile {
     return content
   }
 
-  /// Removes the write-ahead copies that were sealed with an old key.
-  func removeWriteAheadCopies(sealedBy sealer: RecordSealer?) async {
+  /// Removes the write-ahead copies for earlier keys, after the key was changed.
+  func removeOldWriteAheadCopies() async {
     try? await run { file throws(SQOAuthError) in
-      for id in try file.content()?.ids ?? [] { try file.writeAheadCopies.remove(id, sealer) }
+      let names = file.writeAheadCopies.names
+      // This reads the file again, and so makes the sealer that of the new key.
+      guard let content = try file.content(), let sealer = file.format.sealer else { return }
+      try file.writeAheadCopies.remove(names, exceptOf: content.ids, sealer)
     }
   }
 }

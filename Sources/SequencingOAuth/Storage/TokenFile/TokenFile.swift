@@ -45,7 +45,7 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   private let file: PrivateFile
   let locks: AccountLocks
   let queue = BlockingQueue("TokenFile")
-  /// The longest time that a call waits for another program's lock on the file.
+  /// The longest time from a call to the end of its wait for another program's lock on the file.
   private let lockLimit: Duration
   private let latest = Locked<Latest?>(nil)
 
@@ -71,11 +71,11 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
 
   /// Returns whether the file exists; throws if it exists but cannot be read.
   func exists() async throws(SQOAuthError) -> Bool {
-    try await run { file throws(SQOAuthError) in try file.content() != nil }
+    try await runIfWanted { file throws(SQOAuthError) in try file.content() != nil }
   }
 
   func load(_ id: String) async throws(SQOAuthError) -> AccountRecord? {
-    try await run { file throws(SQOAuthError) in
+    try await runIfWanted { file throws(SQOAuthError) in
       try file.content().map { content throws(SQOAuthError) in
         try file.record(id, in: content)
       } ?? nil
@@ -83,16 +83,20 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   }
 
   func save(_ record: AccountRecord) async throws(SQOAuthError) {
-    do throws(SQOAuthError) {
-      try await rewrite(copyOf: record.id) { content, format throws(SQOAuthError) in
-        var content = try format.existing(content)
-        try content.save(record)
-        return content
+    try await run { file throws(SQOAuthError) in
+      do throws(SQOAuthError) {
+        let lock = try file.lock()
+        defer { lock.release() }
+        try file.rewriteLocked(copyOf: record.id) { content, format throws(SQOAuthError) in
+          var content = try format.existing(content)
+          try content.save(record)
+          return content
+        }
+      } catch {
+        // The record is safe in its write-ahead copy, and the account's next change moves it to the
+        // token file.
+        guard error.code == .storeFailed, file.hasWriteAheadCopy(record) else { throw error }
       }
-    } catch {
-      // The record is safe in its write-ahead copy, and the account's next change moves it to the
-      // token file.
-      guard error.code == .storeFailed, await hasWriteAheadCopy(record) else { throw error }
     }
   }
 
@@ -108,11 +112,13 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   }
 
   func list() async throws(SQOAuthError) -> [String] {
-    try await run { file throws(SQOAuthError) in try file.content()?.ids.inByteOrder() ?? [] }
+    try await runIfWanted { file throws(SQOAuthError) in
+      try file.content()?.ids.inByteOrder() ?? []
+    }
   }
 
   func entries(after key: Data?, limit: Int) async throws(SQOAuthError) -> [AccountEntry] {
-    try await run { file throws(SQOAuthError) in
+    try await runIfWanted { file throws(SQOAuthError) in
       guard let content = try file.content() else { return [] }
       var entries: [AccountEntry] = []
       for id in content.ids.page(after: key, limit: limit) {
@@ -144,31 +150,43 @@ final class TokenFile<Format: TokenFileFormat>: Sendable {
   /// Reads, changes and writes the file under its lock; if `change` returns `nil`, writes nothing.
   ///
   /// If `keepsContent` is `false`, the next call decodes the file again, so that the format learns
-  /// the file's current key. If `id` is given, that account's write-ahead copy is removed.
+  /// the file's current key.
   func rewrite(
-    keepsContent: Bool = true, copyOf id: String? = nil,
+    keepsContent: Bool = true,
     _ change:
       @escaping @Sendable (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
   ) async throws(SQOAuthError) {
     try await run { file throws(SQOAuthError) in
       let lock = try file.lock()
       defer { lock.release() }
-      try file.rewriteLocked(keepsContent: keepsContent, copyOf: id, change)
+      try file.rewriteLocked(keepsContent: keepsContent, change)
     }
   }
 
+  /// Runs work that changes the file, even if the caller is cancelled.
   func run<Value: Sendable>(
     _ body: @escaping @Sendable (TokenFile) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { () throws(SQOAuthError) in try body(self) }
+  }
+
+  /// Runs work unless the caller is cancelled while it waits for earlier calls.
+  func runIfWanted<Value: Sendable>(
+    _ body: @escaping @Sendable (TokenFile) throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    try await queue.run(unlessCancelled: .waitCancelled) { () throws(SQOAuthError) in
+      try body(self)
+    }
   }
 }
 
 // Functions that block their thread, and therefore run on the queue.
 extension TokenFile {
   /// Reads, changes and writes the file; the caller holds the file's lock.
+  ///
+  /// If `id` is given, that account's write-ahead copy is removed.
   func rewriteLocked(
-    keepsContent: Bool = true, copyOf id: String?,
+    keepsContent: Bool = true, copyOf id: String? = nil,
     _ change: (Format.Content?, Format) throws(SQOAuthError) -> Format.Content?
   ) throws(SQOAuthError) {
     let old = try content()

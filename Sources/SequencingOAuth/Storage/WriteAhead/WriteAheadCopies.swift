@@ -41,6 +41,18 @@ package struct WriteAheadCopies: Sendable {
     return copyOf.record
   }
 
+  /// Returns whether a record is safe in its write-ahead copy, although the store does not have it.
+  ///
+  /// A copy whose sync failed does not count: it would not survive a loss of power.
+  package func hasSynced(
+    _ record: AccountRecord, after stored: AccountRecord, _ sealer: RecordSealer?
+  ) -> Bool {
+    guard let path = try? path(record.id, sealer), WriteAheadFile.isSynced(path) else {
+      return false
+    }
+    return (try? copy(after: stored, sealer)) == record
+  }
+
   private func content(of path: String) throws(SQOAuthError) -> Data? {
     // A read error must not be ignored, because the file may contain the only refresh token that is
     // still valid.
@@ -106,6 +118,34 @@ package struct WriteAheadCopies: Sendable {
     try reported(path(id, sealer), "be removed") { file throws(FileFailure) in try file.remove() }
   }
 
+  /// The names of all write-ahead copies next to the store, of any account and for any key.
+  package var names: [String] {
+    let file = PrivateFile(path: store)
+    let start = "\(file.name).landing-".utf8
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: file.folder)) ?? []
+    return files.filter { $0.utf8.starts(with: start) }
+      .map { String(Substring($0.utf8.dropFirst(start.count))) }
+      .filter { $0.utf8.count == 32 && Hexadecimal.decode($0) != nil }
+  }
+
+  /// Removes the named write-ahead copies, except those of some accounts under a key.
+  ///
+  /// After a change of the key, nothing can read the copies for the old key, and nothing can compute
+  /// their names. Read ``names`` before the accounts' IDs: an account that another process adds in
+  /// between then keeps its copy.
+  package func remove(
+    _ names: [String], exceptOf ids: [String], _ sealer: RecordSealer?
+  ) throws(SQOAuthError) {
+    var names = Set(names)
+    guard !names.isEmpty else { return }
+    for id in ids { names.remove(try name(id, sealer)) }
+    for name in names {
+      try reported("\(store).landing-\(name)", "be removed") { file throws(FileFailure) in
+        try file.remove()
+      }
+    }
+  }
+
   private func make(_ path: String, size: Int) throws(SQOAuthError) -> WriteAheadFile {
     try reported(path, "be made") { file throws(FileFailure) in
       try WriteAheadFile(making: file, size: size)
@@ -121,8 +161,12 @@ package struct WriteAheadCopies: Sendable {
   }
 
   private func path(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) -> String {
-    let name = try sealer?.name(of: id) ?? Digest.quickSHA256(Data(id.utf8)).prefix(16)
-    return "\(store).landing-\(Hexadecimal.encode(name))"
+    "\(store).landing-\(try name(id, sealer))"
+  }
+
+  private func name(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) -> String {
+    Hexadecimal.encode(
+      try sealer?.name(of: id) ?? Digest.quickSHA256(Data(id.utf8)).prefix(16))
   }
 
   private func reported<Value>(

@@ -14,6 +14,12 @@ final class WriteAheadFile: Sendable {
     var isWritten = false
   }
 
+  /// The paths of the files whose content may not be on the disk, because a sync failed.
+  ///
+  /// The kernel reports such a failure only once: a later sync of the file would succeed, although
+  /// the content was not written (fsync(2)).
+  private static let unsynced = Locked(TextDictionary<Bool>())
+
   private let file: PrivateFile
   private let state: Locked<State>
 
@@ -32,7 +38,11 @@ final class WriteAheadFile: Sendable {
       throw error
     }
     state = Locked(State(descriptor: descriptor))
+    Self.unsynced.withLock { $0[file.path] = nil }
   }
+
+  /// Returns whether no sync of the file at a path has failed since this process created the file.
+  static func isSynced(_ path: String) -> Bool { unsynced.withLock { $0[path] == nil } }
 
   /// Writes the content at the file's start.
   func write(_ content: Data) throws(FileFailure) {
@@ -45,10 +55,13 @@ final class WriteAheadFile: Sendable {
   }
 
   /// Writes the content to the disk, so that it survives a power failure.
+  ///
+  /// After a failure, ``isSynced(_:)`` returns `false` for the file's path.
   func sync() {
     // The disk may be slow, so the lock is not held meanwhile. The descriptor stays open, because
     // the caller calls `finish()` only afterwards.
-    try? state.withLock(\.descriptor)?.sync()
+    guard let descriptor = state.withLock(\.descriptor) else { return }
+    if (try? descriptor.sync()) == nil { Self.unsynced.withLock { $0[file.path] = true } }
   }
 
   /// Closes the file, and removes it if nothing was written.

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramSupport
 import SQBasics
 import SQLoopback
 import SequencingOAuth
@@ -165,6 +166,30 @@ import Testing
       let error = await failure(.malformedRequest) { try await client.send(request) }
       #expect((error?.cause as? FileError)?.code == ENOENT)
     }
+  }
+
+  /// A file server may report only at the end that it has no space or that a write has failed.
+  @Test(
+    .requires(CCompiler.requirement),
+    .disabled(if: isSanitized, "a sanitizer must be the first library of its process"))
+  func `a response whose file cannot be written to the disk is an error`() async throws {
+    try await withFolder {
+      let server = try Server.answering(200, [], "body")
+      let result = try await TransferProbe.run(
+        "save", try server.request().url.absoluteString,
+        toFailingDisk: folder.appending(path: "new").path)
+      #expect(result.status == 1, "\(result.output)")
+      #expect(
+        result.errors.hasPrefix("error malformed_request: the file for the response cannot be"))
+      #expect(result.errors.contains("fsync"), "\(result.errors)")
+    }
+  }
+
+  @Test func `a response can be written to a device`() async throws {
+    let server = try Server.answering(200, [], "body")
+    var request = try server.request()
+    request.destination = .file(URL(filePath: "/dev/null"))
+    #expect(try await client.send(request).status == 200)
   }
 
   @Test func `the reported progress never decreases and ends at the total`() async throws {

@@ -46,6 +46,22 @@ import Testing
     #expect(try TemporaryFolder.mode(fixture.destination.path) == 0o600)
   }
 
+  @Test(
+    .requires(CCompiler.requirement),
+    .disabled(if: isSanitized, "a sanitizer must be the first library of its process"))
+  func `a download succeeds if only its folder cannot be synced after the file is in its place`()
+    async throws
+  {
+    let content = pattern(70_000)
+    let server = try RangeServer(content)
+    let result = try await TransferProbe.run(
+      "download", try server.request().url.absoluteString,
+      toFailingDisk: fixture.destination.path)
+    #expect(result.output.contains("\nstatus 200\n"), "\(result.errors)")
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    #expect(try fixture.names == ["file.bin"])
+  }
+
   @Test func `a file without an announced length arrives complete`() async throws {
     let content = pattern(500_000)
     let server = try RangeServer(content)

@@ -28,6 +28,20 @@ import Testing
     }
   }
 
+  @Test(.ownThreads) func `the object of a listener that stops may stop another in its deinit`()
+    async
+  {
+    await #expect(processExitsWith: .exitCode(7)) {
+      final class Owner: Sendable {
+        let other = TerminationSignals { _ in }
+        deinit { other.stop() }
+      }
+      let signals = TerminationSignals { [owner = Owner()] _ in withExtendedLifetime(owner) {} }
+      signals.stop()
+      _exit(7)
+    }
+  }
+
   @Test(.ownThreads) func `a second signal ends the program while the first is being handled`()
     async
   {

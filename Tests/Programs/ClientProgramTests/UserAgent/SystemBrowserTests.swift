@@ -348,6 +348,90 @@ import Testing
     withExtendedLifetime(reservation) {}
   }
 
+  /// No redirect comes, and the user reads the provider's page in the terminal.
+  @Test func `a logout without a redirect ends after its text browser has ended`() async throws {
+    let folder = try await Self.folder(
+      with: ["w3m"], script: #"echo ready; read line; echo "$line" >"$0.line""#)
+    let terminal = try PseudoTerminal()
+    let told = Told()
+    let browser = Self.browser(folder, terminal, told)
+    let fixture = try OAuthFixture()
+      .register(
+        provider: .endpoints(
+          authorization: "https://id.example/authorize", token: "https://id.example/token",
+          endSession: "https://id.example/logout"))
+    fixture.oauth.environment.userAgent = CustomUserAgent { try await browser.open($0) }
+    let logout = Task { try await fixture.oauth.endSession() }
+    try await eventually("the browser has the terminal") { terminal.everything.contains("ready") }
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 5)
+    try terminal.press("leave\n")
+    try await logout.value
+    #expect(folder.read("w3m.line") == "leave\n" && told.words == ["will", "did"])
+  }
+
+  /// The app needs longer to make the terminal ready than other browsers need to open.
+  @Test(arguments: [true, false])
+  func `a logout without a redirect waits for a text browser that starts late or cannot start`(
+    isThere: Bool
+  ) async throws {
+    let folder = try await Self.folder(
+      with: isThere ? ["w3m"] : [], script: #"echo ready; read line; echo "$line" >"$0.line""#)
+    let (terminal, told, gate) = (try PseudoTerminal(), Told(), Gate(isOpen: false))
+    var browser = Self.browser(folder, terminal, told)
+    browser.willUseTerminal = {
+      told.add("will")
+      await gate.pass()
+    }
+    let fixture = try OAuthFixture()
+      .register(
+        provider: .endpoints(
+          authorization: "https://id.example/authorize", token: "https://id.example/token",
+          endSession: "https://id.example/logout"))
+    fixture.oauth.environment.userAgent = CustomUserAgent { [browser] in
+      try await browser.open($0)
+    }
+    let logout = Task { try await fixture.oauth.endSession() }
+    try await gate.isHolding()
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 5)
+    await fixture.clock.hasSleeper()
+    gate.open()
+    if isThere {
+      try await eventually("the browser has the terminal") { terminal.everything.contains("ready") }
+      try terminal.press("leave\n")
+      try await logout.value
+      #expect(folder.read("w3m.line") == "leave\n")
+    } else {
+      await failure(.browserUnavailable) { try await logout.value }
+    }
+    #expect(told.words == ["will", "did"])
+  }
+
+  @Test func `a sign-in ends although the app's closure before a text browser does not return`()
+    async throws
+  {
+    let folder = try await Self.folder(with: ["w3m"], script: #"touch "$0.started""#)
+    let (terminal, told, gate) = (try PseudoTerminal(), Told(), Gate(isOpen: false))
+    var browser = Self.browser(folder, terminal, told)
+    browser.willUseTerminal = {
+      told.add("will")
+      await gate.pass()
+    }
+    let fixture = try OAuthFixture().register()
+    fixture.oauth.environment.userAgent = CustomUserAgent { [browser] in
+      try await browser.open($0)
+    }
+    fixture.oauth.authorizeUser()
+    try await gate.isHolding()
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 300)
+    #expect(await fixture.delegate.events(1) == [.cancelled])
+    gate.open()
+    try await eventually("the app may use the terminal") { told.words == ["will", "did"] }
+    #expect(!folder.exists("w3m.started"))
+  }
+
   /// A record of the calls of `willUseTerminal` ("will") and `didUseTerminal` ("did"), in order.
   private final class Told: Sendable {
     private let heard = Locked<[String]>([])

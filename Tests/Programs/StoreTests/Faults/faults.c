@@ -7,7 +7,8 @@
 //                  `full`: a call that needs disk space fails with ENOSPC, a write halfway;
 //                  `kill`: the process is killed instead of the call;
 //                  `torn`: the process is killed after a write has written half of its bytes;
-//                  `short`: a write writes half of its bytes, which is not an error
+//                  `short`: a write writes half of its bytes, which is not an error;
+//                  `lost`: as `broken`, and all later calls that sync, need room or write fail too
 //
 // The failed call is printed on standard error: `fault: NAME`. Nothing is printed if the process
 // ends before its n-th call. Calls go to the kernel directly, so no other library is needed.
@@ -25,7 +26,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum kind { OTHER, TAKES_ROOM, WRITES };
+enum kind { OTHER, SYNCS, TAKES_ROOM, WRITES };
 
 static atomic_int calls;
 static const char *folder, *how;
@@ -73,7 +74,11 @@ static int is_log(int file) {
 
 static int is_turn(enum kind kind, int is_ours, const char *name) {
   if (!is_ours || kind < least) return 0;
-  if (when > 0 && atomic_fetch_add(&calls, 1) + 1 != when) return 0;
+  if (when > 0) {
+    int number = atomic_fetch_add(&calls, 1) + 1;
+    int is_lost = number > when && kind >= SYNCS && strcmp(how, "lost") == 0;
+    if (number != when && !is_lost) return 0;
+  }
   char line[64];
   int size = snprintf(line, sizeof line, "%s: %s\n", when > 0 ? "fault" : "call", name);
   syscall(SYS_write, 2, line, size);
@@ -172,11 +177,11 @@ static const char *sync_name(int file) {
 }
 
 int fsync(int file) {
-  FAULTY(OTHER, is_open_inside(file), sync_name(file));
+  FAULTY(SYNCS, is_open_inside(file), sync_name(file));
   return syscall(SYS_fsync, file);
 }
 int fdatasync(int file) {
-  FAULTY(OTHER, is_open_inside(file), is_log(file) ? "fdatasync of a log" : "fdatasync");
+  FAULTY(SYNCS, is_open_inside(file), is_log(file) ? "fdatasync of a log" : "fdatasync");
   return syscall(SYS_fdatasync, file);
 }
 int ftruncate(int file, off_t size) {
