@@ -39,7 +39,8 @@ struct AccountQueueStatements: Sendable {
     // After a pause, a server first gets only one request. Until that request is answered or its
     // claim ends, no process gets another account of the server. A process without the newest key
     // gets nothing, because it could not renew the accounts. The accounts of claims whose answers
-    // were lost come first.
+    // were lost come first. Servers that are less busy (`$6`) come before others, and one server gets
+    // at most half of the places at once. So a slow server does not take all of them.
     take = SQLStatement(
       name: "take_due",
       text: """
@@ -56,12 +57,13 @@ struct AccountQueueStatements: Sendable {
           LIMIT $1::bigint),
         chosen AS MATERIALIZED (
           SELECT c.id, o.server, o.failures IS NOT NULL AS paused
-          FROM (SELECT * FROM open ORDER BY pg_catalog.random()) o
+          FROM (SELECT * FROM open ORDER BY
+            COALESCE(pg_catalog.array_position($6::bytea[], server), 0), pg_catalog.random()) o
           CROSS JOIN LATERAL (
             SELECT a.id FROM \(accounts) a
             WHERE a.server = o.server AND a.due <= \(start)
             ORDER BY a.due
-            LIMIT CASE WHEN o.failures IS NULL THEN $1::bigint ELSE 1 END
+            LIMIT CASE WHEN o.failures IS NULL THEN ($1::bigint + 1) / 2 ELSE 1 END
             FOR UPDATE SKIP LOCKED) c
           WHERE $3::integer = \(newestKey) AND (o.until IS NULL OR o.until <= \(now))
             AND NOT EXISTS (SELECT FROM lost)
@@ -80,7 +82,7 @@ struct AccountQueueStatements: Sendable {
         UPDATE \(accounts) a SET due = \(claimed)
         FROM taken WHERE a.id = taken.id
         RETURNING a.id, a.value, a.key_number, taken.paused, a.version, a.server,
-          \(SQLStatement.unsynced)
+          pg_catalog.date_part('epoch', \(now)), \(SQLStatement.unsynced)
         """)
     next = SQLStatement(
       name: "next_due",

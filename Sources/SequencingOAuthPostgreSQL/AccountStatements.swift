@@ -40,6 +40,8 @@ struct AccountStatements: Sendable {
   let sessions: SessionStatements
 
   /// The seconds until a lease expires, except while its holder waits for a new token.
+  ///
+  /// The holder extends the lease several times in that time, for as long as it uses the lease.
   static let unsentSeconds = 10
   /// The seconds until a lease expires while its holder waits for a new token.
   ///
@@ -191,12 +193,14 @@ struct AccountStatements: Sendable {
           AND until <= pg_catalog.clock_timestamp()
         RETURNING \(SQLStatement.unsynced)
         """)
+    // It never inserts a row: the lease may have been released when the statement arrives.
     keepLease = SQLStatement(
       name: "keep_lease",
       text: """
-        UPDATE \(leases) SET timeline = \(timeline), until = \(sent)
-        WHERE id = $1::bytea AND ticket = $2::bytea AND sent
-          AND (timeline <> \(timeline) OR until <= pg_catalog.clock_timestamp())
+        UPDATE \(leases) SET timeline = \(timeline),
+          until = CASE WHEN sent THEN \(sent) ELSE \(unsent) END
+        WHERE id = $1::bytea AND ticket = $2::bytea
+          AND (NOT sent OR timeline <> \(timeline) OR until <= pg_catalog.clock_timestamp())
         RETURNING \(SQLStatement.unsynced)
         """)
     markSent = SQLStatement(
@@ -239,17 +243,17 @@ struct AccountStatements: Sendable {
       name: "can_write",
       text: """
         SELECT pg_catalog.current_setting('transaction_read_only') = 'off'
-          AND pg_catalog.has_table_privilege('\(Self.quoted(accounts))', 'INSERT')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(accounts))', 'UPDATE')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(accounts))', 'SELECT')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(keys))', 'SELECT')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'SELECT')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'INSERT')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(leases))', 'UPDATE')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(used))', 'SELECT')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(used))', 'INSERT')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(used))', 'UPDATE')
-          AND pg_catalog.has_table_privilege('\(Self.quoted(used))', 'DELETE')
+          AND pg_catalog.has_table_privilege('\(accounts.doubling("'"))', 'INSERT')
+          AND pg_catalog.has_table_privilege('\(accounts.doubling("'"))', 'UPDATE')
+          AND pg_catalog.has_table_privilege('\(accounts.doubling("'"))', 'SELECT')
+          AND pg_catalog.has_table_privilege('\(keys.doubling("'"))', 'SELECT')
+          AND pg_catalog.has_table_privilege('\(leases.doubling("'"))', 'SELECT')
+          AND pg_catalog.has_table_privilege('\(leases.doubling("'"))', 'INSERT')
+          AND pg_catalog.has_table_privilege('\(leases.doubling("'"))', 'UPDATE')
+          AND pg_catalog.has_table_privilege('\(used.doubling("'"))', 'SELECT')
+          AND pg_catalog.has_table_privilege('\(used.doubling("'"))', 'INSERT')
+          AND pg_catalog.has_table_privilege('\(used.doubling("'"))', 'UPDATE')
+          AND pg_catalog.has_table_privilege('\(used.doubling("'"))', 'DELETE')
         """)
   }
 
@@ -283,10 +287,5 @@ struct AccountStatements: Sendable {
           AND value <> \(value)::bytea
         ORDER BY until LIMIT 4 FOR UPDATE SKIP LOCKED))
     """
-  }
-
-  /// Returns an identifier with its quotes escaped for an SQL string literal.
-  private static func quoted(_ identifier: String) -> String {
-    identifier.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
   }
 }

@@ -7,18 +7,18 @@ extension AccountTable {
   /// Claims due accounts: no other call gets them before the given time is over.
   ///
   /// If no answer arrived for an earlier claim of this store, this method returns the accounts of
-  /// that claim.
+  /// that claim. The servers in `busy` come last, the busiest at the end.
   ///
   /// - Throws: `wrongPassphrase` if this process does not have the newest key; then it claims
   ///   nothing.
   func takeDue(
-    atMost count: Int, for time: Duration, by marks: ClaimMarks
+    atMost count: Int, for time: Duration, busy: [ServerName], by marks: ClaimMarks
   ) async throws(SQOAuthError) -> DueAccounts {
     var key = try keys.newest().number
     while true {
       let rows = try await run(
         statements.queue.take, .integer(Int64(count)), .seconds(time / .seconds(1)), .integer(key),
-        .integer(marks.own), .array(marks.lost))
+        .integer(marks.own), .array(marks.lost), .array(busy.map(\.bytes)))
       guard rows.isEmpty else { return DueAccounts(try await accounts(rows)) }
       let row = try await run(statements.queue.next).first
       guard let newest = row?.integer(1), newest != key else {
@@ -45,7 +45,8 @@ extension AccountTable {
       guard let id else { continue }
       accounts.append(
         DueAccounts.Account(
-          id: id, record: record, version: row.integer(4) ?? 0, wasPaused: wasPaused))
+          id: id, record: record, version: row.integer(4) ?? 0, wasPaused: wasPaused,
+          date: row.number(6).map { Date(timeIntervalSince1970: $0) }))
     }
     return accounts
   }

@@ -55,6 +55,11 @@ extension AccountTable {
     }
   }
 
+  /// Throws if the server is read-only or the role lacks the rights to save a registration.
+  func checkWritingRegistrations() async throws(SQOAuthError) {
+    try await checkWriting(by: statements.registrations.canWrite)
+  }
+
   /// Saves a registration if the stored value is `old` or missing; otherwise returns `false`.
   private func put(
     _ registration: ClientRegistration, _ server: Data, over old: Data?

@@ -180,10 +180,10 @@ struct AccountTable {
     try await run(statements.doubtLease, .bytes(Data(id.utf8)))
   }
 
-  /// Extends the lease of a caller that waits for a new token or has not saved it yet.
+  /// Extends the lease of a caller that uses it or has not saved a new token yet.
   ///
-  /// This method changes nothing unless the lease has expired, another host doubts it, or there was
-  /// a failover.
+  /// If the caller waits for a new token, this method changes nothing unless the lease has expired,
+  /// another host doubts it, or there was a failover.
   func keepLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
     try await run(statements.keepLease, .bytes(Data(id.utf8)), .bytes(ticket))
   }
@@ -220,7 +220,12 @@ struct AccountTable {
 
   /// Throws if the server is read-only or the role lacks the rights to save a record.
   func checkWriting() async throws(SQOAuthError) {
-    guard try await run(statements.canWrite).first?.boolean(0) == true else {
+    try await checkWriting(by: statements.canWrite)
+  }
+
+  /// Throws if the result of a statement about the role's rights is not true.
+  func checkWriting(by statement: SQLStatement) async throws(SQOAuthError) {
+    guard try await run(statement).first?.boolean(0) == true else {
       throw SQOAuthError(
         .storeFailed,
         "the token database: the server is read-only, or the store's database role has no right to "

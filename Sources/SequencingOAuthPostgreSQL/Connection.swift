@@ -179,7 +179,7 @@ final class Connection: @unchecked Sendable {
     guard PQconsumeInput(handle) != 0 else { throw PostgreSQLError(connection: handle) }
     var texts: [String] = []
     while let notice = PQnotifies(handle) {
-      if let text = notice.pointee.extra { texts.append(String(cString: text)) }
+      if let text = notice.pointee.extra { texts.append(String(cString: text).streamSafe) }
       PQfreemem(notice)
     }
     return texts

@@ -37,16 +37,15 @@ struct DatabaseSchema: Sendable {
   ///
   /// - Throws: `invalidConfiguration` for a name that PostgreSQL reserves or does not allow.
   init(_ name: String) throws(SQOAuthError) {
-    guard (1...63).contains(name.utf8.count), !name.utf8.contains(0), !name.hasPrefix("pg_") else {
+    guard (1...63).contains(name.utf8.count), !name.utf8.contains(0),
+      !name.utf8.starts(with: "pg_".utf8)
+    else {
       throw SQOAuthError(
         .invalidConfiguration,
         "the schema of a token database needs a name of 1 to 63 bytes that does not begin with pg_")
     }
     plainName = name
-    self.name =
-      "\""
-      + name.split(separator: "\"", omittingEmptySubsequences: false)
-      .joined(separator: "\"\"") + "\""
+    self.name = "\"\(name.doubling("\""))\""
   }
 
   /// Checks the tables; creates them if they are missing, and upgrades earlier versions.

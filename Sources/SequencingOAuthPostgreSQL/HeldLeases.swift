@@ -21,8 +21,6 @@ final class HeldLeases: Sendable {
     var isInUse = true
     /// The time until which the lease protects an unsaved token; `nil` without an unsaved token.
     var unsavedUntil: ContinuousClock.Instant?
-    /// The latest time for the answer to a sent refresh token; `nil` if none was sent.
-    var markedUntil: ContinuousClock.Instant?
     /// The row that was last loaded or saved; `nil` if there was no row or if it is not known.
     var known: Row?
     /// The row of each sign-in that was last loaded or saved, by the sign-in's identifier.
@@ -40,8 +38,8 @@ final class HeldLeases: Sendable {
     /// Whether a new token has arrived and is not saved yet.
     var isUnsaved: Bool { unsavedUntil.map { .now < $0 } ?? false }
 
-    /// Whether a refresh token was sent and the new token is not saved yet.
-    var isMarked: Bool { isUnsaved || isInUse && markedUntil.map { .now < $0 } ?? false }
+    /// Whether the lease must be extended, because its holder uses it or a new token is unsaved.
+    var isKept: Bool { isInUse || isUnsaved }
 
     /// Returns the row that a record replaces; `nil` for a new sign-in, because it replaces any
     /// row.
@@ -99,20 +97,15 @@ final class HeldLeases: Sendable {
   }
 
   /// Records the row that a refresh token comes from, before the token is sent.
-  func reserved(
-    _ id: String, _ ticket: Data, _ row: Row, at now: ContinuousClock.Instant = .now
-  ) {
-    change(id, ticket) { lease in
-      lease.reserved = row
-      lease.markedUntil = now + .seconds(AccountStatements.sentSeconds)
-    }
+  func reserved(_ id: String, _ ticket: Data, _ row: Row) {
+    change(id, ticket) { $0.reserved = row }
   }
 
-  /// Returns whether a lease must be extended, because a new token is expected or unsaved.
-  func isMarked(_ id: String, _ ticket: Data) -> Bool {
+  /// Returns whether a lease must be extended.
+  func isKept(_ id: String, _ ticket: Data) -> Bool {
     leases.withLock { leases in
       guard let lease = leases[id], lease.ticket == ticket else { return false }
-      return lease.isMarked
+      return lease.isKept
     }
   }
 
@@ -122,7 +115,6 @@ final class HeldLeases: Sendable {
       lease.know(row)
       lease.reserved = row
       lease.unsavedUntil = nil
-      lease.markedUntil = nil
     }
   }
 
@@ -133,7 +125,7 @@ final class HeldLeases: Sendable {
 
   /// Records that another host has changed the account, so that a new token cannot be saved.
   func lost(_ id: String, _ ticket: Data) {
-    change(id, ticket) { ($0.unsavedUntil, $0.markedUntil) = (nil, nil) }
+    change(id, ticket) { $0.unsavedUntil = nil }
   }
 
   /// Ends the use of a lease; returns `false` if it must stay in the database.

@@ -54,7 +54,7 @@ struct PostgreSQLError: Error, CustomStringConvertible {
 
   /// Reads the error from a failed connection.
   init(connection: OpaquePointer?) {
-    let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+    let text = PQerrorMessage(connection).map { String(cString: $0).streamSafe } ?? ""
     let lines = text.split(separator: "\n").joined(separator: "; ")
     message = lines.isEmpty ? "the connection broke" : lines.printable
     if PQconnectionNeedsPassword(connection) != 0 {

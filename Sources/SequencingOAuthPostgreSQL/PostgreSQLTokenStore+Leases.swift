@@ -52,7 +52,9 @@ extension PostgreSQLTokenStore {
   }
 
   private func taken(_ id: String, _ ticket: Data) -> AccountLease {
-    AccountLease { [self] in release(id, ticket) }
+    // A lease that protects an unsaved token is still being extended.
+    if held.lease(id)?.isUnsaved != true { keep(id, ticket) }
+    return AccountLease { [self] in release(id, ticket) }
   }
 
   /// Waits until the lease may be free.
@@ -164,7 +166,6 @@ extension PostgreSQLTokenStore {
       try await isMarked(id, lease.ticket, row.version)
     else { throw Self.wasChanged(id) }
     held.reserved(id, lease.ticket, row)
-    keep(id, lease.ticket)
     return AccountReservation { [self] in
       held.received(id, lease.ticket)
       // If this fails, the save that follows tries again for a longer time.
@@ -188,15 +189,19 @@ extension PostgreSQLTokenStore {
     }
   }
 
-  /// Extends a lease repeatedly until the new token is saved or can no longer arrive.
+  /// Extends a lease repeatedly until it is released and no new token is unsaved, or until the
+  /// store is released.
   ///
-  /// The extension also protects a lease that seems expired because the server's clock jumped.
+  /// A sign-in holds the lease while the user is in the browser. The extension also protects a lease
+  /// that seems expired because the server's clock jumped.
   private func keep(_ id: String, _ ticket: Data) {
-    Task { [database, held] in
-      while held.isMarked(id, ticket) {
-        // The interval lets this host extend the lease several times while another host doubts it.
-        try? await Task.sleep(for: .seconds(AccountStatements.doubtSeconds) / 4)
-        guard held.isMarked(id, ticket) else { return }
+    // The interval lets this host extend the lease several times before it expires, or while
+    // another host doubts it.
+    let shortest = min(AccountStatements.unsentSeconds, AccountStatements.doubtSeconds)
+    Task { [weak self] in
+      while true {
+        try? await Task.sleep(for: .seconds(shortest) / 4)
+        guard let self, held.isKept(id, ticket) else { return }
         // After an error, the next attempt may succeed.
         try? await database.use(.short) { table throws(SQOAuthError) in
           try await table.keepLease(id, ticket: ticket)

@@ -7,10 +7,19 @@ extension PostgreSQLTokenStore: AccountQueue {
   public func take(
     atMost count: Int, for time: Duration
   ) async throws(SQOAuthError) -> DueAccounts {
+    try await take(atMost: count, for: time, busy: [])
+  }
+
+  /// Takes due accounts that no other keeper has taken, and prefers servers that are not busy.
+  ///
+  /// A server gets at most half of `count`, so that the accounts of other servers are taken too.
+  public func take(
+    atMost count: Int, for time: Duration, busy: [ServerName]
+  ) async throws(SQOAuthError) -> DueAccounts {
     try await database.use { table throws(SQOAuthError) in
       let marks = lostClaims.withLock { $0.marks(at: .now) }
       do throws(SQOAuthError) {
-        let due = try await table.takeDue(atMost: count, for: time, by: marks)
+        let due = try await table.takeDue(atMost: count, for: time, busy: busy, by: marks)
         lostClaims.withLock { $0.answered(at: .now) }
         return due
       } catch {

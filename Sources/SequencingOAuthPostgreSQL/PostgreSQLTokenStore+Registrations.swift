@@ -31,6 +31,13 @@ extension PostgreSQLTokenStore: RegistrationStore {
     }
   }
 
+  /// Checks that the server is not read-only, and that the role may save registrations.
+  public func checkSaving(at issuer: String) async throws(SQOAuthError) {
+    try await database.use { table throws(SQOAuthError) in
+      try await table.checkWritingRegistrations()
+    }
+  }
+
   /// Erases the registration at an authorization server, if there is one.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     let ticket = Self.ticket()

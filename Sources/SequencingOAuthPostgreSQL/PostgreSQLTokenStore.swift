@@ -8,9 +8,10 @@ public import SequencingOAuth
 /// exclusive right to change the account. A save replaces exactly the record that the refresh
 /// started from, so a host that was suspended cannot overwrite a newer record of another host.
 ///
-/// Before a host sends a refresh token, it marks the lease. If the host is killed, another host
-/// takes over the lease: an unmarked lease after 10 s, a marked lease after 170 s, when the
-/// request must have ended.
+/// A host extends its lease for as long as it uses it, for example during a sign-in. Before the host
+/// sends a refresh token, it marks the lease. If the host is killed or suspended, another host takes
+/// over the lease: an unmarked lease after 10 s, a marked lease after 170 s, when the request must
+/// have ended.
 ///
 /// Every record is encrypted with a `StoreKey` and bound to its account. The database's
 /// administrator can read the accounts' IDs and see which accounts belong to one user, but cannot

@@ -6,6 +6,7 @@ struct RegistrationStatements: Sendable {
   let erase: SQLStatement
   let old: SQLStatement
   let reseal: SQLStatement
+  let canWrite: SQLStatement
 
   init(schema: String, newestKey: String) {
     let table = "\(schema).registrations"
@@ -55,6 +56,15 @@ struct RegistrationStatements: Sendable {
       text: """
         UPDATE \(table) SET value = $3::bytea, key_number = $4::integer
         WHERE server = $1::bytea AND value = $2::bytea
+        """)
+    let rights = ["SELECT", "INSERT", "UPDATE"].map { right in
+      "AND pg_catalog.has_table_privilege('\(table.doubling("'"))', '\(right)')"
+    }
+    canWrite = SQLStatement(
+      name: "can_write_registrations",
+      text: """
+        SELECT pg_catalog.current_setting('transaction_read_only') = 'off'
+          \(rights.joined(separator: " "))
         """)
   }
 }

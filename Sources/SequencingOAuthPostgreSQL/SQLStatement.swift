@@ -15,6 +15,20 @@ struct SQLStatement: Sendable {
   static let unsynced = "pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL"
 }
 
+extension String {
+  /// Returns the text with each such quote doubled, for SQL text between these quotes.
+  ///
+  /// The server looks for single bytes. A `Character` may be a quote with a combining mark.
+  func doubling(_ quote: Unicode.Scalar) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      scalars.append(scalar)
+      if scalar == quote { scalars.append(scalar) }
+    }
+    return String(scalars)
+  }
+}
+
 /// A value for a parameter of a statement.
 enum SQLValue: Redacted {
   case bytes(Data)

@@ -111,9 +111,10 @@ public final class AccountKeeper: Sendable {
 extension AccountManager {
   /// Renews the accounts in the store until the returned keeper is stopped or released.
   ///
-  /// `atOnce` is the greatest number of accounts that this process renews at the same time. If
-  /// `account(_:id:)` returned a module for an account, the keeper uses that module, so the
-  /// module's events report the renewals.
+  /// `atOnce` is the greatest number of accounts that this process renews at the same time. The
+  /// servers share these places: a free place goes to a server with few renewals under way, so a
+  /// slow server does not delay the accounts of the others for long. If `account(_:id:)` returned a
+  /// module for an account, the keeper uses that module, so the module's events report the renewals.
   ///
   /// ```swift
   /// let keeper = manager.keepFresh { _ in configuration }

@@ -21,9 +21,10 @@ public enum KeepingChoice: Sendable, Hashable {
   /// if the access token does not expire, or outlives the refresh token.
   case lapsing(after: Duration)
 
-  /// Returns the time until an account should be renewed, or zero if it should be renewed now.
+  /// Returns the time until a due account should be renewed, or zero if it should be renewed now.
   ///
-  /// Returns `nil` if the account should not be renewed until the app has used it.
+  /// `now` is the date of the clock by which the account is due. Returns `nil` if the account should
+  /// not be renewed until the app has used it.
   func delay(_ record: AccountRecord, at now: Date) -> Duration? {
     switch self {
     case .all:
@@ -33,9 +34,15 @@ public enum KeepingChoice: Sendable, Hashable {
       return now.timeIntervalSince(lastUse) < time.seconds ? .zero : nil
     case .lapsing(let time):
       guard let start = record.token.issueDate else { return .zero }
+      // A host whose clock is ahead saved the record. The wait could be longer than the refresh
+      // token lasts.
+      if record.isDated(after: now) { return .zero }
       let lapse = record.lapseDate ?? start.addingTimeInterval(time.seconds)
       let due = start.addingTimeInterval(lapse.timeIntervalSince(start) * 0.9)
-      return .bounded(seconds: due.timeIntervalSince(now))
+      let rest = due.timeIntervalSince(now)
+      // The clock of the host that saved the record may be ahead by up to a minute. So an account
+      // that was postponed until this time is not postponed again.
+      return rest < 60 ? .zero : .bounded(seconds: rest)
     }
   }
 }

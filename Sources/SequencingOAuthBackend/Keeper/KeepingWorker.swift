@@ -12,8 +12,10 @@ final class KeepingWorker: Sendable {
   private let configuration: AccountKeeper.ConfigurationFinder
   private let queue: any AccountQueue
   private let clock: any WallClock
-  /// The number of running renewals, and the bell: a signal that a renewal has ended.
-  private let running = Locked((count: 0, bell: OneShot<Void>()))
+  /// The number of running renewals, in total and by server, and the bell: a signal that a renewal
+  /// has ended.
+  private let running = Locked(
+    (count: 0, servers: [ServerName: Int](), bell: OneShot<Void>()))
   /// Whether the keeper was stopped.
   private let stop = Locked(false)
   /// A signal that the keeper was stopped.
@@ -64,22 +66,25 @@ final class KeepingWorker: Sendable {
       while !Task.isCancelled {
         // The bell is a signal that a renewal has ended. Get it before taking accounts, so that the
         // end of a renewal in the meantime is not missed.
-        let (count, bell) = running.withLock { running in
+        let (count, busy, bell) = running.withLock { running in
           if running.bell.current != nil { running.bell = OneShot() }
-          return (running.count, running.bell)
+          let busy = running.servers.sorted { $0.value < $1.value }.map(\.key)
+          return (running.count, busy, running.bell)
         }
         guard count < limit else {
           _ = await bell.value()
           continue
         }
         do throws(SQOAuthError) {
-          let due = try await queue.take(atMost: limit - count, for: Self.claim)
+          let due = try await queue.take(atMost: limit - count, for: Self.claim, busy: busy)
           pause = .milliseconds(500)
           for account in due.accounts { start(account, in: &group) }
           if due.accounts.isEmpty {
             await wait(for: bell, atMost: min(due.next ?? Self.period, Self.period))
           }
         } catch {
+          // A stopped keeper has itself interrupted the store's calls.
+          if Task.isCancelled { break }
           tell(.storeFailed(error))
           await wait(for: bell, atMost: pause)
           pause = min(pause * 2, .seconds(5))
@@ -89,12 +94,19 @@ final class KeepingWorker: Sendable {
   }
 
   private func start(_ account: DueAccounts.Account, in group: inout DiscardingTaskGroup) {
-    running.withLock { $0.count += 1 }
+    let server = (try? account.record.get()).map(ServerName.init(of:))
+    running.withLock { running in
+      running.count += 1
+      if let server { running.servers[server, default: 0] += 1 }
+    }
     group.addTask {
       // A separate task is not cancelled: a stopped keeper lets its renewals finish.
       await Task { await self.handle(account) }.value
       let bell = self.running.withLock { running in
         running.count -= 1
+        if let server, let count = running.servers[server] {
+          running.servers[server] = count > 1 ? count - 1 : nil
+        }
         defer { running.bell = OneShot() }
         return running.bell
       }
@@ -138,7 +150,9 @@ final class KeepingWorker: Sendable {
       let time = error.code == .storeDamaged ? Self.leave.damaged : Self.retry
       return await postpone(account, by: time)
     }
-    let delay = choice.delay(record, at: clock.now) ?? Self.leave.unused
+    // The account is due, so the clock of this host cannot be right if it shows an earlier date.
+    let now = account.date ?? max(clock.now, record.ownDueDate ?? .distantPast)
+    let delay = choice.delay(record, at: now) ?? Self.leave.unused
     guard delay <= .zero else {
       await giveBack(account, record)
       return await postpone(account, by: delay)

@@ -97,11 +97,15 @@ final class AccountNotices: Sendable {
 
   func end(_ observer: Observer, of id: String) {
     let name = NoticeName(id)
-    state.withLock { state in
-      state.accounts[id]?.observers[observer] = nil
-      guard state.accounts[id]?.observers.isEmpty ?? false else { return }
-      state.accounts[id] = nil
-      state.ids[name] = nil
+    // The closure is released outside the lock, because it may hold the last reference to an object
+    // of the app that calls the store in its deinit.
+    _ = state.withLock { state in
+      let removed = state.accounts[id]?.observers.removeValue(forKey: observer)
+      if state.accounts[id]?.observers.isEmpty ?? false {
+        state.accounts[id] = nil
+        state.ids[name] = nil
+      }
+      return removed
     }
   }
 

@@ -53,7 +53,7 @@ import Testing
 
   /// Returns the formats of data that is stored only for minutes or days.
   private static func passing() async throws -> [String: String] {
-    let signIn = try StoredForms.webSignIn("1c")
+    let signIn = try StoredForms.webSignIn("1d")
     let values = NotedValues()
     _ = try await values.use("text", as: "purpose", until: Date(), at: Date())
     return [

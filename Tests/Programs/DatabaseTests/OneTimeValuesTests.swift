@@ -6,9 +6,10 @@ import SQBasics
 import SequencingOAuth
 import SequencingOAuthBackend
 import SequencingOAuthPostgreSQL
-import SequencingOAuthSQLite
 import TestSupport
 import Testing
+
+@testable import SequencingOAuthSQLite
 
 /// Values that may be used only once, in every kind of store that remembers used values.
 @Suite(.timeLimit(.minutes(3))) struct OneTimeValuesTests {
@@ -81,6 +82,32 @@ import Testing
     // Dates far in the future are no error.
     #expect(try await stores[0].isFirstUse(of: "far", until: .distantFuture, at: Self.now))
     #expect(try await stores[0].list() == [])
+  }
+
+  /// Anyone who begins a web sign-in or sends a proof of a key adds a value.
+  @Test func `a use looks for expired values in a few rows only, and many uses remove them all`()
+    async throws
+  {
+    let files = try SQLiteFolder()
+    let store = files.store()
+    #expect(try await store.isFirstUse(of: "m", until: Self.end, at: Self.now))
+    try await files.sql(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 599)
+      INSERT INTO used SELECT 'k' || i, 0 FROM n UNION ALL SELECT 'n' || i, 0 FROM n
+      """)
+    func use(_ value: String) async throws -> Int? {
+      #expect(try await store.isFirstUse(of: value, until: Self.end, at: Self.now))
+      let count = try await files.sql("SELECT count(*) FROM used WHERE until = 0")
+      return Int(count.dropLast())
+    }
+    let portion = Int(AccountTable.sweptValues)
+    #expect(try await use("ma") == 1000 - 2 * portion)
+    #expect(try await use("z") == 1000 - 3 * portion, "no value comes after this one")
+    for number in 1...(1000 / portion) { _ = try await use("m\(number)") }
+    #expect(try await use("mb") == 0)
+    #expect(try await !store.isFirstUse(of: "m", until: Self.end, at: Self.now))
+    #expect(try await store.isFirstUse(of: "k300", until: Self.end, at: Self.now))
   }
 
   @Test(.requires(.postgreSQL)) func `two hosts can use a value in PostgreSQL only once`()

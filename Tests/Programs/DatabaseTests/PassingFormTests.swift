@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PassingFormTests {
   // MARK: Web sign-ins
 
-  @Test(arguments: ["1a", "1b", "1c"])
+  @Test(arguments: ["1a", "1b", "1c", "1d"])
   func `a web sign-in of each format can be read`(form: String) throws {
     let signIn = try StoredForms.webSignIn(form)
     #expect(signIn.expirationDate == Date(timeIntervalSince1970: 1_750_000_600))
@@ -26,10 +26,13 @@ import Testing
     #expect(request.verifier == String(repeating: "v", count: 43))
     #expect(request.identity.scope == "openid demo" && request.identity.nonce == "nonce")
     #expect(request.identity.maximumAge == 3600 && request.identity.essentialContexts == ["urn:x"])
-    #expect(request.identity.wasVerifiable == (form == "1c" ? true : nil))
+    #expect(request.identity.wasVerifiable == (["1c", "1d"].contains(form) ? true : nil))
+    #expect(
+      request.identity.requestDate
+        == (form == "1d" ? Date(timeIntervalSince1970: 1_750_000_000) : nil))
   }
 
-  @Test(arguments: ["1a", "1b", "1c"])
+  @Test(arguments: ["1a", "1b", "1c", "1d"])
   func `a web sign-in's cookie can be opened, whichever format version wrote it`(form: String)
     throws
   {

@@ -173,9 +173,18 @@ import Testing
     #expect(try values("host=a,b target_session_attrs=any")["target_session_attrs"] == "any")
   }
 
-  @Test(arguments: ["", "pg_own", String(repeating: "x", count: 64), "a\u{0}b"])
+  @Test(arguments: ["", "pg_own", "pg_\u{301}", String(repeating: "x", count: 64), "a\u{0}b"])
   func `a schema name that PostgreSQL does not allow is rejected`(name: String) throws {
     let error = try #require(throws: SQOAuthError.self) { try DatabaseSchema(name) }
     #expect(error.code == .invalidConfiguration)
+  }
+
+  /// Swift takes a quote and a combining mark after it for one `Character`.
+  @Test func `each quote in a schema name is doubled, also beside a combining mark`() throws {
+    let schema = try DatabaseSchema("a\"\u{301}b'\u{301}c")
+    #expect(schema.name == "\"a\"\"\u{301}b'\u{301}c\"")
+    let statements = AccountStatements(schema: schema.name)
+    let literal = "'\"a\"\"\u{301}b''\u{301}c\".accounts'"
+    #expect(statements.canWrite.text.utf8.contains(literal.utf8))
   }
 }

@@ -147,6 +147,21 @@ import Testing
       let error = try await failure { _ = try await reader.reserve("a", replacing: nil) }
       #expect(error.code == .storeFailed && error.message.contains("read-only"))
       #expect(try await reader.load("a") == record("a"))
+      let other = try await failure { try await reader.checkSaving(at: "https://id.example") }
+      #expect(other.code == .storeFailed && other.message.contains("read-only"))
+    }
+  }
+
+  @Test func `a role that may not save registrations is detected before a client registers`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      let store = store(server)
+      try await store.checkSaving(at: "https://id.example")
+      try await server.run("REVOKE UPDATE ON sequencing_oauth.registrations FROM app")
+      let error = try await failure { try await store.checkSaving(at: "https://id.example") }
+      #expect(error.code == .storeFailed && error.message.contains("role"))
+      try await store.save(record("a"))
     }
   }
 

@@ -52,7 +52,7 @@ import Testing
       }
       #expect(Set(taken).count == taken.count)
       // Accounts that another host was just taking are skipped and returned the next time.
-      let rest = try await take(one, 200).map(\.id)
+      let rest = try await take(one, 400).map(\.id)
       #expect(Set(taken + rest) == Set(records.map(\.id)))
       #expect(try await take(two).isEmpty)
     }
@@ -77,6 +77,39 @@ import Testing
       // A 500 s token is due when 11 to 12 percent of its lifetime is left: after 440 to 445 s. The
       // lower bound leaves time for a slow run.
       #expect(next > .seconds(300) && next < .seconds(450))
+    }
+  }
+
+  /// The hosts' clocks may be wrong.
+  @Test func `the store returns the database's date with each due account`() async throws {
+    try await withStores([Self.record("a")]) { server, one, _ in
+      let now = "SELECT extract(epoch FROM clock_timestamp())"
+      let before = try #require(Double(try await server.run(now)))
+      let date = try #require(try await take(one).first?.date)
+      let after = try #require(Double(try await server.run(now)))
+      #expect((before - 0.001...after + 0.001).contains(date.timeIntervalSince1970))
+    }
+  }
+
+  @Test func `a server gets at most half of the places, and the busiest server comes last`()
+    async throws
+  {
+    let slow = (1...10).map { Self.record("slow \($0)", due: -1000) }
+    let fast = (1...10).map { Self.record("fast \($0)", client: "another") }
+    try await withStores(slow + fast) { _, one, _ in
+      let names = [ServerName(of: slow[0]), ServerName(of: fast[0])]
+      func take(_ count: Int, _ busy: [ServerName]) async throws -> [String] {
+        try await one.take(atMost: count, for: .seconds(600), busy: busy).accounts
+          .map { String($0.id.prefix(4)) }
+      }
+      #expect(try await take(4, []).sorted() == ["fast", "fast", "slow", "slow"])
+      #expect(try await take(1, [names[0]]) == ["fast"])
+      #expect(try await take(1, [names[1]]) == ["slow"])
+      #expect(try await take(1, names) == ["slow"])
+      #expect(try await take(1, names.reversed()) == ["fast"])
+      // Only one server has due accounts left.
+      while !(try await take(1, [names[0]])).contains("slow") {}
+      #expect(try await take(2, [names[0]]) == ["slow"])
     }
   }
 
@@ -370,8 +403,8 @@ import Testing
       let statements = AccountStatements(schema: "sequencing_oauth")
       let rows = try await Self.rowsRead(
         of: "accounts", server, statements.queue.take,
-        "bigint, double precision, integer, double precision, bigint[]",
-        "8, 120, 1, 9, '\(marks)'")
+        "bigint, double precision, integer, double precision, bigint[], bytea[]",
+        "8, 120, 1, 9, '\(marks)', '{}'")
       // The index's first entry names the only server. Some PostgreSQL versions may read a few more
       // rows.
       #expect(rows < 10)

@@ -73,6 +73,8 @@ import Testing
   func `a flipped byte in the log yields an earlier, complete state`() async throws {
     let files = try SQLiteFolder()
     let store = files.store(SQLiteFolder.key)
+    // Empties the log, which the store's first save would do otherwise.
+    try await store.erase("a")
     for record in Self.records { try await store.save(record) }
     let (whole, log) = (try files.bytes(), try files.bytes("-wal"))
     var counts: Set<Int> = []

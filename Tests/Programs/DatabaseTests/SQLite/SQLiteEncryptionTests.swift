@@ -2,9 +2,10 @@ import Foundation
 import ProgramSupport
 import SQBasics
 import SequencingOAuth
-import SequencingOAuthSQLite
 import TestSupport
 import Testing
+
+@testable import SequencingOAuthSQLite
 
 /// SQLite databases with sealed records.
 @Suite struct SQLiteEncryptionTests {
@@ -120,6 +121,23 @@ import Testing
     await failure(.wrongPassphrase) { try await reader.changeKey(to: SQLiteFolder.key) }
   }
 
+  /// A process may be paused between its change of the key and this last step.
+  @Test func `a write-ahead copy for a key that another process has set meanwhile stays`()
+    async throws
+  {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")], key: SQLiteFolder.key)
+    let table = try AccountTable(
+      path: files.path, key: SQLiteFolder.key, waitingUntil: .now + .seconds(30))
+    let other = files.store(SQLiteFolder.key)
+    try await other.changeKey(to: .quickPassphrase("newest"))
+    let reservation = try await other.reserve("a", replacing: record("a"))
+    let copies = try files.names().filter { $0.contains(".landing-") }
+    try table.removeTracesOfOldKey()
+    #expect(try copies.count == 1 && files.names().contains(copies[0]))
+    reservation.release()
+  }
+
   /// A program may run again after it was interrupted.
   @Test func `a repeated change of the key is no error`() async throws {
     let files = try SQLiteFolder()
@@ -153,6 +171,8 @@ import Testing
       try await eventually("the log is empty") { try files.bytes("-wal").isEmpty }
       let store = files.store(SQLiteFolder.key)
       let long = record("a", token: SQToken(accessToken: String(repeating: "t", count: 50_000)))
+      // The store's first save empties the log. The next one stays there.
+      try await store.save(record("a"))
       try await store.save(long)
       var limit = rlimit()
       try #require(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)

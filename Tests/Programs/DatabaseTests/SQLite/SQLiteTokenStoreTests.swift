@@ -1,13 +1,38 @@
 import Foundation
 import ProgramSupport
-import SQBasics
 import SequencingOAuth
-import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
+@testable import SQBasics
+@testable import SequencingOAuthSQLite
+
 /// The rules for the database's files, and for files that are not databases.
 @Suite struct SQLiteTokenStoreTests {
+  /// A process may be killed after it has given a new database its name, and before it has removed
+  /// the temporary name.
+  @Test func `a database has one name after the next call, even if its creator was killed`()
+    async throws
+  {
+    let files = try SQLiteFolder()
+    try await files.fill([record("a")])
+    #expect(link(files.path, files.path + ".sq.new") == 0)
+    #expect(try await files.store().list() == ["a"])
+    #expect(try !files.names().contains("tokens.sqlite.sq.new"))
+  }
+
+  @Test func `files that a killed creator of a database has left do not get into a new one`()
+    async throws
+  {
+    let files = try SQLiteFolder()
+    for suffix in ["", "-wal", "-journal"] {
+      try TemporaryFolder.write(Data("left".utf8), to: files.path + ".sq.new" + suffix)
+    }
+    try await files.fill([record("a")])
+    #expect(try files.names() == ["tokens.sqlite", "tokens.sqlite-shm", "tokens.sqlite-wal"])
+    #expect(try await files.store().list() == ["a"])
+  }
+
   @Test func `all files get mode 0600 and created folders 0700`() async throws {
     let files = try SQLiteFolder()
     let path = files.folder.file("a/b/tokens.sqlite")
@@ -243,6 +268,23 @@ import Testing
     #expect(try await store.list() == ["a", "b"])
   }
 
+  /// The store's time limit is an hour, and each call of a process waits for the one before.
+  @Test(.timeLimit(.minutes(1)))
+  func `a call whose time limit has passed before its work begins tries once`() async throws {
+    let files = try SQLiteFolder()
+    let database = AccountDatabase(path: files.path, key: nil, busyTimeout: .seconds(3600))
+    let save = { () throws in
+      try BlockingQueue.$start.withValue(.now - .seconds(7200)) {
+        try database.use { table throws(SQOAuthError) in try table.save(record("a")) }
+      }
+    }
+    try save()
+    let writer = try await files.holder("BEGIN IMMEDIATE")
+    failure(.storeFailed) { try save() }
+    await writer.stop()
+    try save()
+  }
+
   @Test func `an erased record is in none of the files`() async throws {
     let files = try SQLiteFolder()
     let store = files.store()
@@ -395,7 +437,7 @@ import Testing
   }
 
   @Test func `a service name that is no valid file name is rejected`() async throws {
-    for name in ["", "..", "a/b"] {
+    for name in ["", "..", "a/b", "a/\u{301}b"] {
       failure(.invalidConfiguration) { try SQLiteTokenStore(service: name) }
     }
   }
