@@ -52,13 +52,20 @@ extension SandboxGRPCCall: Redacted {
   public var description: String { method }
 }
 
-/// The calls so far.
+/// The newest calls; a server may run for days, so there is a limit.
 final class CallLog: Sendable {
+  /// The maximum number of calls to keep; when there are more, the oldest tenth is removed.
+  private static let mostCalls = 10_000
   private let state = Locked<[SandboxGRPCCall]>([])
 
   var calls: [SandboxGRPCCall] { state.withLock(\.self) }
 
-  func add(_ call: SandboxGRPCCall) { state.withLock { $0.append(call) } }
+  func add(_ call: SandboxGRPCCall) {
+    state.withLock { calls in
+      calls.append(call)
+      if calls.count > Self.mostCalls { calls.removeFirst(Self.mostCalls / 10) }
+    }
+  }
 
   func clear() { state.withLock { $0 = [] } }
 }

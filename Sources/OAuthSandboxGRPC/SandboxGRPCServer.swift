@@ -74,7 +74,7 @@ public final class SandboxGRPCServer: Sendable {
     await server.stop(within: grace)
   }
 
-  /// All calls so far, in order of arrival.
+  /// The calls so far, at most the newest 10,000, in order of arrival.
   ///
   /// A call is added before its answer is sent, whatever the answer is.
   public var calls: [SandboxGRPCCall] { log.calls }

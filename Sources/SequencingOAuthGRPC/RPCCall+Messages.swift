@@ -49,8 +49,9 @@ extension RPCCall {
   ///
   /// The call's kind must let the client send any number of messages. The method starts the call
   /// if it was not started yet. Messages from several tasks are sent in the order of the calls to
-  /// this method. If the task is cancelled before the transport takes the message, the message is
-  /// not sent.
+  /// this method. If the task is cancelled before the transport takes any of the message, the
+  /// message is not sent, and the call continues. If the transport has taken a part of a message,
+  /// for example because the server reads slowly, the cancellation ends the call.
   ///
   /// - Throws: The call's error if the call has failed; ``RPCStatus/failedPrecondition`` after
   ///   ``finishSending()`` or a successful end, or if the call sends only one message;
@@ -65,7 +66,7 @@ extension RPCCall {
     let frame = try MessageFrame(
       message, compression: channel.options.compression, limit: channel.options.maximumRequestBytes)
     startIfPrepared()
-    switch await outbox.send(frame.bytes) {
+    switch await outbox.send(frame.bytes, orEnd: cancel) {
     case .taken: return
     case .withdrawn: throw .sendCancelled
     case .finished:

@@ -33,6 +33,11 @@ public struct RPCCallError: Error, Sendable {
   }
 
   /// The ``cause`` if it is an `SQOAuthError`, for example when there is no token for the call.
+  ///
+  /// If there is no token, the status is ``RPCStatus/unavailable`` if a later call may get one:
+  /// after a failure of the network, the authorization server or the token store, or while another
+  /// process keeps the account. Otherwise it is ``RPCStatus/unauthenticated``, or
+  /// ``RPCStatus/cancelled``.
   public var oauthError: SQOAuthError? { cause as? SQOAuthError }
 
   /// The value of the server's `www-authenticate`: why the server rejected the token.
@@ -84,9 +89,17 @@ extension RPCCallError {
 
   /// Creates the error of a call that failed because there is no token for it.
   init(credential error: SQOAuthError) {
+    let status: RPCStatus
+    switch error.code {
+    case .cancelled: status = .cancelled
+    // The call was not sent, and the next one may get a token, so it may be made again. The status
+    // is not `deadlineExceeded` after a timeout: the server cannot have done the work.
+    case .storeFailed, .accountInUse: status = .unavailable
+    case _ where error.isOutage: status = .unavailable
+    default: status = .unauthenticated
+    }
     self.init(
-      error.code == .cancelled ? .cancelled : .unauthenticated,
-      "there is no access token for the call: \(error.message)", cause: error)
+      status, "there is no access token for the call: \(error.message)", cause: error)
   }
 
   /// Returns this error without a call's secrets in its message.

@@ -11,10 +11,12 @@ public import SequencingOAuth
 /// connection without calls is closed after two minutes.
 ///
 /// If a connection breaks, its calls end with ``RPCStatus/unavailable`` and the reason; the next
-/// call opens another connection. An attempt to connect takes at most 20 s, and the server's first
-/// bytes may take another 20 s. After a failed attempt, calls wait before the next attempt: 0.1 s
-/// at first, then twice as long each time, up to 5 s. If the server was closing a connection and
-/// cannot have seen a call, the SDK makes the call on the next connection.
+/// call opens another connection. A connection can break without a sign, for example while the
+/// machine sleeps: if a call reaches its time limit after at least 10 s in which the server sent
+/// nothing, the next call opens another connection too. An attempt to connect takes at most 20 s,
+/// and the server's first bytes may take another 20 s. After a failed attempt, calls wait before
+/// the next attempt: 0.1 s at first, then twice as long each time, up to 5 s. If the server was
+/// closing a connection and cannot have seen a call, the SDK makes the call on the next connection.
 public final class RPCChannel: Sendable {
   /// The parts that all calls of a method have in common.
   struct CalledMethod {

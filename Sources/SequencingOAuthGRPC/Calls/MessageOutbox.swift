@@ -38,11 +38,15 @@ final class MessageOutbox: Sendable {
     case finished
     /// The call had ended, or its answer had arrived.
     case closed
-    /// The sender was cancelled before the message was sent.
+    /// The sender was cancelled before the transport took any of the message.
     case withdrawn
   }
 
-  func send(_ bytes: Data) async -> Outcome {
+  /// Waits until the transport has taken a message.
+  ///
+  /// If the sender is cancelled, its message is withdrawn. If the transport has taken a part of the
+  /// message, `end` is called instead: it must end the call, because the rest cannot be left out.
+  func send(_ bytes: Data, orEnd end: @escaping @Sendable () -> Void) async -> Outcome {
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
@@ -50,7 +54,7 @@ final class MessageOutbox: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { put(Item(id: id, bytes: bytes, sender: $0)) }
     } onCancel: {
-      withdraw(id)
+      if !withdraw(id) { end() }
     }
   }
 
@@ -66,15 +70,15 @@ final class MessageOutbox: Sendable {
     wake?()
   }
 
-  /// Removes a message, unless the transport has begun to send it.
-  private func withdraw(_ id: Int) {
-    let item = state.withLock { state -> Item? in
-      guard let index = state.items.firstIndex(where: { $0.id == id }),
-        index > 0 || state.taken == 0
-      else { return nil }
-      return state.items.remove(at: index)
+  /// Removes a message if it still waits; returns `false` if the transport has taken a part of it.
+  private func withdraw(_ id: Int) -> Bool {
+    let (item, isBegun) = state.withLock { state -> (Item?, Bool) in
+      guard let index = state.items.firstIndex(where: { $0.id == id }) else { return (nil, false) }
+      if index == 0, state.taken > 0 { return (nil, true) }
+      return (state.items.remove(at: index), false)
     }
     item?.sender.resume(returning: .withdrawn)
+    return !isBegun
   }
 
   /// Ends the request after the messages in the queue.

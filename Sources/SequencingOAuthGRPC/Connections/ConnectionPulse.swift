@@ -18,6 +18,8 @@ struct ConnectionPulse {
   static let patience: UInt64 = 20_000_000_000
   /// The time that a connection without calls stays open.
   static let idleTime: UInt64 = 120_000_000_000
+  /// The silence after which the connection may be dead if a call reaches its time limit.
+  static let doubtfulSilence: UInt64 = 10_000_000_000
 
   /// The longest silence on a connection with calls before a ping.
   private(set) var interval: UInt64
@@ -28,6 +30,8 @@ struct ConnectionPulse {
   private var pingSent: UInt64?
   /// The start of the current time without calls; `nil` while there are calls.
   private var idleSince: UInt64?
+  /// The start of the first call since anything arrived; `nil` if no call has started since then.
+  private var unansweredSince: UInt64?
 
   init(interval: Duration?) {
     let now = Monotonic.now()
@@ -38,19 +42,31 @@ struct ConnectionPulse {
   }
 
   mutating func isBusy(at now: UInt64) {
-    // After a time without calls, silence is measured from the first call.
-    if idleSince != nil { lastReceived = now }
+    // After a time without calls, silence is measured from the first call. If the calls before that
+    // time got no answer, the silence has not ended.
+    if idleSince != nil, unansweredSince == nil { lastReceived = now }
     idleSince = nil
+    unansweredSince = unansweredSince ?? now
   }
 
   mutating func isIdle(at now: UInt64) {
     idleSince = now
-    pingSent = nil
   }
 
   mutating func hasReceived(at now: UInt64) {
     lastReceived = now
     pingSent = nil
+    unansweredSince = nil
+  }
+
+  /// Whether the server may be unreachable, because a call has reached its time limit, and nothing
+  /// has arrived for a while since a call started.
+  ///
+  /// After a sleep of the machine or a change of its network, nothing else shows that a connection
+  /// is dead, until TCP gives up after about 15 minutes.
+  func isDoubtful(at now: UInt64) -> Bool {
+    guard isProven, let unansweredSince else { return false }
+    return unansweredSince + Self.doubtfulSilence <= now
   }
 
   mutating func isAnswered() {

@@ -166,7 +166,11 @@ final class RPCConnection {
     if streams.values.contains(where: { $0.deadline <= now }) {
       for _ in 0..<Self.turns where !read() { break }
     }
-    for stream in streams.values where stream.deadline <= now { end(stream, .timeIsUp) }
+    let late = streams.values.filter { $0.deadline <= now }
+    for stream in late { end(stream, .timeIsUp) }
+    // The next calls get another connection. A ping could tell a dead connection from a slow
+    // server, but many servers close a connection with more than one ping in five minutes.
+    if !late.isEmpty, pulse.isDoubtful(at: now) { drain() }
     switch pulse.task(at: now) {
     case .none: break
     case .ping: session?.ping()

@@ -111,6 +111,7 @@ extension RPCPeer.State {
   /// Makes an attempt wait for the next connection; ends it if it was moved too often.
   private mutating func move(_ stream: RPCStream, from connection: RPCConnection) {
     if stream.restart() {
+      nextCheck = min(nextCheck, stream.deadline)
       waiting.append(stream)
     } else {
       stream.end(

@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 
 /// A header section that is being received, within limits: a response's head or its trailers.
@@ -21,7 +22,7 @@ struct ReceivedSection {
   mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     bytes += name.count + value.count + 32
     guard bytes <= Self.maximumBytes, fields.count < Self.maximumFields else { return false }
-    let text = String(decoding: value, as: UTF8.self)
+    let text = String(streamSafe: value)
     if name.first == UInt8(ascii: ":") {
       // nghttp2 passes on only sections with one valid status or, for trailers, none.
       status = Int(text) ?? 0

@@ -7,7 +7,7 @@ enum PercentCoding {
   /// Decodes a text.
   ///
   /// A `%` that is not followed by two hexadecimal digits stays unchanged. Bytes that are not UTF-8
-  /// become U+FFFD.
+  /// become U+FFFD, and the text is made stream-safe.
   static func decode(_ text: String) -> String {
     var rest = Array(text.utf8)[...]
     var bytes: [UInt8] = []
@@ -21,6 +21,6 @@ enum PercentCoding {
         bytes.append(byte)
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(streamSafe: bytes)
   }
 }

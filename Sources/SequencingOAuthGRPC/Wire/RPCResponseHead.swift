@@ -76,7 +76,7 @@ extension WebResponseHead {
   var hasMessages: Bool {
     guard status == 200, let type = headers["content-type"] else { return false }
     if type == "application/grpc" { return true }
-    let essence = type.prefix { $0 != ";" }.trimmed.lowercased()
+    let essence = MediaType.essence(of: type) ?? ""
     return essence == "application/grpc" || essence.hasPrefix("application/grpc+")
   }
 }

@@ -27,6 +27,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a call whose token cannot be refreshed at the moment is unavailable`(isRefused: Bool)
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    fixture.server.always(ScriptedTransport.json("{}", status: 503))
+    if !isRefused { fixture.clock.advance(by: 3600) }
+    try await ScriptedServer.answering(.grpc([], trailers: ["grpc-status": "16"])) { server in
+      let channel = try server.channel(credential: .account(fixture.module))
+      let error = await rpcFailure(.unavailable) { try await channel.test("X").response() }
+      #expect(error?.oauthError?.status == 503 && error?.isFromServer == false)
+      #expect(server.requests.count == (isRefused ? 1 : 0))
+    }
+  }
+
   @Test func `metadata for another library does not get the token of a later sign-in`() async throws
   {
     let fixture = try await SessionFixture().restored()

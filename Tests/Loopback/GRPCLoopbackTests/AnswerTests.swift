@@ -113,8 +113,15 @@ import Testing
   }
 
   @Test(
-    arguments: [(.invalidGrant, .unauthenticated), (.cancelled, .cancelled)]
-      as [(SQOAuthError.Code, RPCStatus)])
+    arguments: [
+      (.invalidGrant, .unauthenticated), (.notAuthorized, .unauthenticated),
+      (.sessionReplaced, .unauthenticated), (.wrongPassphrase, .unauthenticated),
+      (.cancelled, .cancelled),
+      // A later call may get a token.
+      (.connectionFailed, .unavailable), (.requestTimedOut, .unavailable),
+      (.temporarilyUnavailable, .unavailable), (.storeFailed, .unavailable),
+      (.accountInUse, .unavailable),
+    ] as [(SQOAuthError.Code, RPCStatus)])
   func `if a call gets no access token, the call's error contains the reason`(
     code: SQOAuthError.Code, status: RPCStatus
   ) {

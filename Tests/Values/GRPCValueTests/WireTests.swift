@@ -1,7 +1,10 @@
+import SQBasics
 import SQHTTP2
+import SequencingOAuth
 import Testing
 
 @testable import SequencingOAuthGRPC
+@testable import TestSupport
 
 /// The encodings of gRPC's header fields.
 @Suite struct WireTests {
@@ -13,6 +16,30 @@ import Testing
     ])
   func `a percent-encoded message is decoded`(text: String, expected: String) {
     #expect(PercentCoding.decode(text) == expected)
+  }
+
+  /// The text of a server may be long, and comparing it must not take long.
+  @Test func `many combining marks in a row of a message or a field are separated`() {
+    let run = marks(31)
+    let encoded = run.utf8.map { "%" + String($0, radix: 16) }.joined()
+    for text in [run, encoded] { #expect(PercentCoding.decode(text) == run.streamSafe) }
+    var section = ReceivedSection()
+    let isTaken = Array("x-note".utf8).withUnsafeBytes { name in
+      Array(run.utf8).withUnsafeBytes { section.take(name, $0) }
+    }
+    #expect(isTaken && section.fields["x-note"] == run.streamSafe)
+  }
+
+  @Test(arguments: [
+    ("application/grpc", true), ("Application/GRPC+proto; a=b", true),
+    ("application/grpc;\u{301}a=b", true), ("application/grpc\u{301}", false),
+    ("application/grpcx", false), ("text/html", false),
+  ])
+  func `gRPC messages follow a head whose content type is application/grpc`(
+    type: String, hasMessages: Bool
+  ) {
+    let head = WebResponseHead(status: 200, headers: ["content-type": type])
+    #expect(head.hasMessages == hasMessages)
   }
 
   @Test(

@@ -34,6 +34,41 @@ import Testing
     }
   }
 
+  /// The default options give a stream no time limit, so nothing else would end the call.
+  @Test func `cancelling a send whose message is partly sent ends the call`() async throws {
+    try await HostileServer.once(.afterRequest()) { server in
+      let call = try server.channel().test("X", kind: .clientStreaming)
+      let sending = Task {
+        await rpcFailure(.cancelled) { try await call.send(Data(count: 1 << 20)) }
+      }
+      try await eventually("the server's window is full") { server.log().content == 65_535 }
+      let waiting = Task.startingHere {
+        await rpcFailure(.cancelled) { try await call.send(Data(count: 1)) }
+      }
+      sending.cancel()
+      _ = await (sending.value, waiting.value)
+      await rpcFailure(.cancelled) { try await call.response() }
+      try await eventually("the server gets the reset") { server.log().reset() == 8 }
+    }
+  }
+
+  @Test func `cancelling a send whose message still waits lets the call continue`() async throws {
+    try await HostileServer.once(.afterRequest()) { server in
+      let call = try server.channel().test("X", kind: .clientStreaming)
+      let first = Task { try await call.send(Data(count: 1 << 20)) }
+      try await eventually("the server's window is full") { server.log().content == 65_535 }
+      let second = Task.startingHere {
+        await rpcFailure(.cancelled) { try await call.send(Data(count: 1)) }
+      }
+      // The second message is in the queue now.
+      second.cancel()
+      _ = await second.value
+      #expect(call.status == nil)
+      call.cancel()
+      await rpcFailure(.cancelled) { try await first.value }
+    }
+  }
+
   @Test func `a request is sent in parts as the window opens`() async throws {
     // The answer to a first call shows that the client has read the setting.
     let start: [Step] = [

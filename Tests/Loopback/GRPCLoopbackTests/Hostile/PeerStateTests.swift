@@ -25,10 +25,10 @@ import Testing
     return connection
   }
 
-  private static func stream() -> RPCStream {
+  static func stream(deadline: UInt64 = .max) -> RPCStream {
     RPCStream(
       HeaderBlock([":method": "POST", ":scheme": "http", ":path": "/a/b"]),
-      content: .message(Data(count: 5)), limit: 100, inbox: nil, deadline: .max
+      content: .message(Data(count: 5)), limit: 100, inbox: nil, deadline: deadline
     ) { _ in }
   }
 

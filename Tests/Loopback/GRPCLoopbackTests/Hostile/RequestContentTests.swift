@@ -109,7 +109,7 @@ import Testing
 
     let queued = Gate(isOpen: false)
     outbox.whenFilled { queued.open() }
-    let sender = Task { await outbox.send(Data(count: 10)) }
+    let sender = Task { await outbox.send(Data(count: 10)) {} }
     await queued.opened()
     if isFinished { outbox.finish() }
     outbox.close()
