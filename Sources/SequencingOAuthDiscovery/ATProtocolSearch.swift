@@ -45,10 +45,16 @@ struct ATProtocolSearch: Sendable {
 
   /// Returns the DID that the handle's own domain names, or else the DID that the resolver names.
   private func did(of handle: String) async throws(SQOAuthError) -> String {
-    let own = try? await answer(at: "https://\(handle)/.well-known/atproto-did")
+    var own: WebResponse?
+    var trouble: SQOAuthError?
+    do throws(SQOAuthError) {
+      own = try await answer(at: "https://\(handle)/.well-known/atproto-did")
+    } catch {
+      trouble = error
+    }
     if let own, own.status == 200 {
-      let text = String(decoding: own.body, as: UTF8.self)
-      let line = String(text.prefix { !$0.isNewline }).filter { $0 != " " }
+      let line = String(
+        streamSafe: own.body.prefix { $0 != 0x0A && $0 != 0x0D }.filter { $0 != 0x20 })
       if ATProtocolName.isDID(line) { return line }
       // The domain's owner decides whose handle it is, so an unusable DID ends the search.
       guard !line.hasPrefix("did:") else {
@@ -59,8 +65,11 @@ struct ATProtocolSearch: Sendable {
     }
     if Task.isCancelled { throw SQOAuthError(.cancelled, "the request was cancelled") }
     guard let handleResolver else {
+      // The domain may name a DID at another time.
+      if let trouble, trouble.isOutage { throw trouble }
       throw Self.fault(
-        "no DID was found at the domain \(handle.printable) (/.well-known/atproto-did)")
+        "no DID was found at the domain \(handle.printable) (/.well-known/atproto-did)",
+        cause: trouble)
     }
     let answer = try await answer(
       at: "\(handleResolver)/xrpc/com.atproto.identity.resolveHandle?handle=\(handle)")
@@ -69,7 +78,7 @@ struct ATProtocolSearch: Sendable {
     else {
       throw Self.fault(
         "the handle resolver names no usable DID for \(handle.printable) (status \(answer.status))",
-        status: answer.status)
+        cause: trouble, status: answer.status)
     }
     return did
   }
@@ -143,7 +152,9 @@ struct ATProtocolSearch: Sendable {
     return response
   }
 
-  private static func fault(_ text: String, status: Int? = nil) -> SQOAuthError {
-    SQOAuthError(.resourceMetadataInvalid, text, status: status)
+  private static func fault(
+    _ text: String, cause: SQOAuthError? = nil, status: Int? = nil
+  ) -> SQOAuthError {
+    SQOAuthError(.resourceMetadataInvalid, text, cause: cause, status: status)
   }
 }

@@ -42,7 +42,7 @@ extension ResourceClient {
   /// Returns the access to use from now on: `access`, or the current access if both are the same.
   @discardableResult
   func use(_ access: Access) -> Access {
-    knownAccess.withLock { known in
+    knownAccess.change { known in
       if let known, known.isSame(as: access) { return known }
       known = access
       return access
@@ -50,7 +50,7 @@ extension ResourceClient {
   }
 
   /// Makes the next use of the account read the store.
-  func forget() { knownAccess.withLock { $0 = nil } }
+  func forget() { knownAccess.change { $0 = nil } }
 
   /// The attribute for the resource's identifier, in an account that has a different id.
   static let resourceAttribute = "resource"
@@ -86,8 +86,10 @@ extension ResourceClient {
     }
     // A sign-in as another client replaces the stored account.
     guard isSame != true, !module.isSigningIn else { return }
+    // The next call finds the client registered, and does not look into the store. So a
+    // cancellation must not prevent this look.
     module.register(configuration)
-    await module.session.lookAtStore()
+    _ = await uncancelled { await module.session.lookAtStore() }
   }
 
   /// Returns the module that the manager keeps for an account; `nil` if there is none.

@@ -43,7 +43,12 @@ extension ResourceClient {
   ) async throws(SQOAuthError) -> [String] {
     let issuers = resource.authorizationServers
     if let choose = options.choosesServer {
-      guard let chosen = await choose(issuers), issuers.contains(chosen) else {
+      // The closure may not notice the cancellation of its task.
+      let choice = OneShot<String?>()
+      let choosing = Task { choice.resolve(await choose(issuers)) }
+      defer { choosing.cancel() }
+      guard let answer = await choice.value() else { throw .waitCancelled }
+      guard let chosen = answer, issuers.contains(chosen) else {
         throw SQOAuthError(
           .clientUnknown, "the program chose none of the authorization servers of the resource")
       }

@@ -85,6 +85,8 @@ extension ResourceClient {
     try await account.module.alone(within: limit ?? .seconds(300)) {
       hasWaited throws(SQOAuthError) in
       _ = try? await account.module.restore()
+      // A store reads nothing for a cancelled task, so it may have the other process's token.
+      guard !Task.isCancelled else { throw .waitCancelled }
       let found = account.module.currentToken
       let isMet = demand.kind == .signIn ? hasWaited && found != nil : demand.accepts(found)
       guard found == before || !isMet else {

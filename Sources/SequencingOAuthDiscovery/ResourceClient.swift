@@ -40,7 +40,7 @@ public final class ResourceClient: Sendable {
     ///
     /// It gets their issuers in the resource's order and returns one of them, or `nil` to refuse.
     /// By default the client uses the server at which the program is registered by hand, or else
-    /// the first usable server.
+    /// the first usable server. The closure's task is cancelled when no caller waits any longer.
     public var choosesServer: (@Sendable ([String]) async -> String?)?
     /// The scopes of the first sign-in; `nil` for those that the resource asks for.
     public var scope: String?

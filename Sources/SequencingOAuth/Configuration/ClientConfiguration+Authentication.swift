@@ -43,7 +43,9 @@ extension ClientConfiguration {
     case .basic?, .post?, .basicUnescaped?:
       guard secret != nil else {
         throw SQOAuthError(
-          .invalidConfiguration, "authentication by Basic or in the body needs a client secret")
+          .invalidConfiguration,
+          "authentication by Basic or in the body needs a client secret; for Basic, it may be an "
+            + "empty text")
       }
     case let other?:
       throw SQOAuthError(

@@ -248,7 +248,9 @@ public struct ClientConfiguration: Sendable, Hashable {
     }
     if let fault = provider.fault { throw SQOAuthError(.invalidConfiguration, fault) }
     // A caller that reads the secret from a form field passes an empty text if there is no secret.
-    let clientSecret = clientSecret?.isEmpty == true ? nil : clientSecret
+    // If the caller also chooses Basic, the empty text is the secret.
+    let keepsEmpty = clientAuthentication == .basic || clientAuthentication == .basicUnescaped
+    let clientSecret = clientSecret?.isEmpty == true && !keepsEmpty ? nil : clientSecret
     let redirect: RedirectURI? =
       if let redirectURI { try RedirectURI(redirectURI, receiver: redirectReceiver) } else { nil }
     try Self.check(

@@ -8,8 +8,8 @@ struct Discovery: Sendable {
   let issuer: String
   /// The time limit for all addresses together.
   let timeout: Duration
-  /// Whether the client needs the issuer's keys, for example to verify ID tokens.
-  var needsKeys = false
+  /// What the client needs besides the endpoints for sign-ins and tokens.
+  var needs = MetadataNeeds.endpoints
   /// Whether to try `/.well-known/openid-configuration/path` before
   /// `/path/.well-known/openid-configuration` if the issuer has a path.
   ///
@@ -27,8 +27,9 @@ struct Discovery: Sendable {
   ///
   /// At an address without a document, servers redirect, fail or show a page, so such responses do
   /// not end the search. If every address fails, this throws the most helpful error. Some servers
-  /// have two documents, and only the OpenID Connect document names their keys. If the client needs
-  /// the keys, the members of that document are added to the first document.
+  /// have two documents, and only the OpenID Connect document has what OpenID Connect defines. If
+  /// the first document lacks a member that the client needs, the members of the other document are
+  /// added. If that document cannot be read because of an outage, the metadata says so.
   ///
   /// - Returns: The metadata, and how long it is fresh, in seconds.
   func fetch(
@@ -40,8 +41,8 @@ struct Discovery: Sendable {
     for (index, url) in addresses.enumerated() {
       do throws(Miss) {
         var document = try await document(at: url, client, until: end)
-        if needsKeys, index == 0 {
-          document = await completed(document, by: addresses.dropFirst(), client, until: end)
+        if index == 0 {
+          document = try await completed(document, by: addresses.dropFirst(), client, until: end)
         }
         return (document.metadata, document.lifetime)
       } catch {
@@ -65,17 +66,21 @@ struct Discovery: Sendable {
   private static let incompleteLifetime = 60.0
 
   /// Adds the members of the OpenID Connect document to the document of RFC 8414, if the latter
-  /// does not name the issuer's keys.
+  /// lacks a member that the client needs.
+  ///
+  /// - Throws: The error of a cancelled request, which says nothing about the issuer.
   private func completed(
     _ found: Document, by addresses: ArraySlice<URL>, _ client: any HTTPTransport,
     until end: Duration
-  ) async -> Document {
-    guard found.members["jwks_uri"]?.string?.isEmpty != false else { return found }
+  ) async throws(Miss) -> Document {
+    let isWhole = needs.members.allSatisfy { ![nil, .null, ""].contains(found.members[$0]) }
+    guard !isWhole else { return found }
     var whole = found
     for url in addresses {
       do throws(Miss) {
         let other = try await document(at: url, client, until: end)
-        let members = other.members.merging(found.members.filter { $0.value != .null }) { $1 }
+        let own = found.members.filter { ![.null, ""].contains($0.value) }
+        let members = other.members.merging(own) { $1 }
         guard let metadata = try? ProviderMetadata(members: members, issuer: issuer) else {
           return whole
         }
@@ -83,9 +88,11 @@ struct Discovery: Sendable {
         whole.lifetime = min(whole.lifetime, other.lifetime)
         return whole
       } catch {
+        guard error.error.code != .cancelled else { throw error }
         // Other errors are expected: an issuer without OpenID Connect has no second document.
         guard error.error.isOutage else { continue }
         whole.lifetime = min(whole.lifetime, Self.incompleteLifetime)
+        whole.metadata.outage = MetadataOutage(error.error)
         // A server that does not respond at one address does not respond at the next.
         if error.weight == nil { return whole }
       }

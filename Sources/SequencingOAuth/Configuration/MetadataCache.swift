@@ -8,6 +8,9 @@ import SQFoundation
 /// known metadata stays in use. If a request fails and no metadata is known, the SDK sends the next
 /// request only after the pause that the issuer asks for. The pause is at least a second if
 /// strangers cause the requests; otherwise they could cause any number of requests.
+///
+/// A silent issuer must not stop what needs only known metadata, such as the check of a token. So
+/// while one caller waits for newer metadata, the others use what is known.
 package final class MetadataCache: Sendable {
   private struct Known: Sendable {
     let metadata: ProviderMetadata
@@ -18,9 +21,20 @@ package final class MetadataCache: Sendable {
     var isExpired = false
     /// The error of the last request for the metadata; `nil` if that request succeeded.
     var failure: SQOAuthError?
+    /// When a caller last began to wait for newer metadata.
+    var askedAt: Duration?
 
     /// Returns whether the metadata can be used without a new request.
     func isFresh(at now: Duration) -> Bool { !isExpired && at <= now && now < freshUntil }
+
+    /// Returns whether to use the metadata although it is not fresh, because another caller waits
+    /// for newer metadata.
+    ///
+    /// Endpoints that probably have changed are not used.
+    func isAwaited(at now: Duration) -> Bool {
+      guard let askedAt, !isExpired else { return false }
+      return askedAt <= now && now < askedAt + MetadataCache.rest
+    }
   }
 
   /// A failed request to an issuer without known metadata.
@@ -78,7 +92,7 @@ package final class MetadataCache: Sendable {
       let url = try EndpointURL.check(discovery.issuer, name: "issuer")
       try ProviderMetadata.checkIsElsewhere(url, of: discovery.issuer)
     }
-    let issuer = Self.key(discovery.issuer, needsKeys: discovery.needsKeys)
+    let issuer = Self.key(discovery.issuer, discovery.needs)
     let now = discovery.clock.steadyTime
     let known = fetches.known(issuer)
     if known == nil, let failed = failures.withLock({ $0.use(issuer) }),
@@ -87,7 +101,7 @@ package final class MetadataCache: Sendable {
       throw failed.error
     }
     let found: Known
-    if let known, !isFresh, known.isFresh(at: now) {
+    if let known, !isFresh, known.isFresh(at: now) || isAwaited(issuer, at: now) {
       found = known
     } else {
       found = try await fetched(issuer, discovery, client) { !isFresh && $0.isFresh(at: now) }
@@ -96,6 +110,16 @@ package final class MetadataCache: Sendable {
     // Another client of the issuer may accept the endpoints, so fetching does not check them.
     if !discovery.acceptsServersOnThisComputer { try found.metadata.checkIsElsewhere() }
     return found.metadata
+  }
+
+  /// Returns whether another caller waits for newer metadata; if not, this caller must do so.
+  private func isAwaited(_ issuer: ExactText, at now: Duration) -> Bool {
+    var isAwaited = false
+    fetches.change(issuer) { known in
+      isAwaited = known.isAwaited(at: now)
+      if !isAwaited { known.askedAt = now }
+    }
+    return isAwaited
   }
 
   /// Returns the known metadata of an issuer if it is usable, or else waits for a request for it.
@@ -110,8 +134,10 @@ package final class MetadataCache: Sendable {
       do throws(SQOAuthError) {
         let (metadata, lifetime) = try await discovery.fetch(with: client)
         failures.withLock { $0.set(issuer, to: nil) }
+        // What the OpenID Connect document said before stays in use while it cannot be read.
+        let whole = metadata.completed(by: fetches.known(issuer)?.metadata)
         return Known(
-          metadata: metadata, at: asked, freshUntil: asked + .seconds(lifetime))
+          metadata: whole ?? metadata, at: asked, freshUntil: asked + .seconds(lifetime))
       } catch {
         let now = discovery.clock.steadyTime
         guard let known = fetches.known(issuer) else {
@@ -132,18 +158,26 @@ package final class MetadataCache: Sendable {
 
   /// Records that an issuer may have changed its endpoints, so that the next call fetches its
   /// metadata.
+  ///
+  /// After a failed request for the metadata, the next call fetches it only after the usual pause.
   func expire(_ issuer: String) {
-    for needsKeys in [false, true] {
-      fetches.change(Self.key(issuer, needsKeys: needsKeys)) { $0.isExpired = true }
+    for needs in MetadataNeeds.allCases {
+      fetches.change(Self.key(issuer, needs)) { known in
+        if known.failure == nil { known.isExpired = true }
+      }
     }
   }
 
   /// Returns the cache's key for an issuer.
   ///
-  /// A client that needs the issuer's keys may need more documents of the issuer than other
-  /// clients, so it has its own key.
-  private static func key(_ issuer: String, needsKeys: Bool) -> ExactText {
-    ExactText(needsKeys ? "openid " + issuer : issuer)
+  /// A client with more needs may need more documents of the issuer than other clients, so there is
+  /// one key for each.
+  private static func key(_ issuer: String, _ needs: MetadataNeeds) -> ExactText {
+    switch needs {
+    case .endpoints: ExactText(issuer)
+    case .keys: ExactText("keys " + issuer)
+    case .identity: ExactText("openid " + issuer)
+    }
   }
 }
 

@@ -120,15 +120,40 @@ public struct ProviderMetadata: Sendable, Hashable {
   /// The server's `end_session_endpoint`; `nil` if it has no usable one.
   public var endSessionEndpoint: URL? { optionalEndpoints[.endSession]?.url }
   /// The server's `id_token_signing_alg_values_supported`; `nil` if its metadata has no such list.
-  public let idTokenAlgorithms: [String]?
+  public internal(set) var idTokenAlgorithms: [String]?
   /// The server's `userinfo_signing_alg_values_supported`; `nil` if its metadata has no such list.
-  public let userInfoAlgorithms: [String]?
+  public internal(set) var userInfoAlgorithms: [String]?
   /// The server's `acr_values_supported`; `nil` if its metadata has no such list.
   public let authenticationContextClasses: [String]?
   /// The server's `claims_supported`; `nil` if its metadata has no such list.
   public let claims: [String]?
   /// The server's `prompt_values_supported`; `nil` if its metadata has no such list.
   public let prompts: [String]?
+  /// Why the OpenID Connect document could not be read; `nil` if it was read, was not needed, or
+  /// does not exist.
+  var outage: MetadataOutage?
+}
+
+extension ProviderMetadata {
+  /// Why the algorithms of ID tokens are not known; `nil` if they are, or if the issuer lists none.
+  var algorithmsOutage: SQOAuthError? { idTokenAlgorithms == nil ? outage?.error : nil }
+
+  /// Returns the metadata with what OpenID Connect defines, from earlier metadata of the issuer, if
+  /// the OpenID Connect document could not be read this time.
+  ///
+  /// The result is `nil` if the document was not missed, or could not be read before either.
+  func completed(by earlier: ProviderMetadata?) -> ProviderMetadata? {
+    guard outage != nil, let earlier, earlier.outage == nil else { return nil }
+    var metadata = self
+    for endpoint in [OptionalEndpoint.keys, .userInfo, .endSession] {
+      metadata.optionalEndpoints[endpoint] =
+        optionalEndpoints[endpoint] ?? earlier.optionalEndpoints[endpoint]
+    }
+    metadata.idTokenAlgorithms = idTokenAlgorithms ?? earlier.idTokenAlgorithms
+    metadata.userInfoAlgorithms = userInfoAlgorithms ?? earlier.userInfoAlgorithms
+    metadata.outage = nil
+    return metadata
+  }
 }
 
 extension ProviderMetadata {
@@ -223,11 +248,14 @@ extension ProviderMetadata {
 
   /// Returns the address of an endpoint that a call needs; `nil` if the server names none.
   ///
-  /// - Throws: The reason if the address cannot be used.
+  /// - Throws: The reason if the address cannot be used; the error of the request for the document
+  ///   that may name it, if an outage prevented that.
   package func address(of endpoint: OptionalEndpoint) throws(SQOAuthError) -> URL? {
     switch optionalEndpoints[endpoint] {
-    case nil: nil
-    case .url(let url): url
+    case nil:
+      if let outage, [.keys, .userInfo].contains(endpoint) { throw outage.error }
+      return nil
+    case .url(let url): return url
     case .unusable(let code, let reason): throw SQOAuthError(code, reason)
     }
   }

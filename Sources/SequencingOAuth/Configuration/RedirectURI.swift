@@ -104,6 +104,10 @@ struct LoopbackRedirect: Sendable, Hashable {
   let path: String
   /// The registered query; the query of every redirect must begin with it.
   let query: String?
+  /// The scheme and the host as the app wrote them.
+  private let root: String
+  /// The port as the app wrote it, with its colon; empty if the app wrote none.
+  private let writtenPort: String
 
   init(_ url: URL) throws(SQOAuthError) {
     let host = url.host()?.asciiLowercased() ?? ""
@@ -119,11 +123,24 @@ struct LoopbackRedirect: Sendable, Hashable {
     self.port = port == 0 ? nil : port
     path = url.path(percentEncoded: true)
     query = url.query(percentEncoded: true)
+    let written = EndpointURL.split(url.absoluteString).root
+    // After the scheme's colon, only an IPv6 address in brackets or a port contains a colon.
+    let colon = written.hasSuffix("]") ? nil : written.dropFirst("http:".count).lastIndex(of: ":")
+    root = String(written[..<(colon ?? written.endIndex)])
+    writtenPort = String(written[(colon ?? written.endIndex)...])
   }
 
   /// Returns the URI for the server, with the port that the SDK listens on.
+  ///
+  /// Everything else is as the app wrote it, because the server compares it with the registered
+  /// text.
   func uri(port bound: UInt16) -> String {
-    "http://\(host):\(bound)\(path)" + (query.map { "?" + $0 } ?? "")
+    base(port: bound) + (query.map { "?" + $0 } ?? "")
+  }
+
+  /// Returns the URI for the server without its query.
+  func base(port bound: UInt16) -> String {
+    root + (bound == port ? writtenPort : ":\(bound)") + path
   }
 }
 

@@ -58,6 +58,9 @@ public struct ClientMetadata: Sendable, Hashable {
   /// - SeeAlso: RFC 9449, section 5.2
   public var bindsAccessTokens: Bool?
   /// Members without a property in this type, such as `logo_uri` or `software_statement`.
+  ///
+  /// The value `null` deletes a member when the client updates its registration, also a member that
+  /// only the server has set.
   public var additionalMembers: [String: JSONValue] = [:]
 
   /// Whether a registration with only some of the redirect URIs is enough; not sent to the server.
@@ -115,11 +118,19 @@ public struct ClientMetadata: Sendable, Hashable {
   /// `listed` are the names of the algorithms by which clients may sign their authentication at the
   /// server; `nil` if its metadata has no such list.
   func members(listed: [String]?) -> [String: JSONValue] {
+    additionalMembers.merging(own(listed: listed).compactMapValues(\.self)) { $1 }
+  }
+
+  /// The names of the members that have a property in this type.
+  static let ownNames = Array(ClientMetadata(redirectURIs: []).own(listed: nil).keys)
+
+  /// Returns the members that have a property in this type; a member without a value is `nil`.
+  private func own(listed: [String]?) -> [String: JSONValue?] {
     func list(_ texts: [String]) -> JSONValue? {
       texts.isEmpty ? nil : .array(texts.map(JSONValue.string))
     }
     let usesCode = grantTypes.contains("authorization_code")
-    let own: [String: JSONValue?] = [
+    return [
       "redirect_uris": list(redirectURIs), "grant_types": list(grantTypes),
       // Without this member, a server would assume the response type "code".
       "response_types": usesCode ? ["code"] : [],
@@ -134,7 +145,6 @@ public struct ClientMetadata: Sendable, Hashable {
       "contacts": list(contacts), "software_id": softwareID.map(JSONValue.string),
       "software_version": softwareVersion.map(JSONValue.string),
     ]
-    return additionalMembers.merging(own.compactMapValues(\.self)) { $1 }
   }
 
   /// The kind of program that the redirect URIs imply; `nil` for a client without any.

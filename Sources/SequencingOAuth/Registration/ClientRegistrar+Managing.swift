@@ -25,6 +25,11 @@ extension ClientRegistrar {
 
   /// Replaces the server's description of the client; store the result in place of the old one.
   ///
+  /// Members that the server registered on its own, such as its choice of an algorithm, are sent
+  /// unchanged, because the server deletes what is missing. A member that the client sent before,
+  /// and that `metadata` does not have, is deleted. To delete any other member, set it to `null` in
+  /// ``ClientMetadata/additionalMembers``.
+  ///
   /// The result is the server's new registration, even if it differs from `metadata`: the server
   /// may have replaced the secret and the token, and the old ones no longer work. So first save the
   /// result, then check it with ``ClientRegistration/check(against:)``. A cancelled task also gets
@@ -66,8 +71,8 @@ extension ClientRegistrar {
     throw reader(at: management.uri, hiding: [management.accessToken]).failure(response)
   }
 
-  /// The members that only the server sets; metadata that an app copied from a registration may
-  /// contain them.
+  /// The members that only the server sets; registrations contain them, and so may metadata that an
+  /// app copied from one.
   ///
   /// - SeeAlso: RFC 7592, section 2.2
   private static let serversMembers = [
@@ -75,15 +80,34 @@ extension ClientRegistrar {
     "client_id_issued_at",
   ]
 
+  /// Returns the members of the request that changes a registration to `metadata`.
+  ///
+  /// The request must have all members of the server's last response, because the server deletes
+  /// those that are missing. Members that the client sent before are replaced, also if `metadata`
+  /// does not have them.
+  ///
+  /// - SeeAlso: RFC 7592, section 2.2
+  private func members(
+    of registration: ClientRegistration, changedTo metadata: ClientMetadata, listed: [String]?
+  ) -> [String: JSONValue] {
+    let replaced = registration.askedMembers ?? ClientMetadata.ownNames
+    // Some servers write `null` or an empty text for members that they do not have.
+    let kept = registration.members.filter { name, value in
+      !replaced.contains(name) && ![.null, ""].contains(value)
+    }
+    var members = kept.merging(metadata.members(listed: listed)) { $1 }
+    for name in Self.serversMembers { members[name] = nil }
+    members["client_id"] = .string(registration.clientID)
+    if let secret = registration.clientSecret { members["client_secret"] = .string(secret) }
+    return members
+  }
+
   private func manage(
     _ registration: ClientRegistration, _ method: String, _ metadata: ClientMetadata?
   ) async throws(SQOAuthError) -> ClientRegistration {
     let management = try await management(of: registration)
     let listed = try? await serverMetadata().clientAssertionAlgorithms
-    var members = metadata?.members(listed: listed)
-    for name in Self.serversMembers { members?[name] = nil }
-    members?["client_id"] = .string(registration.clientID)
-    if let secret = registration.clientSecret { members?["client_secret"] = .string(secret) }
+    let members = metadata.map { self.members(of: registration, changedTo: $0, listed: listed) }
     let request = try request(
       method, management.uri, token: management.accessToken, members: members)
     let reader = reader(

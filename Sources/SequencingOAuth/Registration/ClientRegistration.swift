@@ -43,6 +43,10 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   /// The scopes that the app has asked for; `nil` if the app left them to the server, or an older
   /// version of the SDK stored the registration.
   var askedScope: String?
+  /// The names of the members that the client last sent with a value.
+  ///
+  /// It is `nil` in a registration that was stored by an older version of the SDK.
+  var askedMembers: [String]?
 
   struct Management: Sendable, Hashable, Codable, Redacted {
     let uri: URL

@@ -66,6 +66,18 @@ public final class FileRegistrationStore: RegistrationStore {
     }
   }
 
+  /// Checks that a registration could be saved now, by replacing the file with itself.
+  public func checkSaving(at issuer: String) async throws(SQOAuthError) {
+    try await queue.run { [self] () throws(SQOAuthError) in
+      let lock = try reported { () throws(FileFailure) in try file.lock() }
+      defer { lock.release() }
+      // A damaged file, or one with another key, must stay as it is. Without a file, only the key
+      // can be checked.
+      if try read() == nil { try key?.check() }
+      try reported { () throws(FileFailure) in try file.checkReplacing() }
+    }
+  }
+
   /// Erases the registration at a server; does nothing if there is none.
   public func eraseRegistration(at issuer: String) async throws(SQOAuthError) {
     try await rewrite { $0[issuer] = nil }

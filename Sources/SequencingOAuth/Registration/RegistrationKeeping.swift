@@ -97,6 +97,8 @@ struct RegistrationKeeping: Sendable {
     for isUpdate in kept.fits(metadata) ? [false, true] : [true] {
       let changed: ClientRegistration
       do throws(SQOAuthError) {
+        // The server may replace the secret and the token, and it gives each only once.
+        try await store.rehearse(at: registrar.issuer)
         changed =
           isUpdate
           ? try await registrar.update(latest, to: metadata) : try await registrar.read(latest)
@@ -137,11 +139,24 @@ struct RegistrationKeeping: Sendable {
     return try await store.kept(registrar.issuer) == latest ? .failed(latest) : .changedElsewhere
   }
 
+  /// Stores a renewed registration; returns `false` if another program has changed the stored one.
+  ///
+  /// A failing store gets several attempts, because without the new secret and token the client is
+  /// lost.
   private func isKept(
     _ changed: ClientRegistration, replacing latest: ClientRegistration
   ) async throws(SQOAuthError) -> Bool {
     guard changed != latest else { return true }
-    return try await store.keep(changed, replacing: latest) == changed
+    let (clock, limit) = (registrar.environment.clock, registrar.environment.storeRetryTime)
+    let end = clock.steadyTime + limit
+    while true {
+      do throws(SQOAuthError) {
+        return try await store.keep(changed, replacing: latest) == changed
+      } catch {
+        guard clock.steadyTime < end else { throw error }
+        do { try await clock.sleep(for: limit / 30) } catch _ { throw error }
+      }
+    }
   }
 
   // MARK: Registering
@@ -177,6 +192,7 @@ struct RegistrationKeeping: Sendable {
   ) async throws(SQOAuthError) -> ClientRegistration? {
     let new: ClientRegistration
     do throws(SQOAuthError) {
+      try await store.rehearse(at: registrar.issuer)
       new = try await registrar.register(metadata)
     } catch {
       guard let earlier, isBearable(earlier) else { throw error }

@@ -70,7 +70,9 @@ struct RegistrationResponse {
       sentKeys: metadata.map { $0.keys.compactMap(\.publicJWK) } ?? earlier?.sentKeys,
       askedGrants: metadata?.grantTypes ?? earlier?.askedGrants,
       askedRedirectURIs: metadata?.redirectURIs ?? earlier?.askedRedirectURIs,
-      askedScope: metadata?.scope ?? earlier?.askedScope
+      askedScope: metadata?.scope ?? earlier?.askedScope,
+      askedMembers: metadata.map { $0.members.filter { $0.value != .null }.keys.sorted() }
+        ?? earlier?.askedMembers
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }
 

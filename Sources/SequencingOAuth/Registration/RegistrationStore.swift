@@ -22,6 +22,14 @@ public protocol RegistrationStore: Sendable {
   func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws -> ClientRegistration
+  /// Checks that a registration at a server could be saved now; changes no registration.
+  ///
+  /// A server may answer with a secret or a management token that it gives only once, and the old
+  /// one no longer works. So a registrar calls this method before each request whose response it
+  /// must store. If the method throws, the request is not sent. The default implementation does
+  /// nothing. Implement it if saving can fail although loading works, for example because of a full
+  /// disk or a missing permission.
+  func checkSaving(at issuer: String) async throws
   /// Erases the registration at a server; does nothing if there is none.
   func eraseRegistration(at issuer: String) async throws
   /// Acquires the exclusive right to register at a server; returns `nil` while another caller has
@@ -44,6 +52,9 @@ extension RegistrationStore where Self: SharedTokenStore {
 }
 
 extension RegistrationStore {
+  /// Does nothing, because the store does not check whether it can save.
+  public func checkSaving(at issuer: String) async throws {}
+
   /// Returns a lease that excludes no other caller.
   public func registrationLease(at issuer: String) async throws -> AccountLease? {
     AccountLease {}
@@ -78,11 +89,25 @@ extension RegistrationStore {
   ) async throws(SQOAuthError) -> ClientRegistration {
     do {
       return try await save(registration, replacing: earlier)
-    } catch let error as SQOAuthError {
-      throw error
     } catch {
-      throw SQOAuthError(
-        .storeFailed, "the client's registration could not be stored", cause: error)
+      throw .unsaved(error)
     }
+  }
+
+  /// Checks that a registration could be saved now; throws only errors of the SDK.
+  func rehearse(at issuer: String) async throws(SQOAuthError) {
+    do {
+      try await checkSaving(at: issuer)
+    } catch {
+      throw .unsaved(error)
+    }
+  }
+}
+
+extension SQOAuthError {
+  /// Returns a store's error if it is one of the SDK, or else an error with that cause.
+  fileprivate static func unsaved(_ error: any Error) -> SQOAuthError {
+    error as? SQOAuthError
+      ?? SQOAuthError(.storeFailed, "the client's registration could not be stored", cause: error)
   }
 }

@@ -94,6 +94,37 @@ struct ATProtocolUserTests {
     #expect(error?.status == 503 && error?.message.contains("plc.directory") == true)
   }
 
+  @Test(arguments: [nil, 503])
+  func `without a resolver, an outage of the handle's domain is not reported as a missing DID`(
+    status: Int?
+  ) async throws {
+    http.answer { _ in
+      guard let status else { throw SQOAuthError(.connectionFailed, "no route") }
+      return WebResponse(status: status)
+    }
+    var environment = ClientEnvironment()
+    environment.transport = http
+    for resolver in [nil, "https://r.example.com"] {
+      let error = await failure(status == nil ? .connectionFailed : .serverError) {
+        try await ATProtocolUser.find(
+          "alice.bsky.social", environment: environment, handleResolver: resolver)
+      }
+      #expect(error?.status == status)
+    }
+    // A resolver that knows no DID either may be right, so the outage is only the cause.
+    http.answer { request in
+      guard request.url.host() == "r.example.com" else {
+        throw SQOAuthError(.connectionFailed, "no route")
+      }
+      return WebResponse(status: 404)
+    }
+    let error = await failure(.resourceMetadataInvalid) {
+      try await ATProtocolUser.find(
+        "alice.bsky.social", environment: environment, handleResolver: "https://r.example.com")
+    }
+    #expect((error?.cause as? SQOAuthError)?.code == .connectionFailed)
+  }
+
   @Test(arguments: [
     "https://alice.bsky.social/.well-known/atproto-did", "https://plc.directory/\(did)",
   ])

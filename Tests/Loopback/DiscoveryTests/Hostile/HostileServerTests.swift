@@ -238,6 +238,27 @@ import Testing
     #expect(party.visits(at: "first").isEmpty)
   }
 
+  @Test func `a choice that never returns does not hold up the next sign-in`() async throws {
+    let choice = Gate(isOpen: false)
+    let isFirst = Locked(true)
+    let client = try party.client {
+      $0.choosesServer = { issuers in
+        let waits = isFirst.withLock { isFirst in
+          defer { isFirst = false }
+          return isFirst
+        }
+        if waits { await choice.pass() }
+        return issuers.first
+      }
+    }
+    let first = Task { await failure(.cancelled) { try await client.signIn() } }
+    try await choice.isHolding()
+    first.cancel()
+    _ = await first.value
+    try await party.works(client)
+    choice.open()
+  }
+
   // MARK: Registrations
 
   /// A missing `token_endpoint_auth_method` means Basic authentication (RFC 7591, section 2).
