@@ -23,6 +23,8 @@ public final class AccountManager: Sendable {
   /// The web sign-ins that are being finished; calls for the same sign-in and redirect share one
   /// operation.
   package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
+  /// The token requests of web sign-ins, and of modules that this manager does not keep.
+  package let tokenRequests = TokenRequests()
 
   /// Creates a manager for the accounts in a store.
   ///
@@ -46,16 +48,7 @@ public final class AccountManager: Sendable {
     _ configuration: ClientConfiguration, id: String? = nil
   ) async throws(SQOAuthError) -> AuthorizationModule {
     let id = id ?? Self.defaultID(for: configuration)
-    let module = modules.withLock { modules -> AuthorizationModule in
-      var entry =
-        modules[id]
-        ?? Entry(
-          module: AuthorizationModule(
-            configuration: configuration, environment: environment, accountID: id))
-      entry.loads += 1
-      modules[id] = entry
-      return entry.module
-    }
+    let module = beginLoad(id, configuration)
     var isLoaded = false
     defer { endLoad(id, module, isLoaded) }
     guard module.configuration == configuration else {
@@ -83,7 +76,8 @@ public final class AccountManager: Sendable {
   /// module that the app still holds keeps working; the next ``account(_:id:)`` creates a new
   /// module. If the account has no module, the call does nothing.
   public func release(id: String) {
-    modules.withLock { $0[id] = nil }
+    // The deinit of the module, and of the app's objects in it, must not run under the lock.
+    _ = modules.withLock { $0.removeValue(forKey: id) }
   }
 
   /// The modules that ``account(_:id:)`` created and that have not been released or removed.
@@ -125,8 +119,10 @@ public final class AccountManager: Sendable {
     try await module.signOut()
   }
 
-  /// Stops the timers of all accounts, and returns when no refresh is under way, the store has all
-  /// tokens, and other hosts can use the accounts.
+  /// Stops the timers of all accounts, and returns when no token request is under way, the store has
+  /// all tokens, and other hosts can use the accounts.
+  ///
+  /// That includes the web sign-ins that `finishSignIn` is finishing.
   ///
   /// Call it before the program ends if a framework handles the signals, such as a `ServiceGroup`
   /// or a web server; ``TerminationSignals`` gets no signals there. It has the time limits of
@@ -143,7 +139,16 @@ public final class AccountManager: Sendable {
 
   /// Finishes the work of all accounts, and passes each error to `onFailure`.
   func flush(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
-    await all.flush(onFailure)
+    let hasRequests = tokenRequests.hasRequests
+    async let hadRequests = uncancelled { [tokenRequests] in await tokenRequests.flush() }
+    let failures = Locked<[SQOAuthError]>([])
+    await all.flush { error in failures.withLock { $0.append(error) } }
+    if await hadRequests || hasRequests {
+      // The store may lack a token that a web sign-in has brought meanwhile.
+      await all.flush(onFailure)
+    } else {
+      failures.withLock(\.self).forEach(onFailure)
+    }
     // An account whose module was released may still have changes that the store must write.
     await uncancelled { [store] in await store.shared.flush() }
   }
@@ -160,7 +165,29 @@ public final class AccountManager: Sendable {
   package func module(
     for configuration: ClientConfiguration, id: String = "default"
   ) -> AuthorizationModule {
-    AuthorizationModule(configuration: configuration, environment: environment, accountID: id)
+    let module = AuthorizationModule(
+      configuration: configuration, environment: environment, accountID: id)
+    module.context.share(tokenRequests)
+    return module
+  }
+
+  /// Begins a call that loads an account; returns the account's module.
+  private func beginLoad(
+    _ id: String, _ configuration: ClientConfiguration
+  ) -> AuthorizationModule {
+    var new: AuthorizationModule?
+    while true {
+      let module = modules.withLock { modules -> AuthorizationModule? in
+        guard var entry = modules[id] ?? new.map({ Entry(module: $0) }) else { return nil }
+        entry.loads += 1
+        modules[id] = entry
+        return entry.module
+      }
+      if let module { return module }
+      // Not under the lock, because a new module calls the environment's clock.
+      new = AuthorizationModule(
+        configuration: configuration, environment: environment, accountID: id)
+    }
   }
 
   /// Ends a call that loaded an account.

@@ -23,7 +23,9 @@ extension AccountOperations {
   /// The replaceable parts, such as the HTTP client and the store; a change applies from the next
   /// operation on.
   ///
-  /// Threads may change different parts in place at the same time: no change is lost.
+  /// Threads may change different parts in place at the same time: no change is lost. A change in
+  /// place must not contain an `await`, as in `await environment.load()`: it may end the program.
+  /// Change a copy instead, and assign the copy.
   public var environment: ClientEnvironment {
     get { module.context.environment }
     _modify {
@@ -31,9 +33,11 @@ extension AccountOperations {
       context.changes.lock()
       var changed = context.environment
       defer {
-        context.environment = changed
+        let old = context.replaceEnvironment(by: changed)
         context.changes.unlock()
         module.session.environmentDidChange()
+        // An object of the app in the old environment may call the SDK in its deinit.
+        withExtendedLifetime(old) {}
       }
       yield &changed
     }

@@ -30,7 +30,7 @@ public final class AuthorizationModule: Sendable {
   private let lazyCallbacks = LazyObject<Callbacks>()
 
   var signIns: SignIns { lazySignIns.get(orMake: SignIns()) }
-  var abandoned: AbandonedTokens { context.abandoned }
+  var tokenRequests: TokenRequests { context.tokenRequests }
   package var callbacks: Callbacks { lazyCallbacks.get(orMake: Callbacks()) }
 
   /// Creates the module of an account; nothing is read or sent yet.
@@ -71,7 +71,8 @@ public final class AuthorizationModule: Sendable {
   /// The module stores them with the next token, after a sign-in or a refresh, or during
   /// ``AccountOperations/flush()``. If the app sets none, they come from the store. A sign-out
   /// keeps them for the next sign-in, so an app whose users change must set them again. Threads may
-  /// change different values in place at the same time.
+  /// change different values in place at the same time. A change in place must not contain an
+  /// `await`, because it may end the program: change a copy, and assign the copy.
   public var attributes: [String: String] {
     get { context.attributes }
     _modify {

@@ -54,8 +54,8 @@ extension SQOAuthError.Code {
   public static let idTokenAccessToken = Self(rawValue: "id_token_access_token")
   /// The ID token's `c_hash` does not match the authorization code in the redirect.
   public static let idTokenCode = Self(rawValue: "id_token_code")
-  /// The user logged in at the provider longer ago than the sign-in allows, or the ID token does
-  /// not say when.
+  /// When the sign-in began, the user's login at the provider was older than the sign-in allows; or
+  /// the ID token names no login, or one in the future.
   ///
   /// A refresh also fails with this error if its ID token names a later login than the sign-in's.
   public static let idTokenAuthenticationDate = Self(rawValue: "id_token_authentication_date")

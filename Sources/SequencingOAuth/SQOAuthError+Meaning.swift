@@ -11,7 +11,9 @@ extension SQOAuthError {
   /// ``Code/consentRequired`` and ``Code/expiredToken`` after a sign-in in which the server may
   /// have shown its pages. A refresh does not involve the user, so a refused refresh is never a
   /// cancellation. If the time ran out while other programs blocked the redirect's port, the code
-  /// is ``Code/redirectUnavailable``, and the property is `false`.
+  /// is ``Code/redirectUnavailable``, and the property is `false`. It is also `false` if the code
+  /// for another device expired while the server could not be asked, because the user may have
+  /// finished the sign-in.
   public var isCancellation: Bool {
     switch code {
     case .cancelled, .timedOut: response == nil

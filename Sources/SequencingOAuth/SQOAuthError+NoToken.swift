@@ -19,6 +19,13 @@ extension SQOAuthError {
     "no new token came within the client's time limit; the request continues, and the next call "
       + "gets its token; call flush() before the program ends")
 
+  /// The error if the caller's time limit passed while the store made earlier changes of the
+  /// account.
+  static let storeStillBusy = SQOAuthError(
+    .requestTimedOut,
+    "the store has not finished earlier changes of the account within the client's time limit; they "
+      + "continue, and the next call waits for them too")
+
   /// The error if the sign-in was cancelled before it brought a token.
   static let signInCancelled = SQOAuthError(.cancelled, "the sign-in was cancelled")
 

@@ -28,7 +28,7 @@ package final class Callbacks: Sendable {
     get { state.withLock(\.executor).queue }
     set {
       let executor = CallbackExecutor(newValue)
-      state.withLock { $0.executor = executor }
+      state.change { $0.executor = executor }
     }
   }
 

@@ -22,7 +22,7 @@ package final class ClientContext: Sendable {
   private let state: Locked<State>
   // This object is made at its first use, because a web application holds many accounts, and most
   // never need it.
-  private let lazyAbandoned = LazyObject<AbandonedTokens>()
+  private let lazyAbandoned = LazyObject<TokenRequests>()
   /// A lock for changes that the app makes in place to the environment or the attributes.
   ///
   /// Each such change reads the value and writes it back.
@@ -34,12 +34,21 @@ package final class ClientContext: Sendable {
     state = Locked(State(configuration: configuration, environment: environment))
   }
 
-  /// The account's token requests whose callers do not wait any longer.
-  var abandoned: AbandonedTokens { lazyAbandoned.get(orMake: AbandonedTokens()) }
+  /// The account's token requests that are under way, also those whose callers do not wait any
+  /// longer.
+  var tokenRequests: TokenRequests { lazyAbandoned.get(orMake: TokenRequests()) }
 
-  package var environment: ClientEnvironment {
-    get { state.withLock(\.environment) }
-    set { state.withLock { $0.environment = newValue } }
+  /// Counts the account's token requests among others; call it before the first request.
+  func share(_ requests: TokenRequests) { _ = lazyAbandoned.get(orMake: requests) }
+
+  package var environment: ClientEnvironment { state.withLock(\.environment) }
+
+  /// Sets the environment, and returns the previous one, which must be released outside all locks.
+  func replaceEnvironment(by new: ClientEnvironment) -> ClientEnvironment {
+    state.withLock { state in
+      defer { state.environment = new }
+      return state.environment
+    }
   }
 
   /// Reads a part of the environment under the lock, without copying the rest.
@@ -50,7 +59,7 @@ package final class ClientContext: Sendable {
   package var configuration: Result<ClientConfiguration, SQOAuthError> {
     get { state.withLock(\.configuration) }
     set {
-      state.withLock { state in
+      state.change { state in
         if (try? state.configuration.get().provider) != (try? newValue.get().provider) {
           state.servers.providerDidChange()
         }
@@ -125,23 +134,24 @@ package final class ClientContext: Sendable {
   /// Returns the client with its server's metadata, fetched if it is not in memory or is outdated.
   ///
   /// With `isFresh`, the metadata is fetched even if it is in memory. Metadata that the app gave is
-  /// never fetched. With `needsKeys`, the metadata names the issuer's keys if one of the issuer's
-  /// documents does. It always does so if each sign-in of the configuration verifies a signature.
+  /// never fetched. The metadata has what the call `needs`, and what each sign-in of the
+  /// configuration needs, if one of the issuer's documents has it.
   package func client(
-    isFresh: Bool = false, for askers: MetadataCache.Askers = .app, needsKeys: Bool = false
+    isFresh: Bool = false, for askers: MetadataCache.Askers = .app,
+    needs: MetadataNeeds = .endpoints
   ) async throws(SQOAuthError) -> RegisteredClient {
-    try await client(by: settings, isFresh: isFresh, for: askers, needsKeys: needsKeys)
+    try await client(by: settings, isFresh: isFresh, for: askers, needs: needs)
   }
 
-  /// Returns the client with the given settings, as ``client(isFresh:for:needsKeys:)`` does.
+  /// Returns the client with the given settings, as ``client(isFresh:for:needs:)`` does.
   func client(
     by settings: Settings, isFresh: Bool = false, for askers: MetadataCache.Askers = .app,
-    needsKeys: Bool = false
+    needs: MetadataNeeds = .endpoints
   ) async throws(SQOAuthError) -> RegisteredClient {
     let (configuration, environment) = (try settings.configuration.get(), settings.environment)
     try configuration.checkResources()
     let metadata = try await metadata(
-      configuration, environment, isFresh: isFresh, for: askers, needsKeys: needsKeys)
+      configuration, environment, isFresh: isFresh, for: askers, needs: needs)
     guard configuration.usesCertificate else {
       return RegisteredClient(
         configuration: configuration, environment: environment, metadata: metadata)
@@ -165,13 +175,13 @@ package final class ClientContext: Sendable {
 
   private func metadata(
     _ configuration: ClientConfiguration, _ environment: ClientEnvironment, isFresh: Bool,
-    for askers: MetadataCache.Askers, needsKeys: Bool
+    for askers: MetadataCache.Askers, needs: MetadataNeeds
   ) async throws(SQOAuthError) -> ProviderMetadata {
     if let known = configuration.metadata { return known }
     // If the app gave the provider no endpoints, `identifier` is the issuer.
     let discovery = Discovery(
       issuer: configuration.provider.identifier, timeout: configuration.timeout,
-      needsKeys: needsKeys || configuration.verifiesSignIns,
+      needs: max(needs, configuration.metadataNeeds),
       insertsWellKnownFirst: configuration.profile.insertsWellKnownFirst,
       acceptsServersOnThisComputer: configuration.acceptsServersOnThisComputer,
       clock: environment.clock, observer: environment.observer)
@@ -183,9 +193,11 @@ package final class ClientContext: Sendable {
   /// that key.
   ///
   /// `client` is the result of ``renewingClient(of:)``. With `access`, the server is asked for a
-  /// token with these rights only, and the session's access token stays.
+  /// token with these rights only, and the session's access token stays. A refresh token is not sent
+  /// after `end`, a steady time of the client's clock, and the request ends then.
   func renew(
-    _ record: AccountRecord, by client: RegisteredClient, narrowedTo access: NarrowedAccess? = nil
+    _ record: AccountRecord, by client: RegisteredClient, narrowedTo access: NarrowedAccess? = nil,
+    until end: Duration
   ) async throws(SQOAuthError) -> RefreshedToken {
     do throws(SQOAuthError) {
       let client = access.map(client.narrowed) ?? client
@@ -195,7 +207,8 @@ package final class ClientContext: Sendable {
           ? RefreshedToken(token: token)
           : RefreshedToken(token: record.token, narrowed: token.withoutAccount)
       }
-      return try await RefreshTokenGrant(client: client).run(record.token, narrowedTo: access)
+      return try await RefreshTokenGrant(client: client)
+        .run(record.token, narrowedTo: access, until: end)
     } catch {
       // Without an OAuth response, the server may have moved, so the next call fetches its metadata
       // again.
@@ -213,13 +226,13 @@ package final class ClientContext: Sendable {
     // continues, and the new token is revoked.
     switch (grant.grantType, grant.assertion) {
     case (JWTAssertion.grantType, let assertion?):
-      return try await JWTBearerGrant(client: client, abandoned: abandoned)
+      return try await JWTBearerGrant(client: client, tokenRequests: tokenRequests)
         .run(assertion, scope: grant.scope)
     case (JWTAssertion.grantType, nil):
-      return try await JWTBearerGrant(client: client, abandoned: abandoned)
+      return try await JWTBearerGrant(client: client, tokenRequests: tokenRequests)
         .runWithSource(scope: grant.scope)
     default:
-      return try await ClientCredentialsGrant(client: client, abandoned: abandoned)
+      return try await ClientCredentialsGrant(client: client, tokenRequests: tokenRequests)
         .run(scope: grant.scope)
     }
   }
@@ -231,7 +244,7 @@ package final class ClientContext: Sendable {
   /// because the keys could not be fetched.
   func identification(of record: AccountRecord) async throws(SQOAuthError) -> Identification? {
     guard let token = record.unverifiedToken else { return nil }
-    let client = try await unprovenClient(of: record, needsKeys: true)
+    let client = try await unprovenClient(of: record, needs: .identity)
     return Identification(
       try IDTokenValidator(client.configuration, client.metadata, client.environment),
       of: IssuedToken(token), after: record.token)
@@ -263,24 +276,25 @@ package final class ClientContext: Sendable {
   /// client or server.
   ///
   /// Each operation that sends a token of the account, or names its user, gets its client here.
-  /// Without `settings`, the current ones are used. The metadata names the issuer's keys if the
-  /// account has an ID token, or may get one.
+  /// Without `settings`, the current ones are used. The metadata has what identifies the user if
+  /// the account has an ID token, or may get one.
   func unprovenClient(
-    of record: AccountRecord, by settings: Settings? = nil, needsKeys: Bool = false
+    of record: AccountRecord, by settings: Settings? = nil, needs: MetadataNeeds = .endpoints
   ) async throws(SQOAuthError) -> RegisteredClient {
     let settings = settings ?? self.settings
     try check(record, settings.configuration.get())
-    let client = try await client(by: settings, needsKeys: needsKeys || record.mayNameUser)
+    let client = try await client(
+      by: settings, needs: record.mayNameUser ? .identity : needs)
     try check(record, at: client)
     return client
   }
 }
 
 extension ClientConfiguration {
-  /// Whether each sign-in verifies something that the issuer has signed: an ID token or a response.
-  fileprivate var verifiesSignIns: Bool {
-    RegisteredClient.asksWho(scope) || authorizationResponseAlgorithm != nil
-      || profile.signsMessages
+  /// What each sign-in needs, because the issuer signs an ID token or a response for it.
+  fileprivate var metadataNeeds: MetadataNeeds {
+    let signsResponses = authorizationResponseAlgorithm != nil || profile.signsMessages
+    return max(RegisteredClient.metadataNeeds(ofScope: scope), signsResponses ? .keys : .endpoints)
   }
 }
 

@@ -5,15 +5,16 @@ extension AuthorizationCodeGrant {
   /// Returns a closure that reports each redirect for the current sign-in to the observer.
   ///
   /// The closure keeps the current `Observation`, because redirects arrive outside the sign-in's
-  /// task.
+  /// task. It keeps only the observer of the environment: a late redirect may come long after the
+  /// sign-in, whose other objects can go.
   func telling(
     _ environment: ClientEnvironment
   ) -> @Sendable (PendingAuthorization.OfferResult) -> Void {
-    guard environment.observer != nil else { return { _ in } }
+    guard let observer = environment.observer else { return { _ in } }
     let scope = Observation.current
     return { result in
       guard let subject = ClientEvent.Subject(result) else { return }
-      environment.tell(subject, in: scope)
+      observer.tell(observer.event(subject, of: scope))
     }
   }
 }

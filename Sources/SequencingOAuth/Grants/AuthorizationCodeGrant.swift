@@ -8,8 +8,8 @@ struct AuthorizationCodeGrant: Sendable {
   let client: RegisteredClient
   let accountID: String
   let options: SignInOptions
-  /// The token requests of cancelled sign-ins; their tokens are revoked.
-  let abandoned: AbandonedTokens
+  /// The token requests under way; a cancelled sign-in's tokens are revoked.
+  let tokenRequests: TokenRequests
   /// The closure that gets the pending sign-in before the browser opens, so that the app can pass
   /// the redirect to this sign-in.
   let isWaiting: @Sendable (PendingAuthorization) -> Void
@@ -72,7 +72,7 @@ struct AuthorizationCodeGrant: Sendable {
     let preparation = Task { await validator?.signatures.prepare() }
     defer { preparation.cancel() }
     let response = try await answer(pending, opening: url, wait)
-    return try await request.redeem(response, by: client, validator, abandoned, keep: keep)
+    return try await request.redeem(response, by: client, validator, tokenRequests, keep: keep)
   }
 
   private func answer(

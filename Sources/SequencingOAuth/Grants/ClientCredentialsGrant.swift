@@ -5,8 +5,8 @@ import SQBasics
 /// - SeeAlso: RFC 6749, section 4.4
 struct ClientCredentialsGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers; their tokens are revoked.
-  let abandoned: AbandonedTokens
+  /// The token requests under way; a cancelled caller's tokens are revoked.
+  let tokenRequests: TokenRequests
 
   /// Gets a token; `keep` stores it.
   ///
@@ -26,7 +26,7 @@ struct ClientCredentialsGrant: Sendable {
     var parameters: [FormCoding.Pair] = [.init("grant_type", "client_credentials")]
     if let scope { parameters.append(.init("scope", scope)) }
     let request = parameters
-    return try await abandoned.token(of: client, orIfCancelled: .waitCancelled) {
+    return try await tokenRequests.token(of: client, orIfCancelled: .waitCancelled) {
       [client] () throws(SQOAuthError) in
       try await client.token(request, scope: scope)
     } use: { issued throws(SQOAuthError) in

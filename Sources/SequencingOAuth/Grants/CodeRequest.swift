@@ -65,7 +65,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     allowsPages = !question.forbidsPages
     state = RandomString.make()
     verifier = PKCE().verifier
-    identity = question.expected
+    identity = question.expected.requested(at: client.environment.clock.now)
   }
 
   /// Decodes a request that this version or an earlier version of the SDK has written.
@@ -177,7 +177,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   /// - SeeAlso: RFC 6749, section 4.1.3
   package func redeem(
     _ response: AuthorizationResponse, by client: RegisteredClient, _ validator: IDTokenValidator?,
-    _ abandoned: AbandonedTokens, prepare: () async throws(SQOAuthError) -> Void = {},
+    _ tokenRequests: TokenRequests, prepare: () async throws(SQOAuthError) -> Void = {},
     keep: (SQToken) async throws(SQOAuthError) -> Void = { _ in }
   ) async throws(SQOAuthError) -> SQToken {
     try await verify(response, by: client)
@@ -189,7 +189,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
       .init("code_verifier", verifier),
     ]
     let client = client.proving(with: proofKey)
-    return try await abandoned.token(of: client) { () throws(SQOAuthError) in
+    return try await tokenRequests.token(of: client) { () throws(SQOAuthError) in
       try await client.token(parameters, scope: identity.scope)
     } use: { issued throws(SQOAuthError) in
       try client.checkScope(of: issued.token)

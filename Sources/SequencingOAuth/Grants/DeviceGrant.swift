@@ -8,25 +8,29 @@ import SQFoundation
 struct DeviceGrant: Sendable {
   let client: RegisteredClient
   let options: SignInOptions
-  /// The token requests of cancelled sign-ins; their tokens are revoked.
-  let abandoned: AbandonedTokens
+  /// The token requests under way; a cancelled sign-in's tokens are revoked.
+  let tokenRequests: TokenRequests
   /// The closure that shows the code and the address to the user.
   let show: @Sendable (DeviceAuthorization) -> Void
   /// The closure that stores the token; if it throws an error, the sign-in fails with that error.
   let keep: @Sendable (SQToken) async throws(SQOAuthError) -> Void
 
+  /// How long before the code expires the last request is sent, so that it reaches the server in
+  /// time.
+  private static let margin = Duration.seconds(2)
+
   /// Signs the user in and returns the token.
   func run() async throws(SQOAuthError) -> SQToken {
     let question = try SignInQuestion(options, client, isForDevice: true)
+    let expected = question.expected.requested(at: client.environment.clock.now)
     let device = try await begin(question)
     show(device.authorization)
     // While the user is at the provider, there is time to fetch its keys.
     let preparation = Task { await question.validator?.signatures.prepare() }
     defer { preparation.cancel() }
-    return try await poll(device, scope: question.expected.scope) { issued throws(SQOAuthError) in
+    return try await poll(device, scope: expected.scope) { issued throws(SQOAuthError) in
       try client.checkScope(of: issued.token)
-      let token = try await question.expected.identify(
-        issued, code: nil, by: question.validator)
+      let token = try await expected.identify(issued, code: nil, by: question.validator)
       try await keep(token)
       return token
     }
@@ -66,14 +70,15 @@ struct DeviceGrant: Sendable {
     let clock = client.environment.clock
     // Steady time, so that a change of the system's date does not change the code's lifetime.
     let end = clock.steadyTime + device.lifetime
+    let lastMoment = end - Self.margin
     var polls = DevicePolls(interval: device.interval)
-    var next = clock.steadyTime + polls.interval
+    var pause = polls.pause(polls.interval, within: lastMoment - clock.steadyTime)
     var last: SQOAuthError?
-    while next < end {
-      try await sleep(until: next)
+    while let time = pause {
+      try await sleep(for: time)
       var hasToken = false
       do throws(SQOAuthError) {
-        return try await abandoned.token(of: client) { () throws(SQOAuthError) in
+        return try await tokenRequests.token(of: client) { () throws(SQOAuthError) in
           try await client.token(
             [
               .init("grant_type", DeviceAuthorization.grantType),
@@ -86,22 +91,15 @@ struct DeviceGrant: Sendable {
         }
       } catch {
         if hasToken { throw error }
-        guard !Task.isCancelled, let pause = polls.pause(after: error) else {
-          throw Self.afterPages(error)
+        guard !Task.isCancelled, let next = polls.pause(after: error) else {
+          throw polls.ending(error)
         }
-        next = clock.steadyTime + pause
+        pause = polls.pause(next, within: lastMoment - clock.steadyTime)
         last = error
       }
     }
-    try await sleep(until: end)
-    throw Self.afterPages(Self.expired(after: last))
-  }
-
-  /// Returns an error of the polls, during which the user was at the provider's pages.
-  private static func afterPages(_ error: SQOAuthError) -> SQOAuthError {
-    var error = error
-    error.occasion = .pages
-    return error
+    try await sleep(for: end - clock.steadyTime)
+    throw polls.ending(Self.expired(after: last))
   }
 
   /// Returns the error for an expired code; its message gives the reason from the last response.
@@ -119,11 +117,9 @@ struct DeviceGrant: Sendable {
       cause: last?.response == nil ? last : nil)
   }
 
-  /// Waits until a moment of the clock's steady time.
-  private func sleep(until end: Duration) async throws(SQOAuthError) {
-    let clock = client.environment.clock
+  private func sleep(for time: Duration) async throws(SQOAuthError) {
     do {
-      try await clock.sleep(for: max(.zero, end - clock.steadyTime))
+      try await client.environment.clock.sleep(for: max(.zero, time))
     } catch {
       throw .signInCancelled
     }

@@ -1,4 +1,5 @@
 import SQBasics
+package import SQFoundation
 
 /// The identity values that a sign-in's ID token must match.
 ///
@@ -17,6 +18,9 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
   /// Whether the ID token in the response could be validated when the request was made; `nil` in
   /// requests of older versions of the SDK, and if it could not.
   let wasVerifiable: Bool?
+  /// When the request was made, in seconds since 1970; `nil` before that, and in requests of older
+  /// versions of the SDK.
+  var requestTime: Int64?
 
   /// Whether only an ID token can prove that the request's demands were met.
   var demandsLogin: Bool { maximumAge != nil || essentialContexts?.isEmpty == false }
@@ -30,6 +34,19 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
     case maximumAge = "max_age"
     case essentialContexts = "acr"
     case wasVerifiable = "verifiable"
+    case requestTime = "requested"
+  }
+
+  /// When the request was made, by the clock of the host that made it; `nil` if it is not known.
+  package var requestDate: Date? {
+    requestTime.map { Date(timeIntervalSince1970: Double($0)) }
+  }
+
+  /// Returns the values of a request that is made now.
+  func requested(at now: Date) -> ExpectedIdentity {
+    var expected = self
+    expected.requestTime = Int64(exactly: now.timeIntervalSince1970.rounded(.down))
+    return expected
   }
 
   /// Validates the ID token in the response, and returns the token with the identity of its user.
@@ -60,6 +77,7 @@ package struct ExpectedIdentity: Sendable, Hashable, Codable {
       code == nil ? .ifPresent(nonce) : nonce.map { .required($0) } ?? .ifPresent(nil))
     expectation.code = code
     expectation.maximumAge = maximumAge.map { .seconds($0) }
+    expectation.requestDate = requestDate
     expectation.essentialContexts = essentialContexts ?? []
     return issued.token.identifying(try await validator.validate(text, expectation), nonce: nonce)
   }

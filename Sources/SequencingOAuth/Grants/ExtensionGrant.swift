@@ -6,8 +6,8 @@ import SQBasics
 /// - SeeAlso: RFC 6749, section 4.5
 struct ExtensionGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers; their tokens are revoked.
-  let abandoned: AbandonedTokens
+  /// The token requests under way; a cancelled caller's tokens are revoked.
+  let tokenRequests: TokenRequests
 
   func run(
     grantType: String, parameters: [String: String], scope: String?
@@ -22,7 +22,7 @@ struct ExtensionGrant: Sendable {
       request: "token request")
     var pairs = [FormCoding.Pair("grant_type", grantType)] + extra
     if let scope { pairs.append(.init("scope", scope)) }
-    return try await client.token(ofUserBy: pairs, scope: scope, abandoned)
+    return try await client.token(ofUserBy: pairs, scope: scope, tokenRequests)
   }
 
   /// Throws if the grant type is empty, or if it is a grant of RFC 6749 itself.

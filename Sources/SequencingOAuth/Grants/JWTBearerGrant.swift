@@ -19,8 +19,8 @@ enum GrantAssertion: Sendable {
 /// - SeeAlso: RFC 7523, section 2.1; RFC 7521, section 4.1
 struct JWTBearerGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers; their tokens are revoked.
-  let abandoned: AbandonedTokens
+  /// The token requests under way; a cancelled caller's tokens are revoked.
+  let tokenRequests: TokenRequests
 
   func run(_ assertion: JWTAssertion, scope: String?) async throws(SQOAuthError) -> SQToken {
     try await token(for: .signed(assertion), scope: scope)
@@ -46,7 +46,7 @@ struct JWTBearerGrant: Sendable {
     var parameters: [FormCoding.Pair] = [.init("grant_type", JWTAssertion.grantType)]
     if let scope { parameters.append(.init("scope", scope)) }
     return try await client.token(
-      ofUserBy: parameters, scope: scope, abandoned, isAnonymous: assertion.isSigned,
+      ofUserBy: parameters, scope: scope, tokenRequests, isAnonymous: assertion.isSigned,
       asserting: assertion)
   }
 }

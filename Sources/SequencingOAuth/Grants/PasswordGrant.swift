@@ -6,8 +6,8 @@
 /// - SeeAlso: RFC 6749, section 4.3
 struct PasswordGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers; their tokens are revoked.
-  let abandoned: AbandonedTokens
+  /// The token requests under way; a cancelled caller's tokens are revoked.
+  let tokenRequests: TokenRequests
 
   func run(
     username: String, password: String, scope: String?
@@ -22,6 +22,6 @@ struct PasswordGrant: Sendable {
       .init("grant_type", "password"), .init("username", username), .init("password", password),
     ]
     if let scope { parameters.append(.init("scope", scope)) }
-    return try await client.token(ofUserBy: parameters, scope: scope, abandoned)
+    return try await client.token(ofUserBy: parameters, scope: scope, tokenRequests)
   }
 }

@@ -15,6 +15,9 @@ struct ProviderLogout: Sendable {
   /// the redirect to this logout.
   let isWaiting: @Sendable (PendingLogout) -> Void
 
+  /// How long the user agent may take to fail; after this time, the page counts as open.
+  private static let grace = Duration.seconds(5)
+
   /// Opens the browser, and waits for the redirect if the client has a redirect URI for logouts.
   func run() async throws(SQOAuthError) {
     guard let endpoint = try client.metadata.address(of: .endSession) else {
@@ -24,7 +27,7 @@ struct ProviderLogout: Sendable {
           + "is still logged in at the provider")
     }
     guard let redirect = client.configuration.postLogoutRedirectURI else {
-      return try await open(try request(endpoint).url(), nil)
+      return try await openPage(try request(endpoint).url())
     }
     let wait = try RedirectWait(redirect, client)
     let outcome: Result<Void, SQOAuthError>
@@ -55,6 +58,54 @@ struct ProviderLogout: Sendable {
     }
   }
 
+  /// Opens the browser, and returns when the page is open.
+  ///
+  /// The user agent may wait until the user closes the browser. So the page counts as open if the
+  /// user agent has not failed within ``grace``. The user agent may then continue until the time
+  /// limit. A text browser has the program's terminal, so this method waits until the app has made
+  /// the terminal ready and the user has left the browser, or ends the browser at the time limit.
+  private func openPage(_ url: URL) async throws(SQOAuthError) {
+    let (clock, timeout) = (client.environment.clock, client.configuration.signInTimeout)
+    let (grace, limit) = (min(Self.grace, timeout), clock.now.addingTimeInterval(timeout.seconds))
+    let textBrowser = TerminalBrowserWait(expectsRedirect: false)
+    let opened = OneShot<Result<Void, SQOAuthError>>()
+    let opening = Task {
+      await TerminalBrowserWait.$current.withValue(textBrowser) {
+        do throws(SQOAuthError) {
+          try await open(url, nil)
+          opened.resolve(.success(()))
+        } catch {
+          opened.resolve(.failure(error))
+        }
+      }
+    }
+    let ending = Task {
+      try await clock.sleep(for: grace)
+      if textBrowser.isPreparing {
+        Task {
+          // If no text browser starts, the user agent may take as long again to fail.
+          if await !textBrowser.hasStarted() { try? await clock.sleep(for: grace) }
+          opened.resolve(.success(()))
+        }
+      } else {
+        opened.resolve(.success(()))
+      }
+      try await clock.sleep(for: timeout - grace)
+      // Before the cancellation, which the user agent would report as its error.
+      opened.resolve(textBrowser.isPreparing ? .failure(.terminalNotReady) : .success(()))
+      opening.cancel()
+    }
+    Task {
+      await opening.value
+      ending.cancel()
+    }
+    let outcome = await opened.value()
+    if outcome == nil { opening.cancel() }
+    await textBrowser.end { try? await clock.sleep(until: limit) }
+    guard let outcome else { throw .waitCancelled }
+    try outcome.get()
+  }
+
   private func request(_ endpoint: URL, _ pending: PendingLogout? = nil) -> EndSessionRequest {
     EndSessionRequest(
       endpoint: endpoint, clientID: client.configuration.clientID,
@@ -83,6 +134,11 @@ struct ProviderLogout: Sendable {
 }
 
 extension SQOAuthError {
+  fileprivate static let terminalNotReady = SQOAuthError(
+    .timedOut,
+    "the app did not make the terminal ready for a text browser in time (willUseTerminal), so the "
+      + "user is still logged in at the provider; the SDK has forgotten the tokens")
+
   fileprivate static func logoutTimedOut(_ refused: RefusedRequest?) -> SQOAuthError {
     let reason =
       refused.map { "; \($0.explanation)" }

@@ -11,8 +11,10 @@ struct RefreshTokenGrant: Sendable {
   ///
   /// With `access`, the new access token has only these rights, and is the result's `narrowed`
   /// token. The result's `token` is then the old token with the response's refresh token.
+  ///
+  /// The request ends at `end`, a steady time of the client's clock; after it, nothing is sent.
   func run(
-    _ token: SQToken, narrowedTo access: NarrowedAccess? = nil
+    _ token: SQToken, narrowedTo access: NarrowedAccess? = nil, until end: Duration
   ) async throws(SQOAuthError) -> RefreshedToken {
     guard let refreshToken = token.refreshToken else { throw .cannotRefresh }
     var parameters: [FormCoding.Pair] = [
@@ -27,7 +29,7 @@ struct RefreshTokenGrant: Sendable {
       // replaced the refresh token, so the SDK waits longer for this response than for others.
       let (answer, reader) = try await client.answer(
         to: parameters, at: client.metadata.refreshEndpoint, scope: access?.scope ?? token.scope,
-        leastTimeout: ClientConfiguration.longestTimeout)
+        leastTimeout: ClientConfiguration.longestTimeout, until: end)
       return try successor(
         of: token, in: answer, by: reader, validator, isNarrowed: access != nil)
     } catch {

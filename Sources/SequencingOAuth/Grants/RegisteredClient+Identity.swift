@@ -7,6 +7,11 @@ extension RegisteredClient {
     scope?.split(separator: " ").contains("openid") == true
   }
 
+  /// Returns what a request for a token with this scope needs of the server's metadata.
+  package static func metadataNeeds(ofScope scope: String?) -> MetadataNeeds {
+    asksWho(scope) ? .identity : .endpoints
+  }
+
   /// Returns the validator of ID tokens; `nil` if the scope requests no ID token, or if no ID token
   /// could be verified.
   ///
@@ -44,7 +49,7 @@ extension RegisteredClient {
       return try idTokenValidator()
     } catch {
       throw SQOAuthError(
-        error.code,
+        error.isOutage ? .openIDUnsupported : error.code,
         "the sign-in began with the provider's keys known, and now they are not, perhaps because a "
           + "metadata document could not be fetched; the code was not sent, so try again: "
           + error.message, cause: error)

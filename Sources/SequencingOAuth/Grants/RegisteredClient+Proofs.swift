@@ -93,11 +93,12 @@ extension RegisteredClient {
   ///
   /// The closure creates the message of each attempt. Each message needs new credentials, because a
   /// server may accept an assertion only once. A repeat can also help if the server's `Date` shows
-  /// that the times in the first message were wrong. ``ProofRepeats`` limits the attempts.
+  /// that the times in the first message were wrong. ``ProofRepeats`` limits the attempts. No message
+  /// is sent after `end`, a steady time of the environment's clock, and the last one ends then.
   ///
   /// - SeeAlso: RFC 9449, section 8
   func exchange<Message: ClientMessage>(
-    at endpoint: URL, proving: Proving = .always,
+    at endpoint: URL, proving: Proving = .always, until end: Duration? = nil,
     _ message: () async throws(SQOAuthError) -> Message
   ) async throws(SQOAuthError) -> (WebResponse, Message) {
     let prover = try prover()
@@ -107,7 +108,7 @@ extension RegisteredClient {
       proof = try await prover?.proof(of: "POST", endpoint, to: .authorization)
     }
     var sent = try await message()
-    var answer = try await exchange(sent, at: endpoint, proof)
+    var answer = try await exchange(sent, at: endpoint, proof, until: end)
     var repeats = ProofRepeats()
     var attempt = 1
     while true {
@@ -122,7 +123,8 @@ extension RegisteredClient {
       // All attempts share the time limit of one request, because another process that needs the
       // account waits only for one request.
       attempt += 1
-      answer = try await exchange(sent, at: endpoint, proof, attempt: attempt, since: start)
+      answer = try await exchange(
+        sent, at: endpoint, proof, attempt: attempt, since: start, until: end)
       guard improves else { return (answer, sent) }
     }
   }
@@ -169,35 +171,48 @@ extension RegisteredClient {
     guard configuration.clientKey != nil || configuration.clientSecret != nil,
       let server = Self.server(of: endpoint)
     else { return false }
-    return environment.proofServers.learnTime(
-      answer.headers, from: server, at: environment.clock.now)
+    return environment.proofServers.learnTime(answer.headers, from: server, by: environment.clock)
   }
 
   /// Returns the time of the server at an endpoint, or this machine's time if the difference is not
-  /// known.
+  /// known, or if this machine's date has been set since it was known.
   func serverTime(at endpoint: URL) -> Date {
-    let lead = Self.server(of: endpoint).map { environment.proofServers.known($0).clockLead } ?? 0
-    return environment.clock.now.addingTimeInterval(-lead)
+    let clock = environment.clock
+    let known = Self.server(of: endpoint).flatMap { environment.proofServers.known($0).clockLead }
+    return clock.now.addingTimeInterval(-(known?.seconds(at: clock.dateOffset) ?? 0))
   }
 
   /// How far this machine's clock is ahead of the authorization server's; `nil` if no response has
   /// shown it.
   var clockLead: Duration? {
     let endpoints = [metadata.pushedAuthorizationRequestEndpoint, metadata.tokenEndpoint]
+    let (servers, clock) = (environment.proofServers, environment.clock)
     return endpoints.lazy.compactMap { $0.flatMap(Self.server(of:)) }
-      .compactMap(environment.proofServers.dateLead(of:)).first
+      .compactMap { servers.dateLead(of: $0, by: clock) }.first
   }
 
   /// Sends a message, and learns the nonce in its answer, even if the message has no proof.
   ///
   /// A later attempt has the rest of the time limit, which began at `start` with the first attempt.
+  ///
+  /// - Throws: ``SQOAuthError/Code/requestTimedOut`` if `end` has passed.
   private func exchange(
     _ message: some ClientMessage, at endpoint: URL, _ proof: Prover.Proof?, attempt: Int = 1,
-    since start: ContinuousClock.Instant? = nil
+    since start: ContinuousClock.Instant? = nil, until end: Duration?
   ) async throws(SQOAuthError) -> WebResponse {
     var request = message.httpRequest()
     if let start, let limit = request.timeout {
       request.timeout = max(.zero, limit - (ContinuousClock.now - start))
+    }
+    if let end {
+      let rest = end - environment.clock.steadyTime
+      guard rest > .zero else {
+        throw SQOAuthError(
+          .requestTimedOut,
+          "the machine slept or the store was slow, so another process may be sending this request; "
+            + (attempt > 1 ? "it was not sent again" : "nothing was sent"))
+      }
+      request.timeout = min(request.timeout ?? rest, rest)
     }
     if let proof { request.headers[DPoPProof.field] = proof.text }
     let response = try await environment.exchange(
@@ -206,7 +221,7 @@ extension RegisteredClient {
       // Only the check of a signed response needs the date.
       if configuration.authorizationResponseAlgorithm != nil || configuration.profile.signsMessages
       {
-        environment.proofServers.note(response.headers, from: server, at: environment.clock.now)
+        environment.proofServers.note(response.headers, from: server, by: environment.clock)
       }
       if proofKey != nil { environment.proofServers.learn(response.headers, from: server) }
     }

@@ -27,15 +27,17 @@ extension RegisteredClient {
   /// Sends a grant's parameters to the token endpoint, and returns the response and its reader.
   ///
   /// The parameters are those of
-  /// ``token(_:at:scope:leastTimeout:parser:isAnonymous:omitting:asserting:)``.
+  /// ``token(_:at:scope:leastTimeout:parser:isAnonymous:omitting:asserting:)``. The request also
+  /// ends at `end`, a steady time of the environment's clock; after it, nothing is sent.
   func answer(
     to parameters: [FormCoding.Pair], at endpoint: URL? = nil, scope: String?,
     leastTimeout: Duration = .zero, parser: (any TokenResponseParser)? = nil,
     isAnonymous: Bool = false, omitting omitted: Set<String> = [],
-    asserting assertion: GrantAssertion? = nil
+    asserting assertion: GrantAssertion? = nil, until end: Duration? = nil
   ) async throws(SQOAuthError) -> (WebResponse, TokenResponse) {
     let endpoint = endpoint ?? metadata.tokenEndpoint
-    let (answer, request) = try await exchange(at: endpoint) { () throws(SQOAuthError) in
+    let (answer, request) = try await exchange(at: endpoint, until: end) {
+      () throws(SQOAuthError) in
       var credentials = try await credentials(at: endpoint)
       credentials.isAnonymous = isAnonymous
       var parameters = parameters
@@ -74,11 +76,11 @@ extension RegisteredClient {
   /// If the caller is cancelled before the identity is validated, the tokens are revoked; a request
   /// that was sent continues until they arrive.
   func token(
-    ofUserBy parameters: [FormCoding.Pair], scope: String?, _ abandoned: AbandonedTokens,
+    ofUserBy parameters: [FormCoding.Pair], scope: String?, _ tokenRequests: TokenRequests,
     isAnonymous: Bool = false, asserting assertion: GrantAssertion? = nil
   ) async throws(SQOAuthError) -> SQToken {
     let validator = try idTokenValidator(scope: scope)
-    return try await abandoned.token(of: self, orIfCancelled: .waitCancelled) {
+    return try await tokenRequests.token(of: self, orIfCancelled: .waitCancelled) {
       () throws(SQOAuthError) in
       try await self.token(
         parameters, scope: scope, isAnonymous: isAnonymous, asserting: assertion)

@@ -7,8 +7,8 @@ import SQFoundation
 /// - SeeAlso: RFC 8693
 struct TokenExchangeGrant: Sendable {
   let client: RegisteredClient
-  /// The token requests of cancelled callers; their tokens are revoked.
-  let abandoned: AbandonedTokens
+  /// The token requests under way; a cancelled caller's tokens are revoked.
+  let tokenRequests: TokenRequests
 
   func run(
     _ exchange: TokenExchange, subject: TokenExchange.Token
@@ -30,7 +30,7 @@ struct TokenExchangeGrant: Sendable {
     // Otherwise the token would be valid for the configured services too.
     let isForNamed = !(exchange.audiences + exchange.resources).isEmpty
     let parameters = pairs
-    let token = try await abandoned.token(of: client, orIfCancelled: .waitCancelled) {
+    let token = try await tokenRequests.token(of: client, orIfCancelled: .waitCancelled) {
       [client] () throws(SQOAuthError) in
       try await client.token(
         parameters, scope: exchange.scope,

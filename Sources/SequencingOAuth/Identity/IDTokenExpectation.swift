@@ -17,8 +17,11 @@ package struct IDTokenExpectation: Sendable {
   let nonce: Nonce
   /// The authorization code; `nil` for a grant without such a code.
   var code: String?
-  /// The longest time since the user logged in at the provider; `nil` if the request set none.
+  /// The longest time from the user's login at the provider to the request; `nil` if the request
+  /// set none.
   var maximumAge: Duration?
+  /// When the request was made, by the clock of the host that made it; `nil` counts as now.
+  var requestDate: Date?
   /// The `acr` values that satisfy the request; empty if it demanded none.
   var essentialContexts: [String] = []
   /// The ID token of the sign-in; a refresh's ID token must match it.

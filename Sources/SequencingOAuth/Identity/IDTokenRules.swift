@@ -177,10 +177,18 @@ struct IDTokenRules {
           "the sign-in asked for a recent login, but the ID token does not say when the user "
             + "logged in")
       }
-      let age = (maximumAge + clockTolerance).seconds
-      guard date.addingTimeInterval(age) >= now else {
+      // The time that the user spends at the provider after the login is not the login's age. The
+      // request may come from another host, whose clock may be ahead of this one.
+      let requested = min(expectation.requestDate ?? now, now)
+      guard date.addingTimeInterval((maximumAge + clockTolerance).seconds) >= requested else {
         throw SQOAuthError(
-          .idTokenAuthenticationDate, "the user logged in longer ago than the sign-in allows")
+          .idTokenAuthenticationDate,
+          "when the sign-in began, the user's last login was longer ago than the sign-in allows")
+      }
+      guard date <= now.addingTimeInterval(clockTolerance.seconds) else {
+        throw SQOAuthError(
+          .idTokenAuthenticationDate,
+          "the ID token names a login in the future\(Self.advice(expectation.clockLead))")
       }
     }
     if let before = expectation.previous?.authenticationDate,

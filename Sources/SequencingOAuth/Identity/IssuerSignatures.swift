@@ -15,6 +15,8 @@ package struct IssuerSignatures: Sendable {
   /// The issuers of a provider with tenants; `nil` if ``issuer`` is the only one.
   private let tenants: IssuerTemplate?
   private let secret: Secret?
+  /// Why the issuer's own list of algorithms is not known; `nil` if it is, or is not needed.
+  private let listOutage: SQOAuthError?
   private let environment: ClientEnvironment
 
   private struct Secret: Sendable, Redacted {
@@ -38,6 +40,7 @@ package struct IssuerSignatures: Sendable {
           + "Provider.issuer(_:), give the issuer, or leave \"openid\" out of the scope")
     }
     algorithms = try configuration.algorithms(of: kind, metadata)
+    listOutage = configuration.usesList(of: kind) ? metadata.algorithmsOutage : nil
     self.issuer = issuer
     self.environment = environment
     tenants = configuration.provider.idTokenIssuer
@@ -86,6 +89,7 @@ package struct IssuerSignatures: Sendable {
     self.environment = environment
     tenants = configuration.provider.idTokenIssuer
     secret = nil
+    listOutage = nil
     keys = SigningKeys.Source(issuer: issuer, uri: uri, timeout: configuration.timeout)
   }
 
@@ -151,8 +155,10 @@ package struct IssuerSignatures: Sendable {
   ) async throws(SQOAuthError) -> (
     claims: [String: JSONValue], algorithm: JWSAlgorithm, keys: IssuerKeys?
   ) {
-    guard let algorithm = JWSAlgorithm(named: text.algorithmName), algorithms.contains(algorithm)
-    else {
+    let named = JWSAlgorithm(named: text.algorithmName)
+    guard let algorithm = named, algorithms.contains(algorithm) else {
+      // The list that could not be read may have this algorithm.
+      if named?.isSymmetric == false, let listOutage { throw listOutage }
       throw kind.error(.algorithm(found: text.algorithmName))
     }
     var verifying: IssuerKeys?
@@ -228,12 +234,19 @@ extension ClientConfiguration {
     guard let profiles = profile.algorithms else { return allowed }
     let both = allowed.intersection(profiles)
     guard !both.isEmpty else {
+      if usesList(of: kind), let outage = metadata.algorithmsOutage { throw outage }
       throw SQOAuthError(
         .openIDUnsupported,
         "the provider signs its texts with none of the algorithms that the client's profile allows "
           + "(PS256, ES256, EdDSA)")
     }
     return both
+  }
+
+  /// Whether the algorithms of this kind come from the issuer's list, not from the app.
+  fileprivate func usesList(of kind: SignedText) -> Bool {
+    guard case .userInfo = kind else { return idTokenAlgorithm == nil }
+    return userInfoAlgorithm == nil
   }
 
   private func usualAlgorithms(

@@ -124,9 +124,8 @@ final class SigningKeys: Sendable {
           fetches.change(source) { $0.isWithdrawn = true }
         }
         if error.code != .cancelled, notesFailure || known != nil {
-          fruitless.withLock {
-            $0.set(source, to: FruitlessFetch(at: environment.clock.steadyTime, failure: error))
-          }
+          let failed = FruitlessFetch(at: environment.clock.steadyTime, failure: error)
+          fruitless.withLock { $0.set(source, to: failed) }
         }
         throw error
       }

@@ -9,9 +9,11 @@ extension AccountOperations {
   /// After the logout, the provider asks the next user for a password again. It may first ask the
   /// user to confirm the logout. If the client has a ``ClientConfiguration/postLogoutRedirectURI``,
   /// this method waits for the redirect, at most for ``ClientConfiguration/signInTimeout``;
-  /// otherwise it returns when the browser has opened the provider's page. With `revokesTokens` the
-  /// tokens are revoked first; if the revocation fails, the logout continues. Cancelling the task
-  /// ends the wait.
+  /// otherwise it returns when the browser has opened the provider's page. If the browser's command
+  /// has not ended after 5 s, the page counts as open, and the browser stays open. For a text browser
+  /// in the terminal, the method waits until the user leaves it, at most for
+  /// ``ClientConfiguration/signInTimeout``. With `revokesTokens` the tokens are revoked first; if the
+  /// revocation fails, the logout continues. Cancelling the task ends the wait.
   ///
   /// The client and the server are those that are registered when the call begins. If the account
   /// belongs to another client or server, the browser does not open: neither the user's ID token
@@ -105,8 +107,9 @@ extension AuthorizationModule {
     let failure = await Self.failure { () throws(SQOAuthError) in try await revoke(by: settings) }
     if let failure {
       if failure.code == .sessionReplaced { throw failure }
-      // A failed revocation takes over nothing from the store.
-      await session.lookAtStore()
+      // A failed revocation takes over nothing from the store. A cancellation must not prevent the
+      // look, because the user of a new sign-in must not be signed out.
+      _ = await uncancelled { [session] in await session.lookAtStore() }
     }
     let current = session.owner
     guard current.isSignedIn, !owner.lasts(until: current) else { return failure }

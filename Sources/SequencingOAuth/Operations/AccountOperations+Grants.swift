@@ -2,7 +2,9 @@
 ///
 /// The new token replaces the current one. If the store cannot save it, the token stays in memory,
 /// ``TokenRefreshDelegate`` and ``events()`` get the store's error, and the SDK tries again.
-/// ``flush()`` throws as long as the store fails.
+/// ``flush()`` throws as long as the store fails. If the account cannot be read before the request,
+/// nothing is sent, and the store's error is thrown. A grant that the client can repeat needs the
+/// store only for ``AuthorizationModule/attributes`` that this process does not know yet.
 ///
 /// If the task is cancelled before the server answers, the request continues in the background.
 /// When its tokens arrive, the SDK revokes them if the server has a revocation endpoint and
@@ -21,8 +23,8 @@ extension AccountOperations {
     username: String, password: String, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
     try await module.take(by: "password", scope: scope) {
-      [abandoned = module.abandoned] client throws(SQOAuthError) in
-      try await PasswordGrant(client: client, abandoned: abandoned)
+      [requests = module.tokenRequests] client throws(SQOAuthError) in
+      try await PasswordGrant(client: client, tokenRequests: requests)
         .run(username: username, password: password, scope: scope)
     }
   }
@@ -39,8 +41,8 @@ extension AccountOperations {
     scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
     try await module.take(.clientCredentials(scope: scope)) {
-      [abandoned = module.abandoned] client throws(SQOAuthError) in
-      try await ClientCredentialsGrant(client: client, abandoned: abandoned).run(scope: scope)
+      [requests = module.tokenRequests] client throws(SQOAuthError) in
+      try await ClientCredentialsGrant(client: client, tokenRequests: requests).run(scope: scope)
     }
   }
 
@@ -66,8 +68,8 @@ extension AccountOperations {
     asserting assertion: JWTAssertion, scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
     try await module.take(.jwtBearer(assertion, scope: scope)) {
-      [abandoned = module.abandoned] client throws(SQOAuthError) in
-      try await JWTBearerGrant(client: client, abandoned: abandoned).run(assertion, scope: scope)
+      [requests = module.tokenRequests] client throws(SQOAuthError) in
+      try await JWTBearerGrant(client: client, tokenRequests: requests).run(assertion, scope: scope)
     }
   }
 
@@ -89,8 +91,8 @@ extension AccountOperations {
     scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
     try await module.take(.jwtBearer(scope: scope)) {
-      [abandoned = module.abandoned] client throws(SQOAuthError) in
-      try await JWTBearerGrant(client: client, abandoned: abandoned).runWithSource(scope: scope)
+      [requests = module.tokenRequests] client throws(SQOAuthError) in
+      try await JWTBearerGrant(client: client, tokenRequests: requests).runWithSource(scope: scope)
     }
   }
 
@@ -105,8 +107,8 @@ extension AccountOperations {
     grantType: String, parameters: [String: String] = [:], scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
     try await module.take(by: grantType, scope: scope) {
-      [abandoned = module.abandoned] client throws(SQOAuthError) in
-      try await ExtensionGrant(client: client, abandoned: abandoned)
+      [requests = module.tokenRequests] client throws(SQOAuthError) in
+      try await ExtensionGrant(client: client, tokenRequests: requests)
         .run(grantType: grantType, parameters: parameters, scope: scope)
     }
   }
@@ -135,23 +137,30 @@ extension AuthorizationModule {
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let appEndCount = session.appEndCount
-    let client = try await context.client(needsKeys: RegisteredClient.asksWho(scope))
+    let client = try await context.client(needs: RegisteredClient.metadataNeeds(ofScope: scope))
       .provingAnew()
     if kind == nil {
       try await checkStore()
     } else if session.token == nil {
-      // The client can repeat the grant, so an error of the store does not matter here.
-      _ = await readAttributes()
+      // The client can repeat the grant, so the store need not be able to save. But the new record
+      // must keep the attributes of the earlier one. A damaged record has none.
+      if case .failure(let error) = await readAttributes(), error.code != .storeDamaged,
+        attributes.isEmpty, context.newAttributes == nil
+      {
+        throw error
+      }
     }
-    let token = try await grant(client)
-    do throws(SQOAuthError) {
-      try await take(token, from: client, kind, since: appEndCount)
-    } catch {
-      // The app has ended the session meanwhile, so nobody will use the token.
-      abandoned.revoke(token, of: client)
-      throw error
+    return try await tokenRequests.tracking { () throws(SQOAuthError) in
+      let token = try await grant(client)
+      do throws(SQOAuthError) {
+        try await take(token, from: client, kind, since: appEndCount)
+      } catch {
+        // The app has ended the session meanwhile, so nobody will use the token.
+        tokenRequests.revoke(token, of: client)
+        throw error
+      }
+      return token
     }
-    return token
   }
 
   /// Makes a grant's token the current one, unless the app ended the session in the meantime.

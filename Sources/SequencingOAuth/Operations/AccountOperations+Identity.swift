@@ -8,7 +8,8 @@ extension AccountOperations {
   /// expired.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/openIDUnsupported`` if the provider has no
-  ///   issuer or no keys to verify an ID token with; ``SQOAuthError/Code/idTokenMissing`` if the
+  ///   issuer or no keys to verify an ID token with; the error of the request if the metadata that
+  ///   may name the keys could not be fetched; ``SQOAuthError/Code/idTokenMissing`` if the
   ///   sign-in did not ask for the scope `openid`, or brought no ID token;
   ///   ``SQOAuthError/Code/invalidConfiguration`` if there is no ID token, and another client or
   ///   server has been registered since the sign-in; ``SQOAuthError/Code/notAuthorized`` if no user
@@ -26,7 +27,8 @@ extension AccountOperations {
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/invalidConfiguration`` if the provider has no
   ///   UserInfo endpoint, or if another client or server has been registered since the sign-in,
-  ///   which must not get the user's token; the errors of ``idToken()`` if it is not known who
+  ///   which must not get the user's token; the error of the request if the metadata that may name
+  ///   the endpoint could not be fetched; the errors of ``idToken()`` if it is not known who
   ///   signed in; ``SQOAuthError/Code/userInfoInvalid`` if the response cannot be used; the errors
   ///   of ``token()`` and ``send(_:)``.
   /// - SeeAlso: OpenID Connect Core 1.0, section 5.3
@@ -34,8 +36,8 @@ extension AccountOperations {
     let owner = module.session.owner
     let record = try await module.validRecord()
     let token = record.token
-    // A signed response needs the issuer's keys.
-    let client = try await module.context.unprovenClient(of: record, needsKeys: true)
+    // Only the OpenID Connect document must name the endpoint, and the keys of signed responses.
+    let client = try await module.context.unprovenClient(of: record, needs: .identity)
     let request = try UserInfoRequest(client)
     // Without an ID token the response could be about any user.
     let idToken = try client.identity(of: token)

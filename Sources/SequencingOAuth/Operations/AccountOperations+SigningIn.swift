@@ -132,14 +132,14 @@ extension AuthorizationModule {
       _ = try context.configuration.get()
       let stored = try await checkStore()
       let client = try await context.client(
-        isFresh: true, needsKeys: RegisteredClient.asksWho(signIn.options.scope))
+        isFresh: true, needs: RegisteredClient.metadataNeeds(ofScope: signIn.options.scope))
       let terms = try SignInTerms(of: signIn.options, after: held, orStored: stored, by: client)
       return .success(
         try await run(signIn, terms.options, by: client) { token throws(SQOAuthError) in
           do throws(SQOAuthError) {
             try terms.check(token)
           } catch {
-            self.abandoned.revoke(token, of: client)
+            self.tokenRequests.revoke(token, of: client)
             throw error
           }
           signIn.isKept(
@@ -159,12 +159,12 @@ extension AuthorizationModule {
     switch signIn.place {
     case .browser:
       return try await AuthorizationCodeGrant(
-        client: client, accountID: accountID, options: options, abandoned: abandoned,
+        client: client, accountID: accountID, options: options, tokenRequests: tokenRequests,
         isWaiting: { signIn.isWaiting($0) }, keep: keep
       ).run()
     case .otherDevice:
       return try await DeviceGrant(
-        client: try client.provingAnew(), options: options, abandoned: abandoned,
+        client: try client.provingAnew(), options: options, tokenRequests: tokenRequests,
         show: { code in
           environment.tell(.codeShown)
           self.signIns.show(code, of: signIn)

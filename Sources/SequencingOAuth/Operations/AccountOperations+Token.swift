@@ -51,7 +51,9 @@ extension AccountOperations {
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or if
   ///   the token has expired and cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the
-  ///   refresh takes longer than this call may wait; otherwise the reason why the refresh failed.
+  ///   refresh, or an earlier change of the account in the store, takes longer than this call may
+  ///   wait; the store's error if the account cannot be read; otherwise the reason why the refresh
+  ///   failed.
   public func token() async throws(SQOAuthError) -> SQToken {
     if let token = module.heldToken { return token }
     return try await module.session.token(.valid)
@@ -65,23 +67,40 @@ extension AccountOperations {
     try await module.session.token(.new(since: module.session.renewals))
   }
 
-  /// Returns when no refresh is under way and the store has the newest token.
+  /// Returns when no token request is under way and the store has the newest token.
   ///
-  /// Call it before the program ends. Otherwise a refresh token in the server's response could be
-  /// lost, tokens for a cancelled sign-in would not be revoked, and other hosts would wait for the
-  /// account. Cancelling the task does not end the call.
+  /// Call it before the program ends. Otherwise the tokens in the server's response could be lost,
+  /// tokens for a cancelled sign-in would not be revoked, and other hosts would wait for the
+  /// account. The call does not wait for a user who has not answered yet, because that sign-in has
+  /// no token. Cancelling the task does not end the call.
   ///
-  /// A refresh that was sent ends within 100 s. If the store could not save a one-time refresh
-  /// token, the SDK tries again every second for 30 s. Releasing the leases in a database and
-  /// notifying the other hosts takes at most 5 s. A refresh that has not been sent, because another
-  /// process uses the account, fails with ``SQOAuthError/Code/accountInUse``; no token is lost in
-  /// this case.
+  /// A refresh that was sent ends within 100 s. The token request of a sign-in or of another grant
+  /// gets 100 s from the beginning of this call until its tokens are stored or revoked. A sign-out
+  /// or a new token waits up to 120 s for another process that uses the account. If the store could
+  /// not save a one-time refresh token, the SDK tries again every second for 30 s. Releasing the
+  /// leases in a database and notifying the other hosts takes at most 5 s. A refresh that has not
+  /// been sent, because another process uses the account, fails with
+  /// ``SQOAuthError/Code/accountInUse``; no token is lost in this case.
   ///
   /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored (it is lost
   ///   when the program ends), or why the store still has an account that was signed out.
   public func flush() async throws(SQOAuthError) {
-    await module.abandoned.flush()
-    try await module.session.flush()
+    let module = module
+    // The end of a program may have cancelled the caller's task.
+    try await uncancelled { () throws(SQOAuthError) in
+      // Asked first: a request may end before the wait for it begins.
+      let hasRequests = module.tokenRequests.hasRequests
+      async let hadRequests = module.tokenRequests.flush()
+      var failure: SQOAuthError?
+      do throws(SQOAuthError) {
+        try await module.session.flush()
+      } catch {
+        failure = error
+      }
+      // The store may lack a token that has come meanwhile.
+      if await hadRequests || hasRequests { return try await module.session.flush() }
+      if let failure { throw failure }
+    }
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
@@ -174,7 +193,9 @@ extension AccountOperations {
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` if the provider offers
   ///   no revocation; the server's error, with ``SQOAuthError/retryAfter`` if the server says how
   ///   long to wait; ``SQOAuthError/Code/storeFailed`` if the server has revoked the tokens, but
-  ///   the store still has them; ``SQOAuthError/Code/sessionReplaced`` if another process has signed
+  ///   the store still has them; the store's error if it cannot be read: the server has revoked the
+  ///   tokens in memory, and the SDK forgets the account, but newer tokens that another process has
+  ///   stored stay valid; ``SQOAuthError/Code/sessionReplaced`` if another process has signed
   ///   a user in, or if another user signed in while this call waited for a refresh: the server has
   ///   revoked the tokens of the earlier sign-in, and the session continues with the new sign-in.
   /// - SeeAlso: RFC 7009
@@ -203,6 +224,8 @@ extension AuthorizationModule {
     var isRevoked = false
     do throws(SQOAuthError) {
       try await session.end(.revoked) { record throws(SQOAuthError) in
+        // The session may have newer tokens to revoke after the first ones.
+        isRevoked = false
         try await context.revoke(record, by: settings)
         isRevoked = true
       }
@@ -212,7 +235,7 @@ extension AuthorizationModule {
       let result =
         error.code == .sessionReplaced
         ? "the server has revoked the tokens of the earlier sign-in"
-        : "the server has revoked the tokens, but they are still stored"
+        : "the server has revoked the tokens, but the store may still have them or newer ones"
       error.message = "\(result): \(error.message)"
       throw error
     }

@@ -128,7 +128,7 @@ extension AuthorizationModule {
     let key = client.configuration.newBinding == nil ? nil : key
     return try await TokenExchangeGrant(
       client: key == nil ? try client.provingAnew() : client.proving(with: key),
-      abandoned: abandoned
+      tokenRequests: tokenRequests
     )
     .run(exchange, subject: subject)
   }

@@ -24,12 +24,25 @@ package final class ProofServers: Sendable {
 
   private struct Known {
     var nonce: String?
-    /// How many seconds this machine's clock is ahead of the server's.
-    var clockLead = 0.0
-    /// How many seconds this machine's clock was ahead of the last response's date; `nil` if no
-    /// response had a date.
-    var dateLead: Double?
+    /// How far this machine's clock is ahead of the server's; `nil` if no refusal has shown it.
+    var clockLead: ClockLead?
+    /// How far this machine's clock was ahead of the last response's date; `nil` if no response had
+    /// a date.
+    var dateLead: ClockLead?
     var lastUse = 0
+  }
+
+  /// How far this machine's clock was ahead of a server's at some moment.
+  struct ClockLead: Sendable {
+    fileprivate let seconds: Double
+    /// The ``WallClock/dateOffset`` at that moment.
+    fileprivate let dateOffset: Double
+
+    /// Returns the lead in seconds; `nil` if this machine's date has been set since that moment,
+    /// perhaps because somebody has corrected it.
+    func seconds(at dateOffset: Double) -> Double? {
+      abs(dateOffset - self.dateOffset) <= ProofServers.tolerance ? seconds : nil
+    }
   }
 
   private struct State {
@@ -53,11 +66,11 @@ package final class ProofServers: Sendable {
 
   private let state = Locked(State())
 
-  /// Returns the newest nonce of a server, and by how many seconds this machine's clock is ahead of
-  /// the server's.
-  func known(_ server: Server) -> (nonce: String?, clockLead: Double) {
+  /// Returns the newest nonce of a server, and how far this machine's clock is ahead of the
+  /// server's.
+  func known(_ server: Server) -> (nonce: String?, clockLead: ClockLead?) {
     state.withLock { state in
-      guard let known = state.servers[server] else { return (nil, 0) }
+      guard let known = state.servers[server] else { return (nil, nil) }
       state.change(server) { _ in }
       return (known.nonce, known.clockLead)
     }
@@ -83,28 +96,38 @@ package final class ProofServers: Sendable {
   }
 
   /// Remembers a server's time, and returns whether it differs much from the time known so far.
-  func learnTime(_ fields: HeaderFields, from server: Server, at now: Date) -> Bool {
-    guard let lead = HTTPDate.lead(fields["Date"], at: now), abs(lead) <= ProofAdvice.largestLead
+  func learnTime(
+    _ fields: HeaderFields, from server: Server, by clock: any WallClock
+  ) -> Bool {
+    guard let lead = HTTPDate.lead(fields["Date"], at: clock.now),
+      abs(lead) <= ProofAdvice.largestLead
     else {
       return false
     }
+    let offset = clock.dateOffset
     return state.withLock { state in
-      guard abs(lead - (state.servers[server]?.clockLead ?? 0)) > Self.tolerance else {
-        return false
-      }
-      state.change(server) { $0.clockLead = lead }
+      let known = state.servers[server]?.clockLead?.seconds(at: offset) ?? 0
+      guard abs(lead - known) > Self.tolerance else { return false }
+      state.change(server) { $0.clockLead = ClockLead(seconds: lead, dateOffset: offset) }
       return true
     }
   }
 
   /// Remembers the date of a response, to explain errors; no proof is made with it.
-  func note(_ fields: HeaderFields, from server: Server, at now: Date) {
-    guard let lead = HTTPDate.lead(fields["Date"], at: now) else { return }
-    state.withLock { state in state.change(server) { $0.dateLead = lead } }
+  func note(_ fields: HeaderFields, from server: Server, by clock: any WallClock) {
+    guard let lead = HTTPDate.lead(fields["Date"], at: clock.now) else { return }
+    let noted = ClockLead(seconds: lead, dateOffset: clock.dateOffset)
+    state.withLock { state in state.change(server) { $0.dateLead = noted } }
   }
 
   /// Returns how far this machine's clock is ahead of a server's last date; `nil` if unknown.
-  func dateLead(of server: Server) -> Duration? {
-    state.withLock { $0.servers[server]?.dateLead }.map { .seconds($0.rounded(.towardZero)) }
+  func dateLead(of server: Server, by clock: any WallClock) -> Duration? {
+    state.withLock { $0.servers[server]?.dateLead }?.seconds(at: clock.dateOffset)
+      .map { .seconds($0.rounded(.towardZero)) }
   }
+}
+
+extension WallClock {
+  /// The date minus the steady time, in seconds: it changes only when the date is set.
+  var dateOffset: Double { now.timeIntervalSinceReferenceDate - steadyTime.seconds }
 }

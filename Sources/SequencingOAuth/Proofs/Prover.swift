@@ -53,9 +53,9 @@ package struct Prover: Sendable {
     let target = try RequestTarget(url)
     let server = ProofServers.Server(target, role)
     let known = servers.known(server)
+    let lead = known.clockLead?.seconds(at: clock.dateOffset) ?? 0
     let claims = DPoPProof(
-      method, target, at: clock.now.addingTimeInterval(-known.clockLead), nonce: known.nonce,
-      token: token)
+      method, target, at: clock.now.addingTimeInterval(-lead), nonce: known.nonce, token: token)
     return Proof(text: try await signed(claims), server: server, nonce: known.nonce)
   }
 
@@ -115,13 +115,13 @@ package struct Prover: Sendable {
     case .useDPoPNonce:
       // Learn the server's time too: with a wrong clock, the server would refuse the next proof as
       // well.
-      _ = servers.learnTime(fields, from: proof.server, at: clock.now)
+      _ = servers.learnTime(fields, from: proof.server, by: clock)
       let nonce = servers.known(proof.server).nonce
       return nonce != nil && nonce != proof.nonce
     case .invalidDPoPProof:
       // Some servers use this code to demand a nonce, and send the nonce with it.
       let nonce = servers.known(proof.server).nonce
-      return servers.learnTime(fields, from: proof.server, at: clock.now) || mayHaveBeenRepeated
+      return servers.learnTime(fields, from: proof.server, by: clock) || mayHaveBeenRepeated
         || fields[ProofAdvice.nonceField] != nil && nonce != proof.nonce
     default:
       return false

@@ -10,6 +10,22 @@ extension AccountRecord {
     return TokenSchedule(token, knownAt: now, isRenewable: true, jitter: jitter).dueAt
   }
 
+  /// Returns whether the record's dates come from a clock that is ahead of the one that shows `now`
+  /// and says that the account is due.
+  ///
+  /// Then the dates do not show how old the token is. Clocks that differ by less than a minute count
+  /// as equal.
+  package func isDated(after now: Date) -> Bool {
+    let latest = now.addingTimeInterval(TokenSchedule.clockTolerance)
+    if let start = token.issueDate, start >= latest { return true }
+    return dueDate(at: now, jitter: 1).map { $0 >= latest } ?? false
+  }
+
+  /// The date on which the token is due by the record's own dates; `nil` if they do not say it.
+  package var ownDueDate: Date? {
+    token.issueDate.flatMap { dueDate(at: $0, jitter: 1) }
+  }
+
   /// Returns when an `AccountKeeper` should renew the account again after a renewal that ended at
   /// `now`; `nil` for never.
   ///

@@ -145,6 +145,11 @@ struct Renewal: Sendable {
 
   // MARK: The request
 
+  /// The time from the reservation of space until the request must have ended.
+  ///
+  /// 160 s after a reservation, a database may give the account to another host.
+  private static let longestExchange = Duration.seconds(150)
+
   /// Reserves space in the store, gets the next token from the server, and stores it.
   private func sendRefreshToken(
     _ record: AccountRecord, withoutLeaseBecause noLease: SQOAuthError?, again: Bool = false
@@ -153,12 +158,15 @@ struct Renewal: Sendable {
     // Creating the client may fetch the server's metadata. The store's time limit for the token
     // request begins with the reservation of space, so the client is created before it.
     let client = try await context.renewingClient(of: record)
+    // The time before the reservation counts, because the machine may sleep at any later moment.
+    let end = client.environment.clock.steadyTime + Self.longestExchange
     let reservation = try await reservation(after: record)
     defer { reservation.release() }
     guard isCurrent else { return nil }
     let refreshed: RefreshedToken
     do throws(SQOAuthError) {
-      refreshed = try await context.renew(record, by: client, narrowedTo: narrowing?.access)
+      refreshed = try await context.renew(
+        record, by: client, narrowedTo: narrowing?.access, until: end)
     } catch {
       guard isFinal(error, for: record) else { throw error }
       if !again {

@@ -135,14 +135,21 @@ final class SessionLease: Sendable {
     do throws(SQOAuthError) {
       let (lease, waited) = try await lease(of: store, environment, attempt)
       outcome = .success(waited)
-      unused = state.withLock { state in
-        guard state.attempt === attempt else { return lease }
-        (state.attempt, state.lease) = (nil, lease)
-        return nil
+      let later: Attempt?
+      (unused, later) = state.withLock { state -> (AccountLease?, Attempt?) in
+        guard state.users > 0, state.lease == nil else { return (lease, nil) }
+        defer { (state.attempt, state.lease) = (nil, lease) }
+        return (nil, state.attempt === attempt ? nil : state.attempt)
       }
+      // A wait that has replaced this one can end, because the session has the lease.
+      later?.interruption.raise()
     } catch {
-      outcome = .failure(error)
-      state.withLock { if $0.attempt === attempt { $0.attempt = nil } }
+      let hasLease = state.withLock { state in
+        if state.attempt === attempt { state.attempt = nil }
+        return state.lease != nil
+      }
+      // A wait that this one has replaced may have acquired the lease for the whole session.
+      outcome = hasLease ? .success(.zero) : .failure(error)
     }
     unused?.release()
     state.withLock { $0.attempts[ObjectIdentifier(attempt)] = nil }
@@ -182,13 +189,14 @@ final class SessionLease: Sendable {
       pause = min(pause * 2, .milliseconds(32))
       guard state.withLock({ $0.attempt === attempt }) else { throw .waitCancelled }
       guard !Task.isCancelled else { throw inUse("the SDK stopped waiting for it", by: nil) }
-      guard clock.steadyTime < end else {
-        let time = "the SDK waited \(attempt.limit.text); if that process hangs, end it"
-        throw inUse(time, by: await store.shared.leaseHolder(id))
-      }
       if let lease = try await store.attempt("lock the account", { try await $0.shared.lease(id) })
       {
         return lease
+      }
+      // The lease was tried first: if the machine slept, the other session may have released it.
+      guard clock.steadyTime < end else {
+        let time = "the SDK waited \(attempt.limit.text); if that process hangs, end it"
+        throw inUse(time, by: await store.shared.leaseHolder(id))
       }
     }
   }

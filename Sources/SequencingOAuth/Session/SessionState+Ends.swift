@@ -18,9 +18,16 @@ extension SessionState {
   }
 
   /// Reports that the sign-in ends soon, if the report is due and the end has not passed.
+  ///
+  /// The system's date may be wrong when the end seems to have passed. So the next renewal looks
+  /// again, and until then the timer has nothing to do.
   mutating func tellEnd(at now: Date, notice: Duration) {
     guard let end = untoldEnd(notice: notice), end.due <= now else { return }
+    guard now < end.date else {
+      passedEnd = end.date
+      return
+    }
     toldEnd = end.date
-    if now < end.date { report(.endsSoon(end.date)) }
+    report(.endsSoon(end.date))
   }
 }

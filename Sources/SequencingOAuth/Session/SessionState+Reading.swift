@@ -21,7 +21,8 @@ extension SessionState {
   /// Renewals are included only if `renews` is `true`. The end of the sign-in is reported `notice`
   /// before it happens, or later.
   func dueAt(renews: Bool, notice: Duration = .zero) -> Date? {
-    var dates = [untoldEnd(notice: notice)?.due].compactMap(\.self)
+    var dates: [Date] = []
+    if let end = untoldEnd(notice: notice), end.date != passedEnd { dates.append(end.due) }
     if renews, isRenewable, let renewalDate {
       // If a server's tokens expire immediately, it still gets at most one request a second.
       let rest = renewedAt?.addingTimeInterval(1) ?? .distantPast

@@ -49,6 +49,8 @@ package struct SessionState {
   var narrowed = NarrowedTokens()
   /// The last reported date of the sign-in's end; `nil` if none was reported.
   var toldEnd: Date?
+  /// The end of the sign-in if it had passed when it was to be reported; `nil` after a new token.
+  var passedEnd: Date?
 }
 
 // MARK: - Deciding
@@ -138,6 +140,7 @@ extension SessionState {
       narrowed.forgetAll()
     }
     self.record = record
+    passedEnd = nil
     // The previous record must not be saved later, because it would replace this one.
     unsaved = nil
     isUnsavedAdoption = false
@@ -228,6 +231,14 @@ extension SessionState {
   /// Allows the next caller an immediate renewal, unless the server asked to wait.
   mutating func forgetFailure() {
     if failure?.error.retryAfter == nil { failure = nil }
+  }
+
+  /// Moves the dates of the timer's work, because the clock was moved back by a time.
+  mutating func clockWasMovedBack(by seconds: Double) {
+    schedule = schedule.movedBack(by: seconds)
+    failure = failure?.movedBack(by: seconds)
+    renewedAt?.addTimeInterval(-seconds)
+    unsaved = unsaved.map { Unsaved(record: $0.record, backOff: $0.backOff.movedBack(by: seconds)) }
   }
 
   /// Marks the token as expired.

@@ -3,10 +3,17 @@ import SQFoundation
 
 /// The timer of any number of sessions: a queue, and a single task that sleeps until the queue's
 /// first session is due.
+///
+/// A session is due at its date. It is also due when the time until that date has passed, even if
+/// the system's date was moved back meanwhile.
 final class SessionTimers: Sendable {
   /// A session's entry in one queue; it is used only under that queue's lock.
   final class Place: @unchecked Sendable {
     fileprivate var date = Date.distantFuture
+    /// The steady time at which the session is due at the latest.
+    ///
+    /// It was computed when the date was set, and stays until the date is set to another one.
+    fileprivate var deadline = Duration.bounded(seconds: .infinity)
     /// The entry's index in the heap; -1 if it is not in the heap.
     fileprivate var index = -1
     /// The session, while its entry is in the heap.
@@ -14,9 +21,13 @@ final class SessionTimers: Sendable {
   }
 
   fileprivate struct State {
-    /// A binary heap: the entry at i is not later than the entries at 2i + 1 and 2i + 2.
+    /// A binary heap by deadlines: the entry at i is not later than the entries at 2i + 1 and
+    /// 2i + 2.
     var places: [Place] = []
-    var sleepsUntil: Date?
+    /// How far the clock's date is ahead of its steady time; no entry's date comes before its
+    /// deadline at this difference.
+    var lead = -Double.infinity
+    var sleepsUntil: Duration?
     var sleeper: Task<Void, Never>?
     /// The number of the current sleeping task, so that an earlier task has no effect.
     var count = 0
@@ -31,32 +42,44 @@ final class SessionTimers: Sendable {
 
   /// Moves a session's entry to the date of `dueAt`, or removes it if `dueAt` returns `nil`.
   func reschedule(_ place: Place, of session: TokenSession, dueAt: @Sendable () -> Date?) {
+    let now = ClockMoment(clock)
     let old = state.withLock { state -> Task<Void, Never>? in
+      state.adapt(to: now)
       // `dueAt` is called under the lock, so that the newer date wins if two calls overlap.
       if let date = dueAt() {
-        state.put(place, at: date, session)
+        state.put(place, at: date, now, session)
       } else {
         state.remove(place)
       }
-      return resetSleeper(&state)
+      return resetSleeper(&state, now)
     }
     // Not under the lock: `cancel()` calls into the clock, which may be the app's.
     old?.cancel()
   }
 
-  /// Replaces the sleeping task if the earliest date has changed.
+  /// Whether the time until an entry's date has passed, even if the date was moved back meanwhile.
+  func hasPassed(_ date: Date, of place: Place) -> Bool {
+    let now = clock.steadyTime
+    return state.withLock { _ in place.date == date && place.deadline <= now }
+  }
+
+  /// Replaces the sleeping task if the earliest deadline has changed.
   ///
   /// Returns the old task; the caller must cancel it outside the lock.
-  private func resetSleeper(_ state: inout State) -> Task<Void, Never>? {
-    let date = state.places.first?.date
-    guard date != state.sleepsUntil else { return nil }
+  private func resetSleeper(_ state: inout State, _ now: ClockMoment) -> Task<Void, Never>? {
+    let first = state.places.first
+    guard first?.deadline != state.sleepsUntil else { return nil }
     let old = state.sleeper
     state.count += 1
-    state.sleepsUntil = date
+    state.sleepsUntil = first?.deadline
     state.sleeper = nil
-    if let date {
-      let (clock, count) = (clock, state.count)
+    if let first {
+      let (clock, count, deadline) = (clock, state.count, first.deadline)
+      // No entry's date is earlier, so the sleep ends in time if the date is moved forward.
+      let date = min(first.date, now.date(at: deadline))
       state.sleeper = Task { [weak self] in
+        // The date may have been moved back since `now`, before the clock computes its wait.
+        let date = min(date, ClockMoment(clock).date(at: deadline))
         // The task does not keep the queue alive while it waits for the clock.
         guard (try? await clock.sleep(until: date)) != nil else { return }
         self?.wake(count)
@@ -66,27 +89,48 @@ final class SessionTimers: Sendable {
   }
 
   private func wake(_ count: Int) {
-    let now = clock.now
-    let due = state.withLock { state -> [TokenSession] in
-      guard state.count == count, let date = state.sleepsUntil else { return [] }
+    let now = ClockMoment(clock)
+    let due = state.withLock { state -> [(TokenSession, Date)] in
+      guard state.count == count, let deadline = state.sleepsUntil else { return [] }
       // This task is the sleeping task, so it must not be cancelled.
       state.sleeper = nil
       state.sleepsUntil = nil
-      // If the clock was moved back during the wait, it may show a time before `date`.
-      let due = state.removeAll(until: max(now, date))
-      _ = resetSleeper(&state)
+      // The clock has ended the sleep, so the first session is due. If the date was moved forward,
+      // that has ended the sleep, and each session's date shows whether it is due.
+      let wasMoved = state.adapt(to: now)
+      let due = state.removeAll(until: wasMoved ? now.steady : max(now.steady, deadline))
+      _ = resetSleeper(&state, now)
       return due
     }
-    for session in due { Task { await session.tend() } }
+    for (session, date) in due { Task { await session.tend(dueAt: date) } }
   }
 }
 
 extension SessionTimers.State {
+  /// Adapts the deadlines to the clock's date if that was changed; returns whether it was moved
+  /// forward.
+  ///
+  /// If the date was moved forward, each entry's date comes earlier. If it was moved back, the
+  /// deadlines stay. Two clocks never run exactly alike, so less than a second does not count.
+  @discardableResult
+  fileprivate mutating func adapt(to now: ClockMoment) -> Bool {
+    let lead = now.date.timeIntervalSinceReferenceDate - now.steady / .seconds(1)
+    guard lead < self.lead || lead > self.lead + 1 else { return false }
+    let isAhead = lead > self.lead
+    self.lead = lead
+    guard isAhead, !places.isEmpty else { return false }
+    for place in places { place.deadline = min(place.deadline, now.steadyTime(at: place.date)) }
+    for index in places.indices.reversed() { moveDown(places[index]) }
+    return true
+  }
+
   fileprivate mutating func put(
-    _ place: SessionTimers.Place, at date: Date, _ session: TokenSession
+    _ place: SessionTimers.Place, at date: Date, _ now: ClockMoment, _ session: TokenSession
   ) {
     guard place.index < 0 || place.date != date else { return }
     remove(place)
+    let deadline = now.steadyTime(at: date)
+    place.deadline = place.date == date ? min(place.deadline, deadline) : deadline
     place.date = date
     place.session = session
     place.index = places.count
@@ -107,10 +151,11 @@ extension SessionTimers.State {
     moveDown(last)
   }
 
-  fileprivate mutating func removeAll(until date: Date) -> [TokenSession] {
-    var sessions: [TokenSession] = []
-    while let first = places.first, first.date <= date, let session = first.session {
-      sessions.append(session)
+  /// Removes the due entries, and returns their sessions and dates.
+  fileprivate mutating func removeAll(until time: Duration) -> [(TokenSession, Date)] {
+    var sessions: [(TokenSession, Date)] = []
+    while let first = places.first, first.deadline <= time, let session = first.session {
+      sessions.append((session, first.date))
       remove(first)
     }
     return sessions
@@ -119,7 +164,7 @@ extension SessionTimers.State {
   private mutating func moveUp(_ place: SessionTimers.Place) {
     while place.index > 0 {
       let parent = places[(place.index - 1) / 2]
-      guard place.date < parent.date else { return }
+      guard place.deadline < parent.deadline else { return }
       swap(place, parent)
     }
   }
@@ -127,8 +172,8 @@ extension SessionTimers.State {
   private mutating func moveDown(_ place: SessionTimers.Place) {
     while true {
       let children = [2 * place.index + 1, 2 * place.index + 2].filter { $0 < places.count }
-      guard let child = children.map({ places[$0] }).min(by: { $0.date < $1.date }),
-        child.date < place.date
+      guard let child = children.map({ places[$0] }).min(by: { $0.deadline < $1.deadline }),
+        child.deadline < place.deadline
       else { return }
       swap(place, child)
     }

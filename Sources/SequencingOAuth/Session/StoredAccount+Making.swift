@@ -8,6 +8,18 @@ extension StoredAccount {
     return await write.wait()
   }
 
+  /// Waits until a change is finished, and returns its result; the change always continues.
+  ///
+  /// - Throws: ``SQOAuthError`` if the caller is cancelled, or if `end` has passed.
+  func made(
+    _ write: PendingWrite, until end: ContinuousClock.Instant?
+  ) async throws(SQOAuthError) -> Result<Void, SQOAuthError> {
+    makeChanges(here: true)
+    let result = if let end { await write.wait(until: end) } else { await write.value() }
+    guard let result else { throw Task.isCancelled ? .waitCancelled : .storeStillBusy }
+    return result
+  }
+
   /// Waits until all requested changes are finished.
   func allMade() async {
     if let lastWrite { _ = await made(lastWrite) }

@@ -50,17 +50,23 @@ package final class StoredAccount: Sendable {
 
 extension StoredAccount {
   /// Makes all requested changes, then reads the account's record.
-  func load() async throws(SQOAuthError) -> AccountRecord? {
+  ///
+  /// The wait for the changes ends if the caller is cancelled, or at `end`; the changes continue.
+  func load(
+    until end: ContinuousClock.Instant? = nil
+  ) async throws(SQOAuthError) -> AccountRecord? {
     // Another process may delay the erasure of an ended session; that session's record is obsolete.
     let (isErasing, unfinished) = state.withLock { state in
       (state.writes.isErasing, state.writes.unfinishedErase)
     }
     if isErasing { return nil }
-    await allMade()
+    if let lastWrite { _ = try await made(lastWrite, until: end) }
     // If the store failed to erase an ended session, its record must not be used again. If this
     // caller has just waited for that erasure, it is not repeated: it may have asked the user.
     let write = lastWrite === unfinished ? unfinished : eraseAgain() ?? lastWrite
-    if let write, let error = await made(write).error, failedErase != nil { throw error }
+    if let write, let error = try await made(write, until: end).error, failedErase != nil {
+      throw error
+    }
     return try await read()
   }
 
@@ -73,10 +79,12 @@ extension StoredAccount {
 
   /// Reads the account's record, and returns an error instead of throwing it.
   ///
-  /// Otherwise it does the same as ``load()``.
-  func look() async -> Result<AccountRecord?, SQOAuthError> {
+  /// Otherwise it does the same as ``load(until:)``.
+  func look(
+    until end: ContinuousClock.Instant? = nil
+  ) async -> Result<AccountRecord?, SQOAuthError> {
     do throws(SQOAuthError) {
-      return .success(try await load())
+      return .success(try await load(until: end))
     } catch {
       return .failure(error)
     }
@@ -218,6 +226,17 @@ extension StoredAccount {
       let tokens = [token, state.seen.token].compactMap { $0 }
       state.seen.sawNothing()
       return state.writes.add(.eraseTokens(tokens), inComparingStore: isComparing)
+    }
+  }
+
+  /// Requests the erasure of a sign-in's record although the store could not be read.
+  ///
+  /// If another process has signed a user in, that sign-in stays in the store.
+  func addErase(ofUnread record: AccountRecord) -> PendingWrite {
+    state.withLock { state in
+      let sessions = state.seen.sessions + [record.session].compactMap(\.self)
+      state.seen.sawNothing()
+      return state.writes.add(.eraseAgain(.signIns(sessions)), inComparingStore: isComparing)
     }
   }
 

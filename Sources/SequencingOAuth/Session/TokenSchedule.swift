@@ -20,7 +20,7 @@ struct TokenSchedule: Sendable, Hashable {
   /// Without an expiration date, it is infinite.
   let usableUntil: Double
   /// The time at which the timer renews the token; `nil` for never.
-  let dueAt: Date?
+  private(set) var dueAt: Date?
 
   /// The schedule of a session without a token.
   static let expired = TokenSchedule(from: nil, until: .distantPast, dueAt: nil)
@@ -36,7 +36,8 @@ struct TokenSchedule: Sendable, Hashable {
   /// Callers get a renewable token until a tenth of its lifetime is left, or 30 s if that is less.
   /// The timer renews the token earlier, so that the refresh has enough time: when 11 to 12 percent
   /// of the lifetime are left, or 550 to 600 s if that is less. `jitter`, from 0 to 1, distributes
-  /// the clients of a server over that range. If a token cannot be renewed, callers get it until it
+  /// the clients of a server over that range. If the clock is too far behind the issue date, the
+  /// timer counts the lifetime from `now`. If a token cannot be renewed, callers get it until it
   /// expires.
   init(_ token: SQToken, knownAt now: Date, isRenewable: Bool, jitter: Double) {
     guard let date = token.expirationDate else {
@@ -52,10 +53,20 @@ struct TokenSchedule: Sendable, Hashable {
     }
     let tenth = max(0, expiry.timeIntervalSince(token.issueDate ?? now)) / 10
     let margin = min(tenth, 500) * (1.1 + 0.1 * jitter)
-    self.init(
-      from: token.issueDate?.addingTimeInterval(-Self.clockTolerance),
-      until: expiry.addingTimeInterval(-min(tenth, 30)),
-      dueAt: expiry.addingTimeInterval(-margin))
+    let from = token.issueDate?.addingTimeInterval(-Self.clockTolerance)
+    var due = expiry.addingTimeInterval(-margin)
+    if let issued = token.issueDate, let from, now < from {
+      // Not at once: another host's clock may be right, and it has just renewed the token.
+      due = now.addingTimeInterval(max(0, due.timeIntervalSince(issued)))
+    }
+    self.init(from: from, until: expiry.addingTimeInterval(-min(tenth, 30)), dueAt: due)
+  }
+
+  /// Returns the schedule for a clock that was moved back: the token is due after the same wait.
+  func movedBack(by seconds: Double) -> Self {
+    var schedule = self
+    schedule.dueAt?.addTimeInterval(-seconds)
+    return schedule
   }
 
   /// Returns whether callers get the token at a given time.

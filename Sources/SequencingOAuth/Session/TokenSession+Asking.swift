@@ -17,13 +17,13 @@ extension TokenSession {
       case .fail(let error):
         throw error
       case .absent:
-        if try await restore() { continue }
+        if try await restore(until: end) { continue }
         // The SDK itself only keeps a token: if the app has signed out in the meantime, it must not
         // get another one.
         guard !need.isOwn, try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
       case .lapsed:
-        try await lookOnce(&hasLooked)
+        try await lookOnce(&hasLooked, until: end)
       case .join(let change):
         if !need.isOwn { change.callers.add() }
         if let token = try await result(of: change, need, until: end) { return token }
@@ -38,10 +38,15 @@ extension TokenSession {
   /// Looks for a newer record in the store; throws the second time, because there is none.
   ///
   /// Another process may have signed the user in again.
-  func lookOnce(_ hasLooked: inout Bool) async throws(SQOAuthError) {
+  ///
+  /// - Throws: The store's error if it cannot be read: a user should not sign in again if the store
+  ///   may have a newer sign-in.
+  func lookOnce(
+    _ hasLooked: inout Bool, until end: ContinuousClock.Instant?
+  ) async throws(SQOAuthError) {
     guard !hasLooked else { throw .cannotRefresh }
     hasLooked = true
-    await lookAtStore()
+    if let error = await lookAtStore(until: end) { throw error }
   }
 
   func start(

@@ -63,7 +63,14 @@ extension TokenSession {
   /// the call does nothing. If the store has the sign-in of another client, the session ends in
   /// memory only.
   ///
-  /// - Throws: ``SQOAuthError/Code/sessionReplaced`` if another process has signed a user in, or if
+  /// If the store cannot be read, `isOver` gets the record in memory. If it returns `true`, it is
+  /// called again for a newer record that the store then has. If the store still cannot be read,
+  /// the session ends in memory, and the store erases only the record of this sign-in, as soon as
+  /// it can be read. If the task is cancelled before the store is read, `isOver` is not called, and
+  /// the session does not end.
+  ///
+  /// - Throws: The store's error if it cannot be read, unless the account's record is damaged;
+  ///   ``SQOAuthError/Code/sessionReplaced`` if another process has signed a user in, or if
   ///   another user signed in while the call waited for a change of the token: `isOver` got the
   ///   earlier sign-in's record, and the session continues with the new sign-in.
   package func conditionallyEnd(
@@ -83,33 +90,57 @@ extension TokenSession {
         _ = try await isOver(earlier)
         throw .signInReplaced(ofAccount: account.id)
       }
-      let (record, next) = await newest(held, in: account)
-      let isOver = try await isOver(record)
-      if let next, takeOver(next, by: change, in: account) {
+      var newest = await newest(held, in: account)
+      // The store may have refused the read only because of the cancellation.
+      if let unread = newest.unread, Task.isCancelled { throw unread }
+      var ends = try await isOver(newest.record)
+      if ends, newest.unread != nil {
+        newest = await self.newest(held, in: account)
+        if !newest.record.token.isSame(as: held.token) { ends = try await isOver(newest.record) }
+      }
+      if let next = newest.next, takeOver(next, by: change, in: account) {
         throw .signInReplaced(ofAccount: account.id)
       }
-      guard isOver else { return }
+      guard ends else {
+        if let unread = newest.unread { throw unread }
+        return
+      }
       let erased = decide { state -> StoreWrites.PendingWrite? in
         guard state.isCurrent(change) else { return nil }
         _ = state.end(reason, isByApp: true)
-        guard next == nil else {
+        guard newest.next == nil else {
           account.sawNothing()
           return nil
         }
-        return account.add(.erase)
+        return newest.unread == nil ? account.add(.erase) : account.addErase(ofUnread: held)
       }
       if let erased { try await account.made(erased).get() }
+      // Even if the erasure has succeeded, `isOver` did not get the tokens that only the store had.
+      if let unread = newest.unread { throw unread }
     }
   }
 
-  /// Returns the newest record of the session's sign-in, and the record of another process's
-  /// sign-in that has replaced it in the store; the latter is `nil` if there is none.
-  private func newest(
-    _ held: AccountRecord, in account: StoredAccount
-  ) async -> (AccountRecord, next: AccountRecord?) {
-    guard case .success(let stored?) = await account.look(), account.prefers(stored, to: held)
-    else { return (held, nil) }
-    return stored.isOfAnotherSignIn(than: held) ? (held, stored) : (stored, nil)
+  /// What is known about the session's sign-in before it ends.
+  private struct Newest {
+    /// The newest known record of the sign-in.
+    let record: AccountRecord
+    /// The record of another process's sign-in that has replaced it in the store; `nil` if there is
+    /// none.
+    var next: AccountRecord?
+    /// The reason why the store could not be read; it may have a newer record.
+    var unread: SQOAuthError?
+  }
+
+  private func newest(_ held: AccountRecord, in account: StoredAccount) async -> Newest {
+    switch await account.look() {
+    // No process can use a damaged record.
+    case .failure(let error) where error.code == .storeDamaged: Newest(record: held)
+    case .failure(let error): Newest(record: held, unread: error)
+    case .success(let stored?) where account.prefers(stored, to: held):
+      stored.isOfAnotherSignIn(than: held)
+        ? Newest(record: held, next: stored) : Newest(record: stored)
+    case .success: Newest(record: held)
+    }
   }
 
   /// Takes over the record of another process's sign-in; returns `false` if the change was

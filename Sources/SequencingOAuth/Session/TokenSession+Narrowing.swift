@@ -22,10 +22,10 @@ extension TokenSession {
       case .use(let token): return token
       case .fail(let error): throw error
       case .absent:
-        if try await restore() { continue }
+        if try await restore(until: end) { continue }
         guard try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
-      case .lapsed: try await lookOnce(&hasLooked)
+      case .lapsed: try await lookOnce(&hasLooked, until: end)
       case .join(let change):
         // The change's error is only for callers that need the account's own token.
         _ = try await outcome(of: change, until: end)

@@ -23,11 +23,23 @@ extension TokenSession {
   /// During a change of the token, the method does nothing, because the change reads the store
   /// itself. The exception is a renewal that waits while another process refreshes the token: the
   /// new token is taken over as soon as it is stored.
-  package func lookAtStore() async {
+  ///
+  /// - Returns: The error if the store could not be read.
+  @discardableResult
+  package func lookAtStore(until end: ContinuousClock.Instant? = nil) async -> SQOAuthError? {
     let account = account
-    guard let held = decide({ $0.mayTakeFromStore ? $0.record : nil }),
-      case .success(let found) = await account.look()
-    else { return }
+    guard let held = decide({ $0.mayTakeFromStore ? $0.record : nil }) else { return nil }
+    switch await account.look(until: end) {
+    case .success(let found): await take(found, besides: held, from: account)
+    case .failure(let error): return error
+    }
+    return nil
+  }
+
+  /// Takes over what the store has besides the record in memory.
+  private func take(
+    _ found: AccountRecord?, besides held: AccountRecord, from account: StoredAccount
+  ) async {
     if let found, found.isAncestor(of: held) { return await bringBack(held, in: account) }
     let now = now
     let renewal = decide { $0.waitingRenewal }

@@ -19,8 +19,8 @@ extension TokenSession {
   /// Returns who is signed in now, as the owner of a token that was current a moment ago.
   ///
   /// If the token is no longer current, only its own ID token names its party, and its series is
-  /// unknown. Without an ID token, the counts still judge it: because they only grow, equal counts mean that no other sign-in has
-  /// come in between.
+  /// unknown. Without an ID token, the counts still judge it: because they only grow, equal counts
+  /// mean that no other sign-in has come in between.
   func owner(with token: SQToken) -> RequestOwner {
     if let owner = owner(of: token) { return owner }
     var owner = owner

@@ -14,6 +14,7 @@ extension TokenSession {
     in account: StoredAccount, if isWanted: (SessionState) -> Bool
   ) async -> SQOAuthError? {
     let now = now
+    var record = record
     let write = decide { state -> StoreWrites.PendingWrite? in
       guard isWanted(state) else { return nil }
       switch found {
@@ -33,7 +34,10 @@ extension TokenSession {
       case .success(nil) where account.wasSeen(sessionOf: record):
         endElsewhere(&state, in: account)
         return nil
-      case .success:
+      case .success(let stored):
+        if let stored, state.isUnsavedAdoption {
+          record = resumeAttributes(of: stored, in: record, &state)
+        }
         return addSave(of: record, in: account, &state)
       }
     }
@@ -41,6 +45,17 @@ extension TokenSession {
     let error = await account.made(write).error
     finish(write, of: record, error, in: account)
     return error
+  }
+
+  /// Gives the record of a token from the app the stored attributes, unless the app has set some.
+  private func resumeAttributes(
+    of stored: AccountRecord, in record: AccountRecord, _ state: inout SessionState
+  ) -> AccountRecord {
+    guard record.attributes.isEmpty, context.newAttributes == nil else { return record }
+    context.resumeAttributes(of: stored)
+    let record = record.with(attributes: stored.attributes)
+    state.hold(attributesOf: record)
+    return record
   }
 
   /// Requests the save of a record; it must be called under the session's lock.

@@ -41,7 +41,7 @@ extension TokenSession {
     do throws(SQOAuthError) {
       let client = try await context.client().provingAnew()
       let scope = client.configuration.scope
-      try await ClientCredentialsGrant(client: client, abandoned: context.abandoned)
+      try await ClientCredentialsGrant(client: client, tokenRequests: context.tokenRequests)
         .run(scope: scope) { token throws(SQOAuthError) in
           let record = context.record(
             of: token, from: client, .clientCredentials(scope: scope), id: account.id)
@@ -101,14 +101,17 @@ extension TokenSession {
     guard let (change, superseded) = begun else { return { nil } }
     superseded?.supersede()
     return {
-      let account = self.account
-      let error = await account.leased { _ in
-        await self.bringIntoStore(record, by: change, in: account)
+      // The caller's cancellation must not end the wait for the lease or the reading of the store.
+      await uncancelled {
+        let account = self.account
+        let error = await account.leased { _ in
+          await self.bringIntoStore(record, by: change, in: account)
+        }
+        self.decide { $0.end(change) }
+        self.changed()
+        change.finish()
+        return error
       }
-      self.decide { $0.end(change) }
-      self.changed()
-      change.finish()
-      return error
     }
   }
 
@@ -126,18 +129,19 @@ extension TokenSession {
 
   /// Reads the store's record into memory, unless there is already a record in memory.
   ///
-  /// The record must be from the client in `settings`; without them, from the current client.
+  /// The record must be from the client in `settings`; without them, from the current client. The
+  /// wait for earlier changes of the account in the store ends at `end`.
   ///
   /// - Returns: Whether there is a record in memory now.
   @discardableResult
   func restore(
-    for settings: ClientContext.Settings? = nil
+    for settings: ClientContext.Settings? = nil, until end: ContinuousClock.Instant? = nil
   ) async throws(SQOAuthError) -> Bool {
     let ends = ends
     // The observation starts before the record is read, so that no later change is missed.
     observe()
     let account = account
-    guard let record = try await account.load() else { return token != nil }
+    guard let record = try await account.load(until: end) else { return token != nil }
     return try restore(record, in: account, since: ends, for: settings)
   }
 

@@ -113,7 +113,7 @@ package final class TokenSession: Sendable {
 
   /// If the app has set another store, uses it, and saves the record in memory there.
   private func storeDidChange() {
-    let isOther = currentAccount.withLock { account in
+    let isOther = currentAccount.change { account in
       let choice = context.withEnvironment(\.storeChoice)
       guard choice !== account.choice else { return false }
       account = StoredAccount(context, id: account.id, in: choice, after: account)
@@ -126,9 +126,9 @@ package final class TokenSession: Sendable {
   }
 
   private func clockDidChange() {
-    let clock = context.environment.clock
+    let hasSystemClock = context.environment.clock.showsSystemTime
     let isScheduled = state.withLock { state in
-      state.hasSystemClock = clock.showsSystemTime
+      state.hasSystemClock = hasSystemClock
       return state.place != nil
     }
     if isScheduled { reschedule() }
@@ -177,6 +177,13 @@ package final class TokenSession: Sendable {
   /// When the timer acts next; `nil` for never.
   var dueAt: Date? { state.withLock(\.dueAt) }
 
+  /// Whether the timer has something to do now.
+  var isDue: Bool {
+    let (date, place) = state.withLock { ($0.dueAt, $0.place) }
+    guard let date else { return false }
+    return date <= now || place.map { $0.queue.hasPassed(date, of: $0.place) } ?? false
+  }
+
   /// Whether an event has not been delivered to the observers yet.
   var isReporting: Bool { state.withLock { $0.isReporting || $0.core.hasEvents } }
 
@@ -206,21 +213,36 @@ package final class TokenSession: Sendable {
   }
 
   /// Does the timer's due work: saves the token, renews it, and reports that the sign-in ends soon.
-  func tend() async {
+  ///
+  /// If the clock was moved back, it shows an earlier time than `date`. The work is due nevertheless,
+  /// because the time until that date has passed.
+  func tend(dueAt date: Date) async {
     // The timer's task may have inherited the observation of an unrelated operation.
-    await Observation.$current.withValue(nil) { await doDueWork() }
+    await Observation.$current.withValue(nil) { await doWork(dueAt: date) }
   }
 
-  private func doDueWork() async {
-    await saveAgain(at: now)
+  private func doWork(dueAt date: Date) async {
+    let (start, end) = (now, untoldEnd)
+    state.withLock { state in
+      guard start < date, state.dueAt == date else { return }
+      state.core.clockWasMovedBack(by: date.timeIntervalSince(start))
+    }
+    await saveAgain(at: start)
     // The error is ignored: an event reports it, and the next attempt is due after the back-off.
     let renews = state.withLock { $0.isUpdating && !$0.isClosed }
     if renews { _ = try? await token(.due) }
-    let now = now
+    // `date` applies only to the end that was known then: if the clock was moved back, the end of a
+    // new token follows the clock's present date.
+    let now = untoldEnd == end ? max(now, date) : now
     state.withLock { state in
       if !state.isClosed { state.core.tellEnd(at: now, notice: state.notice) }
     }
     changed()
+  }
+
+  /// The end of the sign-in, if it has not been reported yet.
+  private var untoldEnd: Date? {
+    state.withLock { $0.core.untoldEnd(notice: $0.notice)?.date }
   }
 
   /// Delivers the events in order, on one thread at a time.

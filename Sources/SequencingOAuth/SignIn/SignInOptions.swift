@@ -45,10 +45,12 @@ public struct SignInOptions: Sendable, Hashable {
   ///
   /// For a sign-in that shows no page at all, use ``AccountOperations/signInSilently(with:)``.
   public var prompt: Set<Prompt> = []
-  /// The maximum time since the user's last login; a user with an older login must log in again.
+  /// The maximum time from the user's last login to this sign-in; a user with an older login must
+  /// log in again.
   ///
   /// It is rounded down to seconds. The ID token must then contain the time of the login
-  /// (``IDToken/authenticationDate``), and the login must not be older.
+  /// (``IDToken/authenticationDate``), and the login must not have been older when the sign-in
+  /// began. The clocks may differ by ``ClientConfiguration/clockTolerance``.
   ///
   /// If the scope lacks `openid`, no ID token is requested. Then the provider still gets the demand
   /// (RFC 9470, section 4), but only the resource server can check whether it was met.

@@ -63,7 +63,7 @@ final class SignIns: Sendable {
     _ request: SignIn.Request, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SignIn.Gain {
     guard !Task.isCancelled else { throw .signInCancelled }
-    return try await token(of: state.withLock { $0.enter(request) }.get(), on: screen, run)
+    return try await token(of: state.change { $0.enter(request) }.get(), on: screen, run)
   }
 
   /// Signs in, unless a sign-in has ended since the caller read `endCount`.
@@ -76,7 +76,7 @@ final class SignIns: Sendable {
     _ request: SignIn.Request, since endCount: Int, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SignIn.Gain? {
     guard !Task.isCancelled else { throw .signInCancelled }
-    let entry: Result<Entry?, SQOAuthError> = state.withLock { state in
+    let entry: Result<Entry?, SQOAuthError> = state.change { state in
       guard state.running == nil, state.endCount > endCount,
         state.failure?.answers(request) != false
       else { return state.enter(request).map(Optional.some) }
@@ -90,13 +90,20 @@ final class SignIns: Sendable {
     of entry: Entry, on screen: Screen?, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SignIn.Gain {
     let signIn = entry.signIn
+    let left = OneShot<Void>()
+    let leave: @Sendable () -> Void = { if left.resolve(()) { self.leave(signIn) } }
     if screen != nil { signIn.addScreen() }
     begin(entry, run)
     if let screen, let authorization = await signIn.authorization.value() ?? nil {
-      await screen(authorization) { !Task.isCancelled && signIn.work.outcome.current == nil }
+      // The app's queue may be busy for a long time, and nobody waits for the token any more.
+      await withTaskCancellationHandler {
+        await screen(authorization) { !Task.isCancelled && signIn.work.outcome.current == nil }
+      } onCancel: {
+        leave()
+      }
     }
     guard let outcome = await signIn.work.outcome.value() else {
-      leave(signIn)
+      leave()
       throw .signInCancelled
     }
     return (try outcome.get(), signIn.owner)
@@ -106,17 +113,17 @@ final class SignIns: Sendable {
   ///
   /// A later call starts a new sign-in.
   func cancel() {
-    for signIn in state.withLock({ $0.cancel() }) { signIn.cancel() }
+    for signIn in state.change({ $0.cancel() }) { signIn.cancel() }
   }
 
   /// Makes callers that already wait for a token start no sign-in.
   func dismissWaiting() {
-    state.withLock { $0.note(.cancelled) }
+    state.change { $0.note(.cancelled) }
   }
 
   /// Records a logout that waits for its redirect.
   func expect(_ logout: PendingLogout) {
-    state.withLock { $0.logout = logout }
+    state.change { $0.logout = logout }
   }
 
   /// Offers a redirect to the running sign-in or logout, and returns the result.
@@ -156,14 +163,20 @@ final class SignIns: Sendable {
   private func tell<Value: Sendable>(
     _ change: (inout State) -> (Value, SignIn.Outcome?)
   ) -> Value {
-    reporting.withLock { _ in
-      let ((value, outcome), onEnd) = state.withLock { (change(&$0), $0.onEnd) }
+    let (value, old) = reporting.withLock { _ in
+      let (old, (value, outcome), onEnd) = state.withLock { state in
+        let old = state
+        return (old, change(&state), state.onEnd)
+      }
       if let outcome { onEnd?(outcome) }
-      return value
+      return (value, old)
     }
+    // What the change removed is released outside both locks, as `Locked.change` does for one lock.
+    withExtendedLifetime(old) {}
+    return value
   }
 
   private func leave(_ signIn: SignIn) {
-    if state.withLock({ $0.leave(signIn) }) { signIn.cancel() }
+    if state.change({ $0.leave(signIn) }) { signIn.cancel() }
   }
 }

@@ -40,7 +40,7 @@ extension TerminationSignals {
   /// Starts to listen; at the first signal, finishes these accounts' refreshes and ends the
   /// program.
   ///
-  /// After the signal, no automatic refresh starts. The program waits for a refresh that was
+  /// After the signal, no automatic refresh starts. The program waits for a token request that was
   /// already sent and for the store, with the limits of ``AccountOperations/flush()``.
   /// `onFailure` gets the error if the newest token could not be stored.
   public convenience init(

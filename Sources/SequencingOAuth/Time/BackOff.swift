@@ -26,6 +26,15 @@ package final class BackOff: Sendable {
     until = now.addingTimeInterval(max(delay, asked))
   }
 
+  private init(_ other: BackOff, movedBackBy seconds: Double) {
+    (error, count) = (other.error, other.count)
+    since = other.since.addingTimeInterval(-seconds)
+    until = other.until.addingTimeInterval(-seconds)
+  }
+
+  /// Returns the back-off for a clock that was moved back: it ends after the same wait.
+  func movedBack(by seconds: Double) -> BackOff { BackOff(self, movedBackBy: seconds) }
+
   /// Returns whether the back-off is still in force; `false` if the clock shows a time before the
   /// failure.
   package func isInForce(at now: Date) -> Bool {

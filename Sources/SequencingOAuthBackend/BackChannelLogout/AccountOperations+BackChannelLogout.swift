@@ -41,7 +41,7 @@ extension AuthorizationModule {
     // Anyone may send a text, so a text that cannot be a token must not cause a request to the
     // provider.
     let text = try SignedText.logoutToken.read(text)
-    let client = try await context.client(for: .strangers, needsKeys: true)
+    let client = try await context.client(for: .strangers, needs: .identity)
     let token = try await logoutToken(text, client)
     return try await uncancelled { () throws(SQOAuthError) in
       let mark = LogoutTokenMark(token, client)

@@ -18,7 +18,10 @@ public struct AccessTokenClaims: Sendable, Hashable {
   public let audience: [String]
   /// The client that the token was issued to (`client_id`).
   public let clientID: String?
-  /// The scopes of the token (`scope`), in the server's order; empty if they cannot be read.
+  /// The scopes of the token, in the server's order; empty if they cannot be read.
+  ///
+  /// They come from `scope`. If the token has no `scope`, they come from `scp`, the claim of Okta
+  /// and Microsoft Entra. Each of the two may be a text with spaces or a list of texts.
   public let scopes: [String]
   /// The moment when the token stops being valid (`exp`); `nil` if the server does not name it.
   public let expirationDate: Date?
@@ -39,6 +42,10 @@ public struct AccessTokenClaims: Sendable, Hashable {
   public let certificateThumbprint: String?
   /// All claims, including those that are also properties of this type.
   public let claims: [String: JSONValue]
+  /// When the user logged in (`auth_time`); `nil` if the claim is missing or cannot be read.
+  let loginDate: Date?
+  /// The allowed difference between the clocks of this service and of the server.
+  private let clockTolerance: Duration
 
   /// Throws if the token is not for this service.
   ///
@@ -95,8 +102,9 @@ public struct AccessTokenClaims: Sendable, Hashable {
   /// Throws unless the user's login is as strong and as recent as the request requires.
   ///
   /// If `acrValues` is not empty, it must contain the token's authentication context (`acr`). If
-  /// `maxAge` is given, the login (`auth_time`) must not be older. A token without a required claim
-  /// does not pass.
+  /// `maxAge` is given, the login (`auth_time`) must not be older, and it must not be in the future
+  /// by more than the clock tolerance of the ``AccessTokenValidator`` or the ``TokenIntrospector``.
+  /// A token does not pass if a required claim is missing or cannot be read.
   ///
   /// - Throws: `SQOAuthError.Code.insufficientUserAuthentication`; answer with ``AccessRefusal``,
   ///   so that the client knows which login to ask for.
@@ -108,8 +116,9 @@ public struct AccessTokenClaims: Sendable, Hashable {
     let isStrong = acrValues.isEmpty || context.map { acrValues.contains($0) } ?? false
     let isNew =
       maxAge.map { limit in
-        guard let login = claims["auth_time"]?.number else { return false }
-        return now.timeIntervalSince1970 - login <= limit.seconds
+        guard let loginDate else { return false }
+        let age = now.timeIntervalSince(loginDate)
+        return -clockTolerance.seconds <= age && age <= limit.seconds
       } ?? true
     guard isStrong, isNew else {
       throw SQOAuthError(
@@ -120,14 +129,19 @@ public struct AccessTokenClaims: Sendable, Hashable {
   }
 
   /// Reads the claims of an access token of any form; no claim is required.
-  init(_ reader: ClaimReader) throws(SQOAuthError) {
+  init(
+    _ reader: ClaimReader, clockTolerance: Duration = .seconds(60)
+  ) throws(SQOAuthError) {
     claims = reader.claims
+    self.clockTolerance = clockTolerance
     issuer = try reader.text("iss")
     subject = try reader.text("sub")
     audience = try reader.possibleAudience("aud") ?? []
     clientID = try reader.text("client_id")
-    // Some servers send an empty text for a token without scopes.
-    scopes = (claims.scope(ifMissing: nil) ?? "").words
+    // Some servers send an empty text for a token without scopes. If `scope` is there, `scp` does
+    // not count, because RFC 9068 and RFC 7662 define only `scope`.
+    scopes = (claims.scope(ifMissing: claims["scp"]?.scope) ?? "").words
+    loginDate = reader.ifReadable("auth_time", reader.date)
     expirationDate = try reader.date("exp")
     issueDate = try reader.date("iat")
     identifier = try reader.text("jti")

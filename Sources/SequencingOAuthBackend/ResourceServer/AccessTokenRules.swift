@@ -18,7 +18,7 @@ struct AccessTokenRules {
   /// Returns the claims if they follow all rules.
   func check(_ members: [String: JSONValue]) throws(SQOAuthError) -> AccessTokenClaims {
     let reader = ClaimReader(accessToken: members)
-    let claims = try AccessTokenClaims(reader)
+    let claims = try AccessTokenClaims(reader, clockTolerance: dates.clockTolerance)
     try checkParties(claims, reader)
     try dates.check(claims)
     switch profile {

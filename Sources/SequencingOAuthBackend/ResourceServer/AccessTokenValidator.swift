@@ -187,7 +187,7 @@ public struct AccessTokenValidator: Sendable {
   }
 
   private func signatures() async throws(SQOAuthError) -> IssuerSignatures {
-    let client = try await context.client(for: .strangers, needsKeys: true)
+    let client = try await context.client(for: .strangers, needs: .keys)
     return try IssuerSignatures(
       ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
   }

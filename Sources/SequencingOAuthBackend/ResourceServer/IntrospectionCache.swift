@@ -3,9 +3,8 @@ import SQFoundation
 
 /// A cache of recent introspection results, by the tokens' digests.
 ///
-/// It has two halves, a young and an old one. When the young half is full, it becomes the old half,
-/// and the results of the previous old half are dropped. A used result moves to the young half.
-/// This way, each call takes constant time.
+/// Anyone can send made-up tokens, so the results for tokens that are not active have a place of
+/// their own. They never replace the results for active tokens.
 final class IntrospectionCache: Sendable {
   private struct Entry: Sendable {
     let claims: AccessTokenClaims?
@@ -19,10 +18,62 @@ final class IntrospectionCache: Sendable {
     }
   }
 
+  /// A limited number of results.
+  ///
+  /// They are in two halves, a young and an old one. When the young half is full, it becomes the
+  /// old half, and the results of the previous old half are dropped. A used result moves to the
+  /// young half. This way, each call takes constant time.
+  private struct Results {
+    let half: Int
+    private var young: [Data: Entry] = [:]
+    private var old: [Data: Entry] = [:]
+
+    init(half: Int) { self.half = half }
+
+    mutating func use(_ digest: Data) -> Entry? {
+      if let entry = young[digest] { return entry }
+      guard let entry = old[digest] else { return nil }
+      keep(digest, entry)
+      return entry
+    }
+
+    mutating func keep(_ digest: Data, _ entry: Entry) {
+      if young.count >= half, young[digest] == nil {
+        old = young
+        young = [:]
+      }
+      young[digest] = entry
+    }
+
+    mutating func remove(_ digest: Data) {
+      young[digest] = nil
+      old[digest] = nil
+    }
+  }
+
   private struct State {
-    var young: [Data: Entry] = [:]
-    var old: [Data: Entry] = [:]
+    var active: Results
+    var inactive: Results
     var asked: [Data: Asked] = [:]
+
+    mutating func use(_ digest: Data) -> Entry? {
+      if let entry = active.use(digest) { return entry }
+      return inactive.use(digest)
+    }
+
+    mutating func keep(_ digest: Data, _ entry: Entry) {
+      remove(digest)
+      if entry.claims == nil {
+        inactive.keep(digest, entry)
+      } else {
+        active.keep(digest, entry)
+      }
+    }
+
+    mutating func remove(_ digest: Data) {
+      active.remove(digest)
+      inactive.remove(digest)
+    }
   }
 
   /// The running requests about one token.
@@ -38,12 +89,16 @@ final class IntrospectionCache: Sendable {
     fileprivate let forgets: Int
   }
 
-  private let half: Int
-  private let state = Locked(State())
+  private let keepsResults: Bool
+  private let state: Locked<State>
 
-  /// Creates a cache for at most `limit` results; with a limit below 2, it keeps none.
+  /// Creates a cache for at most `limit` results for active tokens, and for a tenth as many for
+  /// tokens that are not active; with a limit below 2, it keeps none.
   init(limit: Int) {
-    half = max(0, limit / 2)
+    let half = max(0, limit / 2)
+    keepsResults = half > 0
+    state = Locked(
+      State(active: Results(half: half), inactive: Results(half: max(1, half / 10))))
   }
 
   /// Returns the known result for a token: its claims, or `.some(nil)` if it is not active.
@@ -51,13 +106,11 @@ final class IntrospectionCache: Sendable {
   /// Returns `nil` if no result is known.
   func claims(of digest: Data, at now: Duration, _ date: Date) -> AccessTokenClaims?? {
     state.withLock { state in
-      guard let entry = state.young[digest] ?? state.old[digest] else { return nil }
+      guard let entry = state.use(digest) else { return nil }
       guard entry.counts(at: now, date) else {
-        state.young[digest] = nil
-        state.old[digest] = nil
+        state.remove(digest)
         return nil
       }
-      if state.young[digest] == nil { keep(digest, entry, &state) }
       return .some(entry.claims)
     }
   }
@@ -85,30 +138,18 @@ final class IntrospectionCache: Sendable {
   func keep(
     _ claims: AccessTokenClaims?, for question: Question, from now: Duration, for time: Duration
   ) {
-    guard time > .zero, half > 0 else { return }
+    guard time > .zero, keepsResults else { return }
     state.withLock { state in
       guard state.asked[question.digest]?.forgets == question.forgets else { return }
-      keep(question.digest, Entry(claims: claims, from: now, until: now + time), &state)
+      state.keep(question.digest, Entry(claims: claims, from: now, until: now + time))
     }
   }
 
   /// Forgets the result for a token, and ignores the results of its running requests.
   func forget(_ digest: Data) {
     state.withLock { state in
-      state.young[digest] = nil
-      state.old[digest] = nil
+      state.remove(digest)
       state.asked[digest]?.forgets += 1
     }
-  }
-
-  /// The number of results in the cache.
-  var count: Int { state.withLock { Set($0.young.keys).union($0.old.keys).count } }
-
-  private func keep(_ digest: Data, _ entry: Entry, _ state: inout State) {
-    if state.young.count >= half, state.young[digest] == nil {
-      state.old = state.young
-      state.young = [:]
-    }
-    state.young[digest] = entry
   }
 }

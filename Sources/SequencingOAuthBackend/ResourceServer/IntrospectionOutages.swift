@@ -28,6 +28,8 @@ struct IntrospectionOutages: Sendable {
 
   /// The failure that concerns every token.
   private var outage: Outage?
+  /// The digest of the first token whose request got no response, since the server last responded.
+  private var unanswered: Data?
   /// The failures that one token may have caused, by the token's digest.
   private var ofTokens = RecentValues<Data, Outage>(limit: 1000)
 
@@ -41,18 +43,27 @@ struct IntrospectionOutages: Sendable {
   /// Records that the server has responded.
   mutating func answered() {
     outage = nil
+    unanswered = nil
   }
 
   /// Records a failed request.
   ///
   /// Anyone may send a token that makes the server fail, and this must not affect requests about
-  /// other tokens. So only a failure that no token can cause counts for all tokens.
+  /// other tokens. So only a failure that no token can cause counts for all tokens. A firewall may
+  /// break the connection because of a token, so a request without a response counts for all only
+  /// if the requests about two tokens get none.
   mutating func note(_ error: SQOAuthError, for digest: Data, at now: Duration) {
+    if error.status != nil { unanswered = nil }
     // After any other error, the server works, so no pause is needed.
     guard error.isOutage || error.status == 401 else { return }
     let outage = Outage(error, at: now)
-    let concernsAll =
-      error.status == 401 || error.isOutage && [nil, 429, 502, 503, 504].contains(error.status)
+    let concernsAll: Bool
+    if let status = error.status {
+      concernsAll = [401, 429, 502, 503, 504].contains(status)
+    } else {
+      concernsAll = unanswered.map { $0 != digest } ?? false
+      unanswered = unanswered ?? digest
+    }
     if concernsAll {
       self.outage = outage
     } else {

@@ -37,7 +37,7 @@ struct IntrospectionRules {
     }
     guard isActive else { return nil }
     let reader = Self.reader(Self.said(members))
-    let claims = try AccessTokenClaims(reader)
+    let claims = try AccessTokenClaims(reader, clockTolerance: clockTolerance)
     try checkType(members)
     if let issuer, let found = claims.issuer {
       guard found == issuer else {

@@ -6,7 +6,7 @@ import SequencingOAuth
 /// - SeeAlso: RFC 6750, sections 2.1 and 3.1; RFC 9449, section 7.1
 struct ReceivedToken: Redacted {
   /// An authentication scheme in the `Authorization` field.
-  enum Scheme: String { case bearer, dpop }
+  enum Scheme: String, CaseIterable { case bearer, dpop }
 
   let scheme: Scheme
   let text: String
@@ -26,10 +26,13 @@ struct ReceivedToken: Redacted {
     let space = UInt8(ascii: " ")
     let end = field.utf8.firstIndex(of: space) ?? field.endIndex
     let name = field[..<end].asciiLowercased()
-    guard let scheme = Scheme(rawValue: name), schemes.contains(scheme) else {
+    // `init(rawValue:)` would compare Unicode forms, which takes long for a hostile name.
+    guard let scheme = Scheme.allCases.first(where: { $0.rawValue == name }),
+      schemes.contains(scheme)
+    else {
       throw SQOAuthError(.accessTokenMissing, Self.reason(name, schemes))
     }
-    let text = field[end...].drop { $0 == " " }
+    let text = Substring(field.utf8[end...].drop { $0 == space })
     // A framework may join two fields with a comma and a space. Such text is rejected, because a
     // token in this field contains no space (RFC 6750, section 2.1).
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {

@@ -43,7 +43,8 @@ public final class TokenIntrospector: Sendable {
   ///
   /// A result is cached for `cacheTime` from the start of its request, even if the token is not
   /// active. With zero or less, each call waits for a request that begins after the call. The cache
-  /// has at most `cacheLimit` results.
+  /// has at most `cacheLimit` results for active tokens. Results for other tokens have their own
+  /// place, for a tenth as many, so that made-up tokens do not replace the results for real ones.
   ///
   /// With `signatureAlgorithms`, the server must sign its responses with one of these algorithms. A
   /// response must not be older than the sum of `ClientConfiguration.timeout` and
@@ -102,10 +103,10 @@ public final class TokenIntrospector: Sendable {
   /// `token` is the text after `Bearer` in the request's `Authorization` field. If the result is
   /// `nil`, answer the request with status 401.
   ///
-  /// If the server cannot be reached, is overloaded or rejects the client (status 401), the
-  /// introspector sends no request for a second, or for as long as the server asks, up to 30 s.
-  /// During this pause, calls without a cached result throw the error of the last request. After
-  /// any other failure of the server, the pause applies only to the same token.
+  /// If the server is overloaded or rejects the client (status 401), or if requests about two tokens
+  /// get no response, the introspector sends no request for a second, or for as long as the server
+  /// asks, up to 30 s. During this pause, calls without a cached result throw the error of the last
+  /// request. After any other failure of the server, the pause applies only to the same token.
   ///
   /// A request takes at most `ClientConfiguration.timeout`. A cancelled call stops waiting, but its
   /// request continues, so that its result or the server's failure is known to later calls. At most
@@ -164,10 +165,11 @@ public final class TokenIntrospector: Sendable {
     let called = clock.steadyTime
     if let known = cache.claims(of: digest, at: called, clock.now) { return known }
     while true {
-      if let failure = outages.withLock({ $0.failure(for: digest, at: clock.steadyTime) }) {
-        throw failure
-      }
+      let now = clock.steadyTime
+      if let failure = outages.withLock({ $0.failure(for: digest, at: now) }) { throw failure }
+      let isOwn = Locked(false)
       let answer = try await questions.value(of: digest) { [self] () throws(SQOAuthError) in
+        isOwn.withLock { $0 = true }
         let question = cache.begin(digest)
         defer { cache.end(question) }
         let asked = clock.steadyTime
@@ -176,8 +178,9 @@ public final class TokenIntrospector: Sendable {
         return Answer(claims: claims, asked: asked)
       }
       guard let answer else { throw .waitCancelled }
-      // The shared request may have begun too long ago for this call.
-      if called <= answer.asked + cacheTime { return answer.claims }
+      // Another call's request may have begun too long ago for this call. A request of this call
+      // counts in any case, because an app's clock may have been set back meanwhile.
+      if isOwn.withLock(\.self) || called <= answer.asked + cacheTime { return answer.claims }
     }
   }
 
@@ -199,7 +202,8 @@ public final class TokenIntrospector: Sendable {
       outages.withLock { $0.answered() }
       return claims
     } catch {
-      outages.withLock { $0.note(error, for: digest, at: context.environment.clock.steadyTime) }
+      let now = context.environment.clock.steadyTime
+      outages.withLock { $0.note(error, for: digest, at: now) }
       throw error
     }
   }
@@ -218,7 +222,8 @@ public final class TokenIntrospector: Sendable {
 
   /// Returns the client with the server's metadata, which must name keys if responses are signed.
   private func client() async throws(SQOAuthError) -> RegisteredClient {
-    try await context.client(for: .strangers, needsKeys: signatureAlgorithms != nil)
+    try await context.client(
+      for: .strangers, needs: signatureAlgorithms == nil ? .endpoints : .keys)
   }
 
   /// Returns the verifier of signed responses; `nil` if responses need no signature.

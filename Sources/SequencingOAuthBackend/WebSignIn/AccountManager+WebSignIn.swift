@@ -50,7 +50,7 @@ extension AccountManager {
   /// The call checks the store before it sends the code, so that a failing store does not use up
   /// the code. If the store fails after that, the call tries for 10 s to store the token, and up to
   /// two minutes longer while another process changes the account. Cancelling the task does not end
-  /// the call.
+  /// the call. `AccountManager.flush()` waits for its end.
   ///
   /// - Returns: The account's module; its token is in the store.
   /// - Throws: `SQOAuthError`: `SQOAuthError.Code.stateMismatch` or
@@ -74,8 +74,11 @@ extension AccountManager {
       let finish = WebSignInFinish(manager: self, signIn: signIn, configuration: configuration)
       return try await environment.observing(.signIn(.webApplication)) {
         () throws(SQOAuthError) in
-        let (token, client) = try await finish.token(redirect: redirect, hasID: id != nil)
-        return try await finish.store(token, from: client, id: id.map { $0(token) })
+        // The end of the program must wait until the token is stored.
+        try await tokenRequests.tracking { () throws(SQOAuthError) in
+          let (token, client) = try await finish.token(redirect: redirect, hasID: id != nil)
+          return try await finish.store(token, from: client, id: id.map { $0(token) })
+        }
       }
     }
   }
@@ -110,8 +113,8 @@ extension AccountManager {
   ) async throws(SQOAuthError) -> WebCodeGrant {
     WebCodeGrant(
       client: try await ClientContext(.success(configuration), environment)
-        .client(for: .strangers, needsKeys: RegisteredClient.asksWho(scope)),
-      oneTimeValues: environment.sharedOneTimeValues)
+        .client(for: .strangers, needs: RegisteredClient.metadataNeeds(ofScope: scope)),
+      oneTimeValues: environment.sharedOneTimeValues, tokenRequests: tokenRequests)
   }
 }
 

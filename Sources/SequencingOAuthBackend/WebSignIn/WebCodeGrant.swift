@@ -9,6 +9,8 @@ struct WebCodeGrant: Sendable {
   let client: RegisteredClient
   /// The store that remembers finished sign-ins.
   let oneTimeValues: any OneTimeValues
+  /// The token requests that are under way.
+  let tokenRequests: TokenRequests
 
   /// Begins a sign-in; returns the URL for the user's browser, and the ``WebSignIn`` to keep.
   func begin(
@@ -34,8 +36,7 @@ struct WebCodeGrant: Sendable {
     try check(signIn)
     let response = try Self.response(in: redirect, to: signIn)
     let validator = try client.idTokenValidator(for: signIn.request.identity)
-    // The caller prevents cancellation, so no token of this request is ever abandoned.
-    return try await signIn.request.redeem(response, by: client, validator, AbandonedTokens()) {
+    return try await signIn.request.redeem(response, by: client, validator, tokenRequests) {
       () throws(SQOAuthError) in
       try await prepare()
       try await use(signIn)
@@ -50,11 +51,24 @@ struct WebCodeGrant: Sendable {
       throw SQOAuthError(
         .webSignInInvalid, "the sign-in was begun for another client or at another server")
     }
-    guard client.environment.clock.now < signIn.expirationDate else {
+    let now = client.environment.clock.now
+    guard now < end(of: signIn) else {
+      let began =
+        signIn.request.identity.requestDate
+        ?? signIn.expirationDate.addingTimeInterval(-configuration.signInTimeout.seconds)
       throw SQOAuthError(
         .timedOut,
-        "the user came back after the sign-in had expired; let the user sign in again")
+        "the user came back after the sign-in had expired: it began "
+          + "\(Int(now.timeIntervalSince(began).rounded())) s ago by this host's clock; let the user "
+          + "sign in again, and compare the clocks of the hosts if the user was faster")
     }
+  }
+
+  /// Returns when a sign-in ends on this host.
+  ///
+  /// It may have begun on another host, whose clock is behind this one.
+  private func end(of signIn: WebSignIn) -> Date {
+    signIn.expirationDate.addingTimeInterval(client.configuration.clockTolerance.seconds)
   }
 
   private static func response(
@@ -79,7 +93,7 @@ struct WebCodeGrant: Sendable {
   /// Marks the sign-in as finished; throws if it was already finished.
   private func use(_ signIn: WebSignIn) async throws(SQOAuthError) {
     let isFirst = try await oneTimeValues.use(
-      signIn.request.state, as: "web sign-in", until: signIn.expirationDate,
+      signIn.request.state, as: "web sign-in", until: end(of: signIn),
       at: client.environment.clock.now)
     guard isFirst else {
       throw SQOAuthError(

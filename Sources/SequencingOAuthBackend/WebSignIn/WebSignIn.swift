@@ -16,7 +16,8 @@ import SequencingOAuth
 public struct WebSignIn: Sendable, Hashable {
   /// The moment when the sign-in expires, in whole seconds.
   ///
-  /// It is `ClientConfiguration.signInTimeout` after the sign-in began.
+  /// It is `ClientConfiguration.signInTimeout` after the sign-in began. The clock of the host that
+  /// finishes the sign-in may be ahead by `ClientConfiguration.clockTolerance`.
   public let expirationDate: Date
   let request: CodeRequest
 

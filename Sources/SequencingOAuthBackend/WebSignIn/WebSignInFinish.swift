@@ -60,7 +60,13 @@ struct WebSignInFinish: Sendable {
       guard waits() else { throw error }
       try? await Task.sleep(for: .seconds(1))
     }
-    try await account.take(token, from: client, since: account.session.appEndCount)
+    do throws(SQOAuthError) {
+      try await account.take(token, from: client, since: account.session.appEndCount)
+    } catch {
+      // The app has ended the session meanwhile, so nobody will use the token.
+      manager.tokenRequests.revoke(token, of: client)
+      throw error
+    }
     if let error = await account.session.saveAgain(while: waits) { throw error }
   }
 

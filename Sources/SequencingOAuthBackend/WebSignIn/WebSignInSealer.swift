@@ -22,7 +22,8 @@ public struct WebSignInSealer: Sendable {
   ///
   /// Sign-ins are sealed with `key`, and opened with `key` or one of the `otherKeys`. To change the
   /// key, first add the new key to the other keys on all hosts. Then make it the `key` and move the
-  /// old key to the other keys. Remove the old key after `ClientConfiguration.signInTimeout`.
+  /// old key to the other keys. Remove the old key after `ClientConfiguration.signInTimeout` and
+  /// `ClientConfiguration.clockTolerance`.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` for a passphrase, because hosts would
   ///   derive different keys from it, and for a key that does not have 32 bytes; the error of a key

@@ -1,4 +1,5 @@
 import Dispatch
+import FoundationEssentials
 import Glibc
 import OAuthSandbox
 import SQBasics
@@ -111,6 +112,47 @@ import Testing
     #expect(try await busy.receive(until: "held").status == 200)
     await server.stop()
     withExtendedLifetime((idle, idler)) {}
+  }
+
+  /// The number of connections that a port has and that no program has accepted yet.
+  private static func waiting(at port: UInt16) throws -> Int? {
+    // The rows of listeners (state 0A) name it as the length of the receive queue.
+    let rows = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n")
+    let fields = rows.map { $0.split(separator: " ") }.first { fields in
+      guard fields.count > 4, fields[3] == "0A" else { return false }
+      return fields[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) } == port
+    }
+    return fields?[4].split(separator: ":").last.flatMap { Int($0, radix: 16) }
+  }
+
+  @Test func `a server serves the connections that it has accepted before it accepts all others`()
+    async throws
+  {
+    let barrier = Barrier()
+    let (port, waiting) = (OneShot<UInt16>(), OneShot<Int?>())
+    let server = try server(connections: 200) { request in
+      if request.path == "/hold" {
+        barrier.pass()
+      } else if let port = port.current {
+        waiting.resolve(try? Self.waiting(at: port))
+      }
+      return .text("served")
+    }
+    port.resolve(server.port)
+    let busy = try await LoopbackConnection(port: server.port)
+    try await busy.send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
+    await barrier.holds()
+    var others: [LoopbackConnection] = []
+    for _ in 0..<100 {
+      let other = try await LoopbackConnection(port: server.port)
+      try await other.send(get)
+      others.append(other)
+    }
+    #expect(try Self.waiting(at: server.port) == 100)
+    barrier.open()
+    for other in others { #expect(try await other.receive(until: "served").status == 200) }
+    #expect(waiting.current == 36)
+    await server.stop()
   }
 
   @Test func `settle returns only after every received request has reached its handler`()

@@ -5,14 +5,14 @@ public import SequencingOAuth
 /// A clock that stands still until a test advances it.
 public final class ManualClock: WallClock {
   private struct Sleeper {
-    /// The end of the sleep, by the date or by the steady time.
     let end: End
     let continuation: CheckedContinuation<Void, any Error>
   }
 
-  private enum End: Sendable {
-    case date(Date)
-    case steady(Duration)
+  /// The end of a sleep: a date, if any, or a steady time if that comes first.
+  private struct End {
+    var date: Date?
+    let steady: Duration
   }
 
   private struct State {
@@ -23,10 +23,7 @@ public final class ManualClock: WallClock {
     var watchers: [CheckedContinuation<Void, Never>] = []
 
     func isOver(_ end: End) -> Bool {
-      switch end {
-      case .date(let date): date <= now
-      case .steady(let time): time <= steady
-      }
+      end.steady <= steady || end.date.map { $0 <= now } ?? false
     }
 
     /// Removes and returns the tasks whose sleep is over.
@@ -87,17 +84,19 @@ public final class ManualClock: WallClock {
     }
   }
 
-  /// Sleeps until the clock is advanced to a date.
+  /// Sleeps until the clock is advanced to a date, or by the time that was left until that date.
   public func sleep(until date: Date) async throws {
-    try await sleep(until: .date(date))
+    try await sleep {
+      End(date: date, steady: $0.steady + .bounded(seconds: date.timeIntervalSince($0.now)))
+    }
   }
 
   /// Sleeps until the clock is advanced by a time.
   public func sleep(for duration: Duration) async throws {
-    try await sleep(until: .steady(steadyTime + duration))
+    try await sleep { End(steady: $0.steady + duration) }
   }
 
-  private func sleep(until end: End) async throws {
+  private func sleep(until end: @Sendable (State) -> End) async throws {
     let id = state.withLock { state in
       state.lastSleeper += 1
       return state.lastSleeper
@@ -106,6 +105,7 @@ public final class ManualClock: WallClock {
       try await withCheckedThrowingContinuation { continuation in
         let (isDue, watchers): (Bool, [CheckedContinuation<Void, Never>]) = state.withLock {
           state in
+          let end = end(state)
           if state.isOver(end) || Task.isCancelled { return (true, []) }
           state.sleepers[id] = Sleeper(end: end, continuation: continuation)
           defer { state.watchers = [] }

@@ -100,6 +100,23 @@ import Testing
     #expect(server.questions == 102)
   }
 
+  @Test func `made-up tokens do not replace the answers for active tokens`() async throws {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector(cacheLimit: 20)
+    let tokens = (0..<10).map { _ in server.token() }
+    for token in tokens { #expect(try await introspector.claims(of: token) != nil) }
+    for number in 0..<100 { _ = try await introspector.claims(of: "made-up-\(number)") }
+    #expect(server.questions == 110)
+    for token in tokens { #expect(try await introspector.claims(of: token) != nil) }
+    #expect(try await introspector.claims(of: "made-up-99") == nil)
+    #expect(server.questions == 110)
+    // A token that the server no longer reports as active moves to the other answers.
+    server.clock.advance(by: 30)
+    server.sandbox.misbehave(at: .introspection, .member("active", false))
+    for _ in 0..<2 { #expect(try await introspector.claims(of: tokens[0]) == nil) }
+    #expect(server.questions == 111)
+  }
+
   /// Creates a server that delays the answer to one introspection request until the gate is open.
   private static func holding() async throws -> (ResourceServerFixture, Gate) {
     let (server, gate) = (try await ResourceServerFixture(nil), Gate(isOpen: false))

@@ -39,7 +39,9 @@ import Testing
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector()
     server.sandbox.misbehave(at: .introspection, .cut(.beforeProcessing), times: .max)
-    await failure(.connectionFailed) { try await introspector.claims(of: server.token()) }
+    for _ in 0..<2 {
+      await failure(.connectionFailed) { try await introspector.claims(of: server.token()) }
+    }
     let questions = server.questions
     for _ in 0..<5 {
       await failure(.connectionFailed) { try await introspector.claims(of: server.token()) }
@@ -85,6 +87,44 @@ import Testing
     server.clock.advance(by: 1)
     #expect(try await introspector.claims(of: bad) != nil)
     #expect(server.questions == 3)
+  }
+
+  /// A firewall may break the connection of each request with a certain token.
+  @Test func `a token whose requests get no response does not block the other tokens`()
+    async throws
+  {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    let bad = server.token()
+    for _ in 0..<3 {
+      // The transport may repeat a request on a new connection.
+      server.sandbox.misbehave(at: .introspection, .cut(.beforeProcessing), times: .max)
+      for _ in 0..<3 {
+        await failure(.connectionFailed) { try await introspector.claims(of: bad) }
+      }
+      server.sandbox.behave()
+      let questions = server.questions
+      await failure(.connectionFailed) { try await introspector.claims(of: bad) }
+      #expect(server.questions == questions)
+      #expect(try await introspector.claims(of: server.token()) != nil)
+      server.clock.advance(by: 1)
+    }
+    #expect(try await introspector.claims(of: bad) != nil)
+  }
+
+  @Test func `a response between two requests that get none shows that the server works`()
+    async throws
+  {
+    let server = try await ResourceServerFixture(nil)
+    let introspector = try server.introspector()
+    for _ in 0..<2 {
+      server.sandbox.misbehave(at: .introspection, .cut(.beforeProcessing), times: .max)
+      await failure(.connectionFailed) { try await introspector.claims(of: server.token()) }
+      server.sandbox.behave()
+      server.sandbox.misbehave(at: .introspection, .status(400))
+      await failure { try await introspector.claims(of: server.token()) }
+    }
+    #expect(try await introspector.claims(of: server.token()) != nil)
   }
 
   @Test func `cached answers stay valid while the server fails`() async throws {

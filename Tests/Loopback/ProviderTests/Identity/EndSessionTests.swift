@@ -49,6 +49,83 @@ import Testing
     try await isSignedOut(party)
   }
 
+  /// The command of a browser may run until the user closes the browser.
+  @Test func `without a redirect URI, the logout ends before the user agent, and leaves it open`()
+    async throws
+  {
+    let party = try await OpenIDFixture(change: {
+      $0.postLogoutRedirectURI = nil
+      $0.signInTimeout = .seconds(30)
+    })
+    party.oauth.refreshesAutomatically = false
+    try await party.signIn()
+    let browser = Gate(isOpen: false)
+    party.oauth.environment.userAgent = CustomUserAgent { _, _ in await browser.opened() }
+    async let logout: Void = party.oauth.endSession()
+    try await browser.isHolding()
+    await party.fixture.clock.hasSleeper()
+    party.fixture.clock.advance(by: 5)
+    try await logout
+    try await isSignedOut(party)
+    #expect(browser.waiting == 1)
+    await party.fixture.clock.hasSleeper()
+    party.fixture.clock.advance(by: 25)
+    try await eventually("the time limit ends the user agent's task") { browser.waiting == 0 }
+  }
+
+  /// The closure `willUseTerminal` of a `SystemBrowser` may wait for the app's user.
+  @Test func `without a redirect URI, a logout whose terminal is never ready fails`()
+    async throws
+  {
+    let party = try await OpenIDFixture(change: {
+      $0.postLogoutRedirectURI = nil
+      $0.signInTimeout = .seconds(30)
+    })
+    party.oauth.refreshesAutomatically = false
+    try await party.signIn()
+    let terminal = Gate(isOpen: false)
+    party.oauth.environment.userAgent = CustomUserAgent { _, _ in
+      TerminalBrowserWait.current?.prepare()
+      await terminal.pass()
+    }
+    let logout = Task { await failure(.timedOut) { try await party.oauth.endSession() } }
+    try await terminal.isHolding()
+    for seconds in [5.0, 25] {
+      await party.fixture.clock.hasSleeper()
+      party.fixture.clock.advance(by: seconds)
+    }
+    #expect(await logout.value?.message.contains("willUseTerminal") == true)
+    terminal.open()
+    try await isSignedOut(party)
+  }
+
+  @Test func `without a redirect URI, the logout throws the user agent's error`() async throws {
+    let party = try await OpenIDFixture(change: { $0.postLogoutRedirectURI = nil })
+    party.oauth.refreshesAutomatically = false
+    try await party.signIn()
+    party.oauth.environment.userAgent = CustomUserAgent { url, _ in throw Failure(url: url) }
+    let error = await failure(.browserUnavailable) { try await party.oauth.endSession() }
+    #expect(error?.message.contains("no program opens http://127.0.0.1") == true)
+    try await isSignedOut(party)
+    try await eventually("no task waits for a time limit") { party.fixture.clock.sleepers == 0 }
+  }
+
+  @Test func `without a redirect URI, cancelling the logout cancels the user agent's task`()
+    async throws
+  {
+    let party = try await OpenIDFixture(change: { $0.postLogoutRedirectURI = nil })
+    party.oauth.refreshesAutomatically = false
+    try await party.signIn()
+    let browser = Gate(isOpen: false)
+    party.oauth.environment.userAgent = CustomUserAgent { _, _ in await browser.opened() }
+    let logout = Task { await failure(.cancelled) { try await party.oauth.endSession() } }
+    try await browser.isHolding()
+    logout.cancel()
+    _ = await logout.value
+    try await eventually("the user agent's task is cancelled") { browser.waiting == 0 }
+    try await isSignedOut(party)
+  }
+
   @Test func `without a logout endpoint, ending the session throws but removes the local tokens`()
     async throws
   {

@@ -268,6 +268,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `if the store cannot be read, a logout fails, and ends no other sign-in than the named one`(
+    namesNew: Bool
+  ) async throws {
+    let party = try await OpenIDFixture(.es256)
+    try await party.signIn()
+    let named = try await party.record("one")
+    let other = AccountRecord(
+      id: "one", clientID: named.clientID, issuer: named.issuer, session: "other",
+      token: SQToken(accessToken: "other", refreshToken: "O"))
+    let (old, new) = namesNew ? (other, named) : (named, other)
+    let store = ScriptedStore()
+    try await store.save(old)
+    let manager = AccountManager(store: store, environment: party.oauth.environment)
+    let module = try await manager.account(
+      #require(party.oauth.module.configuration), id: "one")
+    await store.memory.save(new)
+    let text = try party.logoutToken()
+    store.fails(toLoad: true)
+    await failure(.storeFailed) { try await module.handleLogoutToken(text) }
+    #expect(module.currentToken == (namesNew ? other.token : nil))
+    store.fails()
+    // The provider sends the token again.
+    #expect(try await module.handleLogoutToken(text).endedSession == namesNew)
+    #expect(module.currentToken == (namesNew ? nil : other.token))
+    #expect(await store.memory.load("one") == (namesNew ? nil : other))
+  }
+
   @Test func `a logout token ends the named sign-in although another client's replaced it`()
     async throws
   {

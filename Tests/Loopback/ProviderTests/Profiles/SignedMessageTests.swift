@@ -147,6 +147,25 @@ import Testing
     #expect(objects[0]["state"] == objects[1]["state"])
   }
 
+  /// The browser's request shows nothing of the server's clock, so no answer corrects its times.
+  @Test func `a signed request in the URL is not expired after this machine's clock is corrected`()
+    async throws
+  {
+    var fixture = try await ProfileFixture { options, _ in
+      options.requestObjectAlgorithms = [.es256]
+      options.requiresSignedRequests = true
+    }
+    fixture.register { _ in }
+    // This machine's clock is an hour ahead, which a refused assertion shows.
+    fixture.sandbox.advance(by: .seconds(-3600))
+    try await fixture.oauth.requestAccessTokenAsClient(scope: "demo")
+    #expect(fixture.tokenRequests.count == 2)
+    // The sandbox shares the clock, but its own time stays right.
+    fixture.base.clock.moveDate(by: -3600)
+    fixture.sandbox.advance(by: .seconds(3600))
+    #expect(try await fixture.oauth.signIn().idToken != nil)
+  }
+
   /// RFC 9101 protects the parameters, so no parameter of the app may replace the client's claims.
   @Test func `no parameter of the app replaces a claim of the request`() async throws {
     var fixture = try await fixture()

@@ -134,6 +134,47 @@ import Testing
     #expect(forbidden.isDisjoint(with: sent.keys))
   }
 
+  /// RFC 7592, section 2.2: the server deletes the members that an update leaves out.
+  @Test func `an update keeps what the server registered, and deletes what the app has dropped`()
+    async throws
+  {
+    var metadata = app
+    metadata.clientName = "An app"
+    metadata.additionalMembers = [
+      "logo_uri": "https://a.example/logo", "tos_uri": "https://a.example/terms",
+    ]
+    sandbox.misbehave(
+      at: .registration,
+      .members([
+        ("id_token_signed_response_alg", "ES256"), ("tenant", "t1"), ("policy_uri", ""),
+        ("sector_identifier_uri", .null), ("software_version", "2"),
+      ]))
+    let registration = try await registrar.register(metadata)
+    var changed = app
+    changed.clientName = nil
+    changed.additionalMembers = ["tos_uri": "https://b.example/terms", "tenant": .null]
+    _ = try await registrar.update(registration, to: changed)
+    let sent = try body(of: sandbox.requests(to: .clientConfiguration).last)
+    #expect(sent["id_token_signed_response_alg"] == "ES256" && sent["software_version"] == "2")
+    #expect(sent["tenant"] == .null && sent["tos_uri"] == "https://b.example/terms")
+    for name in ["logo_uri", "client_name", "policy_uri", "sector_identifier_uri"] {
+      #expect(sent[name] == nil, "\(name)")
+    }
+    // An older version of the SDK did not store which members the app had sent.
+    let json = try JSONSerialization.jsonObject(with: JSONEncoder().encode(registration))
+    var members = try #require(json as? [String: Any])
+    #expect(members.removeValue(forKey: "askedMembers") != nil)
+    let older = try JSONDecoder().decode(
+      ClientRegistration.self, from: JSONSerialization.data(withJSONObject: members))
+    _ = try await registrar.update(older, to: changed)
+    let next = try body(of: sandbox.requests(to: .clientConfiguration).last)
+    #expect(next["id_token_signed_response_alg"] == "ES256" && next["client_name"] == nil)
+  }
+
+  private func body(of request: SandboxRequest?) throws -> [String: JSONValue] {
+    try JSONDecoder().decode([String: JSONValue].self, from: try #require(request?.body))
+  }
+
   @Test func `an update to a public client removes the client secret`() async throws {
     var metadata = app
     metadata.clientAuthentication = .basic

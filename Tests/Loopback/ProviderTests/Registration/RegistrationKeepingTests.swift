@@ -357,8 +357,92 @@ import Testing
       atPath: folder.file("clients.sq.new"), withIntermediateDirectories: false)
     let file = FileRegistrationStore(path: folder.file("clients"))
     await failure(.storeFailed) { try await registrar.registration(of: app, in: file) }
-    #expect(methods() == ["POST", "DELETE", "POST", "DELETE"])
+    #expect(methods() == ["POST", "DELETE"], "the file is checked before the registration")
     #expect(sandbox.clients.map(\.id) == clients)
+  }
+
+  /// A store whose disk is full: it can be loaded, and saving fails a number of times.
+  private final class FullStore: RegistrationStore {
+    struct Full: Error {}
+
+    private let registrations: MemoryRegistrationStore
+    private let checks: Bool
+    private let failures: Locked<Int>
+
+    init(_ registrations: MemoryRegistrationStore, checks: Bool, failures: Int = .max) {
+      self.registrations = registrations
+      self.checks = checks
+      self.failures = Locked(failures)
+    }
+
+    func registration(at issuer: String) -> ClientRegistration? {
+      registrations.registration(at: issuer)
+    }
+
+    func checkSaving(at issuer: String) throws {
+      if checks { throw Full() }
+    }
+
+    func save(_ registration: ClientRegistration) throws {
+      let isFull = failures.withLock { failures in
+        failures -= 1
+        return failures >= 0
+      }
+      guard !isFull else { throw Full() }
+      registrations.save(registration)
+    }
+
+    func eraseRegistration(at issuer: String) { registrations.eraseRegistration(at: issuer) }
+  }
+
+  /// The answer may have a new secret and a new token, and the server gives them only once.
+  @Test func `no registration is read, updated or made while the store cannot save it`()
+    async throws
+  {
+    let full = FullStore(store, checks: true)
+    await failure(.storeFailed) { try await registrar.registration(of: app, in: full) }
+    #expect(methods().isEmpty)
+    let first = try await registrar.registration(of: app, in: store)
+    var options = RegistrationOptions()
+    options.verifies = true
+    // A client that works stays in use.
+    #expect(try await registrar.registration(of: app, in: full, options) == first)
+    var changed = app
+    changed.redirectURIs = ["com.example.app:/other"]
+    await failure(.storeFailed) { try await registrar.registration(of: changed, in: full) }
+    #expect(methods() == ["POST"])
+    #expect(try await registrar.registration(of: changed, in: store).clientID == first.clientID)
+  }
+
+  @Test(arguments: [(3, true), (.max, false)])
+  func `a renewed registration is saved again for half a minute if the store fails`(
+    failures: Int, isSaved: Bool
+  ) async throws {
+    let first = try await registrar.registration(of: app, in: store)
+    let clock = ManualClock(now: Date())
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    let registrar = ClientRegistrar(
+      issuer: sandbox.issuer.absoluteString, environment: environment)
+    sandbox.misbehave(
+      at: .clientConfiguration, .member("registration_access_token", "replaced"))
+    var changed = app
+    changed.redirectURIs = ["com.example.app:/other"]
+    let full = FullStore(store, checks: false, failures: failures)
+    let call = begin { [changed] in try await registrar.registration(of: changed, in: full) }
+    for _ in 0..<min(failures, 30) {
+      await clock.hasSleeper()
+      clock.advance(by: 1)
+    }
+    if isSaved {
+      #expect(try await call.value.redirectURIs == changed.redirectURIs)
+      let renewed = try #require(kept())
+      await failure(.invalidToken) { try await registrar.read(renewed) }
+      #expect(sandbox.requests.last?.header("authorization") == "Bearer replaced")
+    } else {
+      await failure(.storeFailed) { try await call.value }
+      #expect(kept() == first)
+    }
   }
 
   @Test func `if the store cannot be read, no client is registered`() async throws {

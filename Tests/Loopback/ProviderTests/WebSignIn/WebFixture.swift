@@ -39,10 +39,16 @@ struct WebFixture {
   ///
   /// All hosts share the store and the one-time values.
   func host(_ store: (any TokenStore)? = nil) -> AccountManager {
+    AccountManager(
+      store: store ?? self.store, environment: environment(oneTimeValues: oneTimeValues))
+  }
+
+  /// Creates the environment of one host.
+  func environment(oneTimeValues: any OneTimeValues) -> ClientEnvironment {
     var environment = ClientEnvironment()
     environment.clock = clock
     environment.oneTimeValues = oneTimeValues
-    return AccountManager(store: store ?? self.store, environment: environment)
+    return environment
   }
 
   /// Visits the sign-in page as a user's browser does, and returns the redirect.

@@ -76,6 +76,73 @@ import Testing
     #expect(await store.content(account.accountID) != nil)
   }
 
+  /// Begins to finish a sign-in in the account `a`, and waits until its token is being saved.
+  private func saving(
+    at host: AccountManager
+  ) async throws -> Task<AuthorizationModule, any Error> {
+    let (signIn, redirect) = try await answered()
+    let configuration = configuration
+    store.saving.close()
+    let finished = begin {
+      try await host.finishSignIn(signIn, redirect: redirect, configuration, id: { _ in "a" })
+    }
+    try await store.saving.isHolding()
+    return finished
+  }
+
+  @Test func `the manager's flush waits until the token of a web sign-in is stored`() async throws {
+    let host = fixture.host(store)
+    let finished = try await saving(at: host)
+    #expect(host.tokenRequests.hasRequests)
+    let end = begin { try await host.flush() }
+    store.saving.open()
+    try await end.value
+    let content = await store.content("a")
+    #expect(try await finished.value.currentToken.map(ScriptedStore.words) == content)
+    #expect(!host.tokenRequests.hasRequests)
+  }
+
+  @Test func `the manager's flush offers the token of a web sign-in to the store again`()
+    async throws
+  {
+    let (signIn, redirect) = try await answered()
+    let host = fixture.host(store)
+    _ = try await host.account(configuration, id: "a")
+    var finish = WebSignInFinish(manager: host, signIn: signIn, configuration: configuration)
+    finish.retryTime = .zero
+    let (token, client) = try await finish.token(redirect: redirect, hasID: true)
+    let gate = Gate(isOpen: false)
+    let stored = begin { [finish] in
+      try await host.tokenRequests.tracking { () throws(SQOAuthError) in
+        await gate.pass()
+        _ = try await finish.store(token, from: client, id: "a")
+      }
+    }
+    try await gate.isHolding()
+    let end = begin { try await host.flush() }
+    store.fails(toSave: true)
+    gate.open()
+    await failure(.storeFailed) { try await stored.value }
+    store.fails()
+    try await end.value
+    #expect(await store.content("a") == ScriptedStore.words(token))
+  }
+
+  @Test func `the tokens of a web sign-in are revoked if its user signs out meanwhile`()
+    async throws
+  {
+    let host = fixture.host(store)
+    let account = try await host.account(configuration, id: "a")
+    let finished = try await saving(at: host)
+    let signOut = begin { try await account.signOut() }
+    store.saving.open()
+    await failure(.cancelled) { try await finished.value }
+    try await signOut.value
+    try await host.flush()
+    #expect(fixture.sandbox.requests(to: .revocation).count == 2)
+    #expect(await store.content("a") == nil)
+  }
+
   @Test func `a second sign-in of the same user keeps the account's attributes`() async throws {
     let first = try await answered()
     let account = try await fixture.host()

@@ -135,6 +135,22 @@ import Testing
     #expect(await fixture.store.list().isEmpty)
   }
 
+  /// The time after the login is for consent, for example.
+  @Test func `a login after the request is not too old 200 s later, even with a max_age of zero`()
+    async throws
+  {
+    let fixture = try await WebFixture(changeSandbox: { $0.codeLifetime = .seconds(300) })
+    var options = SignInOptions()
+    options.maxAge = .zero
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration, with: options)
+    let kept = try JSONDecoder().decode(WebSignIn.self, from: JSONEncoder().encode(signIn))
+    let redirect = try await fixture.visit(url)
+    fixture.clock.advance(by: 200)
+    let account = try await fixture.host()
+      .finishSignIn(kept, redirect: redirect, fixture.configuration)
+    #expect(account.currentToken?.idToken?.subject == SandboxUser.alice.subject)
+  }
+
   @Test func `the app can choose the account ID, even without an ID token`() async throws {
     let fixture = try await WebFixture(scope: "demo")
     let host = fixture.host()
@@ -332,11 +348,27 @@ import Testing
     let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
     #expect(abs(signIn.expirationDate.timeIntervalSince(fixture.clock.now) - 100) <= 1)
     let redirect = try await fixture.visit(url)
-    fixture.clock.advance(by: 101)
-    await failure(.timedOut) {
+    fixture.clock.advance(by: 162)
+    let error = await failure(.timedOut) {
       try await fixture.host().finishSignIn(signIn, redirect: redirect, fixture.configuration)
     }
+    #expect(error?.message.contains(" s ago by this host's clock") == true)
     #expect(fixture.tokenRequests == 0)
+  }
+
+  @Test func `a host whose clock is ahead by less than the tolerance can finish a sign-in`()
+    async throws
+  {
+    let fixture = try await WebFixture { $0.signInTimeout = .seconds(100) }
+    let ends = NotedEnds()
+    let (url, signIn) = try await fixture.host().beginSignIn(fixture.configuration)
+    fixture.clock.advance(by: 159)
+    let redirect = try await fixture.visit(url)
+    let host = AccountManager(
+      store: fixture.store, environment: fixture.environment(oneTimeValues: ends))
+    let account = try await host.finishSignIn(signIn, redirect: redirect, fixture.configuration)
+    #expect(account.isAuthorized)
+    #expect(ends.noted == [signIn.expirationDate.addingTimeInterval(60)])
   }
 
   @Test func `a sign-in of another client or server is rejected`() async throws {
@@ -399,5 +431,17 @@ import Testing
     for secret in [signIn.request.state, signIn.request.verifier, signIn.request.identity.nonce] {
       #expect(!text.contains(try #require(secret)))
     }
+  }
+}
+
+/// A list of one-time values that notes until when each must be remembered.
+private final class NotedEnds: OneTimeValues {
+  private let ends = Locked<[Date]>([])
+
+  var noted: [Date] { ends.withLock(\.self) }
+
+  func isFirstUse(of value: String, until end: Date, at now: Date) -> Bool {
+    ends.withLock { $0.append(end) }
+    return true
   }
 }

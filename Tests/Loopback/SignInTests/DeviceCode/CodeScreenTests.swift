@@ -1,3 +1,4 @@
+import Dispatch
 import OAuthSandbox
 import SQBasics
 import SequencingOAuth
@@ -83,5 +84,20 @@ import Testing
     signIn.cancel()
     let error = await failure(.cancelled) { try await signIn.value }
     #expect(hasEnded.withLock(\.self) && error?.cause == nil && !fixture.oauth.isSigningIn)
+  }
+
+  @Test func `cancelling the sign-in ends it although the app's queue is still busy`() async throws
+  {
+    let fixture = try await DeviceFixture()
+    let (queue, work) = (DispatchQueue(label: "busy"), DispatchSemaphore(value: 0))
+    fixture.oauth.callbackQueue = queue
+    queue.async { work.wait() }
+    let signIn = Task { () async throws in try await fixture.signIn() }
+    try await eventually("the sign-in waits for its user") { fixture.clock.sleepers > 0 }
+    signIn.cancel()
+    try await eventually("the sign-in ends") { !fixture.oauth.isSigningIn }
+    work.signal()
+    await failure(.cancelled) { try await signIn.value }
+    #expect(fixture.shown.isEmpty && fixture.polls.isEmpty)
   }
 }

@@ -26,7 +26,7 @@ import Testing
     #expect(!fixture.oauth.isSigningIn)
     let request = try #require(fixture.sandbox.requests(to: .deviceAuthorization).last)
     #expect(request.form("scope") == "openid demo")
-    #expect(request.form("client_id") == (isConfidential ? nil : "sandbox-app"))
+    #expect(request.form("client_id") == (isConfidential ? "sandbox-service" : "sandbox-app"))
     #expect((request.header("authorization") != nil) == isConfidential)
     // A refresh shows that this session works like any other.
     #expect(try await fixture.oauth.refresh().accessToken != token.accessToken)
@@ -87,6 +87,20 @@ import Testing
     #expect(fixture.oauth.result.token == nil && !fixture.oauth.isSigningIn)
   }
 
+  @Test func `Microsoft's code for a denial is access_denied, and the response keeps it`()
+    async throws
+  {
+    let fixture = try await DeviceFixture(isConfidential: true)
+    let (signIn, _) = try await fixture.begin()
+    fixture.sandbox.misbehave(at: .token, .error("authorization_declined"))
+    try await fixture.passUntilNextPoll()
+    let error = await failure(.accessDenied) { try await signIn.value }
+    #expect(error?.response?.error.rawValue == "authorization_declined")
+    #expect(error?.status == 400 && error?.isCancellation == true)
+    // The refusal is not about the client's secret.
+    #expect(error?.message.contains("secret") == false, "\(error?.message ?? "")")
+  }
+
   @Test(arguments: [true, false])
   func `an expired code ends the sign-in`(serverKnowsFirst: Bool) async throws {
     let fixture = try await DeviceFixture { $0.deviceCodeLifetime = .seconds(12) }
@@ -109,15 +123,47 @@ import Testing
     async throws
   {
     let fixture = try await DeviceFixture { $0.deviceCodeLifetime = .seconds(12) }
-    fixture.sandbox.misbehave(at: .token, .status(500))
+    fixture.sandbox.misbehave(at: .token, .status(500), times: 2)
     let (signIn, _) = try await fixture.begin()
-    try await fixture.passUntilNextPoll()
+    for _ in 0..<2 { try await fixture.passUntilNextPoll() }
     try await eventually("the SDK waits") { fixture.clock.sleepers > 0 }
     fixture.clock.advance(by: 60)
     let error = await failure(.expiredToken) { try await signIn.value }
     #expect(
       error?.message.hasPrefix("the server did not say whether the user has signed in") == true)
     #expect(error?.message.contains("status 500") == true, "\(error?.message ?? "")")
+    #expect(error?.isCancellation == false, "the user may have been done")
+  }
+
+  @Test func `a code that the server says has expired during an outage is no cancellation`()
+    async throws
+  {
+    let fixture = try await DeviceFixture()
+    fixture.sandbox.misbehave(at: .token, .status(503))
+    let (signIn, _) = try await fixture.begin()
+    try await fixture.passUntilNextPoll()
+    fixture.sandbox.advance(by: .seconds(600))
+    try await fixture.passUntilNextPoll()
+    let error = await failure(.expiredToken) { try await signIn.value }
+    #expect(error?.response != nil && error?.isCancellation == false)
+  }
+
+  @Test(arguments: [(5, [5, 12]), (30, [12])])
+  func `the last poll is 2 s before the code expires, even with a long interval`(
+    interval: Int, times: [Int]
+  ) async throws {
+    let fixture = try await DeviceFixture {
+      $0.deviceCodeLifetime = .seconds(14)
+      $0.deviceInterval = .seconds(interval)
+    }
+    let (signIn, authorization) = try await fixture.begin()
+    let start = fixture.clock.now
+    var dates: [Date] = []
+    for _ in times.dropLast() { dates.append(try await fixture.passUntilNextPoll()) }
+    try await fixture.user(enters: authorization)
+    dates.append(try await fixture.passUntilNextPoll())
+    #expect(fixture.sandbox.isActive(try await signIn.value.accessToken))
+    #expect(dates.map { Int($0.timeIntervalSince(start).rounded()) } == times)
   }
 
   @Test(arguments: [
@@ -223,6 +269,18 @@ import Testing
     try await fixture.passUntilNextPoll()
     await failure(.idTokenMissing) { try await signIn.value }
     #expect(fixture.oauth.result.token == nil)
+  }
+
+  @Test func `a login after the request for a code is not too old at a late poll`() async throws {
+    let fixture = try await DeviceFixture(scope: "openid")
+    var options = SignInOptions()
+    options.maxAge = .zero
+    let signIn = Task { [options] () async throws in try await fixture.signIn(with: options) }
+    let authorization = try await eventually { fixture.shown.last }
+    try await fixture.user(enters: authorization)
+    fixture.sandbox.misbehave(at: .token, .tooManyRequests(retryAfter: 120))
+    for _ in 0..<2 { try await fixture.passUntilNextPoll() }
+    #expect(try await signIn.value.idToken?.subject == SandboxUser.alice.subject)
   }
 
   @Test func `the sign-in options become parameters of the request`() async throws {

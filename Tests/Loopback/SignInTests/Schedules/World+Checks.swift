@@ -44,10 +44,7 @@ extension World {
   var isRenewing: Bool { module.session.decide { $0.changeUnderWay != nil } }
 
   /// Whether the timer has something to do now.
-  var isDue: Bool {
-    let now = clock.now
-    return module.session.dueAt.map { $0 <= now } ?? false
-  }
+  var isDue: Bool { module.session.isDue }
 
   private var stuck: String {
     let session = module.session

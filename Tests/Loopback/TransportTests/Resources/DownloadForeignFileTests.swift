@@ -111,6 +111,19 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: fixture.info.path))
   }
 
+  /// A download that must not replace a file gives the complete file a second name, and then removes
+  /// the first one.
+  @Test func `a download succeeds if a process was killed while it moved the complete file`()
+    async throws
+  {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    #expect(link(fixture.partial.path, fixture.destination.path) == 0)
+    _ = try await fixture.download(server)
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    #expect(try fixture.names == ["file.bin"])
+  }
+
   @Test func `a download that must not replace a file works if no file exists`() async throws {
     let server = try RangeServer(content)
     _ = try await fixture.download(try server.request(), replacesFile: false)

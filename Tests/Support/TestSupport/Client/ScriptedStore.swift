@@ -19,6 +19,8 @@ final class ScriptedStore: SharedTokenStore, ReservingTokenStore {
   let loading = Gate()
   let saving = Gate()
   let erasing = Gate()
+  /// Holds a reservation after it was made, before the caller learns of it.
+  let reserving = Gate()
   private let state = Locked(State())
 
   /// Every call of `load`, `save` and `erase` that began, in order: `load`, `save T1 R1`, `erase`,
@@ -87,6 +89,7 @@ final class ScriptedStore: SharedTokenStore, ReservingTokenStore {
       return state.failsToReserve
     }
     if fails { throw Full() }
+    await reserving.pass()
     return AccountReservation()
   }
 

@@ -104,6 +104,11 @@ import Testing
       (["acr": "gold", "auth_time": 1_799_999_940], true),
       (["acr": "gold"], false), (["auth_time": 1_799_999_990], false), ([:], false),
       (["acr": ["gold"], "auth_time": "1799999990"], false),
+      // In the future, and not in seconds.
+      (["acr": "gold", "auth_time": 1_800_000_060], true),
+      (["acr": "gold", "auth_time": 1_800_000_061], false),
+      (["acr": "gold", "auth_time": 1_799_999_990_000], false),
+      (["acr": "gold", "auth_time": 1e300], false),
     ] as [([String: JSONValue], Bool)])
   func `a login must have a demanded acr value and be at most max_age old`(
     claims values: [String: JSONValue], isAccepted: Bool

@@ -1,4 +1,5 @@
 import Foundation
+import SQBasics
 import Testing
 
 @testable import SequencingOAuth
@@ -11,10 +12,10 @@ import Testing
   private let http = ScriptedTransport()
 
   private func introspector(
-    cacheTime: Duration, cacheLimit: Int = 10_000
+    cacheTime: Duration, cacheLimit: Int = 10_000, clock: (any WallClock)? = nil
   ) throws -> TokenIntrospector {
     var environment = ClientEnvironment()
-    environment.clock = clock
+    environment.clock = clock ?? self.clock
     environment.transport = http
     return TokenIntrospector(
       try ClientConfiguration(
@@ -73,6 +74,34 @@ import Testing
     }
     for _ in 0..<2 { #expect(try await introspector.claims(of: "token") != nil) }
     #expect(http.requests.count == 2)
+  }
+
+  /// An app's clock that is set back at each reading; its steady time follows the date.
+  private final class FallingClock: WallClock {
+    private let seconds = Locked(1_750_000_000.0)
+
+    var now: Date {
+      seconds.withLock { seconds in
+        seconds -= 1
+        return Date(timeIntervalSince1970: seconds)
+      }
+    }
+
+    func sleep(until date: Date) async throws {}
+  }
+
+  @Test func `a call uses the answer to its own request even if the clock is set back`()
+    async throws
+  {
+    let introspector = try introspector(cacheTime: .zero, clock: FallingClock())
+    http.answer { [weak http] request in
+      // Without this limit, a call that repeats its request would never end.
+      guard http?.requests.count == 1 else {
+        throw SQOAuthError(.connectionFailed, "too many requests")
+      }
+      return try await Self.answer(true)(request)
+    }
+    #expect(try await introspector.claims(of: "token") != nil)
   }
 
   @Test(arguments: [(14.0, 1), (16.0, 2)])

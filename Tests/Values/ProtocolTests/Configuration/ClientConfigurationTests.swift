@@ -65,6 +65,27 @@ import Testing
     #expect(try Self.make(secret: nil).clientSecret == nil)
   }
 
+  @Test(arguments: [ClientAuthentication.basic, .basicUnescaped])
+  func `an empty secret is sent if the app chooses Basic`(method: ClientAuthentication) throws {
+    let provider = Provider.endpoints(token: "https://id.example/token")
+    let configuration = try ClientConfiguration(
+      clientID: "id", clientSecret: "", provider: provider, clientAuthentication: method)
+    let credentials = ClientCredentials(
+      id: "id", secret: configuration.clientSecret,
+      authentication: try configuration.authentication(supported: nil))
+    let request = credentials.form(
+      [], to: try #require(URL(string: "https://id.example/token")), timeout: .seconds(1))
+    #expect(request.headers["Authorization"] == "Basic " + Data("id:".utf8).base64EncodedString())
+    let error = failure(.invalidConfiguration) {
+      try ClientConfiguration(clientID: "id", provider: provider, clientAuthentication: method)
+    }
+    #expect(error?.message.contains("it may be an empty text") == true)
+    failure(.invalidConfiguration) {
+      try ClientConfiguration(
+        clientID: "id", clientSecret: "", provider: provider, clientAuthentication: .post)
+    }
+  }
+
   @Test func `the scope stays as written, and an empty one counts as none`() throws {
     #expect(try Self.make(scope: "demo,external").scope == "demo,external")
     #expect(try Self.make(scope: "").scope == nil)

@@ -11,7 +11,7 @@ import Testing
   private let clock = ManualClock()
 
   private func discovery() -> Discovery {
-    Discovery(issuer: Self.issuer, timeout: .seconds(60), needsKeys: true, clock: clock)
+    Discovery(issuer: Self.issuer, timeout: .seconds(60), needs: .keys, clock: clock)
   }
 
   @Test(arguments: [SQOAuthError.Code.requestTimedOut, .connectionFailed, .tlsFailed])
@@ -35,6 +35,18 @@ import Testing
     }
     let found = try await discovery().fetch(with: http)
     #expect(found.metadata.tokenEndpoint.absoluteString == "https://id.example/token")
+    #expect(http.requests.count == 2)
+  }
+
+  @Test func `a search whose second request is cancelled has no result`() async throws {
+    let body = #"{"issuer":"\#(Self.issuer)","token_endpoint":"https://id.example/token"}"#
+    let http = ScriptedTransport { request in
+      guard request.url.path().contains("oauth-authorization-server") else {
+        throw CancellationError()
+      }
+      return try await ScriptedTransport.json(body)(request)
+    }
+    await failure(.cancelled) { try await discovery().fetch(with: http) }
     #expect(http.requests.count == 2)
   }
 

@@ -40,6 +40,8 @@ import Testing
     ("http://localhost/cb?a=b", "http://localhost:51004/cb?a=b"),
     ("http://127.0.0.1", "http://127.0.0.1:51004"),
     ("http://127.0.0.1/", "http://127.0.0.1:51004/"),
+    ("http://127.0.0.1:/cb", "http://127.0.0.1:51004/cb"),
+    ("HTTP://LocalHost/Cb?a=b", "HTTP://LocalHost:51004/Cb?a=b"),
   ])
   func `the listener's port is put into the redirect URI, and nothing else changes`(
     text: String, bound: String
@@ -48,8 +50,15 @@ import Testing
   }
 
   @Test func `a URI with a port is sent as it was registered`() throws {
-    for text in ["http://127.0.0.1:8080/cb?x=%2B", "http://[::1]:8080", "http://localhost:8080/"] {
-      #expect(try Self.loopback(text)?.uri(port: 8080) == text)
+    for text in [
+      "http://127.0.0.1:8080/cb?x=%2B", "http://[::1]:8080", "http://localhost:8080/",
+      "http://LOCALHOST:08080/cb", "HTTP://[::1]:08080/cb",
+    ] {
+      let redirect = try #require(try Self.loopback(text))
+      #expect(redirect.uri(port: 8080) == text)
+      #expect(ClientMetadata(redirectURIs: [text]).members["redirect_uris"] == [.string(text)])
+      let incoming = "\(redirect.base(port: 8080))?\(redirect.query.map { "\($0)&" } ?? "")code=c"
+      #expect(RedirectMatch.query(of: incoming, for: text).map(String.init) == "code=c")
     }
   }
 

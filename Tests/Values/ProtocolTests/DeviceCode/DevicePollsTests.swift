@@ -57,6 +57,7 @@ import Testing
     #expect(
       polls.pause(after: Self.answer("authorization_pending", status: status)) == .seconds(10))
     #expect(polls.pause(after: Self.answer("access_denied", status: status)) == nil)
+    #expect(polls.pause(after: Self.answer("authorization_declined", status: status)) == nil)
     #expect(polls.pause(after: Self.answer("expired_token", status: status)) == nil)
   }
 
@@ -70,6 +71,57 @@ import Testing
     var polls = DevicePolls(interval: .seconds(5))
     #expect(polls.pause(after: Self.answer(code, retryAfter: .seconds(70))) == .seconds(70))
     #expect(polls.pause(after: Self.answer(code, retryAfter: .seconds(1))) ?? .zero > .seconds(1))
+  }
+
+  // MARK: The end of the code's life
+
+  /// The interval is 5 s, so a further request fits in after a pause if 5 s are left then.
+  @Test(
+    arguments: [
+      (5, 20, 5), (5, 10, 5), (5, 9, 9), (5, 5, 5), (5, 4, nil), (5, 0, nil), (5, -1, nil),
+      (40, 50, 40), (40, 44, 44), (40, 7, 7),
+    ] as [(Int, Int, Int?)])
+  func `the last request comes at the end of the rest, and none sooner than the interval`(
+    pause: Int, rest: Int, expected: Int?
+  ) {
+    var polls = DevicePolls(interval: .seconds(5))
+    _ = polls.pause(after: Self.answer("authorization_pending"))
+    #expect(
+      polls.pause(.seconds(pause), within: .seconds(rest)) == expected.map { .seconds($0) })
+  }
+
+  @Test func `the first request comes at the end of the rest if the interval is longer`() {
+    let polls = DevicePolls(interval: .seconds(90))
+    #expect(polls.pause(.seconds(90), within: .seconds(58)) == .seconds(58))
+    #expect(polls.pause(.seconds(90), within: .seconds(-1)) == nil)
+  }
+
+  @Test func `no request is sent before the time that the server asks for`() {
+    var polls = DevicePolls(interval: .seconds(5))
+    let busy = Self.answer("temporarily_unavailable", status: 503, retryAfter: .seconds(70))
+    #expect(polls.pause(after: busy) == .seconds(70))
+    #expect(polls.pause(.seconds(70), within: .seconds(69)) == nil)
+    #expect(polls.pause(.seconds(70), within: .seconds(70)) == .seconds(70))
+  }
+
+  // MARK: The end of the sign-in
+
+  @Test(
+    arguments: [
+      ([], true), (["authorization_pending"], true), (["temporarily_unavailable"], false),
+      (["temporarily_unavailable", "slow_down"], true),
+      (["authorization_pending", "temporarily_unavailable"], false),
+    ] as [([String], Bool)])
+  func `an expired code is the user's cancellation only if the server answered until the end`(
+    answers: [String], isCancellation: Bool
+  ) {
+    var polls = DevicePolls(interval: .seconds(5))
+    for code in answers { _ = polls.pause(after: Self.answer(code, status: 503)) }
+    let expired = [SQOAuthError(.expiredToken, ""), Self.answer("expired_token")]
+    #expect(expired.allSatisfy { polls.ending($0).isCancellation == isCancellation })
+    let denials = ["access_denied", "authorization_declined"].map { polls.ending(Self.answer($0)) }
+    #expect(denials.allSatisfy { $0.code == .accessDenied && $0.isCancellation })
+    #expect(!polls.ending(Self.answer("invalid_grant")).isCancellation)
   }
 
   @Test(arguments: [

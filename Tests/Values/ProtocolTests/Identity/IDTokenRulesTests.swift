@@ -175,6 +175,27 @@ import Testing
     failure(code) { try check(changes, expectation) }
   }
 
+  /// The user needed 400 s for a consent, or the request comes from a host whose clock is ahead.
+  @Test(
+    arguments: [
+      (-400, 1_899_998_540, nil), (-400, 1_899_998_539, .idTokenAuthenticationDate),
+      (-400, 1_899_999_700, nil), (400, 1_899_998_940, nil),
+      (400, 1_899_998_939, .idTokenAuthenticationDate),
+      (-400, 1_900_000_060, nil), (-400, 1_900_000_061, .idTokenAuthenticationDate),
+      // Later than any other date, but a time in seconds.
+      (-400, 253_402_300_799, .idTokenAuthenticationDate),
+    ] as [(Double, Int64, SQOAuthError.Code?)])
+  func `the age of a login is measured at the request, and no login is in the future`(
+    requested: Double, time: Int64, code: SQOAuthError.Code?
+  ) throws {
+    var expectation = Self.expectation()
+    expectation.maximumAge = .seconds(1000)
+    expectation.requestDate = Self.now.addingTimeInterval(requested)
+    let changes: [String: JSONValue?] = ["auth_time": .integer(time)]
+    guard let code else { return try check(changes, expectation) }
+    failure(code) { try check(changes, expectation) }
+  }
+
   @Test(
     arguments: [
       (["acr": "silver"], nil), (["acr": "gold"], nil),

@@ -14,13 +14,14 @@ import Testing
   ]
 
   private func validated(
-    _ compactForm: String
+    _ compactForm: String, outage: SQOAuthError? = nil
   ) async throws -> Result<IDToken, SQOAuthError> {
-    let metadata = try ProviderMetadata(
+    var metadata = try ProviderMetadata(
       members: [
         "issuer": "https://id.example", "token_endpoint": "https://id.example/token",
         "jwks_uri": "https://id.example/keys",
       ], issuer: "https://id.example")
+    metadata.outage = outage.map(MetadataOutage.init)
     var environment = ClientEnvironment()
     environment.transport = ScriptedTransport { _ in
       throw SQOAuthError(.connectionFailed, "no key is needed")
@@ -60,6 +61,20 @@ import Testing
       return
     }
     #expect(flaw.code == code)
+  }
+
+  /// The list of algorithms that could not be read may have the ID token's.
+  @Test(arguments: [("ES256", true), ("HS256", false), ("none", false), ("RS999", false)])
+  func `an ID token is not judged by a list of algorithms that an outage kept from the client`(
+    algorithm: String, mayBeListed: Bool
+  ) async throws {
+    let token = try text([:], header: #"{"alg":"\#(algorithm)"}"#)
+    let outage = SQOAuthError(.serverError, "no document", status: 500)
+    if mayBeListed {
+      await failure(.serverError) { try await validated(token, outage: outage) }
+    } else {
+      #expect(try await validated(token, outage: outage).error?.code == .idTokenAlgorithm)
+    }
   }
 
   @Test(

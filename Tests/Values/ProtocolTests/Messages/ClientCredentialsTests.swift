@@ -82,6 +82,14 @@ import Testing
     #expect(text.contains("clientKey") == listed.contains("private_key_jwt"))
   }
 
+  @Test(arguments: [ClientAuthentication.basic, .basicUnescaped])
+  func `an invalid_client error says that the client's secret is empty`(
+    method: ClientAuthentication
+  ) throws {
+    let client = ClientCredentials(id: "c", secret: "", authentication: method)
+    #expect(try message(.invalidClient, client).contains("the client secret is empty"))
+  }
+
   @Test(arguments: [nil, [], ["client_secret_basic", "none"]])
   func `if the server may support Basic, an invalid_client error suggests client_secret_post`(
     listed: [String]?

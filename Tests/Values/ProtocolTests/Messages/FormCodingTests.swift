@@ -3,6 +3,7 @@ import Testing
 
 @testable import SQBasics
 @testable import SequencingOAuth
+@testable import TestSupport
 
 @Suite struct FormCodingTests {
   @Test func `the example of RFC 6749 appendix B is encoded and decoded as published`() {
@@ -87,5 +88,17 @@ import Testing
   ) {
     #expect(FormCoding.mend(text) == [.init("a", value, isExact: false), .init("b", "1")])
     #expect(FormCoding.mend(text.replacing("a=", with: "")).map(\.isExact) == [false, true])
+  }
+
+  /// A browser or a server may encode each mark; a program on the same machine need not.
+  @Test(arguments: [marks(31), FormCoding.encodeValue(marks(31))])
+  func `more than 30 combining marks in a row are a wrong encoding, and are separated`(run: String)
+  {
+    for (text, name, value) in [("a=\(run)", "a", marks(31)), ("\(run)=a", marks(31), "a")] {
+      #expect(FormCoding.decode(text) == nil)
+      let expected = FormCoding.Pair(name.streamSafe, value.streamSafe, isExact: false)
+      #expect(FormCoding.mend(text + "&b=1") == [expected, .init("b", "1")])
+    }
+    #expect(FormCoding.decode("a=\(marks(30))") == [.init("a", marks(30))])
   }
 }

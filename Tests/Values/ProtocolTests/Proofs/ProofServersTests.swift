@@ -9,6 +9,7 @@ import Testing
 @Suite struct ProofServersTests {
   private let servers = ProofServers()
   private let now = Date(timeIntervalSince1970: 1_750_000_000)
+  private let clock = ManualClock()
 
   private func server(
     _ origin: String = "https://api.example", _ role: ProofServers.Role = .resource
@@ -81,11 +82,33 @@ import Testing
   }
 
   @Test func `the date of a response is remembered for errors, and changes no proof`() throws {
-    #expect(servers.dateLead(of: try server()) == nil)
-    servers.note(["Date": now.addingTimeInterval(-3600).httpText], from: try server(), at: now)
-    servers.note([:], from: try server(), at: now)
-    #expect(servers.dateLead(of: try server()) == .seconds(3600))
-    #expect(servers.known(try server()).clockLead == 0)
+    #expect(servers.dateLead(of: try server(), by: clock) == nil)
+    servers.note(["Date": now.addingTimeInterval(-3600).httpText], from: try server(), by: clock)
+    servers.note([:], from: try server(), by: clock)
+    #expect(servers.dateLead(of: try server(), by: clock) == .seconds(3600))
+    #expect(servers.known(try server()).clockLead == nil)
+  }
+
+  @Test func `a clock difference is forgotten when this machine's date is set`() throws {
+    let fields: HeaderFields = ["Date": now.addingTimeInterval(-3600).httpText]
+    #expect(servers.learnTime(fields, from: try server(), by: clock))
+    servers.note(fields, from: try server(), by: clock)
+    clock.advance(by: 100_000)
+    #expect(try lead() == 3600)
+    #expect(servers.dateLead(of: try server(), by: clock) == .seconds(3600))
+    // Small steps are those of a time service.
+    clock.moveDate(by: -4)
+    #expect(try lead() == 3600)
+    clock.moveDate(by: -3596)
+    #expect(try lead() == nil)
+    #expect(servers.dateLead(of: try server(), by: clock) == nil)
+    // The same answer, which shows no difference now, changes nothing.
+    let right: HeaderFields = ["Date": clock.now.httpText]
+    #expect(!servers.learnTime(right, from: try server(), by: clock))
+  }
+
+  private func lead() throws -> Double? {
+    servers.known(try server()).clockLead?.seconds(at: clock.dateOffset)
   }
 
   @Test(arguments: [
@@ -139,14 +162,14 @@ import Testing
   ) throws {
     let date = now.addingTimeInterval(Double(seconds)).httpText
     let fields: HeaderFields = ["Date": date]
-    #expect(servers.learnTime(fields, from: try server(), at: now) == isCorrected)
-    #expect(servers.known(try server()).clockLead == (isCorrected ? -Double(seconds) : 0))
-    #expect(!servers.learnTime(fields, from: try server(), at: now))
+    #expect(servers.learnTime(fields, from: try server(), by: clock) == isCorrected)
+    #expect(try lead() == (isCorrected ? -Double(seconds) : nil))
+    #expect(!servers.learnTime(fields, from: try server(), by: clock))
   }
 
   @Test func `a response without a usable Date does not correct the clock`() throws {
     for fields: HeaderFields in [[:], ["Date": "yesterday"], ["Date": ""]] {
-      #expect(try !servers.learnTime(fields, from: server(), at: now))
+      #expect(try !servers.learnTime(fields, from: server(), by: clock))
     }
   }
 }

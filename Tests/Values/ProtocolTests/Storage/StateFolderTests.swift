@@ -13,6 +13,9 @@ import Testing
     (["HOME": "/h", "STATE_DIRECTORY": "/var/lib/x"], "/h/.local/state/app"),
     (["XDG_STATE_HOME": "/s", "STATE_DIRECTORY": "/var/lib/x"], "/s/app"),
     (["STATE_DIRECTORY": "/var/lib/x:/var/lib/y"], "/var/lib/x/app"),
+    // A combining character after a slash or a colon is a part of the next name.
+    (["HOME": "/\u{301}h"], "/\u{301}h/.local/state/app"),
+    (["STATE_DIRECTORY": "/x:\u{301}y"], "/x/app"),
   ])
   func `the folder follows the XDG specification, or else systemd's STATE_DIRECTORY`(
     environment: [String: String], path: String
@@ -20,7 +23,9 @@ import Testing
     #expect(try StateFolder.path(service: "app") { environment[$0] } == path)
   }
 
-  @Test(arguments: ["", ".", "..", "a/b", "/a", "../a", "a\u{0}b", ".hidden"])
+  @Test(arguments: [
+    "", ".", "..", "a/b", "/a", "../a", "a\u{0}b", ".hidden", "a/\u{301}b", ".\u{301}",
+  ])
   func `a service name that is empty, starts with a dot or contains a slash or NUL is rejected`(
     service: String
   ) {

@@ -25,7 +25,8 @@ import Testing
         now: Date(timeIntervalSince1970: 1_750_000_000), clockTolerance: .seconds(60))
     ).check(members)
     return "sub \(claims.subject ?? "-"); client \(claims.clientID ?? "-"); "
-      + "scopes \(claims.scopes); jti \(claims.identifier ?? "-")"
+      + "scopes \(claims.scopes); jti \(claims.identifier ?? "-"); "
+      + "login \(claims.loginDate.map { "\(Int($0.timeIntervalSince1970))" } ?? "-")"
   }
 
   private static let optional = ["sub", "client_id", "scope", "iat", "jti"]
@@ -34,8 +35,8 @@ import Testing
 
   static let rows: [SpellingRow] = [
     .missing(
-      .null, "`sub`, `client_id`, `scope`, `iat`, `jti`, `nbf`",
-      note: "RFC 9068 demands some of them", each(["null"], of: optional + ["nbf"])),
+      .null, "`sub`, `client_id`, `scope`, `iat`, `jti`, `nbf`, `auth_time`",
+      note: "RFC 9068 demands some of them", each(["null"], of: optional + ["nbf", "auth_time"])),
     .missing(.null, "`nonce`, `at_hash`, `c_hash`, `events`", each(["null"], of: foreign)),
     .refused(
       .null, "`iss`, `aud`, `exp`", .accessTokenInvalid, saying: ["has no \""],
@@ -47,12 +48,19 @@ import Testing
       each([#""""#], of: ["iss", "sub", "aud", "client_id", "jti", "exp", "iat"])
         + [with(["aud": "[]"])]),
     .read(
-      .kind, "`scope`", "scopes [];", note: "read as no scope", each(["5", "{}"], of: ["scope"])),
+      .kind, "`scope`", "scopes [];", note: "read as no scope",
+      each(["5", "{}"], of: ["scope"]) + [with(["scope": "5", "scp": #""admin""#])]),
+    .missing(
+      .kind, "`auth_time`", note: "a request that needs a recent login is refused then",
+      each([#""1749999990""#, "true"], of: ["auth_time"])),
     .refused(
       .kind, "the others", .accessTokenInvalid, saying: ["and not"],
       each(["true"], of: ["iss", "sub", "aud", "client_id", "jti", "exp", "iat", "nbf"])),
     .read(.list, "`aud` as a list", "sub alice;", [with(["aud": #"["api","other"]"#])]),
     .read(.list, "`scope` as a list", #"scopes ["a", "b"];"#, [with(["scope": #"["a","b"]"#])]),
+    .read(
+      .list, "`scp` in place of `scope`, as a list or a text", #"scopes ["a", "b"];"#,
+      [#"["a","b"]"#, #""a b""#].map { with(["scope": "null", "scp": $0]) }),
     .refused(
       .list, "`iss`, `sub`, `client_id`, `jti` as lists", .accessTokenInvalid,
       saying: ["is a list and not a text"],
@@ -67,6 +75,9 @@ import Testing
     .impossible(.contentType, "the token comes in a field of a request; `typ` is in its header"),
     .read(
       .more, "unknown claims", "sub alice;", [with(adding: #""x":[{"y":{}}],"roles":["admin"]"#)]),
+    .read(
+      .more, "`scp` beside `scope`", #"scopes ["a", "b"];"#, note: "`scope` counts",
+      each([#"["admin"]"#, #""admin""#], of: ["scp"])),
     .refused(
       .more, "`nonce`, `at_hash`, `c_hash`, `events`", .accessTokenInvalid,
       saying: ["claims of another type of token"], each([#""x""#, "{}"], of: foreign)),
@@ -80,11 +91,14 @@ import Testing
         with(["iss": #""https://ID.example""#]), with(["aud": #""API""#]),
       ]),
     .read(
-      .unneeded, "`name`, `auth_time`, `acr`, `amr`, `act`", "sub alice;",
-      each(["-1", "[]", #""""#], of: ["name", "auth_time", "acr", "amr", "act"])),
+      .unneeded, "`name`, `acr`, `amr`, `act`", "sub alice;",
+      each(["-1", "[]", #""""#], of: ["name", "acr", "amr", "act"])),
     .read(
       .number, "`exp` as `….0` or far away", "sub alice;",
       each(["1750000300.0", "99999999999"], of: ["exp"])),
+    .missing(
+      .number, "`auth_time`: negative, in milliseconds, huge",
+      each(["-1", "1750000000000", "1e300"], of: ["auth_time"])),
     .refused(
       .number, "`exp`, `iat`, `nbf`: negative, in milliseconds", .accessTokenInvalid,
       saying: ["is not a time in seconds"],

@@ -37,7 +37,8 @@ import Testing
     return
       "sub \(claims.subject ?? "-"); aud \(claims.audience); client \(claims.clientID ?? "-"); "
       + "scopes \(claims.scopes); iss \(claims.issuer ?? "-"); end \(end.map { "\(Int($0))" } ?? "-"); "
-      + "username \(claims.username ?? "-"); jti \(claims.identifier ?? "-")"
+      + "username \(claims.username ?? "-"); jti \(claims.identifier ?? "-"); "
+      + "login \(claims.loginDate.map { "\(Int($0.timeIntervalSince1970))" } ?? "-")"
   }
 
   private static let optional = [
@@ -58,8 +59,8 @@ import Testing
       each([#""""#], of: ["token_type", "token_use"])),
     .refused(.empty, "`active`", .invalidResponse, [with(["active": #""""#])]),
     .missing(
-      .kind, "`iat`, `jti`",
-      each(["true", "{}", #""2026-11-26T00:00:00Z""#], of: ["iat"])
+      .kind, "`iat`, `jti`, `auth_time`",
+      each(["true", "{}", #""2026-11-26T00:00:00Z""#], of: ["iat", "auth_time"])
         + each(["5", "{}"], of: ["jti"])),
     .read(
       .kind, "`scope`", "scopes [];", note: "read as no scope", each(["5", "{}"], of: ["scope"])),
@@ -76,6 +77,9 @@ import Testing
     .refused(.kind, "`token_type`", .unexpectedTokenType, each(["5", "{}"], of: ["token_type"])),
     .read(.list, "`aud` as a text", #"aud ["api"];"#, [with(["aud": #""api""#])]),
     .read(.list, "`scope` as a list", #"scopes ["a", "b"];"#, [with(["scope": #"["a","b"]"#])]),
+    .read(
+      .list, "`scp` in place of `scope`, as a list or a text", #"scopes ["a", "b"];"#,
+      [#"["a","b"]"#, #""a b""#].map { with(["scope": "null", "scp": $0]) }),
     .refused(
       .list, "`iss`, `sub`, `client_id` as lists", .invalidResponse,
       saying: ["is a list and not a text"],
@@ -102,6 +106,9 @@ import Testing
     .read(
       .more, "unknown members, also twice or nested", "sub alice;",
       [with(adding: #""x":1,"x":[{"y":{}}],"ext":{"active":false}"#)]),
+    .read(
+      .more, "`scp` beside `scope`", #"scopes ["a", "b"];"#, note: "`scope` counts",
+      each([#"["admin"]"#, #""admin""#], of: ["scp"])),
     .refused(
       .more, "`active`, `sub`, `aud`, `scope` and their like, twice with different values",
       .invalidResponse, saying: ["twice, with different values"],
@@ -109,7 +116,10 @@ import Testing
         with(adding: #""active":false"#), with(adding: #""sub":"bob""#),
         with(adding: #""aud":["other"]"#), with(adding: #""scope":"admin""#),
         with(adding: #""exp":9999999999"#),
-      ]),
+      ]
+        + ["scp", "acr", "auth_time", "act", "may_act", "authorization_details", "username"].map {
+          with(adding: #""\#($0)":"x","\#($0)":"y""#)
+        }),
     .refused(
       .letterCase, "names of members, as `Active`", .invalidResponse,
       [WireMessage(with().text.replacingOccurrences(of: "active", with: "Active"))]),
@@ -120,15 +130,16 @@ import Testing
       .letterCase, "letters of `iss`", .invalidResponse, saying: ["another issuer"],
       [with(["iss": #""https://ID.example""#])]),
     .read(
-      .unneeded, "`ext`, `act`, `cnf`, `auth_time`, `email`", "sub alice;",
-      each(["-1", "[]", #""""#], of: ["ext", "act", "cnf", "auth_time", "email"])),
+      .unneeded, "`ext`, `act`, `cnf`, `email`", "sub alice;",
+      each(["-1", "[]", #""""#], of: ["ext", "act", "cnf", "email"])),
     .elsewhere(
       .number, "`exp` that is zero", "m", "counts as missing", in: "IntrospectionRulesTests"),
     .read(
       .number, "`exp` as `….0` or far away", "sub alice;",
       each(["1750000300.0", "99999999999"], of: ["exp"])),
     .missing(
-      .number, "`iat`: negative, in milliseconds", each(["-1", "1750000000000"], of: ["iat"])),
+      .number, "`iat`, `auth_time`: negative, in milliseconds, huge",
+      each(["-1", "1750000000000", "1e300"], of: ["iat", "auth_time"])),
     .refused(
       .number, "`exp`, `nbf`: negative, in milliseconds", .invalidResponse,
       saying: ["is not a time in seconds"], each(["-1", "1750000000000"], of: ["exp", "nbf"])),

@@ -123,7 +123,11 @@ import Testing
         with(adding: #""issuer":"https://evil.example""#),
         with(adding: #""token_endpoint":"https://evil.example/t""#),
         with(adding: #""jwks_uri":"https://evil.example/k""#),
-      ]),
+        with(adding: #""mtls_endpoint_aliases":{},"mtls_endpoint_aliases":{"token_endpoint":"x"}"#),
+      ]
+        + OptionalEndpoint.allCases.map(\.rawValue).map { name in
+          with(adding: #""\#(name)":"https://id.example/x","\#(name)":"https://evil.example/x""#)
+        }),
     .refused(
       .letterCase, "names of members, as `Issuer`", .invalidResponse, saying: ["names no issuer"],
       [WireMessage(with().text.replacingOccurrences(of: #""issuer""#, with: #""Issuer""#))]),

@@ -127,6 +127,7 @@ import Testing
         with(adding: #""client_id":"x""#), with(adding: #""client_secret":"x""#),
         with(adding: #""redirect_uris":["https://evil.example"]"#),
         with(adding: #""registration_access_token":"x""#),
+        with(adding: #""jwks":{"keys":[]},"jwks":{"keys":[{}]}"#),
       ]),
     .refused(
       .letterCase, "names of members, as `Client_ID`", .invalidResponse,

@@ -42,6 +42,10 @@ import Testing
     .elsewhere(
       .encoding, "UTF-16, a byte order mark, invalid UTF-8, Base64 with padding", "x", "refused",
       in: "CompactJWSTests"),
+    .refused(
+      .encoding, "more than 30 combining marks in a row", .logoutTokenInvalid,
+      saying: ["30 combining marks"],
+      each(["\"\(marks(31))\""], of: ["alg", "kid", "typ"]) + [with(adding: "\"\(marks(31))\":1")]),
     .impossible(.contentType, "a header has no content type; `typ` is a member"),
     .read(
       .more, "`jku`, `jwk`, `x5c`, `x5u`, `cty` and unknown members", "kid k;",

@@ -99,6 +99,9 @@ import Testing
         with(["x": #""caf?""#]).replacing("?", by: [0xE9]), with(["x": #""\ud800""#]),
         with(["x": #""a?b""#]).replacing("?", by: [0x01]),
       ]),
+    .read(
+      .encoding, "more than 30 combining marks in a row, in a further member", "access C4N4RY-a;",
+      [with(["x": "\"\(marks(31))\""]), with(adding: "\"\(marks(31))\":1")]),
     .refused(
       .encoding, "UTF-16, with and without a byte order mark", .invalidResponse, saying: ["UTF-16"],
       [with().encoded(.utf16), with().encoded(.utf16LittleEndian), with().encoded(.utf16BigEndian)]),

@@ -91,6 +91,42 @@ import Testing
     #expect(party.fixture.oauth.currentToken == nil)
   }
 
+  /// The members of Okta's two documents, as its documentation shows them, shortened.
+  private static let oktaMembers =
+    #""issuer":"https://example.okta.com","authorization_endpoint":"https://example.okta.com/oauth2/v1/authorize","token_endpoint":"https://example.okta.com/oauth2/v1/token","registration_endpoint":"https://example.okta.com/oauth2/v1/clients","jwks_uri":"https://example.okta.com/oauth2/v1/keys","response_types_supported":["code","id_token","code id_token"],"response_modes_supported":["query","fragment","form_post","okta_post_message"],"grant_types_supported":["authorization_code","implicit","refresh_token","password"],"subject_types_supported":["public"],"scopes_supported":["openid","email","profile","address","phone","offline_access","groups"],"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","client_secret_jwt","private_key_jwt","none"],"claims_supported":["iss","ver","sub","aud","iat","exp","jti","auth_time","amr","idp","nonce","name"],"code_challenge_methods_supported":["S256"],"introspection_endpoint":"https://example.okta.com/oauth2/v1/introspect","introspection_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","none"],"revocation_endpoint":"https://example.okta.com/oauth2/v1/revoke","revocation_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","none"],"end_session_endpoint":"https://example.okta.com/oauth2/v1/logout","request_parameter_supported":true,"request_object_signing_alg_values_supported":["HS256","RS256","ES256"]"#
+
+  /// Only one of the two documents names the UserInfo endpoint and the algorithms of ID tokens.
+  @Test func `at Okta's own server the user's claims come from UserInfo`() async throws {
+    let root = "example.okta.com"
+    let party = try PlayedProvider { party in
+      let userInfo = #","userinfo_endpoint":"https://\#(root)/oauth2/v1/userinfo""#
+      let algorithms = #","id_token_signing_alg_values_supported":["RS256"]"#
+      return [
+        "GET \(root)/.well-known/oauth-authorization-server": ScriptedTransport.json(
+          "{\(Self.oktaMembers)}"),
+        "GET \(root)/.well-known/openid-configuration": ScriptedTransport.json(
+          "{\(Self.oktaMembers)\(userInfo)\(algorithms)}"),
+        "GET \(root)/oauth2/v1/keys": party.keys(),
+        "GET \(root)/oauth2/v1/userinfo": ScriptedTransport.json(
+          #"{"sub":"user","name":"Alice","updated_at":1311280970}"#),
+        "POST \(root)/oauth2/v1/token": party.tokens { _ in
+          let idToken = try await party.idToken(["iss": "https://example.okta.com"])
+          return
+            #"{"token_type":"Bearer","expires_in":3600,"access_token":"T","scope":"openid profile","id_token":"\#(idToken)"}"#
+        },
+      ]
+    }
+    try party.fixture.register(
+      secret: nil, scope: "openid profile",
+      provider: .okta(domain: root, authorizationServer: nil))
+    try await party.fixture.oauth.signIn()
+    #expect(try await party.fixture.oauth.userInfo().name == "Alice")
+    // The sign-in has read both documents, and nothing is asked again.
+    for name in ["oauth-authorization-server", "openid-configuration"] {
+      #expect(party.requests(to: "\(root)/.well-known/\(name)").count == 1)
+    }
+  }
+
   @Test func `metadata of Auth0 whose issuer has no trailing slash is rejected`() async throws {
     let place = Self.places[4]
     let party = try party((place.provider, "https://example.eu.auth0.com", place.root, true))

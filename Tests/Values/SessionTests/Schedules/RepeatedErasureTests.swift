@@ -88,6 +88,49 @@ import Testing
     #expect(await fixture.store.content() == "T1 R1")
   }
 
+  /// The calls of an app that read the store first.
+  static let calls: [(name: String, call: @Sendable (SQOAuth) async throws -> Void)] = [
+    ("token", { _ = try await $0.token() }),
+    ("requestAccess", { try await $0.requestAccess() }),
+    ("narrowedToken", { _ = try await $0.narrowedToken(scope: "demo") }),
+    ("restore", { try await $0.restore() }),
+  ]
+
+  @Test(arguments: calls)
+  func `a cancelled caller does not wait for a repeated erasure, which continues`(
+    name: String, call: @escaping @Sendable (SQOAuth) async throws -> Void
+  ) async throws {
+    await store(session: "first")
+    try await fixture.module.restore()
+    await signOutInVain()
+    fixture.store.loading.close()
+    let oauth = fixture.oauth
+    let caller = begin { try await call(oauth) }
+    try await fixture.store.loading.isHolding()
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    fixture.store.loading.open()
+    try await fixture.module.flush()
+    #expect(await fixture.store.content() == nil)
+  }
+
+  @Test func `a cancelled sign-in ends although the store repeats an erasure`() async throws {
+    await store(session: "first")
+    try await fixture.module.restore()
+    await signOutInVain()
+    fixture.store.loading.close()
+    let module = fixture.module
+    let caller = begin { try await module.signIn() }
+    try await fixture.store.loading.isHolding()
+    let signIn = try #require(module.signIns.underWay)
+    module.cancelSignIn()
+    #expect(await signIn.work.outcome.wait().error?.code == .cancelled)
+    await failure(.cancelled) { try await caller.value }
+    fixture.store.loading.open()
+    try await module.flush()
+    #expect(fixture.fixture.opened.isEmpty)
+  }
+
   /// A record without an identifier may be of the ended sign-in.
   @Test(arguments: ["first", nil])
   func `a token that another process got for the ended sign-in is erased`(session: String?)

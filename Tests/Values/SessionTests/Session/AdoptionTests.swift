@@ -110,6 +110,23 @@ import Testing
     #expect(await fixture.store.content() == "T1 R1")
   }
 
+  @Test func `a task that is cancelled before the store is read still completes the adoption`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    let store = CancellableStore()
+    fixture.oauth.environment.tokenStore = store
+    let (module, held) = (fixture.module, fixture.server.issue(at: fixture.clock.now))
+    let gate = Gate(isOpen: false)
+    let adoption = begin {
+      await gate.opened()
+      return try await module.adopt(held)
+    }
+    adoption.cancel()
+    #expect(try await adoption.value == held)
+    #expect(await store.memory.load("default")?.token == held)
+  }
+
   @Test func `without a registered client, adopt throws an error`() async throws {
     let oauth = SQOAuth()
     await failure(.notRegistered) {

@@ -1,3 +1,4 @@
+import Foundation
 import SequencingOAuth
 import Testing
 
@@ -115,6 +116,56 @@ import Testing
     store.fails()
     try await module.flush()
     #expect(await store.memory.load("default")?.attributes == ["name": "Alice"])
+  }
+
+  /// Returns a session that has not read its stored account, which has an earlier token.
+  private func unread() async throws -> SessionFixture {
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(
+      AccountRecord(
+        id: "default", clientID: "client", token: fixture.server.issue(at: fixture.clock.now - 60),
+        attributes: ["name": "Alice"]))
+    return fixture
+  }
+
+  @Test func `a grant that can be repeated keeps the attributes of a store that fails at first`()
+    async throws
+  {
+    let fixture = try await unread()
+    fixture.store.fails(toLoad: true)
+    await failure(.storeFailed) { try await fixture.module.requestAccessTokenAsClient() }
+    #expect(fixture.requests.isEmpty)
+    fixture.store.fails()
+    try await fixture.module.requestAccessTokenAsClient()
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(await fixture.store.memory.load("default")?.attributes == ["name": "Alice"])
+  }
+
+  @Test func `a store that cannot be read does not stop a grant if the app has set the attributes`()
+    async throws
+  {
+    let fixture = try await unread()
+    fixture.store.fails(toLoad: true)
+    fixture.module.attributes = ["name": "Bob"]
+    try await fixture.module.requestAccessTokenAsClient()
+    #expect(await fixture.store.memory.load("default")?.attributes == ["name": "Bob"])
+  }
+
+  @Test func `a damaged record does not stop a grant that the client can repeat`() async throws {
+    let fixture = try SessionFixture()
+    fixture.oauth.environment.tokenStore =
+      PartlyBrokenStore(["default"], fails: .toLoad(.storeDamaged))
+    #expect(try await fixture.module.requestAccessTokenAsClient().accessToken == "T1")
+  }
+
+  @Test func `a token that the app passes in gets the attributes of the stored account`()
+    async throws
+  {
+    let fixture = try await unread()
+    try await fixture.module.adopt(fixture.server.issue(at: fixture.clock.now))
+    #expect(await fixture.store.content() == "T2 R2")
+    #expect(await fixture.store.memory.load("default")?.attributes == ["name": "Alice"])
+    #expect(fixture.module.attributes == ["name": "Alice"])
   }
 
   @Test func `a flush of attributes does not make an invalidated token valid`() async throws {

@@ -68,6 +68,29 @@ import Testing
     #expect(fixture.requests.filter { $0 == "client_credentials" }.count == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `the time limit also applies while the store repeats the erasure of a signed-out user`(
+    isNarrowed: Bool
+  ) async throws {
+    let fixture = try await Self.fixture().restored()
+    let module = fixture.module
+    fixture.store.fails(toErase: true)
+    await failure(.storeFailed) { try await module.signOut() }
+    fixture.store.fails()
+    fixture.store.loading.close()
+    let error = await failure(.requestTimedOut) {
+      if isNarrowed {
+        _ = try await module.narrowedToken(scope: "demo")
+      } else {
+        _ = try await module.token()
+      }
+    }
+    #expect(error?.message.contains("has not finished earlier changes") == true)
+    fixture.store.loading.open()
+    try await module.flush()
+    #expect(await fixture.store.content() == nil)
+  }
+
   @Test func `a flush waits without a time limit`() async throws {
     let fixture = try await Self.fixture().restored()
     fixture.clock.advance(by: 3600)

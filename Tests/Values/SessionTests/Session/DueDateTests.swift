@@ -38,6 +38,20 @@ import Testing
     #expect(waits(of: waiting) == [10, 0])
   }
 
+  @Test func `a record from a clock that is ahead is recognized`() {
+    let now = Self.now
+    let record = record(lifetime: 3600)
+    // The token is due 3168 s after its issue, by the clock of the host that saved it.
+    #expect(record.ownDueDate == now + 3168)
+    for (age, isAhead) in [(3168.0, false), (3109, false), (3108, true), (0, true), (-9000, true)] {
+      #expect(record.isDated(after: now + age) == isAhead, "after \(age) s")
+    }
+    // A token that does not expire has only its issue date.
+    let endless = self.record(lifetime: nil)
+    #expect(endless.ownDueDate == nil)
+    #expect(!endless.isDated(after: now - 59) && endless.isDated(after: now - 60))
+  }
+
   @Test func `an account whose token does not expire needs no renewal`() {
     #expect(waits(of: record(lifetime: nil)) == [nil, nil])
   }

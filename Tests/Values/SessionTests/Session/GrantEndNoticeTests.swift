@@ -83,6 +83,24 @@ import Testing
     #expect(tell(at: 7000) == nil, "a program that slept past the end")
   }
 
+  @Test func `a date that jumps past the end and back does not prevent the event`() {
+    let (now, notice) = (Date(), Duration.seconds(86_400))
+    let fields: [String: JSONValue] = ["authorization_expires_in": 1000]
+    var state = state(fields, at: now)
+    state.tellEnd(at: now + 5000, notice: notice)
+    #expect(!state.hasEvents && state.dueAt(renews: false, notice: notice) == nil)
+    // The date is right again, and the token is renewed.
+    state.hold(
+      AccountRecord(
+        id: "a", clientID: "c", session: "s",
+        token: SQToken(
+          accessToken: "t2", refreshToken: "r", issueDate: now, additionalFields: fields)),
+      at: now + 10)
+    #expect(state.dueAt(renews: false, notice: notice) == now + 900)
+    state.tellEnd(at: now + 900, notice: notice)
+    #expect(state.nextEvent()?.word.hasPrefix("ends soon") == true)
+  }
+
   @Test func `if each response repeats the same end, the lifetime from the first response is kept`()
   {
     let now = Date()
@@ -115,6 +133,25 @@ import Testing
     #expect(await fixture.observer.words(1) == ["ends soon \(end)"])
     try await eventually { fixture.clock.sleepers == 0 }
     #expect(fixture.observer.words == ["ends soon \(end)"] && fixture.refreshes.isEmpty)
+  }
+
+  @Test(arguments: [-33_000.0, -86_400])
+  func `if the date was moved back, the end of the next token is announced at its own date`(
+    seconds: Double
+  ) async throws {
+    let fixture = try await SessionFixture().updating()
+    fixture.server.change { $0.more = #""authorization_expires_in":36000"# }
+    fixture.clock.moveDate(by: seconds)
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    let end = Int(fixture.clock.now.timeIntervalSince1970) + 36_000
+    await fixture.clock.hasSleeper()
+    fixture.server.always(ScriptedTransport.json("", status: 500))
+    fixture.clock.advance(by: 32_300)
+    #expect(await fixture.observer.words(2) == ["refreshed T2", "failed server_error"])
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 100)
+    try await eventually { fixture.observer.words.contains("ends soon \(end)") }
   }
 
   @Test func `for an account that was restored from a store, observers and streams get the notice`()

@@ -42,6 +42,43 @@ import Testing
     #expect(await fixture.store.content() == "T2 R2")
   }
 
+  /// Starts a refresh, and lets time pass while the store reserves space, as if the machine slept.
+  private func refresh(
+    _ fixture: SessionFixture, sleepingFor seconds: Double
+  ) async throws -> Task<SQToken, any Error> {
+    fixture.store.reserving.close()
+    let module = fixture.module
+    let refresh = begin { try await module.refresh() }
+    try await fixture.store.reserving.isHolding()
+    fixture.clock.advance(by: seconds)
+    fixture.store.reserving.open()
+    return refresh
+  }
+
+  /// Another host may take over the account 160 s after the reservation.
+  @Test(arguments: [(0.0, 100), (50, 100), (51, 99), (149, 1)])
+  func `a refresh request ends at most 150 s after the reservation began`(
+    seconds: Double, limit: Int
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    let refresh = try await refresh(fixture, sleepingFor: seconds)
+    #expect(try await refresh.value.accessToken == "T2")
+    #expect(fixture.fixture.http.requests.map(\.timeout) == [.seconds(limit)])
+  }
+
+  @Test(arguments: [150.0, 171, 86_400])
+  func `if the machine sleeps too long after the reservation, no refresh is sent`(seconds: Double)
+    async throws
+  {
+    let fixture = try await SessionFixture(lifetime: 1_000_000).restored()
+    let refresh = try await refresh(fixture, sleepingFor: seconds)
+    let error = await failure(.requestTimedOut) { try await refresh.value }
+    #expect(error?.message.contains("nothing was sent") == true)
+    #expect(fixture.requests.isEmpty && fixture.memory == "T1 R1")
+    fixture.clock.advance(by: 1)
+    #expect(try await fixture.module.refresh().accessToken == "T2")
+  }
+
   @Test(arguments: Trouble.allCases)
   func `with refreshesWithoutStore, a refresh is sent although the store has a problem`(
     trouble: Trouble

@@ -20,11 +20,12 @@ struct PagedAccountQueueTests {
 
   /// Saves an account with a token that the app got the given number of seconds ago.
   private func save(
-    _ id: String, lifetime: Double, age: Double = 0, accessToken: String = "a"
+    _ id: String, lifetime: Double, age: Double = 0, accessToken: String = "a",
+    client: String = "client"
   ) async {
     await store.save(
       AccountRecord(
-        id: id, clientID: "client", issuer: "https://id.example",
+        id: id, clientID: client, issuer: "https://id.example",
         token: SQToken(
           accessToken: accessToken, expirationDate: clock.now - age + lifetime, refreshToken: "r",
           issueDate: clock.now - age)))
@@ -82,6 +83,50 @@ struct PagedAccountQueueTests {
     // The account that was not postponed was taken for 120 s, and no result was reported for it.
     clock.advance(by: 110)
     #expect(try await take(queue).map(\.id) == accounts.suffix(1).map(\.id))
+  }
+
+  @Test(arguments: [-300.0, -32_400])
+  func `if the date is moved back, an account is due after its planned wait`(seconds: Double)
+    async throws
+  {
+    await save("1", lifetime: 3600)
+    let queue = PagedAccountQueue(store, clock)
+    #expect(try await take(queue).isEmpty)
+    clock.moveDate(by: seconds)
+    clock.advance(by: 3167)
+    #expect(try await take(queue).isEmpty)
+    clock.advance(by: 37)
+    let account = try #require(try await take(queue).first)
+    // The queue's date is the one on which the account was due.
+    let record = try account.record.get()
+    let age = account.date?.timeIntervalSince(try #require(record.token.issueDate))
+    #expect(try (3168...3205).contains(#require(age)))
+    // A postponement by a choice ends by the same date.
+    try await queue.postpone(account, by: .seconds(1000))
+    clock.advance(by: 999)
+    #expect(try await take(queue).isEmpty)
+    clock.advance(by: 1)
+    let later = try #require(try await take(queue).first?.date)
+    #expect(later == account.date?.addingTimeInterval(1000))
+  }
+
+  @Test func `the due accounts of several servers are taken in turns, and busy servers come last`()
+    async throws
+  {
+    for number in 1...6 { await save("slow \(number)", lifetime: 9, age: 100 - Double(number)) }
+    for number in 1...2 {
+      await save("fast \(number)", lifetime: 9, age: 20 - Double(number), client: "another")
+    }
+    let queue = PagedAccountQueue(store, clock)
+    let slow = ServerName(of: try #require(await store.load("slow 1")))
+    let fast = ServerName(of: try #require(await store.load("fast 1")))
+    func take(_ count: Int, _ busy: [ServerName] = []) async throws -> [String] {
+      try await queue.take(atMost: count, for: .seconds(120), busy: busy).accounts.map(\.id)
+    }
+    #expect(try await take(3) == ["slow 1", "fast 1", "slow 2"])
+    #expect(try await take(1, [fast, slow]) == ["fast 2"])
+    #expect(try await take(1, [fast, slow]) == ["slow 3"])
+    #expect(try await take(9) == ["slow 4", "slow 5", "slow 6"])
   }
 
   // Some servers answer with the same access token and a later date.

@@ -11,9 +11,12 @@ import Testing
 struct ReplacedSessionTests {
   /// Returns a session with an expired token, whose store has the token of another sign-in.
   private func replaced(
-    first: String? = "first", second: String? = "second"
+    first: String? = "first", second: String? = "second", readsIfCancelled: Bool = true
   ) async throws -> SessionFixture {
     let fixture = try SessionFixture()
+    if !readsIfCancelled {
+      fixture.oauth.environment.tokenStore = CancellableStore(memory: fixture.store.memory)
+    }
     await fixture.store.memory.save(Self.record(fixture.server.issue(at: fixture.clock.now), first))
     try await fixture.module.restore()
     fixture.clock.advance(by: 3600)
@@ -109,6 +112,21 @@ struct ReplacedSessionTests {
     #expect(await fixture.store.content() == nil)
   }
 
+  @Test func `if the store cannot be read, a revocation does not sign the new user out`()
+    async throws
+  {
+    let fixture = try await replaced()
+    try revoking(fixture)
+    fixture.store.fails(toLoad: true)
+    let error = await failure(.storeFailed) { try await fixture.module.revoke() }
+    #expect(error?.message.hasPrefix("the server has revoked the tokens, but the store") == true)
+    #expect(revoked(fixture) == ["R1", "T1"])
+    #expect(fixture.memory == nil)
+    fixture.store.fails()
+    #expect(try await fixture.module.token().accessToken == "T2")
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
   @Test func `a failed revocation of the previous user's tokens can be repeated`() async throws {
     let fixture = try await replaced()
     try revoking(fixture, status: 503)
@@ -173,6 +191,38 @@ struct ReplacedSessionTests {
     #expect(fixture.fixture.opened.isEmpty)
   }
 
+  @Test func `a cancelled logout does not sign another process's user out`() async throws {
+    let fixture = try await replaced(readsIfCancelled: false)
+    try revoking(fixture)
+    let (oauth, gate) = (fixture.oauth, Gate(isOpen: false))
+    let logout = begin {
+      await gate.opened()
+      try await oauth.endSession(revokesTokens: true)
+    }
+    logout.cancel()
+    let error = await failure(.sessionReplaced) { try await logout.value }
+    #expect((error?.cause as? SQOAuthError)?.code == .cancelled)
+    #expect(revoked(fixture).isEmpty && fixture.fixture.opened.isEmpty)
+    #expect(fixture.memory == "T2 R2")
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
+  @Test func `a revocation that is cancelled before the store is read sends nothing`()
+    async throws
+  {
+    let fixture = try await replaced(readsIfCancelled: false)
+    try revoking(fixture)
+    let (module, gate) = (fixture.module, Gate(isOpen: false))
+    let revocation = begin {
+      await gate.opened()
+      try await module.revoke()
+    }
+    revocation.cancel()
+    await failure(.cancelled) { try await revocation.value }
+    #expect(revoked(fixture).isEmpty && fixture.memory == "T1 R1")
+    #expect(await fixture.store.content() == "T2 R2")
+  }
+
   @Test func `a logout does not sign out a user who signs in during the revocation`() async throws {
     let fixture = try await SessionFixture().restored()
     let revoking = Gate(isOpen: false)
@@ -232,6 +282,20 @@ struct ReplacedSessionTests {
     #expect(try await fixture.module.token().accessToken == "T1")
     #expect(await fixture.observer.words(1) == ["replaced T1"])
     #expect(fixture.requests.isEmpty)
+  }
+
+  @Test func `if the store cannot be read, no user is asked to sign in again`() async throws {
+    let fixture = try SessionFixture()
+    let token = SQToken(
+      accessToken: "T0", expirationDate: fixture.clock.now.addingTimeInterval(3600))
+    await fixture.store.memory.save(Self.record(token, "first"))
+    try await fixture.module.restore()
+    fixture.clock.advance(by: 3600)
+    fixture.store.fails(toLoad: true)
+    let error = await failure(.storeFailed) { try await fixture.module.token() }
+    #expect(error?.requiresSignIn == false)
+    fixture.store.fails()
+    await failure(.notAuthorized) { try await fixture.module.token() }
   }
 
   /// The store has not saved the last token of the previous user.

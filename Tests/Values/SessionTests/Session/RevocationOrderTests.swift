@@ -59,12 +59,51 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
-  @Test func `if the store cannot be read, the tokens in memory are revoked`() async throws {
+  @Test func `if the store cannot be read, a revocation of the tokens in memory throws its error`()
+    async throws
+  {
     let fixture = try await SessionFixture().restored()
     fixture.store.fails(toLoad: true)
+    let revocation = revocation(of: fixture)
+    try await server.isHolding()
     server.open()
-    #expect(try await revocation(of: fixture).value == "T1 R1")
+    await failure(.storeFailed) { try await revocation.value }
     #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == "T1 R1")
+    fixture.store.fails()
+    #expect(try await !fixture.module.restore())
+    #expect(await fixture.store.content() == nil)
+  }
+
+  @Test func `if the store can be read again after a revocation, its newer tokens are revoked too`()
+    async throws
+  {
+    let fixture = try await SessionFixture().restored()
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    fixture.store.fails(toLoad: true)
+    let revocation = revocation(of: fixture)
+    try await server.isHolding()
+    fixture.store.fails()
+    server.open()
+    #expect(try await revocation.value == "T2 R2")
+    #expect(fixture.memory == nil)
+    #expect(await fixture.store.content() == nil)
+  }
+
+  /// The newer tokens of another process would stay valid at the server without a word.
+  @Test func `if only the erasure can read the store, a revocation throws the store's error too`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    let store = StutteringStore()
+    fixture.oauth.environment.tokenStore = store
+    await store.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    try await fixture.module.restore()
+    await store.failToLoad(2)
+    server.open()
+    await failure(.storeFailed) { try await revocation(of: fixture).value }
+    #expect(fixture.memory == nil)
+    #expect(await store.record == nil)
   }
 
   /// One token is in the store, and the app brings another one while the first is being loaded.
@@ -117,4 +156,25 @@ import Testing
     #expect(fixture.memory == "T2 R2" && server.waiting == 0)
     #expect(await fixture.store.content() == "T2 R2")
   }
+}
+
+/// A store that cannot be read some times.
+private actor StutteringStore: TokenStore {
+  private var failures = 0
+  private(set) var record: AccountRecord?
+
+  /// Makes the next calls of `load` fail.
+  func failToLoad(_ count: Int) { failures = count }
+
+  func load(_ id: String) throws -> AccountRecord? {
+    guard failures == 0 else {
+      failures -= 1
+      throw SQOAuthError(.storeFailed, "the store cannot be read")
+    }
+    return record
+  }
+
+  func save(_ record: AccountRecord) { self.record = record }
+  func erase(_ id: String) { record = nil }
+  func list() -> [String] { record.map { [$0.id] } ?? [] }
 }

@@ -12,6 +12,8 @@ struct SessionLeaseTests {
   final class LeasingStore: SharedTokenStore {
     struct State {
       var isFree = true
+      /// Whether the other session releases the lease right after the next request.
+      var isReleasedNext = false
       var asked = 0
       var given = 0
       var held = 0
@@ -19,13 +21,22 @@ struct SessionLeaseTests {
 
     /// Holds each request for the lease before it is answered.
     let answering = Gate()
+    /// Holds the second request too.
+    let answeringSecond = Gate()
     let state = Locked(State())
 
     func lease(_ id: String) async throws -> AccountLease? {
-      state.withLock { $0.asked += 1 }
+      let number = state.withLock { state in
+        state.asked += 1
+        return state.asked
+      }
+      if number == 2 { await answeringSecond.pass() }
       await answering.pass()
       let isMine = state.withLock { state in
-        guard state.isFree, state.held == 0 else { return false }
+        guard state.isFree, state.held == 0 else {
+          if state.isReleasedNext { state.isFree = true }
+          return false
+        }
         state.held = 1
         state.given += 1
         return true
@@ -88,6 +99,46 @@ struct SessionLeaseTests {
       #expect(try await waiter.value.get() == (isFree ? .zero : .seconds(5)))
       lease.release()
     }
+  }
+
+  /// For example, the machine slept, and the other session released the lease meanwhile.
+  @Test func `a lease that is free again when the limit has passed is acquired`() async throws {
+    let lease = SessionLease(accountID: "a")
+    store.state.withLock { ($0.isFree, $0.isReleasedNext) = (false, true) }
+    store.answering.close()
+    let waiter = Task { [store, environment] in await lease.acquire(from: store, environment) }
+    try await store.answering.isHolding()
+    clock.advance(by: 1000)
+    store.answering.open()
+    #expect(try await waiter.value.get() == .seconds(1000))
+    lease.release()
+  }
+
+  /// For example, a renewal waits for a slow store when the program ends and a save begins.
+  @Test func `a lease that a replaced wait acquires is the whole session's`() async throws {
+    let lease = SessionLease(accountID: "a")
+    let hurry = Gate(isOpen: false)
+    let hurrying = Task { await lease.hurrying { await hurry.pass() } }
+    try await hurry.isHolding()
+    store.answering.close()
+    store.answeringSecond.close()
+    let renewal = Task { [store, environment] in
+      await lease.acquire(from: store, environment, waits: false)
+    }
+    try await store.answering.isHolding()
+    let save = Task { [store, environment] in await lease.acquire(from: store, environment) }
+    try await store.answeringSecond.isHolding()
+    store.answering.open()
+    #expect(await renewal.value.error == nil)
+    #expect(store.state.withLock(\.held) == 1)
+    store.answeringSecond.open()
+    #expect(await save.value.error == nil)
+    #expect(store.state.withLock { $0.given == 1 && $0.held == 1 })
+    lease.release()
+    lease.release()
+    #expect(store.state.withLock(\.held) == 0)
+    hurry.open()
+    await hurrying.value
   }
 
   @Test func `the request for the lease is not repeated after its caller gave up`() async throws {

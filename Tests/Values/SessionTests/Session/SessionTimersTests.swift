@@ -19,9 +19,10 @@ import Testing
 
   /// Creates sessions in this order.
   ///
-  /// The session with number n is due in span n, counted from 0. Each span has 1000 s.
+  /// The session with number n is due in span n, counted from 0. Each span has 1000 s. After a
+  /// session in `moves`, the date is moved by that many seconds.
   func sessions(
-    _ order: [Int], clock: (any WallClock)? = nil
+    _ order: [Int], clock: (any WallClock)? = nil, moves: [Int: TimeInterval] = [:]
   ) async throws -> [Int: AuthorizationModule] {
     var environment = ClientEnvironment()
     environment.clock = clock ?? self.clock
@@ -44,6 +45,7 @@ import Testing
       try await module.restore()
       module.refreshesAutomatically = true
       modules[number] = module
+      if let seconds = moves[number] { self.clock.moveDate(by: seconds) }
     }
     return modules
   }
@@ -128,6 +130,29 @@ import Testing
     clock.advance(by: 1000)
     try await eventually { renewed.count >= 4 }
     #expect(renewed.last == 3)
+    withExtendedLifetime(modules) {}
+  }
+
+  @Test(arguments: [-300.0, -32_400])
+  func `if the date is moved back, each session is renewed after its planned wait`(seconds: Double)
+    async throws
+  {
+    let modules = try await sessions([2, 0, 3, 1])
+    clock.moveDate(by: seconds)
+    try await pass([0, 1, 2, 3])
+    withExtendedLifetime(modules) {}
+  }
+
+  @Test func `if the date is moved forward, the sessions that are due by it are renewed`()
+    async throws
+  {
+    let modules = try await sessions([1, 0, 6, 5], moves: [0: -100_000])
+    clock.moveDate(by: 105_500)
+    try await eventually { renewed.count >= 3 }
+    #expect(Set(renewed) == [0, 5, 6] && renewed.count == 3)
+    clock.moveDate(by: 1000)
+    try await eventually { renewed.count >= 4 }
+    #expect(renewed.last == 1)
     withExtendedLifetime(modules) {}
   }
 

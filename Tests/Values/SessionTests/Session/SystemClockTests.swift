@@ -19,6 +19,42 @@ import Testing
     #expect(clock.showsSystemTime && !FixedClock().showsSystemTime)
   }
 
+  /// The SDK holds no lock when it calls a clock.
+  @Test func `a clock may use the account while the SDK asks it`() {
+    final class AskingClock: WallClock {
+      let oauth: SQOAuth
+      init(_ oauth: SQOAuth) { self.oauth = oauth }
+      var now: Date { Date() }
+      var showsSystemTime: Bool { oauth.isAuthorized }
+      func sleep(until date: Date) async throws {}
+    }
+    let oauth = SQOAuth()
+    oauth.environment.clock = AskingClock(oauth)
+    #expect(!oauth.environment.clock.showsSystemTime)
+    oauth.environment.clock = SystemClock()
+  }
+
+  @Test func `a clock may use the account manager while the SDK asks it`() async throws {
+    final class AskingClock: WallClock {
+      /// It is set before any other thread uses the clock.
+      nonisolated(unsafe) weak var manager: AccountManager?
+      var now: Date { Date() }
+      var showsSystemTime: Bool { manager?.module(id: "a") != nil }
+      func sleep(until date: Date) async throws {}
+    }
+    let clock = AskingClock()
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    let manager = AccountManager(store: MemoryTokenStore(), environment: environment)
+    clock.manager = manager
+    let configuration = try ClientConfiguration(
+      clientID: "client", redirectURI: "com.example.app:/cb",
+      provider: .endpoints(
+        authorization: "https://id.example/authorize", token: "https://id.example/token"))
+    let module = try await manager.account(configuration, id: "a")
+    #expect(manager.module(id: "a") === module)
+  }
+
   @Test(arguments: [-1e9, -1, 0])
   func `a sleep until a past date returns at once`(seconds: TimeInterval) async throws {
     try await clock.sleep(until: clock.now + seconds)

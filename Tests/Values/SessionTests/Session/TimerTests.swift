@@ -145,6 +145,51 @@ import Testing
     #expect(fixture.refreshes == ["R1", "R2"] && fixture.clock.sleepers == 1)
   }
 
+  /// The token is still valid by the clock that was moved back by 300 s.
+  @Test(arguments: [-300.0, -32_400])
+  func `if the date is moved back, the timer refreshes after the planned wait`(seconds: Double)
+    async throws
+  {
+    let fixture = try await SessionFixture().updating()
+    fixture.clock.advance(by: 1800)
+    fixture.clock.moveDate(by: seconds)
+    fixture.clock.advance(by: 1367.9)
+    await fixture.clock.hasSleeper()
+    #expect(fixture.refreshes.isEmpty)
+    fixture.clock.advance(by: 36.1)
+    #expect(await fixture.observer.words(1) == ["refreshed T2"])
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 3204)
+    #expect(await fixture.observer.words(2).last == "refreshed T3")
+    await fixture.clock.hasSleeper()
+    #expect(fixture.refreshes == ["R1", "R2"] && fixture.clock.sleepers == 1)
+  }
+
+  @Test(arguments: [-300.0, -32_400])
+  func `if the date is moved back, a failed refresh is repeated only after its back-off`(
+    seconds: Double
+  ) async throws {
+    let fixture = try await SessionFixture().updating()
+    fixture.server.always(ScriptedTransport.json("", status: 500))
+    fixture.clock.moveDate(by: seconds)
+    fixture.clock.advance(by: 3204)
+    for (attempts, pause) in [(1, 1.0), (2, 2), (3, 4)] {
+      #expect(await fixture.observer.words(attempts).last == "failed server_error")
+      await fixture.clock.hasSleeper()
+      fixture.clock.advance(by: pause - 0.01)
+      await fixture.clock.hasSleeper()
+      #expect(fixture.refreshes.count == attempts)
+      fixture.clock.advance(by: 0.01)
+    }
+    #expect(await fixture.observer.words(4).count == 4)
+    // Another step back does not lengthen the pause.
+    fixture.server.always(nil)
+    await fixture.clock.hasSleeper()
+    fixture.clock.moveDate(by: seconds)
+    fixture.clock.advance(by: 8)
+    #expect(await fixture.observer.words(5).last == "refreshed T2")
+  }
+
   @Test(arguments: [3600, nil] as [Int?])
   func `the timer refreshes an invalidated token at once`(lifetime: Int?) async throws {
     let fixture = try await SessionFixture(lifetime: lifetime).restored().withTimer()

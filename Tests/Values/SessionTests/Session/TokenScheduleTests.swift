@@ -110,6 +110,23 @@ import Testing
     #expect(seconds(schedule.dueAt) == 0)
   }
 
+  @Test(
+    "if the clock is behind the issue date, the time until the refresh counts from now",
+    arguments: [
+      (0.0, 3204.0), (-60, 3204), (-61, 3143), (-32_400, -29_196),
+    ])
+  func clockBehind(knownAt moment: Double, due: Double) throws {
+    #expect(seconds(schedule(life: 3600, knownAt: moment).dueAt) == due)
+  }
+
+  @Test(arguments: [1e300, .infinity])
+  func `an extreme issue date gives a due date that fits a Duration`(seconds: Double) throws {
+    let token = SQToken(
+      accessToken: "T", expirationDate: Self.issued + 3600, issueDate: Self.issued + seconds)
+    let schedule = TokenSchedule(token, knownAt: Self.issued, isRenewable: true, jitter: 0)
+    #expect(schedule.dueAt == Self.issued)
+  }
+
   @Test func `an expired schedule is never usable or due`() {
     #expect(!TokenSchedule.expired.isUsable(at: Self.issued))
     #expect(TokenSchedule.expired.dueAt == nil)

@@ -118,6 +118,61 @@ import Testing
     #expect(urls == (isComplete ? Self.addresses : [Self.addresses[0]]))
   }
 
+  /// Returns the members of OpenID Connect in a document of the issuer.
+  private static func openIDMembers(_ name: String) -> String {
+    """
+    ,"jwks_uri":"https://id.example/\(name)-keys",
+    "userinfo_endpoint":"https://id.example/\(name)-user",
+    "id_token_signing_alg_values_supported":["ES256"]
+    """
+  }
+
+  typealias Lacking = (own: String, hasSecond: Bool, user: String?, algorithms: [String]?)
+
+  /// Members of a first document with keys, and what is known from both documents.
+  static let lacking: [Lacking] = [
+    ("", true, "second-user", ["ES256"]), ("", false, nil, nil),
+    (#","userinfo_endpoint":"""#, true, "second-user", ["ES256"]),
+    (#","id_token_signing_alg_values_supported":["PS256"]"#, true, "second-user", ["PS256"]),
+  ]
+
+  /// Okta's document of RFC 8414, for example, names the keys, and no UserInfo endpoint.
+  @Test(arguments: lacking.indices)
+  func `what identifies a user is read from the OpenID Connect metadata if the first one lacks it`(
+    index: Int
+  ) async throws {
+    let row = Self.lacking[index]
+    let documents = [
+      DiscoverySignInTests.document(#","jwks_uri":"https://id.example/first-keys""# + row.own), nil,
+      row.hasSecond ? DiscoverySignInTests.document(Self.openIDMembers("second")) : nil,
+    ]
+    let fixture = try OAuthFixture(
+      answer: { request in
+        let place = Self.addresses.firstIndex(of: request.url.absoluteString)
+        return place.flatMap { documents[$0] }.map { Self.page($0) } ?? WebResponse(status: 404)
+      }
+    ).register(scope: "openid", provider: .issuer(Self.issuer))
+    for _ in 0..<2 {
+      let metadata = try await fixture.oauth.module.providerMetadata()
+      #expect(metadata.jwksURI?.lastPathComponent == "first-keys")
+      #expect(metadata.userInfoEndpoint?.lastPathComponent == row.user)
+      #expect(metadata.idTokenAlgorithms == row.algorithms)
+    }
+    // That there is no second document is remembered too.
+    #expect(fixture.http.requests.map(\.url.absoluteString) == Self.addresses)
+  }
+
+  @Test func `an issuer whose first document has all of OpenID Connect gets one request`()
+    async throws
+  {
+    let document = DiscoverySignInTests.document(Self.openIDMembers("first"))
+    let fixture = try OAuthFixture(answer: { _ in Self.page(document) })
+      .register(scope: "openid", provider: .issuer(Self.issuer))
+    let metadata = try await fixture.oauth.module.providerMetadata()
+    #expect(metadata.userInfoEndpoint?.lastPathComponent == "first-user")
+    #expect(fixture.http.requests.count == 1)
+  }
+
   /// Returns a fixture whose issuer names its keys only in the last of its documents.
   private func splitDocuments(
     change: (inout ClientConfiguration) -> Void = { _ in }
@@ -162,7 +217,7 @@ import Testing
     _ = try? await call.run(fixture.oauth)
     let urls = fixture.http.requests.dropFirst().map(\.url.absoluteString)
     #expect(Array(urls.prefix(3)) == Self.addresses)
-    let client = try await fixture.oauth.module.context.client(needsKeys: true)
+    let client = try await fixture.oauth.module.context.client(needs: .identity)
     #expect(client.metadata.jwksURI?.absoluteString == "https://id.example/keys")
     let read = fixture.http.requests.filter { Self.addresses.contains($0.url.absoluteString) }
     #expect(read.count == 4, "the complete metadata is in memory now")

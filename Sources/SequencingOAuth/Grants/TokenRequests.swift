@@ -1,16 +1,18 @@
 import SQBasics
 
-/// The token requests whose callers were cancelled before they could use the token.
+/// The token requests that are under way, and the tokens that nobody will use.
 ///
-/// The server may already have issued tokens, and an authorization code or a device code can be
-/// used only once. So such a request continues, and its tokens are revoked. Otherwise they would
-/// stay valid although no caller has them. If a revocation would also end other tokens, it is worse
-/// than that, and none is sent.
-package final class AbandonedTokens: Sendable {
+/// If a caller is cancelled, the server may already have issued tokens, and an authorization code
+/// or a device code can be used only once. So the request continues, and its tokens are revoked.
+/// Otherwise they would stay valid although no caller has them. If a revocation would also end
+/// other tokens, it is worse than that, and none is sent.
+///
+/// A program that ends waits for the requests too, because their tokens would be lost.
+package final class TokenRequests: Sendable {
   private typealias Answer = Result<IssuedToken, SQOAuthError>
 
-  /// A value for each request, resolved when nothing is left to do: the token is revoked, or the
-  /// caller got it after all.
+  /// A value for each request, resolved when nothing is left to do: the request has failed, or its
+  /// token is in use, refused or revoked.
   private let ends = Locked<[ObjectIdentifier: OneShot<Void>]>([:])
 
   package init() {}
@@ -38,6 +40,8 @@ package final class AbandonedTokens: Sendable {
     use: (IssuedToken) async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     guard !Task.isCancelled else { throw cancellation }
+    // A flush that begins from now on must wait for this request.
+    let end = begin()
     let answer = OneShot<Answer>()
     Task {
       do throws(SQOAuthError) {
@@ -46,17 +50,12 @@ package final class AbandonedTokens: Sendable {
         answer.resolve(.failure(error))
       }
     }
-    let end = OneShot<Void>()
-    let result = await withTaskCancellationHandler { () -> Result<Value, SQOAuthError> in
-      do throws(SQOAuthError) {
-        guard let received = await answer.value() else { throw cancellation }
-        return .success(try await use(try received.get()))
-      } catch {
-        return .failure(error)
-      }
-    } onCancel: {
-      // A flush that begins right after the cancellation must wait for this request.
-      add(end)
+    let result: Result<Value, SQOAuthError>
+    do throws(SQOAuthError) {
+      guard let received = await answer.value() else { throw cancellation }
+      result = .success(try await use(try received.get()))
+    } catch {
+      result = .failure(error)
     }
     if case .failure(let error) = result, Task.isCancelled || error.code == .cancelled {
       revoke(answer, of: client, end)
@@ -66,23 +65,52 @@ package final class AbandonedTokens: Sendable {
     return try result.get()
   }
 
-  /// Waits until each request has its response and the tokens are revoked.
-  func flush() async {
-    while let end = ends.withLock({ $0.values.first }) { await end.wait() }
+  /// Runs work that gets a token and uses it after the request, for example stores it.
+  ///
+  /// ``flush()`` waits for the work as it waits for a request.
+  package func tracking<Value>(
+    _ work: () async throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    let end = begin()
+    defer { remove(end) }
+    return try await work()
+  }
+
+  /// Whether a token request or a revocation is under way.
+  package var hasRequests: Bool { ends.withLock { !$0.isEmpty } }
+
+  /// Waits until the requests that are under way have ended, and their tokens are stored or
+  /// revoked.
+  ///
+  /// The wait ends after ``ClientConfiguration/longestTimeout``, or if the caller is cancelled; the
+  /// requests continue.
+  ///
+  /// - Returns: Whether a request was under way.
+  package func flush() async -> Bool {
+    let end = ContinuousClock.now + ClientConfiguration.longestTimeout
+    var hasWaited = false
+    // The second round is for the revocations that the requests of the first one have begun. There
+    // is no third one, because a server that is not stopped yet begins requests all the time.
+    for _ in 1...2 {
+      for request in ends.withLock({ Array($0.values) }) {
+        hasWaited = true
+        _ = await request.wait(until: end)
+      }
+    }
+    return hasWaited
   }
 
   /// Revokes, in the background, a token that was issued but must not be used, unless other tokens
   /// would end too.
-  func revoke(_ token: SQToken, of client: RegisteredClient) {
+  package func revoke(_ token: SQToken, of client: RegisteredClient) {
     let answer = OneShot<Answer>()
     answer.resolve(.success(IssuedToken(token)))
-    revoke(answer, of: client, OneShot<Void>())
+    revoke(answer, of: client, begin())
   }
 
   private func revoke(
     _ answer: OneShot<Answer>, of client: RegisteredClient, _ end: OneShot<Void>
   ) {
-    add(end)
     Task {
       if case .success(let issued) = await answer.wait(),
         client.configuration.provider.revokesSingleTokens
@@ -94,8 +122,10 @@ package final class AbandonedTokens: Sendable {
     }
   }
 
-  private func add(_ end: OneShot<Void>) {
+  private func begin() -> OneShot<Void> {
+    let end = OneShot<Void>()
     ends.withLock { $0[ObjectIdentifier(end)] = end }
+    return end
   }
 
   private func remove(_ end: OneShot<Void>) {
