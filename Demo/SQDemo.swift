@@ -19,7 +19,13 @@ struct SQDemo {
   /// A normal exit would first free OpenSSL's tables, and the threads of an interrupted transfer
   /// may still read them.
   private static func end(_ status: ExitStatus) -> Never {
+    if ClosedOutput.isNoted, status != .notKept { StandardStreams.endByBrokenPipe() }
     _exit(status.rawValue)
+  }
+
+  private static func end(_ failure: Failure, _ console: Console) -> Never {
+    console.report(failure)
+    end(failure.status)
   }
 
   /// Returns the arguments without the program's own name.
@@ -63,8 +69,7 @@ struct SQDemo {
         end(.success)
       }
     } catch {
-      console.report(error)
-      end(error.status)
+      end(error, console)
     }
     dispatchMain()
   }
@@ -78,8 +83,7 @@ struct SQDemo {
       end(.success)
     } catch {
       await console.observer?.flush()
-      console.report(error)
-      end(error.status)
+      end(error, console)
     }
   }
 }

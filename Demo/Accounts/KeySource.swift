@@ -24,6 +24,11 @@ struct KeySource: Sendable {
 
   /// The path of the store; the store need not exist yet.
   let path: String
+  /// The paths of the files beside the store that have the store's key.
+  ///
+  /// They may exist before the store: a first sign-in registers the program before it saves an
+  /// account.
+  var companions: [String] = []
   /// The name of the store in questions to the user; `nil` to show the path instead.
   var name: String?
   /// The passphrase from the options or the environment; if there is one, it is the key.
@@ -42,7 +47,11 @@ struct KeySource: Sendable {
     if let passphrase { return .passphrase(passphrase) }
     if FileReading.isThere(keyPath) { return .file(keyPath) }
     let isNew =
-      if let isNewDatabase { try await isNewDatabase() } else { !FileReading.isThere(path) }
+      if let isNewDatabase {
+        try await isNewDatabase()
+      } else {
+        !([path] + companions).contains(where: FileReading.isThere)
+      }
     guard let prompt else {
       guard isNew else { throw needsPassphrase }
       return .file(keyPath)

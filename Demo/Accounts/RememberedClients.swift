@@ -1,10 +1,12 @@
+import SQBasics
 import SequencingOAuth
 
 /// The clients and servers of accounts, stored apart from their tokens.
 ///
 /// When a session ends, the account's record is erased, including the client and the server. This
 /// store remains, so that the account can be signed in again by its name. It is next to the store
-/// of the tokens and just as private, and its records contain no token and no secret.
+/// of the tokens and just as private, and its records contain no token and no secret. A change is
+/// completed even if a signal interrupts the command.
 struct RememberedClients: Sendable {
   private let store: any TokenStore
 
@@ -15,7 +17,9 @@ struct RememberedClients: Sendable {
   /// Stores how an account was signed in, and replaces the account's earlier record.
   func remember(_ id: String, _ clientID: String, _ client: KeptClient) async throws(Failure) {
     guard let record = client.record(id, clientID) else { return }
-    try await Failure.calling(store) { try await $0.save(record) }
+    try await uncancelled { () throws(Failure) in
+      try await Failure.calling(store) { try await $0.save(record) }
+    }
   }
 
   /// Loads how an account was signed in: a record without a token, or `nil` if there is none.
@@ -31,9 +35,11 @@ struct RememberedClients: Sendable {
   /// Removes the record of how an account was signed in, and returns `false` if there was none.
   @discardableResult
   func forget(_ id: String) async throws(Failure) -> Bool {
-    guard try await record(id) != nil else { return false }
-    try await Failure.calling(store) { try await $0.erase(id) }
-    return true
+    try await uncancelled { () throws(Failure) in
+      guard try await record(id) != nil else { return false }
+      try await Failure.calling(store) { try await $0.erase(id) }
+      return true
+    }
   }
 }
 

@@ -15,16 +15,8 @@ extension SQOAuth {
       failure = error
     }
     module.refreshesAutomatically = false
-    // After the first signal, the next one ends the program at once.
-    let advice = Task.isCancelled ? " Ctrl-C ends the program at once." : ""
-    let timer = Task {
-      try await Task.sleep(for: .seconds(1))
-      console.progress(
-        "Waiting for a refresh in progress, or for the store to save its token.\(advice)")
-    }
-    defer { timer.cancel() }
     do throws(SQOAuthError) {
-      try await module.flush()
+      try await console.tellingOfLastWait { () throws(SQOAuthError) in try await module.flush() }
     } catch {
       // If there is no token in memory, the session has ended, and the store could not erase its
       // account.
@@ -35,9 +27,35 @@ extension SQOAuth {
         console.report(erasure)
         throw failure
       }
-      if let failure, failure.code != error.code.rawValue { console.report(failure) }
-      throw Failure(notKept: error)
+      failure = console.failure(failure, notKept: error)
     }
     if let failure { throw failure }
+  }
+}
+
+extension Console {
+  /// Returns the failure of a command: that of its work or, if the newest token could not be stored,
+  /// the failure `not_kept`.
+  ///
+  /// In the second case it first reports the failure of the work, unless both have one reason.
+  func failure(_ work: Failure?, notKept error: SQOAuthError?) -> Failure? {
+    guard let error else { return work }
+    if let work, work.code != error.code.rawValue { report(work) }
+    return Failure(notKept: error)
+  }
+
+  /// Runs a command's last wait, for refreshes and for the store, and tells the user of it if it
+  /// takes longer than a second.
+  func tellingOfLastWait<Problem>(
+    _ wait: () async throws(Problem) -> Void
+  ) async throws(Problem) {
+    let timer = Task {
+      try await Task.sleep(for: .seconds(1))
+      // After the first signal, the next one ends the program at once.
+      let advice = Interrupts.signalHasArrived ? " Ctrl-C ends the program at once." : ""
+      progress("Waiting for a refresh in progress, or for the store to save its token.\(advice)")
+    }
+    defer { timer.cancel() }
+    try await wait()
   }
 }

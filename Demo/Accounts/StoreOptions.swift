@@ -93,25 +93,45 @@ extension StoreOptions {
         store, clients: FileTokenStore(path: Self.clients(of: path)), registrations: store,
         place: "the database \(path)")
     case .encrypted(let path):
-      let key = try await KeySource(path: path, passphrase: passphrase).find(console)
-      return OpenStore(
+      let key = try await KeySource(
+        path: path, companions: [Self.clients(of: path), Self.registrations(of: path).path],
+        passphrase: passphrase
+      ).find(console)
+      let opened = OpenStore(
         EncryptedFileTokenStore(path: path, key: key.storeKey),
         clients: EncryptedFileTokenStore(path: Self.clients(of: path), key: key.storeKey),
         registrations: Self.registrations(of: path, key.storeKey),
         place: "the encrypted file \(path)\(key.inWords)")
+      try await Self.checkKey(of: opened, at: path)
+      return opened
     case .encryptedSQLite(let path):
-      let key = try await KeySource(path: path, passphrase: passphrase).find(console)
+      let key = try await KeySource(
+        path: path, companions: [Self.clients(of: path)], passphrase: passphrase
+      ).find(console)
       let store = SQLiteTokenStore(path: path, key: key.storeKey)
-      return OpenStore(
+      let opened = OpenStore(
         store, clients: EncryptedFileTokenStore(path: Self.clients(of: path), key: key.storeKey),
         registrations: store,
         place: "the encrypted database \(path)\(key.inWords)")
+      try await Self.checkKey(of: opened, at: path)
+      return opened
     case .postgreSQL(let address):
       return try await open(address, console)
     case .keyring, nil:
       return try await Failure.translating { () throws(SQOAuthError) in
         try openDesktop(console)
       }
+    }
+  }
+
+  /// Fails if a store that does not exist yet would get another key than the files beside it.
+  private static func checkKey(of opened: OpenStore, at path: String) async throws(Failure) {
+    guard !FileReading.isThere(path) else { return }
+    _ = try await opened.clients?.record(AccountChoice.defaultID)
+    // A database keeps the registrations itself.
+    guard let registrations = opened.registrations as? FileRegistrationStore else { return }
+    try await Failure.translating { () throws(SQOAuthError) in
+      _ = try await registrations.registration(at: "")
     }
   }
 

@@ -33,7 +33,7 @@ struct Arguments: Sendable {
         wantsHelp = true
         return
       }
-      if word.hasPrefix("-"), word != "-" {
+      if word.utf8.first == UInt8(ascii: "-"), word.utf8.count > 1 {
         try read(word, &rest, options)
       } else {
         plain.append(word)
@@ -80,7 +80,8 @@ struct Arguments: Sendable {
     _ word: String, _ rest: inout ArraySlice<String>, _ options: [Option]
   ) throws(Failure) {
     // Messages repeat only the name: the value may be a secret.
-    let name = String(word.prefix { $0 != "=" })
+    // The word is read by bytes, because a "=" and a combining mark form one Character.
+    let name = String(Substring(word.utf8.prefix { $0 != UInt8(ascii: "=") }))
     try Secrets.refuseAsArgument(name)
     guard let option = options.first(where: { $0.isCalled(name) }) else {
       throw .usage(
@@ -90,8 +91,9 @@ struct Arguments: Sendable {
     guard option.repeats || values[option.name] == nil else {
       throw .usage("\(option.name) is given twice")
     }
+    let attached = word.utf8.dropFirst(name.utf8.count + 1)
     let value = try Self.value(
-      of: option, attached: name == word ? nil : String(word.dropFirst(name.count + 1)), &rest)
+      of: option, attached: name == word ? nil : String(Substring(attached)), &rest)
     values[option.name, default: []].append(value)
   }
 
@@ -102,7 +104,7 @@ struct Arguments: Sendable {
       guard attached == nil else { throw .usage("\(option.name) takes no value") }
       return ""
     }
-    if attached == nil, let next = rest.first, !next.hasPrefix("--") {
+    if attached == nil, let next = rest.first, !next.utf8.starts(with: "--".utf8) {
       rest.removeFirst()
       return try nonEmpty(next, option, placeholder)
     }

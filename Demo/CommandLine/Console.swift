@@ -28,19 +28,17 @@ struct Console: Sendable {
   /// Prints bytes unchanged or, on a terminal, without control characters.
   func content(_ bytes: [UInt8]) throws(Failure) {
     guard output.isTerminal else { return try write(bytes) }
-    let text = String(decoding: bytes, as: UTF8.self)
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-      .map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
-      .map { $0.map(\.onScreen).joined(separator: "\t") }
-    let shown = lines.joined(separator: "\n")
-    try write(Array((shown.isEmpty || shown.hasSuffix("\n") ? shown : shown + "\n").utf8))
+    try write(Array(String(decoding: bytes, as: UTF8.self).contentOnScreen.utf8))
   }
 
   private func write(_ bytes: [UInt8]) throws(Failure) {
     do throws(TextStream.WriteError) {
       try output.write(bytes)
     } catch {
-      throw Failure("output_failed", "standard output: \(error)", status: .notAuthorized)
+      if error.isOfClosedPipe { ClosedOutput.note() }
+      throw Failure(
+        "output_failed", "standard output: \(error)",
+        status: error.isOfClosedPipe ? .cancelled : .notAuthorized)
     }
   }
 
@@ -71,7 +69,10 @@ struct Console: Sendable {
   }
 
   /// Prints on standard error why the command failed.
+  ///
+  /// It prints nothing if the command was cancelled because no program reads standard output.
   func report(_ failure: Failure) {
+    guard !ClosedOutput.isNoted || failure.status != .cancelled else { return }
     let lines = failure.lines.map(\.abbreviated).joined(separator: "\n")
     try? errors.write(lines.linesOnScreen + "\n")
   }

@@ -81,7 +81,8 @@ struct Failure: Error, Equatable {
     case .wrongPassphrase:
       "Nothing was changed. 'sq-demo help stores' explains where the key comes from."
     case .storeDamaged:
-      "Nothing was changed. Restore a copy of the store, or name another place with --store."
+      "Nothing was changed. Restore a copy of the store, or name another place with --store. If "
+        + "only one account is damaged, 'sq-demo logout --account ID' erases it."
     case .storeTooNew:
       "Nothing was changed. Use the program that wrote the store, or another --store."
     case .storeFailed where error.message.contains("OPENSSL_CONF"):
@@ -165,11 +166,10 @@ struct Failure: Error, Equatable {
 
   /// Returns a copy of this failure without the token, in case a server's answer repeats it.
   func hiding(_ token: SQToken?) -> Failure {
+    let secrets = SentSecrets([token?.accessToken, token?.refreshToken].compactMap(\.self))
     var failure = self
-    for secret in [token?.accessToken, token?.refreshToken].compactMap(\.self) {
-      failure.message = failure.message.replacing(secret, with: "…")
-      failure.challenge = failure.challenge?.replacing(secret, with: "…")
-    }
+    failure.message = secrets.removed(from: message)
+    failure.challenge = challenge.map(secrets.removed)
     return failure
   }
 

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// A summary of an HTML page in one line: its heading.
 ///
 /// The page comes from a server and may be hostile, so each search takes only linear time.
@@ -39,7 +41,7 @@ struct HTMLSummary: Sendable {
   }
 
   private static func words(of markup: ArraySlice<UInt8>) -> String {
-    let words = String(decoding: markup.withoutTags, as: UTF8.self)
+    let words = String(streamSafe: markup.withoutTags)
       .split(whereSeparator: \.isWhitespace).joined(separator: " ")
       .replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&nbsp;", with: " ")
       .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&amp;", with: "&")

@@ -8,6 +8,6 @@ extension ShellWords {
         || "_-.,:/@%+=".unicodeScalars.contains($0)
     }
     guard !isPlain || word.isEmpty else { return word }
-    return "'" + word.replacing("'", with: #"'\''"#) + "'"
+    return "'" + word.replacingScalar("'", with: #"'\''"#) + "'"
   }
 }

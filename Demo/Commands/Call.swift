@@ -75,7 +75,14 @@ struct Call: Command {
       let http = try request.http(
         body: body, at: nil, answerLimit: account.signIn.answerLimit)
       switch try await access.send(http, console) {
-      case .answered(let response, let token): try show(response, to: http, token, console)
+      case .answered(let response, let token, let notKept):
+        var failure: Failure?
+        do throws(Failure) {
+          try show(response, to: http, token, console)
+        } catch {
+          failure = error
+        }
+        if let failure = console.failure(failure, notKept: notKept) { throw failure }
       case .undescribed(let reason):
         // The resource has no metadata (RFC 9728), so its authorization server is not known. The
         // user must name the account whose token the resource gets.

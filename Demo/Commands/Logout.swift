@@ -18,7 +18,8 @@ struct Logout: Command {
     other programs stay signed in; 'sq-demo revoke' makes the server revoke the tokens, too.
 
     You can also forget an account after its session has ended; until then 'sq-demo login
-    --account ID' signs it in again at its server.
+    --account ID' signs it in again at its server. If an account's record is damaged, the
+    command erases it only if --account names it.
 
     If there is no such account, the command says so, and the exit status is 0.
 
@@ -53,16 +54,36 @@ struct Logout: Command {
     let console = printsJSON ? console.reservingOutput : console
     if let everywhere, try await logOut(everywhere, console) { return }
     let opened = try await store.openIfThere(console)
-    guard let opened, let record = try await choice.record(in: opened) else {
+    guard let opened, let id = try await keptID(in: opened) else {
       return try await forgetSignedOut(in: opened, console)
     }
-    let oauth = Account.oauth(record.id, keptIn: opened, console)
-    try await Failure.translating { () throws(SQOAuthError) in try await oauth.signOut() }
-    try await opened.clients?.forget(record.id)
+    let oauth = Account.oauth(id, keptIn: opened, console)
+    try await Failure.translating { () throws(SQOAuthError) in
+      try await oauth.signOut()
+      // A database tells other hosts a moment after the erasure.
+      try await console.tellingOfLastWait { () throws(SQOAuthError) in
+        try await oauth.module.flush()
+      }
+    }
+    try await opened.clients?.forget(id)
     try report(
-      record.id, console,
-      record.id == AccountChoice.defaultID
-        ? "Signed out." : "Signed out of the account \"\(record.id.onScreen)\".")
+      id, console,
+      id == AccountChoice.defaultID
+        ? "Signed out." : "Signed out of the account \"\(id.onScreen)\".")
+  }
+
+  /// Returns the name of the account to erase, or `nil` if the store has no suitable account.
+  ///
+  /// An account that the command line names may also be damaged. Then no other command can use it.
+  private func keptID(in store: OpenStore) async throws(Failure) -> String? {
+    do throws(Failure) {
+      return try await choice.record(in: store)?.id
+    } catch {
+      guard let id = choice.id, error.code == SQOAuthError.Code.storeDamaged.rawValue else {
+        throw error
+      }
+      return id
+    }
   }
 
   /// Logs the user out at the provider and on this machine, and returns `false` if the account does
@@ -92,7 +113,9 @@ struct Logout: Command {
   /// Returns the failure of a logout, with a hint if the account was removed from this machine.
   private func explained(_ failure: Failure, of account: Account) async -> Failure {
     do {
-      guard try await account.store.store.load(account.id) == nil else { return failure }
+      // A signal may have interrupted the logout, and the store reads nothing for a cancelled task.
+      let kept = try await uncancelled { try await account.store.store.load(account.id) }
+      guard kept == nil else { return failure }
       return failure.withHint("The account is forgotten on this machine nevertheless.")
     } catch {
       return failure

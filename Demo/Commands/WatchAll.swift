@@ -29,14 +29,15 @@ struct WatchAll: Sendable {
       return configuration
     }
     var failure: Failure?
-    for await event in keeper.events() where failure == nil {
+    for await event in keeper.events() {
       do throws(Failure) {
         try report(event, console)
       } catch {
         failure = error
+        break
       }
     }
-    await keeper.stop()
+    await console.tellingOfLastWait { await keeper.stop() }
     if let failure { throw failure }
     if console.output.isTerminal, !printsJSON { try console.result("") }
     console.progress(Self.summary(keeper.totals, unusable: unusable.withLock(\.count)))

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// The completion script for fish.
 struct FishScript {
   let table: ShellTable
@@ -55,6 +57,6 @@ struct FishScript {
   }
 
   private func quote(_ text: String) -> String {
-    "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+    "'" + text.replacingScalar("\\", with: "\\\\").replacingScalar("'", with: "\\'") + "'"
   }
 }

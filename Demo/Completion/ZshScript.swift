@@ -1,3 +1,5 @@
+import SQBasics
+
 /// The completion script for zsh.
 struct ZshScript {
   let table: ShellTable
@@ -71,6 +73,6 @@ struct ZshScript {
   }
 
   private func quote(_ word: String) -> String {
-    "'" + word.replacing("'", with: #"'\''"#) + "'"
+    "'" + word.replacingScalar("'", with: #"'\''"#) + "'"
   }
 }

@@ -31,8 +31,9 @@ struct ResourceAccess: Sendable {
 
   /// The outcome of a request.
   enum Outcome {
-    /// The server's answer, and the account's current token, if there is an account.
-    case answered(WebResponse, SQToken?)
+    /// The server's answer, the account's current token, if there is an account, and the reason
+    /// why the newest token could not be stored.
+    case answered(WebResponse, SQToken?, notKept: SQOAuthError?)
     /// The server demands a sign-in, but does not say where; the error is the reason.
     case undescribed(SQOAuthError)
   }
@@ -68,17 +69,21 @@ struct ResourceAccess: Sendable {
     } catch {
       outcome = .failure(error)
     }
-    let account = try? await client.account()
-    try await keep(account, of: accounts, screens, opened, console)
+    // A signal may have interrupted the request, and the store reads nothing for a cancelled task.
+    let account = try? await uncancelled { () throws(SQOAuthError) in try await client.account() }
+    let notKept = await keep(account, of: accounts, screens, opened, console)
     switch outcome {
-    case .success(let response): return .answered(response, account?.currentToken)
-    case .failure(let error) where error.isWithoutDescription: return .undescribed(error)
+    case .success(let response):
+      return .answered(response, account?.currentToken, notKept: notKept)
+    case .failure(let error) where error.isWithoutDescription && notKept == nil:
+      return .undescribed(error)
     case .failure(let error):
       let id = account?.accountID ?? accountID
-      throw screens.failure(
+      let failure = screens.failure(
         error, signIn: await signInCommand(id, in: opened),
         login: options.store.signInCommand("NAME")
       ).hiding(account?.currentToken)
+      throw console.failure(failure, notKept: notKept) ?? failure
     }
   }
 
@@ -160,24 +165,30 @@ struct ResourceAccess: Sendable {
   }
 
   /// Waits until the store has the newest token, and remembers the client of a new sign-in.
+  ///
+  /// Returns the reason why the newest token could not be stored; `nil` if the store has it.
   private func keep(
     _ account: AuthorizationModule?, of accounts: AccountManager, _ screens: ResourceScreens,
     _ opened: OpenStore, _ console: Console
-  ) async throws(Failure) {
+  ) async -> SQOAuthError? {
     do throws(SQOAuthError) {
-      try await accounts.flush()
+      try await console.tellingOfLastWait { () throws(SQOAuthError) in
+        try await accounts.flush()
+      }
     } catch {
-      guard account?.hasAccessToken == false else { throw Failure(notKept: error) }
+      guard account?.hasAccessToken == false else { return error }
       // The session has ended. The error that says why is reported after this one.
-      return console.report(Failure(notErased: error))
+      console.report(Failure(notErased: error))
+      return nil
     }
     guard screens.hasSignedIn, let id = account?.accountID,
-      let record = try? await opened.store.load(id)
-    else { return }
+      let record = try? await uncancelled({ try await opened.store.load(id) })
+    else { return nil }
     await options.remember(id, record.clientID, KeptClient(record), in: opened, console)
     if accountID == nil || newID != nil, let place = await opened.place {
       console.progress("The account is kept in \(place), as \(id.onScreen).")
     }
+    return nil
   }
 }
 

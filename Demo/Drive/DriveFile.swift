@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 
 /// A file of a drive with the members that the demo shows.
@@ -86,7 +87,7 @@ extension DriveFile {
     let date =
       (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
       ?? (try? Date.ISO8601FormatStyle().parse(text))
-    return date?.formatted(.iso8601) ?? text.replacing(" ", with: "T")
+    return date?.formatted(.iso8601) ?? text.replacingScalar(" ", with: "T")
   }
 }
 
@@ -97,9 +98,9 @@ extension DriveFile {
   /// file, be too long for a file system, or look like an option or a home folder to other
   /// commands.
   var localName: String {
-    let name = (title.isEmpty ? id : title).onScreen.replacing("/", with: "_")
-    let isOdd = [".", "-", "~"].contains { name.hasPrefix($0) }
-    return Self.shortened(isOdd ? "_" + name.dropFirst() : name)
+    let name = (title.isEmpty ? id : title).onScreen.replacingScalar("/", with: "_")
+    let isOdd = name.unicodeScalars.first.map { ".-~".unicodeScalars.contains($0) } ?? true
+    return Self.shortened(isOdd ? "_" + String(name.unicodeScalars.dropFirst()) : name)
   }
 
   /// Shortens a name that is too long for a file system, and keeps its extension.
@@ -107,10 +108,14 @@ extension DriveFile {
     // File systems allow 255 bytes, and a download adds suffixes such as `.partial.info`.
     let limit = 200
     guard name.utf8.count > limit else { return name }
-    let end = name.lastIndex(of: ".").map { name[$0...] } ?? ""
+    let scalars = name.unicodeScalars
+    let end = scalars.lastIndex(of: ".").map { String(scalars[$0...]) } ?? ""
     let kept = end.utf8.count <= 20 ? end : ""
-    var start = name.dropLast(kept.count)
-    while start.utf8.count + kept.utf8.count > limit { start.removeLast() }
-    return String(start + kept)
+    var room = limit - kept.utf8.count
+    let start = scalars.dropLast(kept.unicodeScalars.count).prefix { scalar in
+      room -= scalar.utf8.count
+      return room >= 0
+    }
+    return String(start) + kept
   }
 }

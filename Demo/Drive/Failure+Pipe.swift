@@ -1,4 +1,3 @@
-import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
 
@@ -31,16 +30,9 @@ extension Failure {
 
   /// Returns the reason in the body of the answer, in the format of Google's APIs, or `nil`.
   private static func reason(_ refusal: PipeError.Refusal) -> String? {
-    struct Answer: Decodable {
-      struct Fault: Decodable {
-        let message: String
-      }
-      let error: Fault
-    }
-    guard let answer = try? JSONDecoder().decode(Answer.self, from: refusal.body),
-      !answer.error.message.isEmpty
-    else { return nil }
-    let text = answer.error.message.prefix(300).onScreen
+    let words = JSONMessage.members(of: refusal.body)?["error"]["message"].string
+    guard let words, !words.isEmpty else { return nil }
+    let text = words.prefix(300).onScreen
     return "the API answered with status \(refusal.status): \(text)"
   }
 }

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// A table of files with one line per file: ID, size in bytes, date and title.
 ///
 /// The title is last, because it may contain spaces. A dash stands for an unknown value. A terminal
@@ -25,7 +27,7 @@ struct FileTable {
 
   /// Returns a server's text as one column, without spaces.
   private static func word(_ text: String) -> String {
-    text.isEmpty ? "-" : text.onScreen.replacing(" ", with: "_")
+    text.isEmpty ? "-" : text.onScreen.replacingScalar(" ", with: "_")
   }
 }
 

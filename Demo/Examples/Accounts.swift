@@ -15,6 +15,19 @@ struct Me: Decodable {
   let name: String
 }
 
+extension String {
+  /// The text without characters that control a terminal or hide text; a server may send any.
+  var onScreen: String {
+    String(
+      unicodeScalars.filter { scalar in
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+      })
+  }
+}
+
 let settings = ProcessInfo.processInfo.environment
 let issuer = settings["ISSUER"] ?? "http://127.0.0.1:8989"
 let api = settings["API"] ?? "\(issuer)/api/me"
@@ -27,17 +40,25 @@ do {
     authorizationParameters: ["prompt": "select_account"])
   let manager = AccountManager(store: try EncryptedFileTokenStore(service: "com.example.accounts"))
 
-  for name in CommandLine.arguments.dropFirst() {
-    let account = try await manager.account(client, id: name)
-    // The browser opens only if this account has no valid token.
-    try await account.requestAccess()
-    let answer = try await account.send(WebRequest(url: api))
-    let me = try JSONDecoder().decode(Me.self, from: answer.body)
-    print("\(name): \(me.name)")
+  do {
+    for name in CommandLine.arguments.dropFirst() {
+      let account = try await manager.account(client, id: name)
+      // The browser opens only if this account has no valid token.
+      try await account.requestAccess()
+      let answer = try await account.send(WebRequest(url: api))
+      let me = try JSONDecoder().decode(Me.self, from: answer.body)
+      print("\(name): \(me.name.onScreen)")
+    }
+    let names = try await manager.accounts().map(\.id)
+    print("Accounts: \(names.joined(separator: ", "))")
+  } catch {
+    // A refresh may be in progress even if a request has failed.
+    try? await manager.flush()
+    throw error
   }
-  let names = try await manager.accounts().map(\.id)
-  print("Accounts: \(names.joined(separator: ", "))")
+  // If a refresh is in progress, its token must be stored before the program ends.
+  try await manager.flush()
 } catch {
-  print("Failed: \(error)")
+  print("Failed: \("\(error)".onScreen)")
   exit(1)
 }

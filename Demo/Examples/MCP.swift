@@ -18,6 +18,21 @@ struct MCPError: Error, CustomStringConvertible {
   let description: String
 }
 
+extension String {
+  /// The lines of the text without characters that control a terminal or hide text; a server may
+  /// send any.
+  var onScreen: String {
+    String(
+      unicodeScalars.filter { scalar in
+        switch scalar.properties.generalCategory {
+        case .control: scalar == "\n" || scalar == "\t"
+        case .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+      })
+  }
+}
+
 /// The answer to one call: JSON, or a stream of events, which is read while it comes.
 actor MCPAnswer {
   private(set) var result: [String: Any]?
@@ -52,7 +67,9 @@ actor MCPAnswer {
       throw MCPError(description: error["message"] as? String ?? "the call failed")
     }
     if let result = message["result"] as? [String: Any] { self.result = result }
-    if let progress = (message["params"] as? [String: Any])?["progress"] { print("… \(progress)") }
+    if let progress = (message["params"] as? [String: Any])?["progress"] {
+      print("… \("\(progress)".onScreen)")
+    }
   }
 
   /// The lines to show for the result of a call.
@@ -107,7 +124,9 @@ func call(
 }
 
 /// Prints a line to standard error, because standard output is for the tool's answer.
-func complain(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
+func complain(_ line: String) {
+  FileHandle.standardError.write(Data("\(line.onScreen)\n".utf8))
+}
 
 let arguments = CommandLine.arguments.dropFirst()
 guard let url = arguments.first else {
@@ -128,16 +147,22 @@ do {
   options.interaction = .signInAndStepUp
   let client = try ResourceClient(url, as: identity, accounts: accounts, options: options)
 
-  let lines: [String]
-  if let tool = arguments.dropFirst().first {
-    let text = arguments.dropFirst(2).first ?? "{}"
-    let values = try JSONSerialization.jsonObject(with: Data(text.utf8))
-    lines = try await call(
-      "tools/call", ["name": tool, "arguments": values], name: tool, at: url, by: client)
-  } else {
-    lines = try await call("tools/list", [:], at: url, by: client)
+  do {
+    let lines: [String]
+    if let tool = arguments.dropFirst().first {
+      let text = arguments.dropFirst(2).first ?? "{}"
+      let values = try JSONSerialization.jsonObject(with: Data(text.utf8))
+      lines = try await call(
+        "tools/call", ["name": tool, "arguments": values], name: tool, at: url, by: client)
+    } else {
+      lines = try await call("tools/list", [:], at: url, by: client)
+    }
+    for line in lines { print(line.onScreen) }
+  } catch {
+    // A refresh may be in progress even if the call has failed.
+    try? await accounts.flush()
+    throw error
   }
-  for line in lines { print(line) }
   // If a refresh is in progress, its token must be stored before the program ends.
   try await accounts.flush()
 } catch {

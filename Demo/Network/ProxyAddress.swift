@@ -14,15 +14,16 @@ struct ProxyAddress: Sendable {
       proxy = .none
       return
     }
-    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
-    let at = text[start...].lastIndex(of: "@")
-    if let at, text[start..<at].contains(":") { throw Self.hasPassword }
-    var address = text
+    // The text is read by scalars, because a ":" and a combining mark form one Character.
+    var address = text.unicodeScalars
+    let start = address.firstRange(of: "://".unicodeScalars)?.upperBound ?? address.startIndex
+    let at = address[start...].lastIndex(of: "@")
+    if let at, address[start..<at].contains(":") { throw Self.hasPassword }
     if let at, let password {
-      address.insert(contentsOf: ":" + Self.encoded(password), at: at)
+      address.insert(contentsOf: (":" + Self.encoded(password)).unicodeScalars, at: at)
     }
     do throws(SQOAuthError) {
-      proxy = try HTTPTransportConfiguration.Proxy(address: address)
+      proxy = try HTTPTransportConfiguration.Proxy(address: String(address))
     } catch {
       throw .usage("\(Option.proxy.name): \(error.message)")
     }

@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 
 /// The part of protobuf's wire format that the demo's two small messages need.
@@ -99,6 +100,6 @@ extension Protobuf.Value {
     guard case .bytes(let bytes) = self, let text = String(validating: bytes, as: UTF8.self) else {
       throw Protobuf.Malformed()
     }
-    return text
+    return text.streamSafe
   }
 }

@@ -24,7 +24,7 @@ struct DeviceCodeScreen: Sendable {
 
   /// Shows the code until the task is cancelled, or enters it for the sandbox's user.
   ///
-  /// Fails if the code cannot be entered, or when the user's time is over.
+  /// Fails if the code cannot be shown or entered, or when the user's time is over.
   func present(_ authorization: DeviceAuthorization) async throws(Failure) {
     let deadline = timeout.map { ContinuousClock.now + $0 }
     if let visitor {
@@ -32,7 +32,7 @@ struct DeviceCodeScreen: Sendable {
       try await EmbeddedSandbox.enterCode(of: authorization, as: visitor)
     } else {
       let limit = timeout.map { Date(timeIntervalSinceNow: $0.seconds) }
-      show(authorization)
+      try await show(authorization)
       await countDown(
         to: min(limit ?? .distantFuture, authorization.expirationDate), until: deadline)
     }
@@ -45,24 +45,24 @@ struct DeviceCodeScreen: Sendable {
         + SignInWait(timeout: timeout).limit, status: .cancelled)
   }
 
-  private func show(_ authorization: DeviceAuthorization) {
+  private func show(_ authorization: DeviceAuthorization) async throws(Failure) {
     let address = authorization.verificationURI.absoluteString
     console.progress("On any device with a browser, open this address:")
-    try? console.show("  \(address)")
+    try console.show("  \(address)")
     console.progress("and enter this code there:")
-    try? console.show("  \(authorization.userCode)")
-    if let complete = authorization.verificationURIComplete, let code = qrCode(complete) {
+    try console.show("  \(authorization.userCode)")
+    if let complete = authorization.verificationURIComplete, let code = await qrCode(complete) {
       console.progress("Or scan this, and compare the code:")
       console.draw(code)
     }
   }
 
   /// Returns the address as a QR code if the user has a terminal that is wide enough for it.
-  private func qrCode(_ url: URL) -> String? {
+  private func qrCode(_ url: URL) async -> String? {
     let environment = ProcessInfo.processInfo.environment
     let stream = console.progressStream
     guard stream.isTerminal, Appearance.canDraw(environment: environment) else { return nil }
-    return QRCode.drawing(
+    return await QRCode.drawing(
       of: url.absoluteString, Appearance(environment: environment),
       columns: stream.size.columns)
   }

@@ -1,3 +1,4 @@
+import CSQSockets
 import SQLibC
 
 /// Functions that wait until standard output or standard error accepts bytes.
@@ -8,9 +9,7 @@ enum OutputWaits {
   /// A pipe that becomes readable when the waits end; `nil` if the system provides none.
   private static let bell: (reading: Int32, writing: Int32)? = {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return nil }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return (ends[0], ends[1])
+    return sq_pipe(&ends) == 0 ? (ends[0], ends[1]) : nil
   }()
 
   /// How long the program still waits for a reader after ``end()``, in milliseconds.

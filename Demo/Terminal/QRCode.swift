@@ -1,14 +1,17 @@
 import CSQSockets
+import SQBasics
 import SQLibC
 
 /// A QR code for a terminal, drawn by the program `qrencode` if it is installed.
 enum QRCode {
   /// The maximum time without output from the program, in milliseconds.
   private static let patience: Int32 = 3_000
+  /// The queue that waits for the program.
+  private static let queue = BlockingQueue("QRCode")
 
   /// Returns the lines of a QR code, or `nil` if `qrencode` fails, the terminal cannot show the
   /// code, or the code is too wide.
-  static func drawing(of text: String, _ appearance: Appearance, columns: Int) -> String? {
+  static func drawing(of text: String, _ appearance: Appearance, columns: Int) async -> String? {
     let style: String
     switch (appearance.glyphs, appearance.colours) {
     // Without colors, the code is right only on a dark background, the most common one.
@@ -17,7 +20,8 @@ enum QRCode {
     case (_, .none): return nil
     default: style = "ANSI"
     }
-    guard let drawing = run(["qrencode", "-t", style, "-m", "2"], input: text) else { return nil }
+    let words = ["qrencode", "-t", style, "-m", "2"]
+    guard let drawing = await queue.run({ run(words, input: text) }) else { return nil }
     let lines = drawing.split(separator: "\n")
     guard let widest = lines.map(Self.width).max(), widest <= columns else { return nil }
     return lines.joined(separator: "\n")
@@ -28,20 +32,18 @@ enum QRCode {
     line.replacing(/\u{1B}\[[0-9;]*m/, with: "").count
   }
 
-  /// Runs a program and returns its output, or `nil` if it fails.
+  /// Runs a program and returns its output, or `nil` if it fails; blocks the thread.
   ///
   /// The text is sent to its standard input, because every user of the machine can see arguments.
   private static func run(_ words: [String], input: String) -> String? {
     var inputEnds: [Int32] = [-1, -1]
     var outputEnds: [Int32] = [-1, -1]
-    guard pipe(&inputEnds) == 0 else { return nil }
+    guard sq_pipe(&inputEnds) == 0 else { return nil }
     defer { close(inputEnds[0]) }
-    guard pipe(&outputEnds) == 0 else {
+    guard sq_pipe(&outputEnds) == 0 else {
       close(inputEnds[1])
       return nil
     }
-    // This process uses these two ends itself, so the program that it starts must not inherit them.
-    for descriptor in [inputEnds[1], outputEnds[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     defer { close(outputEnds[0]) }
     let process = spawn(words, reading: inputEnds[0], writing: outputEnds[1])
     close(outputEnds[1])

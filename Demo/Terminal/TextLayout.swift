@@ -68,9 +68,26 @@ extension StringProtocol {
       + String(String.UnicodeScalarView(scalars.suffix(most / 4)))
   }
 
+}
+
+extension String {
+  /// The lines of the text, which end in LF or CR LF.
+  var lines: [String] {
+    // The text is read by scalars, because CR LF is one Character.
+    unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0.last == "\r" ? $0.dropLast() : $0) }
+  }
+
   /// The lines of the text, each without control characters.
-  var linesOnScreen: String {
-    split(separator: "\n", omittingEmptySubsequences: false).map(\.onScreen).joined(separator: "\n")
+  var linesOnScreen: String { lines.map(\.onScreen).joined(separator: "\n") }
+
+  /// The whole lines of a server's content, each without control characters except tabs.
+  var contentOnScreen: String {
+    let shown = lines.map { line in
+      line.unicodeScalars.split(separator: "\t", omittingEmptySubsequences: false)
+        .map { String($0).onScreen }.joined(separator: "\t")
+    }.joined(separator: "\n")
+    return shown.isEmpty || shown.utf8.last == UInt8(ascii: "\n") ? shown : shown + "\n"
   }
 }
 

@@ -5,10 +5,12 @@ import Synchronization
 struct TextStream: Sendable {
   let descriptor: Int32
 
-  /// The error of a failed write, other than a closed pipe.
+  /// The error of a failed write.
   struct WriteError: Error, CustomStringConvertible {
     /// The system's error number; `nil` if the wait for the reader was ended.
     let errno: Int32?
+    /// Whether the reader has closed the pipe.
+    var isOfClosedPipe: Bool { errno == EPIPE }
     var description: String {
       errno.map { String(cString: strerror($0)) } ?? "the program that reads it has stopped reading"
     }
@@ -31,14 +33,14 @@ struct TextStream: Sendable {
     return (Int(numbers[1]), Int(numbers[0]))
   }
 
-  /// Writes a whole text, and ends the program silently if the reader has closed the pipe.
+  /// Writes a whole text.
   ///
   /// It waits for the reader. If a signal asks the program to end, the wait ends too.
   func write(_ text: String) throws(WriteError) {
     try write(Array(text.utf8))
   }
 
-  /// Writes all bytes, and ends the program silently if the reader has closed the pipe.
+  /// Writes all bytes.
   func write(_ bytes: [UInt8]) throws(WriteError) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -53,7 +55,6 @@ struct TextStream: Sendable {
       }
       switch errno {
       case EINTR, EAGAIN: continue
-      case EPIPE: StandardStreams.endByBrokenPipe()
       default: throw WriteError(errno: errno)
       }
     }
@@ -86,7 +87,7 @@ enum StandardStreams {
     signal(SIGPIPE, ignore)
   }
 
-  /// Ends the program by SIGPIPE, as the system does by default.
+  /// Ends the program by SIGPIPE, as the system does by default, so that a shell sees the reason.
   static func endByBrokenPipe() -> Never {
     signal(SIGPIPE, SIG_DFL)
     raise(SIGPIPE)

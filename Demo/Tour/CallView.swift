@@ -14,7 +14,7 @@ struct CallView {
   }
 
   private func field(_ text: String, _ style: Style, _ canvas: Canvas) -> [Line] {
-    let paragraphs = text.split(separator: "\n").map(String.init)
+    let paragraphs = text.lines.filter { !$0.isEmpty }
     // If few lines are free, join the paragraphs, so that a shortened text ends in an ellipsis.
     let shown = most == Int.max ? paragraphs : [paragraphs.joined(separator: " ")]
     return canvas.field(

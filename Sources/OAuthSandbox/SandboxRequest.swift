@@ -16,11 +16,14 @@ public struct SandboxRequest: Sendable {
   public private(set) var query: [SandboxParameter]
   /// The decoded form in the body, in order; empty if there is none or it is malformed.
   ///
-  /// It is also empty for an upload to the drive, where a form is the content of a file.
-  public let form: [SandboxParameter]
+  /// It is also empty for an upload to the drive, where a form is the content of a file, and if the
+  /// sandbox has removed the ``body``.
+  public private(set) var form: [SandboxParameter]
   /// The header fields in order, with their names in lower case.
   public private(set) var headers: [SandboxParameter]
   /// The body as the client sent it; empty if it was not read or is larger than 1 MiB.
+  ///
+  /// The sandbox keeps 64 MiB of bodies, and removes the oldest ones.
   public private(set) var body: Data
   /// The number of bytes in the body; 0 if the body was not read.
   public let bodyLength: Int
@@ -78,6 +81,13 @@ public struct SandboxRequest: Sendable {
     guard bodyLength > 1 << 20 else { return self }
     var request = self
     request.body = Data()
+    return request
+  }
+
+  /// This request without its body and form.
+  var withoutContent: SandboxRequest {
+    var request = self
+    (request.body, request.form) = (Data(), [])
     return request
   }
 

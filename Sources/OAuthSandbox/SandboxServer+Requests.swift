@@ -1,19 +1,19 @@
 extension SandboxServer {
-  /// All requests so far, in order of arrival.
+  /// The requests so far, at most the newest 10,000, in order of arrival.
   ///
   /// A request is added before its answer is sent. A request with another server's name in `Host`
-  /// is rejected and not added.
+  /// is rejected and not added. ``forgetRequests()`` removes them all.
   public var requests: [SandboxRequest] { core.log.requests }
 
-  /// Returns all requests so far to one endpoint, in order of arrival.
+  /// Returns the requests among ``requests`` to one endpoint, in order of arrival.
   public func requests(to endpoint: SandboxEndpoint) -> [SandboxRequest] {
     core.log.requests(to: endpoint)
   }
 
   /// Waits until an endpoint has received at least `count` requests, including those before this
-  /// call.
+  /// call, but not those before ``forgetRequests()``.
   ///
-  /// Returns all requests to the endpoint so far.
+  /// Returns the requests to the endpoint, as ``requests(to:)`` does.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func requests(

@@ -41,7 +41,11 @@ struct Response: Sendable {
     var response = Response(status: status)
     response.fields = [
       ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
-      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),
+      (
+        "Content-Security-Policy",
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "
+          + "frame-ancestors 'none'"
+      ),
     ]
     let link = link.map { "<p><a href=\"\($0.path)\">\($0.text)</a></p>" } ?? ""
     let form =
@@ -69,7 +73,17 @@ struct Response: Sendable {
   }
 
   private static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+    var escaped = ""
+    // By scalars, because a "<" and a mark beside it form one Character.
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case "\"": escaped += "&quot;"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
   }
 
   /// The bytes of the answer, after which the connection ends.

@@ -37,7 +37,8 @@ struct SmallServer {
 
   /// Answers requests forever, each with its browser's session.
   ///
-  /// A thread reads each request, because the read blocks; a task then answers it.
+  /// A thread reads each request and another one writes its answer, because both calls block. In
+  /// between, a task makes the answer.
   func run(_ app: @escaping App) -> Never {
     signal(SIGPIPE, SIG_IGN)
     while true {
@@ -49,8 +50,11 @@ struct SmallServer {
           return
         }
         Task {
-          Self.write(await Self.answer(request, sessions, cookies, app), to: connection)
-          close(connection)
+          let response = await Self.answer(request, sessions, cookies, app)
+          Thread.detachNewThread {
+            Self.write(response, to: connection)
+            _ = close(connection)
+          }
         }
       }
     }
@@ -88,6 +92,8 @@ struct SmallServer {
       guard count > 0 else { return nil }
       received.append(contentsOf: bytes.prefix(count))
       guard let end = received.firstRange(of: Data("\r\n\r\n".utf8)) else { continue }
+      // A browser sends a head in ASCII, and other texts can take long to compare.
+      guard received[..<end.lowerBound].allSatisfy({ $0 < 0x80 }) else { return nil }
       let head = String(decoding: received[..<end.lowerBound], as: UTF8.self)
       let body = Data(received[end.upperBound...])
       guard body.count >= Request.bodyLength(head: head) else { continue }

@@ -101,8 +101,8 @@ final class LoopbackRedirectReceiver: Sendable {
     _ acceptsForms: Bool, _ lastRefused: LastRefused
   ) async -> LandingPage {
     guard let delivery else { return .notFound }
-    let address = "http://\(redirect.host):\(delivery.port)\(redirect.path)"
-    let url = address + (request.query.map { "?" + $0 } ?? "")
+    // The redirect is compared with the text of the request's redirect URI.
+    let url = redirect.base(port: delivery.port) + (request.query.map { "?" + $0 } ?? "")
     if let refused = misaddressed(request, redirect, port: delivery.port) {
       if request.isLikeAnswer { lastRefused.note(refused) }
       return .notFound

@@ -67,13 +67,9 @@ final class OutputRelay: Sendable {
     }
   }
 
-  /// Returns the two ends of a pipe; programs that are started later do not inherit them.
+  /// Returns the two ends of a pipe, which no other program inherits.
   private static func pipe() -> [Int32]? {
     var opened: [Int32] = [-1, -1]
-    guard SQLibC.pipe(&opened) == 0, let ends = DescriptorNumber.aboveStandard(opened) else {
-      return nil
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return ends
+    return sq_pipe(&opened) == 0 ? DescriptorNumber.aboveStandard(opened) : nil
   }
 }

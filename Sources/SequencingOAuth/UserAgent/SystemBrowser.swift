@@ -24,9 +24,12 @@ public import SQFoundation
 public struct SystemBrowser: UserAgent {
   /// A closure that the SDK calls, and waits for, before a text browser gets the terminal.
   ///
-  /// After this call, the app must neither read standard input nor write to the terminal.
+  /// After this call, the app must neither read standard input nor write to the terminal. If the
+  /// sign-in ends before the closure returns, no browser is started.
   public var willUseTerminal: @Sendable () async -> Void = {}
   /// A closure that the SDK calls after a text browser has ended and the terminal was restored.
+  ///
+  /// The sign-in ends only after it has returned.
   public var didUseTerminal: @Sendable () async -> Void = {}
   /// A function that finds the terminal for a text browser; a test replaces it.
   var terminal: @Sendable () -> ProgramTerminal? = ProgramTerminal.current
@@ -167,9 +170,14 @@ public struct SystemBrowser: UserAgent {
       return Self.needsTerminal(command)
     }
     let wait = TerminalBrowserWait.current
-    let started = OneShot<TerminalBrowser?>()
-    guard wait?.begin(started) != false else { throw CancellationError() }
+    wait?.prepare()
     await willUseTerminal()
+    let started = OneShot<TerminalBrowser?>()
+    // The sign-in does not wait for the app's closure, so it may have ended meanwhile.
+    guard wait?.begin(started) != false else {
+      await didUseTerminal()
+      throw CancellationError()
+    }
     let loan = terminal.lend()
     let browser: TerminalBrowser
     do {

@@ -43,6 +43,8 @@ final class TerminalBrowserWait: Sendable {
 
   private enum State {
     case idle
+    /// The app is making the terminal ready for a browser.
+    case preparing
     /// A browser is starting or running; the value is `nil` if it could not be started.
     case started(OneShot<TerminalBrowser?>)
     case over
@@ -51,18 +53,37 @@ final class TerminalBrowserWait: Sendable {
   /// Whether the sign-in needs a redirect, so that leaving the browser early cancels the sign-in.
   let expectsRedirect: Bool
   private let state = Locked(State.idle)
+  /// The first browser that is starting; `nil` if the sign-in has ended before.
+  private let first = OneShot<OneShot<TerminalBrowser?>?>()
 
   init(expectsRedirect: Bool) {
     self.expectsRedirect = expectsRedirect
   }
 
+  /// Records that the app is making the terminal ready; ``begin(_:)`` follows.
+  func prepare() {
+    state.withLock { if case .idle = $0 { $0 = .preparing } }
+  }
+
+  /// Whether the app is making the terminal ready for a browser, which has not started yet.
+  var isPreparing: Bool {
+    state.withLock { if case .preparing = $0 { true } else { false } }
+  }
+
   /// Records that a browser is starting; returns `false` if the sign-in has already ended.
   func begin(_ browser: OneShot<TerminalBrowser?>) -> Bool {
-    state.withLock { state in
+    let begins = state.withLock { state in
       if case .over = state { return false }
       state = .started(browser)
       return true
     }
+    if begins { first.resolve(browser) }
+    return begins
+  }
+
+  /// Waits for the start of a browser; returns `false` if it fails, or if the sign-in ends first.
+  func hasStarted() async -> Bool {
+    await first.wait()?.wait() != nil
   }
 
   /// Waits until the user leaves the browser or a closure returns; then ends the browser.
@@ -75,6 +96,7 @@ final class TerminalBrowserWait: Sendable {
       guard case .started(let browser) = state else { return nil }
       return browser
     }
+    first.resolve(nil)
     guard let browser = await started?.wait() else { return }
     let closing = Task {
       await limit()

@@ -11,7 +11,8 @@ public protocol UserAgent: Sendable {
   /// The SDK calls it a second time if the server rejects the sign-in's pushed request as expired.
   /// Return as soon as the browser has the URL. The SDK receives the redirect, or the app passes it
   /// to ``AccountOperations/handleRedirect(_:)-(URL)``. The method may also wait until the user has
-  /// finished; its task is cancelled when the sign-in ends.
+  /// finished; its task is cancelled when the sign-in ends or, for a logout without a redirect URI,
+  /// at ``ClientConfiguration/signInTimeout``.
   ///
   /// An error that it throws ends the sign-in. An ``SQOAuthError`` becomes the sign-in's error
   /// unchanged: throw ``SQOAuthError/Code/cancelled`` if the user closed the window, and

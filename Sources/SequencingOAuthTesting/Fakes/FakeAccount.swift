@@ -111,7 +111,7 @@ public final class FakeAccount: OAuthAccount {
   ///
   /// Without it, `send(_:)` throws `SQOAuthError.Code.connectionFailed`.
   public func answers(_ answer: @escaping Answer) {
-    state.withLock { $0.answer = answer }
+    state.change { $0.answer = answer }
   }
 
   /// Makes the next calls of an operation fail, each with the next of the errors.

@@ -1,8 +1,10 @@
 import Foundation
 import LoopbackSupport
 import OAuthSandbox
+import ProgramSupport
 import SQBasics
 import SequencingOAuth
+import SequencingOAuthSQLite
 import TestSupport
 import Testing
 
@@ -277,5 +279,29 @@ import Testing
     #expect(outcome.firstError.hasPrefix("error: store_damaged: "))
     #expect(outcome.errors.contains("\nNothing was changed. "))
     #expect(folder.read("tokens") == "not a token file")
+  }
+
+  @Test func `logout erases a damaged account, but only if --account names it`() async throws {
+    let path = folder.file("tokens.sqlite")
+    let store = SQLiteTokenStore(path: path)
+    for id in ["damaged", "whole"] {
+      try await store.save(
+        AccountRecord(
+          id: id, clientID: "app", issuer: "https://id.example.com",
+          token: SQToken(accessToken: "x")))
+    }
+    let damaging = try await ChildProcess.run([
+      "sqlite3", "-batch", "-cmd", ".timeout 30000", path,
+      "UPDATE accounts SET value = x'00' WHERE id = 'damaged'",
+    ])
+    try #require(damaging.status == 0, "\(damaging.errors)")
+    let unnamed = try await run(["logout", "--store", "sqlite:" + path])
+    #expect(unnamed.status == 1 && unnamed.firstError.hasPrefix("error: store_damaged: "))
+    #expect(unnamed.errors.contains("'sq-demo logout --account ID' erases it"))
+    #expect(try await store.list() == ["damaged", "whole"])
+    let named = try await run(["logout", "--account", "damaged", "--store", "sqlite:" + path])
+    #expect(named.status == 0, "\(named.errors)")
+    #expect(named.output == "Signed out of the account \"damaged\".\n")
+    #expect(try await store.list() == ["whole"])
   }
 }

@@ -67,6 +67,37 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test func `other hosts have been told of a logout when the command ends`() async throws {
+    let sandbox = try await SandboxServer.start()
+    try await PostgreSQLServer.running { server in
+      let (host, other) = (store(server), store(server))
+      let notices = Locked<[String: Int]>([:])
+      @Sendable func count(_ id: String) -> Int { notices.withLock { $0[id] ?? 0 } }
+      let observations = ["default", "last"].map { id in
+        host.observe(id) { notices.withLock { $0[id, default: 0] += 1 } }
+      }
+      try await other.keepExpiredAccount(at: sandbox)
+      _ = try await host.load("default")
+      try await other.keepExpiredAccount(at: sandbox)
+      try await eventually("the host is told of a change") { count("default") > 0 }
+      _ = try await host.load("default")
+      func isTold() async throws {
+        let before = count("last")
+        try await other.keepExpiredAccount("last", at: sandbox)
+        try await eventually("the last notice arrives") { count("last") > before }
+      }
+      try await isTold()
+      let before = count("default")
+      let logout = try await run(["logout"], server)
+      #expect(logout.output == "Signed out.\n", "\(logout.errors)")
+      // Notices arrive in order, so that of the logout has arrived before the last one.
+      try await isTold()
+      #expect(count("default") > before)
+      for observation in observations { observation?.end() }
+    }
+    await sandbox.stop()
+  }
+
   @Test func `two watch commands with different home folders never reuse a refresh token`()
     async throws
   {

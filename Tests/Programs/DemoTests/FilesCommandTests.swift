@@ -226,7 +226,8 @@ import Testing
       at: .driveFiles, .status(400, body: #"{"error":{"message":"no \#(token)\u001b[2J"}}"#))
     let outcome = try await files([])
     #expect(outcome.status == 1)
-    #expect(outcome.errors == "error: http_400: the API answered with status 400: no …?[2J\n")
+    let reason = "the API answered with status 400: no [removed]?[2J"
+    #expect(outcome.errors == "error: http_400: \(reason)\n")
     await sandbox.stop()
   }
 

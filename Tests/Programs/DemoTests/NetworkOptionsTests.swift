@@ -122,6 +122,9 @@ struct `The network's options` {
     ("http://alice:canary@proxy.example", "a password is never an argument"),
     ("alice:canary@proxy.example:80", "a password is never an argument"),
     ("http://alice:can@ary@proxy.example", "a password is never an argument"),
+    // A colon or an at sign and the mark after it form one Character.
+    ("alice:\u{301}canary@proxy.example:80", "a password is never an argument"),
+    ("http://alice:canary@\u{301}proxy.example", "a password is never an argument"),
     ("http://alice:can/ary@proxy.example", "a password is never an argument"),
   ])
   func `an unusable proxy is refused, and its password is not shown`(

@@ -94,6 +94,34 @@ import Testing
     await sandbox.stop()
   }
 
+  /// A first sign-in registers the program before it saves an account.
+  @Test func `a passphrase is not new if a sign-in has ended after the program's registration`()
+    async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    let issuer = ["--issuer", sandbox.issuer.absoluteString]
+    let ended = try start(["login", "--browser", "print"] + issuer)
+    try await answer("Passphrase: ", "open sesame")
+    try await answer("Once more: ", "open sesame")
+    try await shows("Waiting for you")
+    ended.send(SIGINT)
+    #expect(await ended.outcome().status == 3, "\(terminal.everything)")
+    #expect(folder.exists("tokens.registrations") && !folder.exists("tokens"))
+
+    let wrong = try start(["login", "--browser", "sandbox", "--client-id", "sandbox-app"] + issuer)
+    try await answer("Passphrase of \(path): ", "open barley")
+    #expect(await wrong.outcome().status == 1)
+    try await shows("error: wrong_passphrase: ")
+    #expect(!folder.exists("tokens"))
+
+    let login = try start(["login", "--browser", "sandbox"] + issuer)
+    try await answer("Passphrase of \(path): ", "open sesame", count: 2)
+    #expect(await login.outcome().status == 0, "\(terminal.everything)")
+    #expect(try await store("open sesame").list() == ["default"])
+    #expect(sandbox.requests(to: .registration).count { $0.method == "POST" } == 1)
+    await sandbox.stop()
+  }
+
   @Test func `a wrong passphrase for a store is rejected`() async throws {
     let sandbox = try await SandboxServer.start()
     try await store("open sesame").keepExpiredAccount(at: sandbox)

@@ -114,6 +114,32 @@ import Testing
     await sandbox.stop()
   }
 
+  /// The account is one that `call` has made for the resource, so `call` finds it by the URL.
+  @Test func `if a call's refreshed token cannot be saved, the server's answer is printed first`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let store = DemoStore.file
+    let sandbox = try await SandboxServer.start()
+    let call = ["call", sandbox.url(.me).absoluteString] + store.options(folder)
+    let first = try await DemoProcess.run(call + ["--browser", "sandbox"], in: folder)
+    #expect(first.status == 0, "\(first.errors)")
+    try await store.open(store.path(folder)).expire(sandbox.issuer.absoluteString)
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let demo = try DemoProcess(call, in: folder)
+    try await answer.isHolding()
+    try FileManager.default.moveItem(
+      atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
+    try Data().write(to: URL(filePath: folder.file("deep")))
+    answer.open()
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 4, "\(outcome.errors)")
+    #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
+    #expect(outcome.errors.contains("error: not_kept: the newest token could not be kept: store_f"))
+    await sandbox.stop()
+  }
+
   /// A disk may be full for some seconds, or a mount may come back.
   @Test func `a refreshed token is saved when a store that failed works again`() async throws {
     let folder = try TemporaryFolder()

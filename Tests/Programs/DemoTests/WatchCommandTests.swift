@@ -151,6 +151,24 @@ import Testing
     await other.stop()
   }
 
+  @Test func `watch --all ends with status 1 if its output cannot be written`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let old = try await store.keepExpiredAccount(at: sandbox)
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    let demo = try DemoProcess(
+      ["watch", "--all", "--store", "file:" + store.path], in: folder, output: full,
+      errors: folder.handle("errors"))
+    let outcome = await demo.outcome()
+    #expect(outcome.status == 1 && !outcome.isKilled)
+    #expect(
+      outcome.errors.contains(
+        "\nerror: output_failed: standard output: No space left on device\n"),
+      "\(outcome.errors)")
+    let latest = sandbox.latestRefreshToken(inFamilyOf: old.refreshToken)
+    #expect(try await store.load("default")?.token.refreshToken == latest)
+    await sandbox.stop()
+  }
+
   @Test func `the watch command ends with status 1 if there is no refresh token`() async throws {
     try await store.save(
       AccountRecord(

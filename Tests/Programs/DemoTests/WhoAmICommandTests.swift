@@ -180,4 +180,20 @@ import Testing
     #expect(try await run(["whoami"]).firstError.hasPrefix("error: no_account: "))
     await sandbox.stop()
   }
+
+  /// After 5 s, the page would count as open.
+  @Test func `an interrupted logout forgets the account and its client nevertheless`() async throws
+  {
+    let sandbox = try await SandboxServer.start()
+    #expect(try await run(["login"] + provider(sandbox)).status == 0)
+    let seen = folder.file("seen")
+    let script = "echo end >\(seen); while [ -e \(seen) ]; do sleep 0.05; done"
+    let logout = try await DemoProcess.interrupted(
+      ["logout", "--everywhere", "--browser", "sh -c '\(script)'"] + kept, in: folder)
+    try FileManager.default.removeItem(atPath: seen)
+    #expect(logout.status == 3 && logout.output.isEmpty, "\(logout.errors)")
+    #expect(logout.errors.contains("The account is forgotten on this machine nevertheless."))
+    #expect(try await run(["whoami"]).firstError.hasPrefix("error: no_account: "))
+    await sandbox.stop()
+  }
 }

@@ -34,6 +34,10 @@ import Testing
     try await expect(try example.start(), output)
     #expect(example.sandbox.requests(to: .authorization).count == 1)
 
+    // A server's text cannot control the terminal.
+    example.sandbox.misbehave(at: .me, .member("name", "A\u{1B}[2J\u{202E}\r\nB"))
+    try await expect(try example.start(), "Signed in, for: profile\nHello, A[2JB.\n")
+
     let third = try await example.start(environment: ["API": "\(example.sandbox.issuer)/nothing"])
       .result()
     #expect(third.status == 1 && third.output.contains("\nFailed: "), "\(third.output)")
@@ -108,6 +112,8 @@ import Testing
     let names = "home: Alice Liddell\nwork: Bob Cratchit\nAccounts: home, work\n"
     try await expect(first, names)
     try await expect(try example.start("home", "work"), names)
+    example.sandbox.misbehave(at: .me, .member("name", "A\u{1B}[2J\u{202E}\r\nB"))
+    try await expect(try example.start("home"), "home: A[2JB\nAccounts: home, work\n")
     try await expect(try example.start(), "Accounts: home, work\n")
     #expect(example.sandbox.requests(to: .authorization).count == 2)
     await example.sandbox.stop()

@@ -34,6 +34,11 @@ import Testing
         try await alice.reach("Hello, \(SandboxUser.alice.displayName)")
         try await bob.reach("Hello, \(SandboxUser.bob.displayName)")
         try await Look.over(alice, named: "web-hello")
+        // With the letter before it, the "<" is one Character.
+        let markup = "\u{D4E}<b>x</b>"
+        example.sandbox.misbehave(at: .userInfo, .member("name", .string(markup)))
+        try await alice.go(to: example.address)
+        try await alice.reach("Hello, \(markup)")
 
         let third = try await example.start()
         try await isServed(example, alice, by: [second, third])

@@ -52,7 +52,7 @@ import Testing
 
   @Test(arguments: [
     (["--name=a=b"], "a=b"), (["--name=--x"], "--x"), (["--name", "-1"], "-1"),
-    (["--name", "a b"], "a b"), (["--name", "-"], "-"),
+    (["--name", "a b"], "a b"), (["--name", "-"], "-"), (["--name=\u{301}a="], "\u{301}a="),
   ])
   func `an option's value is not changed`(words: [String], value: String) throws {
     #expect(try parse(words)[Self.name] == value)
@@ -85,6 +85,8 @@ import Testing
   @Test(arguments: [
     ["--client-secret", "hunter2"], ["--client-secret=hunter2"], ["--secret=hunter2"],
     ["--unknown=hunter2"], ["--passphrase", "hunter2"], ["--password=hunter2"],
+    // An equals sign and the mark after it form one Character.
+    ["--client-secret=\u{301}hunter2"], ["--unknown=\u{301}hunter2"],
   ])
   func `an error never repeats a possible secret`(words: [String]) throws {
     let failure = try #require(throws: Failure.self) { try parse(words) }

@@ -46,6 +46,27 @@ import Testing
     #expect("a\n\u{9B}b\n".linesOnScreen == "a\n?b\n")
   }
 
+  /// CR LF is one Character.
+  @Test(arguments: [
+    ("", ""), ("a", "a\n"), ("a\n", "a\n"), ("a\tb\n\nc", "a\tb\n\nc\n"),
+    ("a\r\nb\r\n", "a\nb\n"), ("a\rb\u{1B}[2J", "a?b?[2J\n"), ("a\n\u{301}b", "a\n\u{301}b\n"),
+    ("a\t\u{301}b", "a\t\u{301}b\n"),
+  ])
+  func `an answer keeps its lines and tabs, whatever its line ends`(text: String, shown: String) {
+    #expect(text.contentOnScreen.unicodeScalars.elementsEqual(shown.unicodeScalars))
+    if !text.contains("\t") { #expect((text.linesOnScreen + "\n").hasPrefix(shown)) }
+  }
+
+  @Test(arguments: ["T0KEN", "T0KEN\u{301}", "T0K%45N", "\u{D4E}T0KEN"])
+  func `a token that a server's text repeats is not shown`(text: String) {
+    var failure = Failure("x", "no \(text)!", status: .notAuthorized)
+    failure.challenge = "Bearer realm=\"\(text)\""
+    let hidden = failure.hiding(SQToken(accessToken: "T0KEN"))
+    #expect(!hidden.message.contains("N") && hidden.message.contains("[removed]"))
+    #expect(hidden.challenge?.contains("[removed]") == true)
+    #expect(failure.hiding(nil) == failure)
+  }
+
   @Test func `a very long word and a very long message are shortened`() {
     let long = String(repeating: "é", count: 100_000)
     let shown = "no \"\(long)\"; did you mean x?".abbreviated

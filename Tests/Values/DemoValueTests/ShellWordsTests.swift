@@ -26,7 +26,10 @@ import Testing
     #expect(ShellWords.split(text) == words)
   }
 
-  @Test(arguments: ["me@home-1.x", "my work", "it's", "", "a\"b$c", "é", "--x"])
+  /// A quote and the mark after it, or the letter before it, form one Character.
+  @Test(arguments: [
+    "me@home-1.x", "my work", "it's", "", "a\"b$c", "é", "--x", "it'\u{301}s; id #", "\u{D4E}'; id",
+  ])
   func `splitting undoes quoting, and plain words are not quoted`(word: String) {
     #expect(ShellWords.split(ShellWords.quote(word)) == [word])
     #expect((ShellWords.quote(word) == word) == ["me@home-1.x", "--x"].contains(word))

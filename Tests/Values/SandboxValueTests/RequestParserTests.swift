@@ -234,6 +234,15 @@ import Testing
     #expect(request.header("cookie") == "a=\u{E9}")
   }
 
+  @Test func `many combining marks in a row of a header value are separated`() throws {
+    // Otherwise comparing the value would take a time that is the square of its length.
+    let marks = String(repeating: "\u{301}", count: 20) + String(repeating: "\u{316}", count: 20)
+    let request = try request("GET / HTTP/1.1\r\nHost: a\r\nCookie: a=\(marks)\r\n\r\n")
+    let value = try #require(request.header("cookie"))
+    #expect(value.unicodeScalars.count == 2 + 40 + 1)
+    #expect(value.unicodeScalars.contains("\u{34F}"))
+  }
+
   @Test(arguments: [
     ("close", false), ("Close", false), ("x, close", false), ("keep-alive", true), ("x", true),
   ])
