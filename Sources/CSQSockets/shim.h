@@ -22,6 +22,9 @@ int accept4(int, struct sockaddr *, socklen_t *, int);
 /// Makes a program that is started close all descriptors from a number on. Swift's module map does
 /// not declare this function either.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+/// Opens a pipe with flags. Swift's module map does not declare this function either.
+int pipe2(int *, int);
 #endif
 
 /// The settings of a program to start: its file actions and its attributes. Apple's systems declare
@@ -41,6 +44,19 @@ static inline int sq_socket(int family, int type, int protocol) {
   return file;
 #else
   return socket(family, type | SOCK_CLOEXEC, protocol);
+#endif
+}
+
+/// Opens a pipe that child processes do not inherit.
+static inline int sq_pipe(int ends[2]) {
+#ifdef __APPLE__
+  if (pipe(ends) != 0) return -1;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  return 0;
+#else
+  // EFD_CLOEXEC is O_CLOEXEC. The header of O_CLOEXEC would make this module declare `flock`.
+  return pipe2(ends, EFD_CLOEXEC);
 #endif
 }
 
