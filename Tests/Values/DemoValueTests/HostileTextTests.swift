@@ -54,16 +54,19 @@ import Testing
   ])
   func `an answer keeps its lines and tabs, whatever its line ends`(text: String, shown: String) {
     #expect(text.contentOnScreen.unicodeScalars.elementsEqual(shown.unicodeScalars))
-    if !text.contains("\t") { #expect((text.linesOnScreen + "\n").hasPrefix(shown)) }
+    if !text.utf8.contains(UInt8(ascii: "\t")) { #expect((text.linesOnScreen + "\n").hasPrefix(shown)) }
   }
 
   @Test(arguments: ["T0KEN", "T0KEN\u{301}", "T0K%45N", "\u{D4E}T0KEN"])
-  func `a token that a server's text repeats is not shown`(text: String) {
+  func `a token that a server's text repeats is not shown`(text: String) throws {
     var failure = Failure("x", "no \(text)!", status: .notAuthorized)
     failure.challenge = "Bearer realm=\"\(text)\""
     let hidden = failure.hiding(SQToken(accessToken: "T0KEN"))
-    #expect(!hidden.message.contains("N") && hidden.message.contains("[removed]"))
-    #expect(hidden.challenge?.contains("[removed]") == true)
+    for shown in [hidden.message, try #require(hidden.challenge)] {
+      // A mark after the token forms one Character with what is shown in its place.
+      let letters = String(shown.unicodeScalars.filter(\.isASCII))
+      #expect(!letters.contains("N") && letters.contains("[removed]"))
+    }
     #expect(failure.hiding(nil) == failure)
   }
 

@@ -90,7 +90,8 @@ import Testing
 
   @Test(arguments: [ClientAuthentication.basic, .post, .basicUnescaped])
   func `a method that needs a secret is rejected without one`(method: ClientAuthentication) {
-    for secret in [nil, ""] {
+    // Basic sends an empty secret too.
+    for secret in method == .post ? [nil, ""] : [nil] {
       failure(.invalidConfiguration) {
         try ClientConfiguration(
           clientID: "id", clientSecret: secret, redirectURI: "http://127.0.0.1/cb",
