@@ -77,7 +77,8 @@ public final class AccountManager: Sendable {
   /// module. If the account has no module, the call does nothing.
   public func release(id: String) {
     // The deinit of the module, and of the app's objects in it, must not run under the lock.
-    _ = modules.withLock { $0.removeValue(forKey: id) }
+    let removed = modules.withLock { $0.removeValue(forKey: id) }
+    withExtendedLifetime(removed) {}
   }
 
   /// The modules that ``account(_:id:)`` created and that have not been released or removed.

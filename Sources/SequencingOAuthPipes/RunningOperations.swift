@@ -38,6 +38,8 @@ final class RunningOperations: Sendable {
   }
 
   private func end(_ id: Int) {
-    _ = state.withLock { $0.operations.removeValue(forKey: id) }
+    // What the interruption calls may hold an object of the app.
+    let ended = state.withLock { $0.operations.removeValue(forKey: id) }
+    withExtendedLifetime(ended) {}
   }
 }

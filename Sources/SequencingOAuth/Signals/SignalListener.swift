@@ -58,7 +58,7 @@ final class SignalListener: EventHandler {
   func remove(_ id: Int) {
     // The function is released outside the lock, because it may hold the last reference to an
     // object of the app that removes another function in its deinit.
-    _ = state.withLock { state in
+    let removed = state.withLock { state in
       let removed = state.handlers.removeValue(forKey: id)
       if removed != nil, state.handlers.isEmpty {
         state.isInstalled = false
@@ -66,6 +66,7 @@ final class SignalListener: EventHandler {
       }
       return removed
     }
+    withExtendedLifetime(removed) {}
   }
 
   // MARK: The event loop

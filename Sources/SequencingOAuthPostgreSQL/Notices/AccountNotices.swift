@@ -97,9 +97,9 @@ final class AccountNotices: Sendable {
 
   func end(_ observer: Observer, of id: String) {
     let name = NoticeName(id)
-    // The closure is released outside the lock, because it may hold the last reference to an object
+    // The closure is released after the lock, because it may hold the last reference to an object
     // of the app that calls the store in its deinit.
-    _ = state.withLock { state in
+    let removed = state.withLock { state in
       let removed = state.accounts[id]?.observers.removeValue(forKey: observer)
       if state.accounts[id]?.observers.isEmpty ?? false {
         state.accounts[id] = nil
@@ -107,6 +107,7 @@ final class AccountNotices: Sendable {
       }
       return removed
     }
+    withExtendedLifetime(removed) {}
   }
 
   /// Records the version of an account's row; `nil` if there is no row.

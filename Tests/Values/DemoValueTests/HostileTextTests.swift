@@ -54,7 +54,9 @@ import Testing
   ])
   func `an answer keeps its lines and tabs, whatever its line ends`(text: String, shown: String) {
     #expect(text.contentOnScreen.unicodeScalars.elementsEqual(shown.unicodeScalars))
-    if !text.utf8.contains(UInt8(ascii: "\t")) { #expect((text.linesOnScreen + "\n").hasPrefix(shown)) }
+    if !text.utf8.contains(UInt8(ascii: "\t")) {
+      #expect((text.linesOnScreen + "\n").hasPrefix(shown))
+    }
   }
 
   @Test(arguments: ["T0KEN", "T0KEN\u{301}", "T0K%45N", "\u{D4E}T0KEN"])
