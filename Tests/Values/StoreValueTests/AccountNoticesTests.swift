@@ -1,23 +1,11 @@
 import SQBasics
+import TestSupport
 import Testing
 
 @testable import SequencingOAuthPostgreSQL
 
 /// The observers of other hosts' notices, without a database.
 @Suite struct AccountNoticesTests {
-  /// An object of an app that calls a closure when it is released.
-  private final class Caller: Sendable {
-    private let call: @Sendable () -> Void
-
-    init(_ call: @escaping @Sendable () -> Void) {
-      self.call = call
-    }
-
-    deinit {
-      call()
-    }
-  }
-
   @Test func `an observer's object may use the store when it is released`() throws {
     let notices = AccountNotices(
       try ConnectionSettings("host=127.0.0.1", environment: [:]),

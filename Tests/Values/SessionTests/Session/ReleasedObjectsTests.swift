@@ -8,19 +8,6 @@ import Testing
 ///
 /// If the SDK released such an object under a lock that the call needs, the program would end.
 @Suite(.timeLimit(.minutes(1))) struct ReleasedObjectsTests {
-  /// An object of an app that calls a closure when it is released.
-  private final class Caller: Sendable {
-    private let call: @Sendable () -> Void
-
-    init(_ call: @escaping @Sendable () -> Void) {
-      self.call = call
-    }
-
-    deinit {
-      call()
-    }
-  }
-
   /// How often callers were released.
   private final class Releases: Sendable {
     private let state = Locked(0)
