@@ -97,7 +97,7 @@ final class SignIns: Sendable {
     if let screen, let authorization = await signIn.authorization.value() ?? nil {
       // The app's queue may be busy for a long time, and nobody waits for the token any more.
       await withTaskCancellationHandler {
-        await screen(authorization) { !Task.isCancelled && signIn.work.outcome.current == nil }
+        await screen(authorization) { left.current == nil && self.isRunning(signIn) }
       } onCancel: {
         leave()
       }
@@ -140,6 +140,10 @@ final class SignIns: Sendable {
     case .tooLate: return .tooLate
     case .taken, .notAddressed, .wrongState, nil: return .noSignIn
     }
+  }
+
+  private func isRunning(_ signIn: SignIn) -> Bool {
+    state.withLock { $0.running?.signIn === signIn }
   }
 
   private func begin(_ entry: Entry, _ run: @escaping Run) {
