@@ -33,6 +33,7 @@ import Testing
     ("userInfoAlgorithm", "the program expects no signature of UserInfo"),
     ("finishSending", "the program's calls are unary"),
     ("callbackQueue", "the advice is for the app's own main thread"),
+    ("willUseTerminal", "the program makes the terminal ready at once"),
     ("ProtectedRequest", "the program checks no tokens of callers"),
     ("take an SQToken without", "the compiler says it to an app's author"),
     ("call registerApplicationParameters with the provider", "the compiler says it to an author"),
