@@ -1,0 +1,112 @@
+import SQBasics
+
+// What the client sends for its stored account: renewals and revocations.
+extension ClientContext {
+  /// Gets the next token of a session from its server; if `client` has a key, the token is bound to
+  /// that key.
+  ///
+  /// `client` is the result of ``renewingClient(of:)``. With `access`, the server is asked for a
+  /// token with these rights only, and the session's access token stays. A refresh token is not sent
+  /// after `end`, a steady time of the client's clock, and the request ends then.
+  func renew(
+    _ record: AccountRecord, by client: RegisteredClient, narrowedTo access: NarrowedAccess? = nil,
+    until end: Duration
+  ) async throws(SQOAuthError) -> RefreshedToken {
+    do throws(SQOAuthError) {
+      let client = access.map(client.narrowed) ?? client
+      if let grant = record.grant, record.token.refreshToken == nil {
+        let token = try await repeated(grant.narrowed(to: access?.scope), by: client)
+        return access == nil
+          ? RefreshedToken(token: token)
+          : RefreshedToken(token: record.token, narrowed: token.withoutAccount)
+      }
+      return try await RefreshTokenGrant(client: client)
+        .run(record.token, narrowedTo: access, until: end)
+    } catch {
+      // Without an OAuth response, the server may have moved, so the next call fetches its metadata
+      // again.
+      if error.response == nil, let issuer = client.configuration.provider.issuer {
+        client.environment.metadata.expire(issuer)
+      }
+      throw error
+    }
+  }
+
+  private func repeated(
+    _ grant: AccountRecord.Grant, by client: RegisteredClient
+  ) async throws(SQOAuthError) -> SQToken {
+    // If the session ends or takes over another token, the renewal is cancelled. Its request
+    // continues, and the new token is revoked.
+    switch (grant.grantType, grant.assertion) {
+    case (JWTAssertion.grantType, let assertion?):
+      return try await JWTBearerGrant(client: client, tokenRequests: tokenRequests)
+        .run(assertion, scope: grant.scope)
+    case (JWTAssertion.grantType, nil):
+      return try await JWTBearerGrant(client: client, tokenRequests: tokenRequests)
+        .runWithSource(scope: grant.scope)
+    default:
+      return try await ClientCredentialsGrant(client: client, tokenRequests: tokenRequests)
+        .run(scope: grant.scope)
+    }
+  }
+
+  /// Returns the pending validation of an earlier refresh's ID token; `nil` if there is nothing to
+  /// validate.
+  ///
+  /// A refresh stores an ID token unvalidated if the validation could not be done then, for example
+  /// because the keys could not be fetched.
+  func identification(of record: AccountRecord) async throws(SQOAuthError) -> Identification? {
+    guard let token = record.unverifiedToken else { return nil }
+    let client = try await unprovenClient(of: record, needs: .identity)
+    return Identification(
+      try IDTokenValidator(client.configuration, client.metadata, client.environment),
+      of: IssuedToken(token), after: record.token)
+  }
+
+  /// Revokes the tokens of a session at its server.
+  func revoke(
+    _ record: AccountRecord, by settings: Settings? = nil
+  ) async throws(SQOAuthError) {
+    try await Revocation(client: client(of: record, by: settings)).run(record.token)
+  }
+
+  /// Returns the client of a record, with the record's key; throws if the record is from another
+  /// client or server.
+  func client(
+    of record: AccountRecord, by settings: Settings? = nil
+  ) async throws(SQOAuthError) -> RegisteredClient {
+    let client = try await unprovenClient(of: record, by: settings)
+    client.resume(serverNonce: record.serverNonce)
+    // A grant without a user and without a refresh token gets each token anew. So it can use the
+    // key that the configuration names now, as a new sign-in does.
+    if record.grant != nil, record.token.refreshToken == nil, !client.fits(record.proofKey) {
+      return try client.provingAnew()
+    }
+    return client.proving(with: record.proofKey)
+  }
+
+  /// Returns the client of a record, without a key for proofs; throws if the record is from another
+  /// client or server.
+  ///
+  /// Each operation that sends a token of the account, or names its user, gets its client here.
+  /// Without `settings`, the current ones are used. The metadata has what identifies the user if
+  /// the account has an ID token, or may get one.
+  func unprovenClient(
+    of record: AccountRecord, by settings: Settings? = nil, needs: MetadataNeeds = .endpoints
+  ) async throws(SQOAuthError) -> RegisteredClient {
+    let settings = settings ?? self.settings
+    try check(record, settings.configuration.get())
+    let client = try await client(
+      by: settings, needs: record.mayNameUser ? .identity : needs)
+    try check(record, at: client)
+    return client
+  }
+}
+
+extension AccountRecord {
+  /// Whether the account has an ID token, or its next token response may have one.
+  fileprivate var mayNameUser: Bool {
+    token.idToken != nil || RegisteredClient.asksWho(token.scope)
+      || RegisteredClient.asksWho(grant?.scope)
+  }
+}
