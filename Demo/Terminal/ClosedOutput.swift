@@ -3,7 +3,7 @@ import SQBasics
 /// Whether the reader of standard output has closed the pipe, and what that does to the command.
 ///
 /// The system would end the program at once. A refresh in progress would then spend its refresh
-/// token, and nobody would store the new one. So the command is cancelled instead, as by a signal.
+/// token, and the new one would be stored nowhere. So the command is cancelled instead, as by a signal.
 /// When it has stored its tokens, ``StandardStreams/endByBrokenPipe()`` ends the program.
 enum ClosedOutput {
   private struct State {

@@ -1,6 +1,6 @@
 import SQBasics
 
-/// The token requests that are under way, and the tokens that nobody will use.
+/// The token requests that are under way, and the revocations of unused tokens.
 ///
 /// If a caller is cancelled, the server may already have issued tokens, and an authorization code
 /// or a device code can be used only once. So the request continues, and its tokens are revoked.

@@ -155,7 +155,7 @@ extension AuthorizationModule {
       do throws(SQOAuthError) {
         try await take(token, from: client, kind, since: appEndCount)
       } catch {
-        // The app has ended the session meanwhile, so nobody will use the token.
+        // The app has ended the session meanwhile, so the token will not be used.
         tokenRequests.revoke(token, of: client)
         throw error
       }

@@ -39,7 +39,7 @@ package final class ProofServers: Sendable {
     fileprivate let dateOffset: Double
 
     /// Returns the lead in seconds; `nil` if this machine's date has been set since that moment,
-    /// perhaps because somebody has corrected it.
+    /// perhaps because it was wrong.
     func seconds(at dateOffset: Double) -> Double? {
       abs(dateOffset - self.dateOffset) <= ProofServers.tolerance ? seconds : nil
     }

@@ -10,7 +10,7 @@ extension AccountRecord {
     return TokenSchedule(token, knownAt: now, isRenewable: true, jitter: jitter).dueAt
   }
 
-  /// Returns whether the record's dates come from a clock that is ahead of the one that shows `now`
+  /// Returns whether the record's dates come from a clock that is ahead of the clock that shows `now`
   /// and says that the account is due.
   ///
   /// Then the dates do not show how old the token is. Clocks that differ by less than a minute count

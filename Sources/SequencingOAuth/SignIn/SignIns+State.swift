@@ -92,7 +92,7 @@ extension SignIns.State {
   mutating func detach() -> SignIns.Joined? {
     guard let joined = running else { return nil }
     running = nil
-    // A sign-in that is ending already waits for this one: a silent one that was running before.
+    // If another sign-in is ending, it waits for the end of this silent sign-in before it.
     ending = ending ?? joined.signIn
     remember(joined)
     return joined
@@ -103,7 +103,7 @@ extension SignIns.State {
     if let pending = removed.signIn.pending { over = pending }
   }
 
-  /// Removes the running sign-in and the silent one that it waits for, and counts it as ended.
+  /// Removes the running sign-in and the silent sign-in before it, and counts it as ended.
   ///
   /// Because it counts as ended, a caller that was already waiting for a token does not open the
   /// browser again.

@@ -95,7 +95,7 @@ final class SignIns: Sendable {
     if screen != nil { signIn.addScreen() }
     begin(entry, run)
     if let screen, let authorization = await signIn.authorization.value() ?? nil {
-      // The app's queue may be busy for a long time, and nobody waits for the token any more.
+      // The app's queue may be busy for a long time, and the caller waits for the token no longer.
       await withTaskCancellationHandler {
         await screen(authorization) { left.current == nil && self.isRunning(signIn) }
       } onCancel: {

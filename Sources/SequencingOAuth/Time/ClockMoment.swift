@@ -11,12 +11,12 @@ package struct ClockMoment: Sendable {
     (date, steady) = (clock.now, clock.steadyTime)
   }
 
-  /// Returns the steady time at which the clock will show a date if nobody changes the date.
+  /// Returns the steady time at which the clock will show a date if the date is not changed.
   package func steadyTime(at date: Date) -> Duration {
     steady + .bounded(seconds: date.timeIntervalSince(self.date))
   }
 
-  /// Returns the date that the clock will show at a steady time if nobody changes the date.
+  /// Returns the date that the clock will show at a steady time if the date is not changed.
   package func date(at time: Duration) -> Date {
     date.addingTimeInterval((time - steady).seconds)
   }

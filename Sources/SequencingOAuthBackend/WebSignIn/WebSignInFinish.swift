@@ -63,7 +63,7 @@ struct WebSignInFinish: Sendable {
     do throws(SQOAuthError) {
       try await account.take(token, from: client, since: account.session.appEndCount)
     } catch {
-      // The app has ended the session meanwhile, so nobody will use the token.
+      // The app has ended the session meanwhile, so the token will not be used.
       manager.tokenRequests.revoke(token, of: client)
       throw error
     }

@@ -79,7 +79,7 @@ import Testing
       try await other.keepExpiredAccount(at: sandbox)
       _ = try await host.load("default")
       try await other.keepExpiredAccount(at: sandbox)
-      try await eventually("the host is told of a change") { count("default") > 0 }
+      try await eventually("the host hears of a change") { count("default") > 0 }
       _ = try await host.load("default")
       func isTold() async throws {
         let before = count("last")

@@ -114,7 +114,7 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The account is one that `call` has made for the resource, so `call` finds it by the URL.
+  /// `call` has made the account for the resource, so `call` finds it by the URL.
   @Test func `if a call's refreshed token cannot be saved, the server's answer is printed first`()
     async throws
   {

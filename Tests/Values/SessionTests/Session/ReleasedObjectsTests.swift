@@ -93,7 +93,7 @@ import Testing
     try await oauth.signIn()
     await oauth.environment.observer?.flush()
     oauth.environment.observer = nil
-    // The next sign-in takes the place of the one that is known.
+    // The next sign-in takes the place of the known sign-in.
     try await oauth.signIn()
     try await eventually("the observer is released") { releases.count == 1 }
   }
