@@ -27,8 +27,8 @@ package enum AbsolutePath {
   private static var workingFolder: String? {
     guard let bytes = getcwd(nil, 0) else { return nil }
     defer { free(bytes) }
-    guard let folder = String(validatingCString: bytes), let named = try? FileStatus(at: folder),
-      let current = try? FileStatus(at: "."), named.isSameFile(as: current)
+    guard let folder = String(validatingCString: bytes),
+      (try? FileStatus.areSame(folder, ".")) == true
     else { return nil }
     return folder
   }

@@ -71,7 +71,15 @@ package struct FileStatus: Sendable {
   package var age: Int { time(nil) - modified }
 
   /// Returns whether both are the status of the same file, even under different names.
-  package func isSameFile(as other: FileStatus) -> Bool {
+  func isSameFile(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode
+  }
+
+  /// Returns whether two paths name the same file; `false` if one of them names none.
+  package static func areSame(_ path: String, _ other: String) throws(FileFailure) -> Bool {
+    guard let one = try FileStatus(at: path), let other = try FileStatus(at: other) else {
+      return false
+    }
+    return one.isSameFile(as: other)
   }
 }

@@ -241,20 +241,10 @@ struct AccountStatements: Sendable {
       name: "was_used", text: "SELECT true FROM \(used) WHERE value = $1::bytea")
     canWrite = SQLStatement(
       name: "can_write",
-      text: """
-        SELECT pg_catalog.current_setting('transaction_read_only') = 'off'
-          AND pg_catalog.has_table_privilege('\(accounts.doubling("'"))', 'INSERT')
-          AND pg_catalog.has_table_privilege('\(accounts.doubling("'"))', 'UPDATE')
-          AND pg_catalog.has_table_privilege('\(accounts.doubling("'"))', 'SELECT')
-          AND pg_catalog.has_table_privilege('\(keys.doubling("'"))', 'SELECT')
-          AND pg_catalog.has_table_privilege('\(leases.doubling("'"))', 'SELECT')
-          AND pg_catalog.has_table_privilege('\(leases.doubling("'"))', 'INSERT')
-          AND pg_catalog.has_table_privilege('\(leases.doubling("'"))', 'UPDATE')
-          AND pg_catalog.has_table_privilege('\(used.doubling("'"))', 'SELECT')
-          AND pg_catalog.has_table_privilege('\(used.doubling("'"))', 'INSERT')
-          AND pg_catalog.has_table_privilege('\(used.doubling("'"))', 'UPDATE')
-          AND pg_catalog.has_table_privilege('\(used.doubling("'"))', 'DELETE')
-        """)
+      text: SQLStatement.canWrite(with: [
+        accounts: ["INSERT", "UPDATE", "SELECT"], keys: ["SELECT"],
+        leases: ["SELECT", "INSERT", "UPDATE"], used: ["SELECT", "INSERT", "UPDATE", "DELETE"],
+      ]))
   }
 
   /// Returns parts of a `WITH` clause that let a call's statement take effect only once.

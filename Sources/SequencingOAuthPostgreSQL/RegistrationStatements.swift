@@ -57,14 +57,8 @@ struct RegistrationStatements: Sendable {
         UPDATE \(table) SET value = $3::bytea, key_number = $4::integer
         WHERE server = $1::bytea AND value = $2::bytea
         """)
-    let rights = ["SELECT", "INSERT", "UPDATE"].map { right in
-      "AND pg_catalog.has_table_privilege('\(table.doubling("'"))', '\(right)')"
-    }
     canWrite = SQLStatement(
       name: "can_write_registrations",
-      text: """
-        SELECT pg_catalog.current_setting('transaction_read_only') = 'off'
-          \(rights.joined(separator: " "))
-        """)
+      text: SQLStatement.canWrite(with: [table: ["SELECT", "INSERT", "UPDATE"]]))
   }
 }

@@ -13,6 +13,18 @@ struct SQLStatement: Sendable {
   ///
   /// The commit then waits neither for the disk nor for a standby.
   static let unsynced = "pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL"
+
+  /// Returns a query for whether the server is not read-only and the role has rights at tables.
+  static func canWrite(with rights: KeyValuePairs<String, [String]>) -> String {
+    // Rights in one call mean any of them, so each right has its own.
+    let checks = rights.flatMap { table, rights in
+      rights.map { "AND pg_catalog.has_table_privilege('\(table.doubling("'"))', '\($0)')" }
+    }
+    return """
+      SELECT pg_catalog.current_setting('transaction_read_only') = 'off'
+        \(checks.joined(separator: " "))
+      """
+  }
 }
 
 extension String {
@@ -20,12 +32,7 @@ extension String {
   ///
   /// The server looks for single bytes. A `Character` may be a quote with a combining mark.
   func doubling(_ quote: Unicode.Scalar) -> String {
-    var scalars = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
-      scalars.append(scalar)
-      if scalar == quote { scalars.append(scalar) }
-    }
-    return String(scalars)
+    replacingScalar(quote, with: "\(quote)\(quote)")
   }
 }
 

@@ -65,7 +65,7 @@ final class AccountDatabase: Sendable {
       }
       defer { lock.remove() }
       let other = path + ".sq.try"
-      let files = ["", "-wal", "-shm", "-journal"].map { PrivateFile(path: other + $0) }
+      let files = DatabaseFile.files(of: other).map { PrivateFile(path: $0) }
       // A process that was killed during this check may have left these files.
       for file in files { try? file.remove() }
       defer { for file in files { try? file.remove() } }

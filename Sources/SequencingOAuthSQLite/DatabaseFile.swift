@@ -86,10 +86,7 @@ struct DatabaseFile {
   /// Removes the temporary name of a database whose creator was killed just before it did so.
   private func finishPutting(_ place: String) {
     let temporary = Self.temporary(place)
-    guard let left = try? FileStatus(at: temporary.path), let status = try? FileStatus(at: place),
-      left.isSameFile(as: status)
-    else { return }
-    try? temporary.remove()
+    if (try? FileStatus.areSame(temporary.path, place)) == true { try? temporary.remove() }
   }
 
   private static func temporary(_ place: String) -> PrivateFile {
@@ -97,7 +94,7 @@ struct DatabaseFile {
   }
 
   /// Returns the paths of a database's files; some of the files may not exist.
-  private static func files(of place: String) -> [String] {
+  static func files(of place: String) -> [String] {
     ["", "-wal", "-shm", "-journal"].map { place + $0 }
   }
 

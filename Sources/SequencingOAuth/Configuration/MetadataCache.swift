@@ -135,9 +135,9 @@ package final class MetadataCache: Sendable {
         let (metadata, lifetime) = try await discovery.fetch(with: client)
         failures.withLock { $0.set(issuer, to: nil) }
         // What the OpenID Connect document said before stays in use while it cannot be read.
-        let whole = metadata.completed(by: fetches.known(issuer)?.metadata)
         return Known(
-          metadata: whole ?? metadata, at: asked, freshUntil: asked + .seconds(lifetime))
+          metadata: metadata.completed(by: fetches.known(issuer)?.metadata), at: asked,
+          freshUntil: asked + .seconds(lifetime))
       } catch {
         let now = discovery.clock.steadyTime
         guard let known = fetches.known(issuer) else {

@@ -141,9 +141,9 @@ extension ProviderMetadata {
   /// Returns the metadata with what OpenID Connect defines, from earlier metadata of the issuer, if
   /// the OpenID Connect document could not be read this time.
   ///
-  /// The result is `nil` if the document was not missed, or could not be read before either.
-  func completed(by earlier: ProviderMetadata?) -> ProviderMetadata? {
-    guard outage != nil, let earlier, earlier.outage == nil else { return nil }
+  /// The metadata is unchanged if the document was not missed, or could not be read before either.
+  func completed(by earlier: ProviderMetadata?) -> ProviderMetadata {
+    guard outage != nil, let earlier, earlier.outage == nil else { return self }
     var metadata = self
     for endpoint in [OptionalEndpoint.keys, .userInfo, .endSession] {
       metadata.optionalEndpoints[endpoint] =

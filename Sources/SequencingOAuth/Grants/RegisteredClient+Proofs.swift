@@ -177,9 +177,8 @@ extension RegisteredClient {
   /// Returns the time of the server at an endpoint, or this machine's time if the difference is not
   /// known, or if this machine's date has been set since it was known.
   func serverTime(at endpoint: URL) -> Date {
-    let clock = environment.clock
     let known = Self.server(of: endpoint).flatMap { environment.proofServers.known($0).clockLead }
-    return clock.now.addingTimeInterval(-(known?.seconds(at: clock.dateOffset) ?? 0))
+    return environment.clock.now(of: known)
   }
 
   /// How far this machine's clock is ahead of the authorization server's; `nil` if no response has

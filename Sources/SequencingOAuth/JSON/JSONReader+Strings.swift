@@ -115,13 +115,7 @@ extension JSONReader {
     guard place + 6 <= bytes.count else { throw .malformed(at: place) }
     var unit: UInt16 = 0
     for byte in bytes[place + 2..<place + 6] {
-      let digit: UInt8
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-      default: throw .malformed(at: place)
-      }
+      guard let digit = byte.hexadecimalValue else { throw .malformed(at: place) }
       unit = unit << 4 | UInt16(digit)
     }
     return unit

@@ -129,5 +129,11 @@ package final class ProofServers: Sendable {
 
 extension WallClock {
   /// The date minus the steady time, in seconds: it changes only when the date is set.
-  var dateOffset: Double { now.timeIntervalSinceReferenceDate - steadyTime.seconds }
+  var dateOffset: Double { ClockMoment(self).lead }
+
+  /// Returns the time of a server, or this machine's if the difference is not known or does not count
+  /// any more.
+  func now(of lead: ProofServers.ClockLead?) -> Date {
+    now.addingTimeInterval(-(lead?.seconds(at: dateOffset) ?? 0))
+  }
 }

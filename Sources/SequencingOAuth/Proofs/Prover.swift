@@ -53,9 +53,8 @@ package struct Prover: Sendable {
     let target = try RequestTarget(url)
     let server = ProofServers.Server(target, role)
     let known = servers.known(server)
-    let lead = known.clockLead?.seconds(at: clock.dateOffset) ?? 0
     let claims = DPoPProof(
-      method, target, at: clock.now.addingTimeInterval(-lead), nonce: known.nonce, token: token)
+      method, target, at: clock.now(of: known.clockLead), nonce: known.nonce, token: token)
     return Proof(text: try await signed(claims), server: server, nonce: known.nonce)
   }
 

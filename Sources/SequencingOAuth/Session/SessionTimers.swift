@@ -114,7 +114,7 @@ extension SessionTimers.State {
   /// deadlines stay. Two clocks never run exactly alike, so less than a second does not count.
   @discardableResult
   fileprivate mutating func adapt(to now: ClockMoment) -> Bool {
-    let lead = now.date.timeIntervalSinceReferenceDate - now.steady / .seconds(1)
+    let lead = now.lead
     guard lead < self.lead || lead > self.lead + 1 else { return false }
     let isAhead = lead > self.lead
     self.lead = lead

@@ -56,17 +56,13 @@ final class SignalListener: EventHandler {
   ///
   /// That includes a signal that has arrived, but that the event loop has not heard yet.
   func remove(_ id: Int) {
-    // The function is released outside the lock, because it may hold the last reference to an
-    // object of the app that removes another function in its deinit.
-    let removed = state.withLock { state in
-      let removed = state.handlers.removeValue(forKey: id)
-      if removed != nil, state.handlers.isEmpty {
-        state.isInstalled = false
-        Self.uninstall()
-      }
-      return removed
+    // The function may hold the last reference to an object of the app that removes another
+    // function in its deinit.
+    state.change { state in
+      guard state.handlers.removeValue(forKey: id) != nil, state.handlers.isEmpty else { return }
+      state.isInstalled = false
+      Self.uninstall()
     }
-    withExtendedLifetime(removed) {}
   }
 
   // MARK: The event loop

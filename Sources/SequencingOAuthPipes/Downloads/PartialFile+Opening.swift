@@ -48,9 +48,7 @@ extension PartialFile {
   /// A process that was killed during the move may have left the file with both names.
   static func finishMove(from path: String, to destination: String) throws(SQOAuthError) {
     try reported(path) { () throws(FileFailure) in
-      guard let left = try FileStatus(at: path), let status = try FileStatus(at: destination),
-        left.isSameFile(as: status)
-      else { return }
+      guard try FileStatus.areSame(path, destination) else { return }
       // While the other process runs, it holds the lock, and removes the name itself.
       guard let lock = try FileLock.ifFree(path, mending: false) else { return }
       defer { lock.release() }

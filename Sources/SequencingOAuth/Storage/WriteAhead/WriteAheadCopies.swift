@@ -98,7 +98,7 @@ package struct WriteAheadCopies: Sendable {
     // The path is as long as a write-ahead copy's path, so the check fails if such a path is too
     // long.
     let name = try CryptoFailure.reported { () throws(CryptoFailure) in try RandomBytes.make(16) }
-    let path = "\(store).landing-\(Hexadecimal.encode(name))"
+    let path = self.path(named: Hexadecimal.encode(name))
     try reported(path, "be made") { file throws(FileFailure) in try file.makeFolder() }
     let size = replacingStore ? (try? FileStatus(at: store))?.size ?? 0 : 0
     try make(path, size: Int(size) + Self.minimumSize).finish()
@@ -140,7 +140,7 @@ package struct WriteAheadCopies: Sendable {
     guard !names.isEmpty else { return }
     for id in ids { names.remove(try name(id, sealer)) }
     for name in names {
-      try reported("\(store).landing-\(name)", "be removed") { file throws(FileFailure) in
+      try reported(path(named: name), "be removed") { file throws(FileFailure) in
         try file.remove()
       }
     }
@@ -161,8 +161,10 @@ package struct WriteAheadCopies: Sendable {
   }
 
   private func path(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) -> String {
-    "\(store).landing-\(try name(id, sealer))"
+    path(named: try name(id, sealer))
   }
+
+  private func path(named name: String) -> String { "\(store).landing-\(name)" }
 
   private func name(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) -> String {
     Hexadecimal.encode(
