@@ -67,7 +67,6 @@ extension StringProtocol {
     return String(String.UnicodeScalarView(scalars.prefix(most * 3 / 4))) + "…"
       + String(String.UnicodeScalarView(scalars.suffix(most / 4)))
   }
-
 }
 
 extension String {

@@ -17,13 +17,6 @@ import Testing
 
   private var storeOptions: [String] { ["--store", "file:" + store.path] }
 
-  /// A pipe that no program reads any more.
-  private static func closedPipe() throws -> FileHandle {
-    let pipe = try ChildPipe()
-    close(pipe.readEnd)
-    return FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
-  }
-
   @Test func `watch --all stores the tokens of the refreshes in progress, then SIGPIPE ends it`()
     async throws
   {
@@ -36,7 +29,7 @@ import Testing
     sandbox.misbehave(at: .token, .hold(until: { await first.opened() }))
     sandbox.misbehave(at: .token, .hold(until: { await others.opened() }), times: 2)
     let demo = try DemoProcess(
-      ["watch", "--all"] + storeOptions, in: folder, output: Self.closedPipe(),
+      ["watch", "--all"] + storeOptions, in: folder, output: DemoProcess.closedPipe(),
       errors: folder.handle("errors"))
     try await first.isHolding()
     try await others.isHolding(2)
@@ -58,7 +51,7 @@ import Testing
   @Test func `token stores the new tokens, then SIGPIPE ends it`() async throws {
     let sandbox = try await SandboxServer.start()
     let old = try await store.keepExpiredAccount(at: sandbox).refreshToken
-    let pipe = try Self.closedPipe()
+    let pipe = try DemoProcess.closedPipe()
     // The pipe is for both streams, so each event is written to it before the token is.
     let demo = try DemoProcess(
       ["token", "--verbose"] + storeOptions, in: folder, output: pipe, errors: pipe)
@@ -74,7 +67,7 @@ import Testing
     try await store.keepExpiredAccount(at: sandbox)
     let demo = try DemoProcess(
       ["token", "--verbose"] + storeOptions, in: folder, output: folder.handle("output"),
-      errors: Self.closedPipe())
+      errors: DemoProcess.closedPipe())
     let outcome = await demo.outcome()
     #expect(outcome.status == 0 && !outcome.isKilled)
     let kept = try #require(try await store.load("default"))

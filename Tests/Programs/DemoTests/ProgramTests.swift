@@ -304,11 +304,8 @@ import Testing
   }
 
   @Test func `sq-demo is ended by SIGPIPE when its output has no reader`() async throws {
-    let pipe = try ChildPipe()
-    close(pipe.readEnd)
-    let output = FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
     let demo = try DemoProcess(
-      ["help"], in: folder, output: output, errors: folder.handle("errors"))
+      ["help"], in: folder, output: DemoProcess.closedPipe(), errors: folder.handle("errors"))
     let outcome = await demo.outcome()
     #expect(outcome.isKilled && outcome.status == SIGPIPE)
     #expect(outcome.errors.isEmpty)

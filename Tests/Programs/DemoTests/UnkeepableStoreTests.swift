@@ -87,8 +87,22 @@ import Testing
     await sandbox.stop()
   }
 
-  /// The store's folder, with the space reserved for the new token, is moved away during the
-  /// request.
+  /// Starts a command, and moves the store's folder, with the space reserved for the new token, away
+  /// during the command's token request.
+  private static func start(
+    _ command: [String], in folder: TemporaryFolder, losingStoreAt sandbox: SandboxServer
+  ) async throws -> DemoProcess {
+    let answer = Gate(isOpen: false)
+    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let demo = try DemoProcess(command + DemoStore.file.options(folder), in: folder)
+    try await answer.isHolding()
+    try FileManager.default.moveItem(
+      atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
+    try Data().write(to: URL(filePath: folder.file("deep")))
+    answer.open()
+    return demo
+  }
+
   @Test(arguments: [["token"], ["call", "GET", "/api/me"], ["files", "--drive", "/api/drive"]])
   func `if a refreshed token cannot be saved, the command ends with status 4`(command: [String])
     async throws
@@ -97,14 +111,7 @@ import Testing
     let store = DemoStore.file
     let sandbox = try await SandboxServer.start()
     try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
-    let answer = Gate(isOpen: false)
-    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
-    let demo = try DemoProcess(command + store.options(folder), in: folder)
-    try await answer.isHolding()
-    try FileManager.default.moveItem(
-      atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
-    try Data().write(to: URL(filePath: folder.file("deep")))
-    answer.open()
+    let demo = try await Self.start(command, in: folder, losingStoreAt: sandbox)
     let outcome = await demo.outcome()
     #expect(outcome.status == 4, "\(outcome.errors)")
     #expect(outcome.errors.contains("error: not_kept: the newest token could not be kept: store_f"))
@@ -121,18 +128,12 @@ import Testing
     let folder = try TemporaryFolder()
     let store = DemoStore.file
     let sandbox = try await SandboxServer.start()
-    let call = ["call", sandbox.url(.me).absoluteString] + store.options(folder)
-    let first = try await DemoProcess.run(call + ["--browser", "sandbox"], in: folder)
+    let call = ["call", sandbox.url(.me).absoluteString]
+    let first = try await DemoProcess.run(
+      call + store.options(folder) + ["--browser", "sandbox"], in: folder)
     #expect(first.status == 0, "\(first.errors)")
     try await store.open(store.path(folder)).expire(sandbox.issuer.absoluteString)
-    let answer = Gate(isOpen: false)
-    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
-    let demo = try DemoProcess(call, in: folder)
-    try await answer.isHolding()
-    try FileManager.default.moveItem(
-      atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
-    try Data().write(to: URL(filePath: folder.file("deep")))
-    answer.open()
+    let demo = try await Self.start(call, in: folder, losingStoreAt: sandbox)
     let outcome = await demo.outcome()
     #expect(outcome.status == 4, "\(outcome.errors)")
     #expect(outcome.output.hasPrefix(#"{"user_name":"alice","#))
@@ -146,19 +147,13 @@ import Testing
     let store = DemoStore.file
     let sandbox = try await SandboxServer.start()
     let old = try await store.open(store.path(folder)).keepExpiredAccount(at: sandbox)
-    let answer = Gate(isOpen: false)
-    sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
-    let demo = try DemoProcess(["token"] + store.options(folder), in: folder)
-    try await answer.isHolding()
-    let files = FileManager.default
-    try files.moveItem(atPath: folder.file("deep"), toPath: folder.file("elsewhere"))
-    try Data().write(to: URL(filePath: folder.file("deep")))
-    answer.open()
+    let demo = try await Self.start(["token"], in: folder, losingStoreAt: sandbox)
     try await eventually("the program waits for the store") {
       demo.errors.contains("for the store to save its token")
     }
     // A running program could create the folder itself while there is nothing in its place.
     try await demo.freeze()
+    let files = FileManager.default
     try files.removeItem(atPath: folder.file("deep"))
     try files.moveItem(atPath: folder.file("elsewhere"), toPath: folder.file("deep"))
     demo.send(SIGCONT)

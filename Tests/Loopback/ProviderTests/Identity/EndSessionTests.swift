@@ -49,16 +49,22 @@ import Testing
     try await isSignedOut(party)
   }
 
-  /// The command of a browser may run until the user closes the browser.
-  @Test func `without a redirect URI, the logout ends before the user agent, and leaves it open`()
-    async throws
-  {
+  /// Returns a signed-in user whose client has no redirect URI for the logout.
+  private func withoutRedirect() async throws -> OpenIDFixture {
     let party = try await OpenIDFixture(change: {
       $0.postLogoutRedirectURI = nil
       $0.signInTimeout = .seconds(30)
     })
     party.oauth.refreshesAutomatically = false
     try await party.signIn()
+    return party
+  }
+
+  /// The command of a browser may run until the user closes the browser.
+  @Test func `without a redirect URI, the logout ends before the user agent, and leaves it open`()
+    async throws
+  {
+    let party = try await withoutRedirect()
     let browser = Gate(isOpen: false)
     party.oauth.environment.userAgent = CustomUserAgent { _, _ in await browser.opened() }
     async let logout: Void = party.oauth.endSession()
@@ -77,12 +83,7 @@ import Testing
   @Test func `without a redirect URI, a logout whose terminal is never ready fails`()
     async throws
   {
-    let party = try await OpenIDFixture(change: {
-      $0.postLogoutRedirectURI = nil
-      $0.signInTimeout = .seconds(30)
-    })
-    party.oauth.refreshesAutomatically = false
-    try await party.signIn()
+    let party = try await withoutRedirect()
     let terminal = Gate(isOpen: false)
     party.oauth.environment.userAgent = CustomUserAgent { _, _ in
       TerminalBrowserWait.current?.prepare()
@@ -100,9 +101,7 @@ import Testing
   }
 
   @Test func `without a redirect URI, the logout throws the user agent's error`() async throws {
-    let party = try await OpenIDFixture(change: { $0.postLogoutRedirectURI = nil })
-    party.oauth.refreshesAutomatically = false
-    try await party.signIn()
+    let party = try await withoutRedirect()
     party.oauth.environment.userAgent = CustomUserAgent { url, _ in throw Failure(url: url) }
     let error = await failure(.browserUnavailable) { try await party.oauth.endSession() }
     #expect(error?.message.contains("no program opens http://127.0.0.1") == true)
@@ -113,9 +112,7 @@ import Testing
   @Test func `without a redirect URI, cancelling the logout cancels the user agent's task`()
     async throws
   {
-    let party = try await OpenIDFixture(change: { $0.postLogoutRedirectURI = nil })
-    party.oauth.refreshesAutomatically = false
-    try await party.signIn()
+    let party = try await withoutRedirect()
     let browser = Gate(isOpen: false)
     party.oauth.environment.userAgent = CustomUserAgent { _, _ in await browser.opened() }
     let logout = Task { await failure(.cancelled) { try await party.oauth.endSession() } }

@@ -235,17 +235,26 @@ import Testing
     }
   }
 
-  /// Another process replaces the sign-in in the store, and this process has not noticed it yet.
-  @Test(arguments: [false, true])
-  func `a logout token ends only the named one of two sign-ins, in memory or in the store`(
-    namesNew: Bool
-  ) async throws {
+  /// Returns a signed-in user, and the records of two sign-ins in one account: the sign-in that the
+  /// user's logout token names, and another sign-in.
+  private func twoSignIns() async throws -> (
+    party: OpenIDFixture, named: AccountRecord, other: AccountRecord
+  ) {
     let party = try await OpenIDFixture(.es256)
     try await party.signIn()
     let named = try await party.record("one")
     let other = AccountRecord(
       id: "one", clientID: named.clientID, issuer: named.issuer, session: "other",
       token: SQToken(accessToken: "other", refreshToken: "O"))
+    return (party, named, other)
+  }
+
+  /// Another process replaces the sign-in in the store, and this process has not noticed it yet.
+  @Test(arguments: [false, true])
+  func `a logout token ends only the named one of two sign-ins, in memory or in the store`(
+    namesNew: Bool
+  ) async throws {
+    let (party, named, other) = try await twoSignIns()
     let (old, new) = namesNew ? (other, named) : (named, other)
     let store = MemoryTokenStore()
     await store.save(old)
@@ -272,12 +281,7 @@ import Testing
   func `if the store cannot be read, a logout fails, and ends no other sign-in than the named one`(
     namesNew: Bool
   ) async throws {
-    let party = try await OpenIDFixture(.es256)
-    try await party.signIn()
-    let named = try await party.record("one")
-    let other = AccountRecord(
-      id: "one", clientID: named.clientID, issuer: named.issuer, session: "other",
-      token: SQToken(accessToken: "other", refreshToken: "O"))
+    let (party, named, other) = try await twoSignIns()
     let (old, new) = namesNew ? (other, named) : (named, other)
     let store = ScriptedStore()
     try await store.save(old)

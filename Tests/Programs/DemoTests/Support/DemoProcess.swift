@@ -116,3 +116,12 @@ final class DemoProcess: Sendable {
       ]) { $1 }
   }
 }
+
+extension DemoProcess {
+  /// Returns a pipe that no program reads any more.
+  static func closedPipe() throws -> FileHandle {
+    let pipe = try ChildPipe()
+    close(pipe.readEnd)
+    return FileHandle(fileDescriptor: pipe.writeEnd, closeOnDealloc: true)
+  }
+}

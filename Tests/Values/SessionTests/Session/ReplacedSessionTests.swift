@@ -264,16 +264,21 @@ struct ReplacedSessionTests {
     #expect(await fixture.observer.words(1) == ["taken over T2"])
   }
 
-  /// The token cannot be renewed, because it has no refresh token.
+  /// Returns a session with an expired token that cannot be renewed: it has no refresh token.
+  private func expired() async throws -> SessionFixture {
+    let fixture = try SessionFixture()
+    let token = SQToken(
+      accessToken: "T0", expirationDate: fixture.clock.now.addingTimeInterval(3600))
+    await fixture.store.memory.save(Self.record(token, "first"))
+    try await fixture.module.restore()
+    fixture.clock.advance(by: 3600)
+    return fixture
+  }
+
   @Test func `before the user must sign in again, the store may have another process's token`()
     async throws
   {
-    let fixture = try SessionFixture()
-    let first = SQToken(
-      accessToken: "T0", expirationDate: fixture.clock.now.addingTimeInterval(3600))
-    await fixture.store.memory.save(Self.record(first, "first"))
-    try await fixture.module.restore()
-    fixture.clock.advance(by: 3600)
+    let fixture = try await expired()
     let error = await failure(.notAuthorized) { try await fixture.module.token() }
     #expect(error?.message.contains("sign in again") == true)
     #expect(error?.message.contains("expired") == false)
@@ -285,12 +290,7 @@ struct ReplacedSessionTests {
   }
 
   @Test func `if the store cannot be read, no user is asked to sign in again`() async throws {
-    let fixture = try SessionFixture()
-    let token = SQToken(
-      accessToken: "T0", expirationDate: fixture.clock.now.addingTimeInterval(3600))
-    await fixture.store.memory.save(Self.record(token, "first"))
-    try await fixture.module.restore()
-    fixture.clock.advance(by: 3600)
+    let fixture = try await expired()
     fixture.store.fails(toLoad: true)
     let error = await failure(.storeFailed) { try await fixture.module.token() }
     #expect(error?.requiresSignIn == false)
