@@ -1,5 +1,3 @@
-import SQBasics
-
 /// What a client needs of an issuer's metadata; each case includes those before it.
 ///
 /// Some issuers have a document of RFC 8414 and one of OpenID Connect, and only the latter has what
@@ -25,23 +23,4 @@ package enum MetadataNeeds: Sendable, Comparable, CaseIterable {
     case .identity: ["jwks_uri", "userinfo_endpoint", "id_token_signing_alg_values_supported"]
     }
   }
-}
-
-/// The reason why an issuer's OpenID Connect document is not known, although it may exist.
-struct MetadataOutage: Sendable, Hashable {
-  let error: SQOAuthError
-
-  init(_ error: SQOAuthError) {
-    var error = error
-    error.message =
-      "the issuer's OpenID Connect metadata could not be read, so it is not known whether it has "
-      + "what this call needs: \(error.message)"
-    self.error = error
-  }
-
-  static func == (one: Self, other: Self) -> Bool {
-    one.error.code == other.error.code && one.error.message == other.error.message
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(error.code) }
 }
