@@ -12,7 +12,7 @@ package struct ClockMoment: Sendable {
   }
 
   /// The date minus the steady time, in seconds: it changes only when the date is set.
-  package var lead: Double { date.timeIntervalSinceReferenceDate - steady / .seconds(1) }
+  var lead: Double { date.timeIntervalSinceReferenceDate - steady / .seconds(1) }
 
   /// Returns the steady time at which the clock will show a date if the date is not changed.
   package func steadyTime(at date: Date) -> Duration {

@@ -9,7 +9,7 @@ import Testing
 @testable import TestSupport
 
 /// Uploads to a drive: forms with parts of every kind, sent completely or not at all.
-@Suite("End to end: uploads", .timeLimit(.minutes(1))) struct PipeUploadTests {
+@Suite("End to end: uploads", .timeLimit(.minutes(3))) struct PipeUploadTests {
   typealias File = DriveFixture.File
 
   /// A record of the progress of an upload or a download.
@@ -177,7 +177,7 @@ import Testing
 
   /// Whether the upload succeeds depends on how much is sent before the server rejects the token.
   @Test func `a one-time stream is stored completely or its upload fails`() async throws {
-    for _ in 0..<10 {
+    for _ in 0..<5 {
       let drive = try await DriveFixture()
       drive.revokeAccessToken()
       let stream = chunks(pattern(2_000_000))()
