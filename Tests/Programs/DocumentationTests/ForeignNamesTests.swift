@@ -43,11 +43,8 @@ import Testing
   private static let sources = PackageSources.root.appending(path: "Sources/SequencingOAuth")
 
   private static func deprecated() throws -> Set<Name> {
-    let files =
-      FileManager.default.enumerator(atPath: sources.path)?
-      .compactMap { $0 as? String } ?? []
-    let texts = try files.filter { $0.hasSuffix(".swift") }
-      .map { try String(contentsOf: sources.appending(path: $0), encoding: .utf8) }
+    let texts = try PackageSources.paths(in: "Sources/SequencingOAuth")
+      .filter { $0.hasSuffix(".swift") }.map(PackageSources.text)
     return texts.reduce(into: []) { $0.formUnion(deprecated(in: $1)) }
   }
 

@@ -8,19 +8,17 @@ import Testing
   @Test func `the README and each migration guide first say that the package is for Linux only`()
     throws
   {
-    let sources = PackageSources.root.appending(path: "Sources").path
-    let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
-    let guides = files.filter { $0.contains("/MigratingFrom") && $0.hasSuffix(".md") }
+    let guides = try PackageSources.documents().filter { $0.contains("/MigratingFrom") }
     try #require(guides.count >= 9)
-    for document in ["README.md"] + guides.map({ "Sources/" + $0 }) {
-      let paragraphs = try Self.text(of: document).split(separator: "\n")
+    for document in ["README.md"] + guides {
+      let paragraphs = try PackageSources.text(of: document).split(separator: "\n")
       #expect(paragraphs[0].hasPrefix("# "), "\(document)")
       #expect(paragraphs[1].drop { $0 == "*" }.hasPrefix("Linux only."), "\(document)")
     }
   }
 
   @Test func `the manifest lists macOS 15 as its only platform`() throws {
-    let manifest = try Self.text(of: "Package.swift")
+    let manifest = try PackageSources.text(of: "Package.swift")
     #expect(manifest.contains("platforms: [.macOS(.v15)],"))
   }
 
@@ -52,16 +50,9 @@ import Testing
   /// Returns the libraries' and the demo's sources whose text meets a condition, as paths without
   /// their extension.
   private static func sources(where matches: (String) -> Bool) throws -> Set<String> {
-    let files = ["Sources", "Demo"].flatMap { folder in
-      FileManager.default.enumerator(atPath: PackageSources.root.appending(path: folder).path)?
-        .compactMap { ($0 as? String).map { "\(folder)/\($0)" } } ?? []
-    }
+    let files = try ["Sources", "Demo"].flatMap(PackageSources.paths)
     return Set(
-      try files.filter { try $0.hasSuffix(".swift") && matches(text(of: $0)) }
+      try files.filter { try $0.hasSuffix(".swift") && matches(PackageSources.text(of: $0)) }
         .map { String($0.dropLast(6)) })
-  }
-
-  private static func text(of document: String) throws -> String {
-    try String(contentsOf: PackageSources.root.appending(path: document), encoding: .utf8)
   }
 }

@@ -48,19 +48,9 @@ struct Sample: Sendable, CustomStringConvertible {
 
   /// Returns the samples of the README and of every article.
   static func all() throws -> [Sample] {
-    try documents().flatMap { try samples(in: $0) }
-  }
-
-  private static func documents() throws -> [String] {
-    let sources = PackageSources.root.appending(path: "Sources").path
-    let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
-    return ["README.md"] + files.filter { $0.hasSuffix(".md") }.sorted().map { "Sources/" + $0 }
-  }
-
-  private static func samples(in document: String) throws -> [Sample] {
-    let file = PackageSources.root.appending(path: document)
-    let text = try String(contentsOf: file, encoding: .utf8)
-    return samples(in: text, of: document)
+    try PackageSources.documents().flatMap { document in
+      samples(in: try PackageSources.text(of: document), of: document)
+    }
   }
 
   /// Returns the samples of a text, at any indentation of their fences.

@@ -7,6 +7,22 @@ package enum PackageSources {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
+  /// Returns the sorted paths, from the package's folder, of all that is in one of its folders.
+  package static func paths(in folder: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+      .sorted().map { "\(folder)/\($0)" }
+  }
+
+  /// Returns the paths of the README and of all articles.
+  package static func documents() throws -> [String] {
+    ["README.md"] + (try paths(in: "Sources").filter { $0.hasSuffix(".md") })
+  }
+
+  /// Returns the text of the file at a path from the package's folder.
+  package static func text(of path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
   /// Returns the module maps of the C modules, by the names of the modules.
   ///
   /// They are in the module's folder, or in `include` if the module has its own code.

@@ -5,11 +5,10 @@ package import SequencingOAuth
 package enum PublicErrorCodes {
   /// Returns the name and the code of each declaration.
   package static func all() throws -> [(name: String, code: SQOAuthError.Code)] {
-    let folder = PackageSources.root.appending(path: "Sources/SequencingOAuth")
-    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-      .filter { $0.split(separator: "/").last?.hasPrefix("SQOAuthError+") == true }.sorted()
+    let files = try PackageSources.paths(in: "Sources/SequencingOAuth")
+      .filter { $0.split(separator: "/").last?.hasPrefix("SQOAuthError+") == true }
     return try files.flatMap { file in
-      let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      let text = try PackageSources.text(of: file)
       return text.matches(of: /public static let (\w+) = Self\(\s*rawValue: "(\w+)"\)/).map {
         (String($0.1), SQOAuthError.Code(rawValue: String($0.2)))
       }

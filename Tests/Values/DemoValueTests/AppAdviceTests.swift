@@ -64,15 +64,13 @@ import Testing
       try PublicErrorCodes.all().map { ($0.name, $0.code) }, uniquingKeysWith: { first, _ in first }
     )
     return try libraries.flatMap { library in
-      let folder = PackageSources.root.appending(path: "Sources/\(library)")
-      let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-        .filter { $0.hasSuffix(".swift") }.sorted()
+      let files = try PackageSources.paths(in: "Sources/\(library)")
+        .filter { $0.hasSuffix(".swift") }
       return try files.flatMap { file in
-        let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+        let source = try PackageSources.text(of: file)
         return texts(source).compactMap { text, code -> Message? in
           guard text.contains(" "), names(in: text) else { return nil }
-          return Message(
-            file: "\(library)/\(file)", text: text, code: codes[code] ?? .connectionFailed)
+          return Message(file: file, text: text, code: codes[code] ?? .connectionFailed)
         }
       }
     }
@@ -129,11 +127,9 @@ import Testing
 
   @Test func `each message for which the demo has advice still exists in the SDK`() throws {
     let texts = try Self.libraries.flatMap { library in
-      let folder = PackageSources.root.appending(path: "Sources/\(library)")
-      return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-        .filter { $0.hasSuffix(".swift") }.flatMap { file in
-          Self.texts(try String(contentsOf: folder.appending(path: file), encoding: .utf8))
-        }
+      try PackageSources.paths(in: "Sources/\(library)")
+        .filter { $0.hasSuffix(".swift") }
+        .flatMap { Self.texts(try PackageSources.text(of: $0)) }
     }.map(\.text)
     // The SDK joins these words from two texts, so no single text contains them.
     let joined = "additionalAuthorities; if the server demands a certificate of the client"

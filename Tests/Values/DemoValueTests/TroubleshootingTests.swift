@@ -102,11 +102,9 @@ import Testing
 
   /// Returns the codes with which the program's own sources make failures.
   private static func codesOfProgram() throws -> Set<String> {
-    let folder = PackageSources.root.appending(path: "Demo")
-    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-    let texts = try paths.filter { $0.hasSuffix(".swift") && !$0.hasPrefix("Examples/") }.map {
-      try String(contentsOf: folder.appending(path: $0), encoding: .utf8)
-    }
+    let texts = try PackageSources.paths(in: "Demo")
+      .filter { $0.hasSuffix(".swift") && !$0.hasPrefix("Demo/Examples/") }
+      .map(PackageSources.text)
     let patterns = [
       #/Failure\(\s*"([a-z_]+)",/#, #/static let keyUnavailable = "([a-z_]+)"/#,
       #/self\.init\(\s*"([a-z_]+)",/#,

@@ -7,7 +7,7 @@ import Testing
 /// The dependencies between the library's folders: each points down the table of the Design
 /// article.
 @Suite struct FolderOrderTests {
-  private static let module = PackageSources.root.appending(path: "Sources/SequencingOAuth")
+  private static let module = "Sources/SequencingOAuth"
 
   /// The types in the module's root folder that every folder may use.
   private static let values: Set = [
@@ -20,8 +20,7 @@ import Testing
 
   /// Returns the folders of the article's table, from top to bottom.
   private func table() throws -> [String] {
-    let article = Self.module.appending(path: "SequencingOAuth.docc/Design.md")
-    let text = try String(contentsOf: article, encoding: .utf8)
+    let text = try PackageSources.text(of: "\(Self.module)/SequencingOAuth.docc/Design.md")
     let rest = try #require(text.split(separator: "| room |").dropFirst().first)
     let table = try #require(rest.split(separator: "\n\n").first)
     return table.matches(of: /\n\| `([A-Za-z\/]+)` \|/).map {
@@ -33,11 +32,10 @@ import Testing
   ///
   /// The root folder has the name "".
   private func code() throws -> [String: String] {
-    let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.module.path)
     var code: [String: String] = [:]
-    for path in paths where path.hasSuffix(".swift") {
-      let text = try String(contentsOf: Self.module.appending(path: path), encoding: .utf8)
-      let room = path.split(separator: "/").dropLast().joined(separator: "/")
+    for path in try PackageSources.paths(in: Self.module) where path.hasSuffix(".swift") {
+      let text = try PackageSources.text(of: path)
+      let room = path.split(separator: "/").dropFirst(2).dropLast().joined(separator: "/")
       code[room, default: ""] +=
         text.replacing(/\/\/.*/, with: "")
         .replacing(/"(?:\\.|[^"\\\n])*"/, with: "\"\"") + "\n"

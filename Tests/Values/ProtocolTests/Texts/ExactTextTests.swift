@@ -66,18 +66,16 @@ import Testing
     // The exact `==` is declared in SequencingOAuth. A file that does not import this module would
     // use Swift's `==`.
     let compares = /\bHashable\b|\bEquatable\b|[=!]= "|contains\("/
-    let sources = PackageSources.root.appending(path: "Sources")
     var count = 0
     for library in ["Pipes", "Backend", "PostgreSQL", "SQLite", "SecretService", "GRPC"] {
-      let folder = sources.appending(path: "SequencingOAuth\(library)")
-      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+      for path in try PackageSources.paths(in: "Sources/SequencingOAuth\(library)")
       where path.hasSuffix(".swift") {
-        let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+        let text = try PackageSources.text(of: path)
         guard text.replacing(/\/\/.*/, with: "").contains(compares) else { continue }
         count += 1
         let isImported = text.contains(
           /^(?:public |package )?import SequencingOAuth$/.anchorsMatchLineEndings())
-        #expect(isImported, "\(library)/\(path) compares texts without SequencingOAuth")
+        #expect(isImported, "\(path) compares texts without SequencingOAuth")
       }
     }
     #expect(count > 30)

@@ -62,13 +62,12 @@ import Testing
   }
 
   @Test func `every suite that a row names exists`() throws {
-    let root = PackageSources.root.appending(path: "Tests")
-    let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path)
+    let paths = try PackageSources.paths(in: "Tests")
     let named = Self.readers.flatMap { $0.rows.flatMap(\.suites) + [$0.suite].compactMap(\.self) }
     #expect(named.count > 60)
     for suite in Set(named) {
       let path = try #require(paths.first { $0.hasSuffix("/\(suite).swift") }, "\(suite)")
-      let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+      let text = try PackageSources.text(of: path)
       #expect(text.contains("struct \(suite)"), "\(suite)")
     }
   }
