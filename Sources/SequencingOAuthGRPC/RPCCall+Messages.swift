@@ -23,11 +23,7 @@ extension RPCCall {
 
   /// Waits for the next message; returns `nil` at the end.
   func nextMessage() async throws(RPCCallError) -> Data? {
-    guard let inbox else {
-      throw RPCCallError(
-        .failedPrecondition,
-        "the server sends one message: read the call's response, not its messages")
-    }
+    guard let inbox else { throw .oneMessage }
     startIfPrepared()
     guard let next = await inbox.next() else {
       cancel()
@@ -110,6 +106,9 @@ extension RPCCall {
 }
 
 extension RPCCallError {
+  static let oneMessage = RPCCallError(
+    .failedPrecondition,
+    "the server sends one message: read the call's response, not its messages")
   fileprivate static let sendCancelled = RPCCallError(
     .cancelled, "the task that called send was cancelled, so the message was not sent")
 }

@@ -50,12 +50,14 @@ extension RPCCall {
   /// Starts the call; calls `onMessage` with each message in order, and then the completion once.
   ///
   /// Use this method for a call of the kind ``Kind/serverStreaming`` or ``Kind/bidirectional``. The
-  /// next message is read after `onMessage` returns. This method throws the errors of ``start()``;
-  /// in this case, neither closure is called.
+  /// next message is read after `onMessage` returns. This method throws the errors of ``start()``,
+  /// and ``RPCStatus/failedPrecondition`` for a call of another kind, which it does not start. If it
+  /// throws, neither closure is called.
   public func start(
     onMessage: @escaping @isolated(any) (Data) -> Void,
     completion: @escaping @isolated(any) (Result<Void, RPCCallError>) -> Void
   ) throws(RPCCallError) {
+    guard kind.receivesMany else { throw .oneMessage }
     try begin(nil)
     let (onMessage, completion) = (Completion(onMessage), Completion(completion))
     Task {

@@ -114,6 +114,7 @@ import Testing
     try await HostileServer.running({ _ in .good }) { server in
       let channel = try server.channel()
       let unary = try channel.test("X")
+      rpcFailure(.failedPrecondition) { try unary.start(onMessage: { _ in }, completion: { _ in }) }
       await rpcFailure(.failedPrecondition) { try await unary.send(Data()) }
       rpcFailure(.failedPrecondition) { try unary.finishSending() }
       await rpcFailure(.failedPrecondition) { for try await _ in unary.messages {} }
