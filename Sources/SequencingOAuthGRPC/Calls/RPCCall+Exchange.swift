@@ -9,8 +9,8 @@ extension RPCCall {
   func attempt(
     _ metadata: RPCMetadata, _ fields: HeaderFields = [:]
   ) async throws(RPCCallError) -> Data {
-    let stream = try stream(metadata, fields)
     let secrets = CallSecrets(fields, metadata)
+    let stream = try stream(metadata, fields, secrets)
     let answer: RPCStream.Answer
     do throws(RPCCallError) {
       answer = try await self.answer(of: stream)
@@ -27,7 +27,7 @@ extension RPCCall {
   // MARK: Sending
 
   private func stream(
-    _ metadata: RPCMetadata, _ fields: HeaderFields
+    _ metadata: RPCMetadata, _ fields: HeaderFields, _ secrets: CallSecrets
   ) throws(RPCCallError) -> RPCStream {
     var block = called.block
     var deadline = UInt64.max
@@ -40,8 +40,8 @@ extension RPCCall {
     metadata.write(to: &block, replacing: fields)
     return RPCStream(
       block, content: try content(), limit: channel.options.maximumResponseBytes,
-      inbox: inbox, deadline: deadline
-    ) { self.take(RPCResponseHead($0, removing: CallSecrets(fields, metadata))) }
+      inbox: inbox, deadline: deadline, secrets: secrets
+    ) { self.take(RPCResponseHead($0, removing: secrets)) }
   }
 
   private func content() throws(RPCCallError) -> RPCStream.Content {

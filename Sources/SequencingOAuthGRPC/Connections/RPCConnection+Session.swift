@@ -104,7 +104,13 @@ extension RPCConnection: HTTP2SessionOwner {
   }
 
   func receivedGoAway(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
-    let text = Self.words(of: debug)
+    var text = Self.words(of: debug)
+    if !text.isEmpty {
+      // The text comes into the errors of all calls on the connection, and may repeat the token of
+      // any of them.
+      let secrets = Set(streams.values.flatMap(\.secrets.texts))
+      text = SentSecrets(Array(secrets)).removed(from: text)
+    }
     if code == .enhanceYourCalm { pulse.slowDown() }
     sayGoodbye(text.isEmpty ? "\(code)" : "\(code) (\(text))")
   }

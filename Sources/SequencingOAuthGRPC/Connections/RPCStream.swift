@@ -33,6 +33,8 @@ final class RPCStream: @unchecked Sendable {
   private let onHead: (WebResponseHead) -> Void
   /// The time at which the attempt must end, on the clock of `Monotonic`.
   let deadline: UInt64
+  /// The secrets that the request sends.
+  let secrets: CallSecrets
 
   /// The waiting caller, which is resumed with the result of the attempt.
   var continuation: CheckedContinuation<Result<Answer, RPCCallError>, Never>?
@@ -70,12 +72,13 @@ final class RPCStream: @unchecked Sendable {
 
   init(
     _ block: HeaderBlock, content: Content, limit: Int, inbox: MessageInbox?, deadline: UInt64,
-    onHead: @escaping (WebResponseHead) -> Void
+    secrets: CallSecrets = CallSecrets(), onHead: @escaping (WebResponseHead) -> Void
   ) {
     self.block = block
     self.content = content
     self.inbox = inbox
     self.deadline = deadline
+    self.secrets = secrets
     self.onHead = onHead
     parser = FrameParser(limit: limit)
   }

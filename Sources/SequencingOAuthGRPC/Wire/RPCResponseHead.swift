@@ -91,10 +91,11 @@ struct CallSecrets {
     self.metadata = metadata
   }
 
-  var sent: SentSecrets {
-    SentSecrets(
-      fields.map(\.value) + metadata.values(for: "authorization")
-        + [metadata.oauth2AccessToken ?? ""] + fields.map { $0.value.afterSpace })
+  var sent: SentSecrets { SentSecrets(texts) }
+
+  var texts: [String] {
+    fields.map(\.value) + metadata.values(for: "authorization")
+      + [metadata.oauth2AccessToken ?? ""] + fields.map { $0.value.afterSpace }
   }
 }
 

@@ -100,6 +100,26 @@ import Testing
     }
   }
 
+  @Test func `a token that is repeated in a GOAWAY is removed from the errors of other calls`()
+    async throws
+  {
+    let bytes = Bytes.goAway(last: 3, code: 2, [UInt8]("bad c4n4ry".utf8))
+    let steps: [Step] = [.preface, .send(Bytes.start), .wait(.headers), .wait(.headers)]
+    try await HostileServer.once(steps + [.send(bytes), .close]) { server in
+      let channel = try server.channel()
+      let calls = try ["c4n4ry", "another"].map { token in
+        let call = try channel.test("X")
+        try call.setOAuth2AccessToken(token)
+        try call.start()
+        return call
+      }
+      for call in calls {
+        let error = try #require(await rpcFailure(.unavailable) { try await call.response() })
+        #expect(error.message.contains("INTERNAL_ERROR (bad [removed])"), "\(error)")
+      }
+    }
+  }
+
   @Test func `after GOAWAY, the calls above its last stream are made on a new connection`()
     async throws
   {
