@@ -54,8 +54,8 @@ extension RequestAuthorization {
     after response: HTTPURLResponse
   ) async throws(SQOAuthError) -> RequestAuthorization? {
     var fields = HeaderFields()
-    for name in ["WWW-Authenticate", "DPoP-Nonce", "Date"] {
-      fields[name] = response.value(forHTTPHeaderField: name)
+    for case (let name as String, let value as String) in response.allHeaderFields {
+      fields[name] = value
     }
     return try await renewed(afterStatus: response.statusCode, fields: fields)
   }

@@ -53,11 +53,12 @@ extension RPCMetadata {
       fields: module.requestAuthenticator.headerFields(for: token))
   }
 
-  /// The fields that a server sends about a token and its proof.
-  var proofFields: HeaderFields {
+  /// The texts as header fields, for the code that authorizes requests.
+  var fields: HeaderFields {
     var fields = HeaderFields()
-    for name in ["www-authenticate", "dpop-nonce", "date"] {
-      for value in values(for: name) { fields.append(HeaderFields.Field(name: name, value: value)) }
+    for entry in entries {
+      guard case .text(let value) = entry.value else { continue }
+      fields.append(HeaderFields.Field(name: entry.name, value: value))
     }
     return fields
   }

@@ -59,12 +59,12 @@ extension RPCCall {
         } _: { fields throws(RPCCallError) in
           try await attempt(metadata, fields)
         }
-        authorization.learn(responseMetadata.proofFields)
+        authorization.learn(responseMetadata.fields)
         return answer
       } catch {
         // Even if the call is not repeated, its answer may contain the nonce for the next call.
-        authorization.learn(error.metadata.proofFields)
-        guard kind == .unary, error.isFromServer, error.status == .unauthenticated,
+        authorization.learn(error.metadata.fields)
+        guard kind == .unary, error.isFromServer,
           let next = try await next(after: error, authorization)
         else { throw error }
         authorization = next
@@ -93,14 +93,20 @@ extension RPCCall {
     }
   }
 
-  /// Returns the fields for another attempt after the server refused the call's token or its proof;
-  /// `nil` if no other attempt can help.
+  /// Returns the fields for another attempt after the server refused the call, its token or its
+  /// proof; `nil` if no other attempt can help.
   private func next(
     after error: RPCCallError, _ authorization: RequestAuthorization
   ) async throws(RPCCallError) -> RequestAuthorization? {
+    let status: Int
+    switch error.status {
+    case .unauthenticated: status = 401
+    case .permissionDenied: status = 403
+    default: return nil
+    }
     do throws(SQOAuthError) {
       return try await inTime { () throws(SQOAuthError) in
-        try await authorization.renewed(afterStatus: 401, fields: error.metadata.proofFields)
+        try await authorization.renewed(afterStatus: status, fields: error.metadata.fields)
       }
     } catch {
       throw RPCCallError(credential: error)

@@ -1,10 +1,27 @@
 import GRPCValueSupport
+import SQBasics
 import SequencingOAuth
 import Testing
 
 @testable import GRPCSupport
 @testable import SequencingOAuthGRPC
 @testable import TestSupport
+
+/// An authenticator of an app, whose server sends a nonce in a field of its own.
+private final class NonceAuthenticator: ResourceRequestAuthenticator {
+  let nonce = Locked<String?>(nil)
+
+  func headerFields(for token: SQToken) -> HeaderFields {
+    ["X-Nonce": nonce.withLock(\.self) ?? "none"]
+  }
+
+  func repeats(
+    _ request: ResourceRequest, with token: SQToken, afterStatus status: Int, fields: HeaderFields
+  ) async -> Bool {
+    nonce.withLock { $0 = "\(status) \(fields["X-Next"] ?? "")" }
+    return true
+  }
+}
 
 /// Calls that wait for the token of an account.
 @Suite(.timeLimit(.minutes(1))) struct AccountCallTests {
@@ -39,6 +56,22 @@ import Testing
       let error = await rpcFailure(.unavailable) { try await channel.test("X").response() }
       #expect(error?.oauthError?.status == 503 && error?.isFromServer == false)
       #expect(server.requests.count == (isRefused ? 1 : 0))
+    }
+  }
+
+  @Test(arguments: [(16, 401), (7, 403)])
+  func `an authenticator of the app sees all texts of a refusal, and can repeat the call`(
+    status: Int, asHTTP: Int
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    fixture.module.environment.requestAuthenticator = NonceAuthenticator()
+    try await ScriptedServer.running({ request in
+      request.headers["x-nonce"] == "none"
+        ? .grpc([], trailers: ["grpc-status": "\(status)", "x-next": "n1"]) : .grpc()
+    }) { server in
+      let channel = try server.channel(credential: .account(fixture.module))
+      _ = try await channel.test("X").response()
+      #expect(server.requests.map { $0.headers["x-nonce"] } == ["none", "\(asHTTP) n1"])
     }
   }
 

@@ -8,6 +8,22 @@ import Testing
   import FoundationNetworking
 #endif
 
+/// An authenticator of an app, whose server sends a nonce in a field of its own.
+private final class NonceAuthenticator: ResourceRequestAuthenticator {
+  let nonce = Locked<String?>(nil)
+
+  func headerFields(for token: SQToken) -> HeaderFields {
+    ["X-Nonce": nonce.withLock(\.self) ?? "none"]
+  }
+
+  func repeats(
+    _ request: ResourceRequest, with token: SQToken, afterStatus status: Int, fields: HeaderFields
+  ) async -> Bool {
+    nonce.withLock { $0 = fields["X-Next"] }
+    return true
+  }
+}
+
 /// Access tokens in Foundation's `URLRequest`.
 @Suite(.timeLimit(.minutes(1))) struct URLRequestTests {
   private let store = MemoryTokenStore()
@@ -74,6 +90,18 @@ import Testing
     let refusal = try #require(
       HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
     #expect(try await authorization.renewed(after: refusal) == nil, "there is no refresh token")
+  }
+
+  @Test func `an authenticator of the app sees all fields of a refusal`() async throws {
+    let module = try await module()
+    module.environment.requestAuthenticator = NonceAuthenticator()
+    let url = try #require(URL(string: "https://api.example/x"))
+    let authorization = try await module.authorization(for: url, method: "GET")
+    let response = try #require(
+      HTTPURLResponse(
+        url: url, statusCode: 403, httpVersion: nil, headerFields: ["x-next": "n1"]))
+    let next = try await authorization.renewed(after: response)
+    #expect(next?.fields["X-Nonce"] == "n1")
   }
 
   @Test func `SQOAuth authenticates a request with the stored token`() async throws {
