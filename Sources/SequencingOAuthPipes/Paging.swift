@@ -70,7 +70,9 @@ public struct Paging: Sendable, Hashable {
     case .headers:
       return (response.headers[next], response.headers[previous])
     case .body, .token:
-      return (json?.text(at: next), json?.text(at: previous))
+      return (
+        json?.text(at: next, in: response.body), json?.text(at: previous, in: response.body)
+      )
     }
   }
 
@@ -114,18 +116,27 @@ extension URL {
 }
 
 extension JSONValue {
-  /// Returns the text or the number at a path of members, such as `paging.next`.
+  /// Returns the text or the whole number at a path of members, such as `paging.next`.
   ///
-  /// Returns `nil` for an empty text, because some APIs send it if there is no page, and for a path
-  /// without a member.
-  fileprivate func text(at path: String) -> String? {
-    let names = path.split(separator: ".")
-    guard !names.isEmpty else { return nil }
-    let value = names.reduce(self as JSONValue?) { value, name in value[String(name)] }
-    switch value {
+  /// Returns `nil` for an empty text, because some APIs send it if there is no page, for a number
+  /// with a fraction, and for a path without a member. `body` is the JSON text of this value.
+  fileprivate func text(at path: String, in body: Data) -> String? {
+    switch member(at: path) {
     case .string(let text)?: return text.isEmpty ? nil : text
     case .integer(let number)?: return String(number)
+    case .number?:
+      // It may be a whole number of 2^63 or more, of which only the text has all digits.
+      guard let exact = try? JSONReader.value(of: body, .repeatedAnswer),
+        case .string(let digits)? = exact.member(at: path)
+      else { return nil }
+      return digits
     default: return nil
     }
+  }
+
+  private func member(at path: String) -> JSONValue? {
+    let names = path.split(separator: ".")
+    guard !names.isEmpty else { return nil }
+    return names.reduce(self as JSONValue?) { value, name in value[String(name)] }
   }
 }

@@ -5,7 +5,7 @@ public import SequencingOAuth
 /// The operations that create, read, update and delete records.
 ///
 /// The API's response is decoded into any `Decodable` type, or into a `JSONValue` if the caller
-/// names no type. An empty response is decoded as `null`. An id is a text or a number.
+/// names no type. An empty response is decoded as `null`. An id is a text or a whole number.
 extension Pipeline.Pipe {
   /// Reads the records with a `GET` request to the pipe's URL.
   public func read<Value: Decodable & Sendable>(

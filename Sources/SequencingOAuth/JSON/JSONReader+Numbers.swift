@@ -36,6 +36,7 @@ extension JSONReader {
       return .integer(value)
     }
     let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[index..<end]), as: UTF8.self)
+    if rules.keepsDigits, end == whole.upperBound { return .string(text) }
     guard let value = Double(text), value.isFinite else { throw .malformed(at: index) }
     return .number(value)
   }

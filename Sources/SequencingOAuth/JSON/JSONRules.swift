@@ -34,6 +34,10 @@ package struct JSONRules {
   /// rejected with ``JSONFailure/tooManyMarks``. Comparing or hashing such a string may take
   /// minutes, as `String.maximumMarks` says.
   var keepsLongRuns = false
+  /// Whether to read a whole number that does not fit an `Int64` as a string, its digits.
+  ///
+  /// Otherwise it becomes a `Double`, which may be another number, so it cannot be sent back.
+  var keepsDigits = false
 
   /// The rules for the protocol's messages; usual messages are far below these limits.
   static let message = JSONRules(decisive: decisiveMembers)
@@ -55,13 +59,17 @@ package struct JSONRules {
   /// The rules for an API's response; they allow far more values than an API lists at once.
   package static let answer = JSONRules(maximumValues: 500_000, maximumWeight: 2_000_000)
 
+  /// The rules for an API's response from which a number is sent back exactly as it came.
+  package static let repeatedAnswer = JSONRules(
+    maximumValues: 500_000, maximumWeight: 2_000_000, keepsDigits: true)
+
   /// The rules for a value in a store; they are strict, because the value may be damaged.
   static let stored = JSONRules(
     maximumDepth: 512, maximumValues: .max, isStrict: true, keepsLongRuns: true)
 
   /// The rules for a text that this program has written.
   package static let own = JSONRules(
-    maximumDepth: 512, maximumValues: .max, keepsLongRuns: true)
+    maximumDepth: 512, maximumValues: .max, keepsLongRuns: true, keepsDigits: true)
 
   /// The members that identify users and clients, limit tokens, or set the targets of secrets.
   ///

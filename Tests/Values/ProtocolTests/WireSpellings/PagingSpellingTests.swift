@@ -50,6 +50,9 @@ import Testing
     .elsewhere(
       .unneeded, "a fault in a `Link` field after the link", "r", "read", in: "PagingTests"),
     .missing(.number, "a number with a fraction", [with(["next": "1.5"])]),
+    .read(
+      .number, "a whole number of 2^63 or more", "next https://api.example/9223372036854775808",
+      note: "its digits are read", [with(["next": "9223372036854775808"])]),
     .elsewhere(
       .blanks, "in a `Link` field", "r", "read", in: "PagingTests"),
     .elsewhere(.missing, "`next`, `Link`", "m", "there is no next page", in: "PagingTests"),

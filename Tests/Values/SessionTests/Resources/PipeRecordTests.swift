@@ -131,6 +131,18 @@ import Testing
     #expect(try JSONDecoder().decode(File.self, from: body) == File(title: "A"))
   }
 
+  @Test func `a record's ID may be any whole number`() async throws {
+    struct Large: Encodable { var id: UInt64 }
+    let fixture = try await PipeFixture()
+    try await fixture.pipe.save(Large(id: 1 << 63))
+    try await fixture.pipe.remove(Large(id: .max))
+    #expect(
+      fixture.asked == [
+        "PUT https://api.example/v2/files/9223372036854775808",
+        "DELETE https://api.example/v2/files/18446744073709551615",
+      ])
+  }
+
   @Test func `the app can choose the member that contains the ID`() async throws {
     var configuration = PipeConfiguration()
     configuration.recordID = "_key"
