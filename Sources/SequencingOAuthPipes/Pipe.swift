@@ -62,8 +62,16 @@ extension Pipeline {
       _ operation: @escaping @Sendable () async throws(PipeError) -> Value
     ) {
       let completion = Completion(completion)
-      Task.startingHere { [operations, callbacks] in
-        let result = await operations.run { await $0.result(of: operation) }
+      // `cancel()` ends the operation from now on, even before its task runs.
+      let (id, interruption) = operations.begin()
+      // The task does not start on this thread: the app may be on its main thread, or may hold a
+      // lock that its store or its HTTP client needs.
+      Task { [operations, callbacks] in
+        let result = await interruption.result { () async throws(PipeError) in
+          if interruption.isRaised { throw .cancelled }
+          return try await operation()
+        }
+        operations.end(id)
         await callbacks.call(completion, with: result)
       }
     }
@@ -138,44 +146,46 @@ extension Pipeline.Pipe {
     _ interruption: Interruption
   ) async throws(PipeError) -> WebResponse {
     if Task.isCancelled { throw .cancelled }
-    let response = try await answer(
-      to: request, from: origin ?? address.origin, in: series, interruption)
-    guard (200...299).contains(response.status) else {
-      throw .refused(PipeError.Refusal(response, challenge: response.tokenChallenge))
-    }
-    return response
+    return try await answer(to: request, from: origin ?? address.origin, in: series, interruption)
   }
 
-  /// Gets a token, sends the request and returns the API's response; throws if the token is
-  /// refused.
+  /// Gets a token, sends the request and returns the API's response if its status is from 200 to
+  /// 299.
   ///
   /// Both the interruption and the cancellation of the task end the operation.
   func answer(
     to request: WebRequest, from origin: ResourceOrigin, in series: RequestSeries?,
     _ interruption: Interruption
   ) async throws(PipeError) -> WebResponse {
+    let response: WebResponse
+    let authorization: RequestAuthorization
     do throws(ResourceFailure) {
       let owner = series?.owner ?? module.session.owner
       let use = try await access(to: origin, of: owner, interruption)
       series?.owner = use.owner
-      let authorization = try await authorization(of: use, for: request, interruption)
-      let response = try await module.response(to: request, with: authorization, interruption)
-      guard response.status >= 400 else {
-        authorization.learn(response.headers)
-        return response
+      let first = try await self.authorization(of: use, for: request, interruption)
+      let answer = try await module.response(to: request, with: first, interruption)
+      if answer.status < 400 {
+        first.learn(answer.headers)
+        (response, authorization) = (answer, first)
+      } else {
+        (response, authorization) = try await interruption.result {
+          [module] () async throws(ResourceFailure) in
+          try await module.exchange(request, behind: answer, to: first)
+        }.get()
       }
-      return try await interruption.result { [module] () async throws(ResourceFailure) in
-        try await module.exchange(request, behind: response, to: authorization)
-      }.get()
     } catch {
-      if Task.isCancelled { throw .cancelled }
-      if interruption.isRaised { throw .cancelled }
-      throw Self.error(error)
+      throw Self.error(error, interruption)
     }
+    guard (200...299).contains(response.status) else {
+      let challenge = authorization.challenge(in: response.headers)
+      throw .refused(PipeError.Refusal(response, challenge: challenge))
+    }
+    return response
   }
 
   /// Returns the stored token if it is valid; otherwise refreshes it or signs the user in.
-  private func access(
+  func access(
     to origin: ResourceOrigin, of owner: RequestOwner, _ interruption: Interruption
   ) async throws(ResourceFailure) -> AddressedToken {
     do throws(SQOAuthError) {
@@ -208,7 +218,8 @@ extension Pipeline.Pipe {
     }.get()
   }
 
-  private static func error(_ failure: ResourceFailure) -> PipeError {
+  static func error(_ failure: ResourceFailure, _ interruption: Interruption) -> PipeError {
+    if Task.isCancelled || interruption.isRaised { return .cancelled }
     switch failure {
     case .noAccess(let error):
       return .noAccess(error)

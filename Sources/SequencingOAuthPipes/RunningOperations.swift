@@ -28,7 +28,8 @@ final class RunningOperations: Sendable {
     for operation in state.withLock({ Array($0.operations.values) }) { operation.raise() }
   }
 
-  private func begin() -> (id: Int, Interruption) {
+  /// Begins an operation; ``end(_:)`` must follow.
+  func begin() -> (id: Int, Interruption) {
     let interruption = Interruption()
     return state.withLock { state in
       state.last += 1
@@ -37,7 +38,7 @@ final class RunningOperations: Sendable {
     }
   }
 
-  private func end(_ id: Int) {
+  func end(_ id: Int) {
     // What the interruption calls may hold an object of the app.
     let ended = state.withLock { $0.operations.removeValue(forKey: id) }
     withExtendedLifetime(ended) {}

@@ -134,7 +134,7 @@ extension AuthorizationModule {
   ) async throws(ResourceFailure) -> WebResponse {
     let authorization = try await authorization(of: use, for: request)
     let response = try await response(to: request, with: authorization)
-    return try await exchange(request, behind: response, to: authorization)
+    return try await exchange(request, behind: response, to: authorization).response
   }
 
   /// Returns the fields for the first attempt to send a request with a token.
@@ -149,10 +149,10 @@ extension AuthorizationModule {
   }
 
   /// Handles the response to a request that was sent once, and sends the request again if that can
-  /// help.
+  /// help; returns the last response and the authorization of its request.
   package func exchange(
     _ request: WebRequest, behind response: WebResponse, to authorization: RequestAuthorization
-  ) async throws(ResourceFailure) -> WebResponse {
+  ) async throws(ResourceFailure) -> (response: WebResponse, RequestAuthorization) {
     var response = response
     var authorization = authorization
     while response.status >= 400 {
@@ -164,7 +164,7 @@ extension AuthorizationModule {
         throw .noAccess(error)
       }
       switch verdict {
-      case .accepted: return response
+      case .accepted: return (response, authorization)
       case .refused(let error): throw .refused(error, response)
       case .again(let next):
         authorization = next
@@ -172,7 +172,7 @@ extension AuthorizationModule {
       }
     }
     authorization.learn(response.headers)
-    return response
+    return (response, authorization)
   }
 
   /// Sends a request with a token, once.

@@ -158,9 +158,17 @@ extension RequestAuthorization {
     resourceRefusal(status, fields)?.error
   }
 
+  /// Returns the challenge of a response that does not refuse the token, without this attempt's
+  /// secrets; `nil` if there is none.
+  package func challenge(in fields: HeaderFields) -> TokenChallenge? {
+    fields.tokenChallenges.mostInformative?
+      .removing(SentSecrets([use.token.accessToken, proof?.value.text ?? ""]))
+  }
+
   private func resourceRefusal(_ status: Int, _ fields: HeaderFields) -> ResourceRefusal? {
     var refusal = ResourceRefusal(
-      status: status, fields: fields, of: use.token, for: request, at: use.module.session.now)
+      status: status, fields: fields, of: use.token, proof: proof?.value.text, for: request,
+      at: use.module.session.now)
     refusal?.error.owner = use.owner
     guard refusal?.error.code == .useDPoPNonce, repeats.areUsedUpByNonces else { return refusal }
     return refusal?.explained(by: ProofRepeats.usedUp)

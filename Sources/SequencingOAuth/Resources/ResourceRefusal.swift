@@ -16,13 +16,15 @@ package struct ResourceRefusal {
 
   /// Interprets a response; `nil` if the response is not a refusal of the token.
   ///
-  /// `now` is this machine's time, to compare it with the server's.
+  /// `proof` is the request's proof of the token's key; `now` is this machine's time, to compare it
+  /// with the server's.
   package init?(
-    status: Int, fields: HeaderFields, of token: SQToken, for request: ResourceRequest, at now: Date
+    status: Int, fields: HeaderFields, of token: SQToken, proof: String? = nil,
+    for request: ResourceRequest, at now: Date
   ) {
-    // A server may repeat what a client sent, so the token is removed from the challenge.
+    // A server may repeat what a client sent, so the secrets are removed from the challenge.
     let challenge = fields.tokenChallenges.answering(isBound: token.isBound)?
-      .removing(SentSecrets([token.accessToken]))
+      .removing(SentSecrets([token.accessToken, proof ?? ""]))
     switch (status, challenge?.error) {
     case (401, .insufficientScope?), (403, .insufficientScope?):
       remedy = .none

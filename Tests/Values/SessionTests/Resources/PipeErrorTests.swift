@@ -241,6 +241,41 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
       calls.withLock(\.self).sorted() == ["read", "read 3", "remove", "remove nothing", "save"])
   }
 
+  @Test func `a call with a completion handler runs no code of the app on its own thread`()
+    async throws
+  {
+    let fixture = try await PipeFixture()
+    // While the app's queue runs a block, only this block's thread has the queue's value.
+    let queue = DispatchQueue(label: "app")
+    nonisolated(unsafe) let key = DispatchSpecificKey<Bool>()
+    queue.setSpecific(key: key, value: true)
+    let isOnQueue = Locked<Bool?>(nil)
+    fixture.session.api { _ in
+      isOnQueue.withLock { $0 = DispatchQueue.getSpecific(key: key) == true }
+      return WebResponse(status: 200)
+    }
+    await withCheckedContinuation { continuation in
+      queue.sync { fixture.pipe.read(JSONValue.self) { _ in continuation.resume() } }
+    }
+    #expect(isOnQueue.withLock(\.self) == false)
+  }
+
+  @Test func `cancel ends an operation that was begun with a completion handler just before`()
+    async throws
+  {
+    let fixture = try await PipeFixture()
+    let hold = fixture.holding()
+    let result = await withCheckedContinuation { continuation in
+      fixture.pipe.read(JSONValue.self) { continuation.resume(returning: $0) }
+      fixture.pipe.cancel()
+    }
+    hold.release()
+    guard case .failure(.cancelled) = result else {
+      Issue.record("the operation was not cancelled")
+      return
+    }
+  }
+
   @Test func `completion handlers keep their queue after the pipeline is released`() async throws {
     let session = try await SessionFixture().restored()
     session.api { _ in WebResponse(status: 200) }
@@ -259,6 +294,24 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
       }
     }
     #expect(isThere)
+  }
+
+  @Test(arguments: [400, 403, 500])
+  func `a challenge that repeats the token is shown without it`(status: Int) async throws {
+    let fixture = try await PipeFixture()
+    fixture.session.api { request in
+      let token = request.headers["Authorization"]?.dropFirst("Bearer ".count) ?? ""
+      let challenge = #"Bearer realm="api for \#(token)", error="access_denied""#
+      return WebResponse(status: status, headers: ["WWW-Authenticate": challenge])
+    }
+    fixture.session.server.next(
+      ScriptedTransport.json(
+        #"{"access_token":"c4n4ry","token_type":"Bearer","expires_in":3600}"#))
+    fixture.session.clock.advance(by: 3600)
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    let challenge = try #require(error?.refusal?.challenge)
+    #expect(challenge.realm == "api for [removed]" && challenge.error == .accessDenied)
+    #expect(!everyText(of: try #require(error)).contains("c4n4ry"))
   }
 
   @Test func `no text of an error shows the API's answer`() async throws {
