@@ -29,10 +29,14 @@ package struct FileDescriptor: Sendable {
   }
 
   /// Creates an empty file that only its owner can use; replaces a file that an earlier call left.
-  package static func making(_ path: String) throws(FileFailure) -> FileDescriptor {
+  ///
+  /// Without `needsMode`, others may use the file if its file system has no modes.
+  package static func making(
+    _ path: String, needsMode: Bool = true
+  ) throws(FileFailure) -> FileDescriptor {
     if let status = try FileStatus(at: path) {
       // An earlier call never leaves a link, a folder, or a file that others can use.
-      guard status.isOwn, status.isClosedToOthers else {
+      guard status.isOwn, status.isClosedToOthers || !needsMode else {
         throw FileFailure(
           "the file \(path.printable) is in the way: another user or program created it, so it was "
             + "not changed; move it elsewhere", code: EEXIST)
@@ -43,7 +47,7 @@ package struct FileDescriptor: Sendable {
     do throws(FileFailure) {
       // Without this call, the process's umask might give the file a mode with which the next run
       // cannot open it.
-      try FileTrust.closeToOthers(file)
+      if needsMode { try FileTrust.closeToOthers(file) } else { try? file.setOwnersMode() }
       return file
     } catch {
       file.close()

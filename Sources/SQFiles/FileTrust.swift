@@ -12,6 +12,8 @@ package struct FileTrust: Sendable {
   let maximumBytes: Int64
   /// Whether the file may belong to root; root then decides which users may read it.
   let mayBeRoots: Bool
+  /// Whether a new file must get the mode 0600.
+  var needsMode = true
 
   /// The rules for token files.
   ///
@@ -22,6 +24,9 @@ package struct FileTrust: Sendable {
   /// A key file may belong to root, because an administrator may have created it for several users
   /// to read.
   package static let key = FileTrust(maximumBytes: 64 * 1024, mayBeRoots: true)
+  /// The rules for files without secrets in a file system without modes, such as FAT or a share.
+  package static let withoutModes = FileTrust(
+    maximumBytes: 64 * 1024, mayBeRoots: false, needsMode: false)
   /// The rules for databases: no size limit, because a database is read in parts.
   package static let database = FileTrust(maximumBytes: .max, mayBeRoots: false)
 

@@ -63,7 +63,7 @@ package struct PrivateFile: Sendable {
     try makeFolder()
     try refuseLink()
     let temporary = path + ".sq.new"
-    let file = try FileDescriptor.making(temporary)
+    let file = try FileDescriptor.making(temporary, needsMode: trust.needsMode)
     do throws(FileFailure) {
       defer { file.close() }
       try file.write(content)

@@ -67,9 +67,10 @@ extension Pipeline.Pipe {
   ///
   /// The bytes go into `NAME.partial` in the destination's folder. When the download is complete,
   /// that file is moved to the destination, so the destination is never an incomplete file. The
-  /// download continues after a lost connection, and a later call continues where an earlier call
-  /// stopped. This requires that the API supports ranges and confirms that the content has not
-  /// changed (RFC 9110, section 14).
+  /// download continues after a lost connection, and a later call for the same user, or the same
+  /// sign-in if no ID token names the user, continues where an earlier call stopped. This requires
+  /// that the API supports ranges and confirms that the content has not changed (RFC 9110, section
+  /// 14).
   ///
   /// By default, a file at the destination is replaced. If a server has chosen the file's name, set
   /// `replacing` to `false`: the download then fails if a file with that name exists, even if it
@@ -129,6 +130,14 @@ extension Pipeline.Pipe {
     // The challenge in the API's refusal; the response of `download` has the other parts.
     let challenge = Locked<TokenChallenge?>(nil)
     let attempts = RequestSeries()
+    var download = download
+    download.owner = { () throws(SQOAuthError) in
+      do throws(PipeError) {
+        return try await self.owner(of: attempts)
+      } catch {
+        throw SQOAuthError(.cancelled, "", cause: error)
+      }
+    }
     let response: WebResponse
     do throws(SQOAuthError) {
       response = try await download.run { request throws(SQOAuthError) in
@@ -151,9 +160,21 @@ extension Pipeline.Pipe {
       throw Self.noAnswer(error)
     }
     guard (200...299).contains(response.status) else {
-      throw .refused(
-        PipeError.Refusal(
-          response, challenge: challenge.withLock(\.self) ?? response.tokenChallenge))
+      throw .refused(PipeError.Refusal(response, challenge: challenge.withLock(\.self)))
+    }
+  }
+
+  /// Gets a token for a download's requests, and returns a text that names its user.
+  ///
+  /// If the user and the sign-in are unknown, no later download can have the same owner.
+  private func owner(of attempts: RequestSeries) async throws(PipeError) -> String {
+    let interruption = Interruption()
+    do throws(ResourceFailure) {
+      let use = try await access(to: address.origin, of: module.session.owner, interruption)
+      attempts.owner = use.owner
+      return use.owner?.partyOrSignIn ?? UUID().uuidString
+    } catch {
+      throw Self.error(error, interruption)
     }
   }
 

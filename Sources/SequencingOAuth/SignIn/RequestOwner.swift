@@ -1,4 +1,5 @@
 import SQBasics
+import SQFoundation
 
 /// Who was signed in to a session at one moment, such as the beginning of a request.
 ///
@@ -58,6 +59,27 @@ extension RequestOwner {
   /// Returns whether the sign-in of a later moment is this sign-in, for any user.
   func isSameSignIn(as later: RequestOwner) -> Bool {
     lasts(until: later) && later.name == name
+  }
+
+  /// A text that names the party or, if it is unknown, the sign-in; `nil` if neither is known.
+  ///
+  /// It is the same in every process. Store only a digest of it.
+  package var partyOrSignIn: String? {
+    let parts: [String?]
+    switch party {
+    case .user(let user)?: parts = ["user", user.issuer, user.subject]
+    case .client(let id, let server, let grantType, let assertion)?:
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      let assertion = assertion.flatMap { try? encoder.encode($0) }
+      parts = [
+        "client", id, server, grantType, assertion.map { String(decoding: $0, as: UTF8.self) },
+      ]
+    case nil:
+      guard let name else { return nil }
+      parts = ["sign-in", name]
+    }
+    return parts.map { "\($0?.utf8.count ?? -1):\($0 ?? "")" }.joined()
   }
 
   /// Returns this owner or, if nobody is signed in, the next one of a series of sign-ins.

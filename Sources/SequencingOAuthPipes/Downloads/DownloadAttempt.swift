@@ -146,7 +146,8 @@ final class DownloadAttempt: @unchecked Sendable {
     let announced = head.headers["Content-Length"].flatMap { ContentRange.number($0) }
     total = head.isUncoded ? announced : nil
     try checkSize(total ?? 0)
-    try await partial.begin(DownloadRecord(head, url: download.request.url, total: total))
+    try await partial.begin(
+      DownloadRecord(head, url: download.request.url, owner: partial.owner, total: total))
     answer = .content(end: total)
     meter?.advance(to: 0, of: total)
   }

@@ -7,7 +7,7 @@ import SequencingOAuth
 struct DownloadRecord: Codable, Hashable, Sendable {
   /// The version of the format; a record with another version is ignored.
   private(set) var version = Self.currentVersion
-  /// The SHA-256 hash of the URL, because the URL itself may contain secrets.
+  /// The SHA-256 hash of the URL and of its user, because these may be secrets.
   var url: String
   /// The strong entity tag with its quotes, or the date of the last modification, as received.
   ///
@@ -29,13 +29,15 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   ///
   /// A download can be resumed only if the SDK can recognize that a later response has the same
   /// bytes.
-  init?(_ head: WebResponseHead, url: URL, total: Int64?, now: Date = Date()) {
+  init?(
+    _ head: WebResponseHead, url: URL, owner: String? = nil, total: Int64?, now: Date = Date()
+  ) {
     let acceptsRanges = head.headers["Accept-Ranges"]?.asciiLowercased() != "none"
     // If the content is encoded, ranges count the encoded bytes.
     guard acceptsRanges, head.isUncoded, let validator = head.strongValidator(now) else {
       return nil
     }
-    self.url = Self.digest(url)
+    self.url = Self.digest(url, owner)
     self.validator = validator
     self.total = total
     boot = Self.currentBoot
@@ -43,17 +45,22 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 
   /// Creates the record of bytes that no later call can use.
   init(unusableFrom url: URL) {
-    self.url = Self.digest(url)
+    self.url = Self.digest(url, nil)
   }
 
-  /// Decodes the record of an earlier call; `nil` if its bytes cannot be used for the URL.
-  init?(_ content: Data, url: URL) {
+  /// Decodes the record of an earlier call, for any URL; `nil` if its bytes cannot be used.
+  init?(_ content: Data) {
     guard let record = try? JSONDecoder().decode(Self.self, from: content),
-      record.version == Self.currentVersion, record.url == Self.digest(url),
-      record.synced >= 0, record.validator?.isSendable == true
+      record.version == Self.currentVersion, record.synced >= 0,
+      record.validator?.isSendable == true
     else { return nil }
     self = record
   }
+
+  /// Returns whether the bytes are those of a URL as a user sees it.
+  ///
+  /// Two users may get different content with the same validator (RFC 9110, section 8.8.1).
+  func isOf(_ url: URL, _ owner: String?) -> Bool { self.url == Self.digest(url, owner) }
 
   /// Returns whether a file's content is a download's record, for any URL and in any version.
   static func isRecord(_ content: Data) -> Bool {
@@ -101,8 +108,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// The length of a SHA-256 hash in Base64 without padding.
   private static let digestLength = 43
 
-  private static func digest(_ url: URL) -> String {
-    Base64URL.encode(Digest.sha256(String(url.absoluteString.prefix { $0 != "#" })))
+  private static func digest(_ url: URL, _ owner: String?) -> String {
+    let url = String(url.absoluteString.prefix { $0 != "#" })
+    return Base64URL.encode(Digest.sha256(owner.map { "\(url)\n\($0)" } ?? url))
   }
 }
 

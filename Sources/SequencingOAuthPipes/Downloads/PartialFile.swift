@@ -22,6 +22,8 @@ final class PartialFile: @unchecked Sendable {
   private(set) var length: Int64 = 0
   /// The record of the resource; `nil` if the download cannot be resumed later.
   private(set) var record: DownloadRecord?
+  /// The user whose bytes these are; `nil` if they are the same for all users.
+  private(set) var owner: String?
 
   private let destination: String
   /// Whether to replace a file at the destination.
@@ -29,13 +31,19 @@ final class PartialFile: @unchecked Sendable {
   private let url: URL
   private let partial: PrivateFile
   private let lock: FileLock
-  private let recordFile: PrivateFile
+  private var recordFile: PrivateFile
+  /// The file opened a second time, to learn of each write that has failed since.
+  ///
+  /// The system reports such an error once for each opening. On a file server, a later write may
+  /// take it, and then a sync of the same opening succeeds.
+  private var witness: FileDescriptor?
   private let queue = BlockingQueue("download")
   private var isOpen = true
 
   /// Opens and locks the partial file of a destination.
   ///
-  /// The file then contains the usable bytes of an earlier download of the URL.
+  /// The file then contains the usable bytes of an earlier download of any URL; call
+  /// ``keepBytes(of:)`` next.
   static func locked(_ download: ResumableDownload) async throws(SQOAuthError) -> PartialFile {
     try await BlockingQueue("download").run { () throws(SQOAuthError) in
       try PartialFile(download)
@@ -59,6 +67,16 @@ final class PartialFile: @unchecked Sendable {
 
   deinit {
     release()
+  }
+
+  /// Drops the bytes of another URL or of another user.
+  func keepBytes(of owner: String?) async throws(SQOAuthError) {
+    self.owner = owner
+    guard let record, !record.isOf(url, owner) else { return }
+    try await run { [self] () throws(FileFailure) in
+      self.record = nil
+      try truncate(0)
+    }
   }
 
   // MARK: While bytes come
@@ -132,7 +150,7 @@ final class PartialFile: @unchecked Sendable {
   func leave() async {
     try? await queue.run { [self] () throws(SQOAuthError) in
       guard isOpen else { return }
-      if var record, length > 0, (try? lock.file.sync()) != nil {
+      if var record, length > 0, (try? witness?.sync()) != nil {
         record.synced = length
         try? save(record)
       } else {
@@ -147,8 +165,14 @@ final class PartialFile: @unchecked Sendable {
   // MARK: On the queue
 
   private func useRecord(_ content: Data?) throws(FileFailure) {
-    let size = try lock.file.status().size
-    if let content, var record = DownloadRecord(content, url: url) {
+    witness = try .reading(partial.path)
+    let status = try lock.file.status()
+    let size = status.size
+    let hasModes = status.isClosedToOthers
+    if !hasModes { recordFile = PrivateFile(path: recordFile.path, trust: .withoutModes) }
+    // Others may have written a record that they can use.
+    let isClosed = try FileStatus(at: recordFile.path)?.isClosedToOthers == true
+    if let content, isClosed || !hasModes, var record = DownloadRecord(content) {
       length = record.trusted(size)
       if length > 0 {
         self.record = record
@@ -186,6 +210,7 @@ final class PartialFile: @unchecked Sendable {
   private func release() {
     guard isOpen else { return }
     isOpen = false
+    witness?.close()
     lock.release()
   }
 

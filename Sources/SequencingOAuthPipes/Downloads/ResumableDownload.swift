@@ -5,14 +5,15 @@ package import SequencingOAuth
 /// A download of a resource to a file that continues where an earlier attempt stopped.
 ///
 /// The bytes go into the file `NAME.partial` in the destination's folder. Only the user can read
-/// this file. When the download is complete and on the disk, the file is moved to the destination.
-/// An old file at the destination stays until then, so the destination is never an incomplete file.
-/// If a file named `NAME.partial` has bytes that no download wrote, it is not changed, and the call
+/// this file, if its file system has modes. When the download is complete and on the disk, the file
+/// is moved to the destination. An old file at the destination stays until then, so the destination
+/// is never an incomplete file. If a file named `NAME.partial` has bytes that no download wrote, it is not changed, and the call
 /// fails.
 ///
-/// A later call for the URL, even in another process, continues after the existing bytes. This
-/// requires that the server sent a strong validator and confirms with it that the resource has not
-/// changed (RFC 9110, section 13.1.5). In all other cases the download starts at the first byte.
+/// A later call for the URL and the user, even in another process, continues after the existing
+/// bytes. This requires that the server sent a strong validator and confirms with it that the
+/// resource has not changed (RFC 9110, section 13.1.5). In all other cases the download starts at
+/// the first byte.
 ///
 /// If a connection is lost after 64 KiB or more, the download continues immediately. If a
 /// connection is lost after fewer bytes, the download waits before it tries again, longer after
@@ -37,6 +38,13 @@ package struct ResumableDownload: Sendable {
   package var replacesFile: Bool
   /// The maximum length of the file, in bytes; `nil` for no limit.
   package var maximumBytes: Int64?
+  /// A closure that names the user whose content this is; `nil` if it is the same for all users.
+  ///
+  /// It is called once, before the first request. Only the bytes that an earlier call for the same
+  /// user has left are used. If it throws, they stay.
+  package var owner: @Sendable () async throws(SQOAuthError) -> String? = {
+    () throws(SQOAuthError) in nil
+  }
   /// A closure that receives the progress over all attempts, including bytes from an earlier call.
   package var progress: (@Sendable (TransferProgress) -> Void)?
 
@@ -56,14 +64,15 @@ package struct ResumableDownload: Sendable {
   ///
   /// - Returns: The last response. If its status is from 200 to 299, the file is complete. With any
   ///   other status, the response has its content in its body, and the file has not changed.
-  /// - Throws: The errors of `send`; `SQOAuthError.Code.fileFailed` with the path, for example if
-  ///   the disk is full or a file of the user is in the way; `SQOAuthError.Code.fileInUse` if
-  ///   another download to the same file is running; `SQOAuthError.Code.responseTooLarge` if the
-  ///   file is too long.
+  /// - Throws: The errors of `send` and `owner`; `SQOAuthError.Code.fileFailed` with the path, for
+  ///   example if the disk is full or a file of the user is in the way;
+  ///   `SQOAuthError.Code.fileInUse` if another download to the same file is running;
+  ///   `SQOAuthError.Code.responseTooLarge` if the file is too long.
   package func run(_ send: Send) async throws(SQOAuthError) -> WebResponse {
     try checkRequest()
     let partial = try await PartialFile.locked(self)
     do throws(SQOAuthError) {
+      try await partial.keepBytes(of: try await owner())
       let response = try await fetch(into: partial, send)
       await partial.leave()
       return response

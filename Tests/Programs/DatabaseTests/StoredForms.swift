@@ -64,7 +64,7 @@ enum StoredForms {
   }
 
   static func download(_ form: String) throws -> DownloadRecord {
-    try #require(DownloadRecord(Data(text("download-\(form).info").utf8), url: url))
+    try #require(DownloadRecord(Data(text("download-\(form).info").utf8)))
   }
 
   static var registration: ClientRegistration {

@@ -19,10 +19,11 @@ import Testing
     let file: SandboxFile
     let progress = PipeUploadTests.Progress()
 
-    init(_ content: Data = pattern(1_000_000), _ configuration: PipeConfiguration = .init())
-      async throws
-    {
-      drive = try await DriveFixture(configuration)
+    init(
+      _ content: Data = pattern(1_000_000), _ configuration: PipeConfiguration = .init(),
+      scope: String = "files"
+    ) async throws {
+      drive = try await DriveFixture(configuration, scope: scope, byHand: scope == "files")
       folder = try TemporaryFolder()
       file = drive.sandbox.addFile("f", content: content)
     }
@@ -107,6 +108,23 @@ import Testing
     #expect(place.ranges == [nil, "bytes=400000-"])
     #expect(second.all.allSatisfy { $0.completed >= 400_000 })
     second.expectRise()
+  }
+
+  @Test(arguments: [true, false])
+  func `a later download after another sign-in continues only for the same known user`(
+    isKnown: Bool
+  ) async throws {
+    let scope = isKnown ? "openid files" : "files"
+    let place = try await Place(scope: scope)
+    place.drive.sandbox.misbehave(at: .driveContent, .cut(afterBodyBytes: 300_000))
+    place.drive.sandbox.misbehave(at: .driveContent, .status(503))
+    let error = await pipeFailure { () async throws(PipeError) in try await place.download() }
+    #expect(error?.refusal?.status == 503)
+    _ = try await place.drive.module.signIn()
+    try await place.drive.files.download(
+      id: place.file.id, parameters: Self.media, to: place.destination)
+    #expect(try Data(contentsOf: place.destination) == pattern(1_000_000))
+    #expect(place.ranges == [nil, "bytes=300000-", isKnown ? "bytes=300000-" : nil])
   }
 
   @Test func `a download accepts the whole file from a server that ignores ranges`() async throws {

@@ -85,6 +85,43 @@ import Testing
     try expectContent(content)
   }
 
+  @Test(arguments: [("alice", "bytes=150000-"), ("bob", nil), (nil, nil)] as [(String?, String?)])
+  func `only a later download of the same user continues`(user: String?, range: String?)
+    async throws
+  {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server, owner: "alice")
+    #expect(!String(decoding: try Data(contentsOf: fixture.info), as: UTF8.self).contains("alice"))
+    _ = try await fixture.download(server, owner: user)
+    #expect(server.ranges.last == range)
+    try expectContent(content)
+  }
+
+  @Test func `a download whose user is not known, for lack of a token, keeps the bytes`()
+    async throws
+  {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server, owner: "alice")
+    var download = ResumableDownload(try server.request(), to: fixture.destination)
+    download.owner = { () throws(SQOAuthError) in throw SQOAuthError(.connectionFailed, "down") }
+    await failure(.connectionFailed) { [download] in
+      try await download.run { _ throws(SQOAuthError) in WebResponse(status: 200) }
+    }
+    _ = try await fixture.download(server, owner: "alice")
+    #expect(server.ranges.last == "bytes=150000-")
+    try expectContent(content)
+  }
+
+  @Test func `a record that other users can write to is not believed`() async throws {
+    let server = try RangeServer(content)
+    try await fixture.bring(150_000, of: server)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o666], ofItemAtPath: fixture.info.path)
+    _ = try await fixture.download(server)
+    #expect(server.ranges.last == .some(nil))
+    try expectContent(content)
+  }
+
   @Test func `a later download accepts the whole file from a server without ranges`() async throws {
     let server = try RangeServer(content)
     try await fixture.bring(150_000, of: server)

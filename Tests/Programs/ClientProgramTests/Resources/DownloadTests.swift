@@ -62,6 +62,35 @@ import Testing
     #expect(try fixture.names == ["file.bin"])
   }
 
+  @Test(
+    .requires(CCompiler.requirement),
+    .disabled(if: isSanitized, "a sanitizer must be the first library of its process"))
+  func `a download to a file system without modes succeeds and is resumed`() async throws {
+    let content = pattern(400_000)
+    let server = try RangeServer(content)
+    let url = try server.request().url.absoluteString
+    let file = fixture.destination.path
+    server.fail(.cut(after: 150_000), .reply(.response(LoopbackResponse(status: 503))))
+    let first = try await TransferProbe.run(download: url, toDiskWithoutModes: file)
+    #expect(first.output.contains("\nstatus 503\n"), "\(first.errors)")
+    let second = try await TransferProbe.run(download: url, toDiskWithoutModes: file)
+    #expect(second.output.contains("\nstatus 206\n"), "\(second.errors)")
+    #expect(server.ranges.last == "bytes=150000-")
+    #expect(try Data(contentsOf: fixture.destination) == content)
+    #expect(try fixture.names == ["file.bin"])
+  }
+
+  @Test(
+    .requires(CCompiler.requirement),
+    .disabled(if: isSanitized, "a sanitizer must be the first library of its process"))
+  func `bytes that a file server may have lost are not used again`() async throws {
+    let server = try RangeServer(pattern(400_000))
+    let result = try await TransferProbe.run(
+      download: try server.request().url.absoluteString, toFullServer: fixture.destination.path)
+    #expect(result.errors.contains("No space left on device"), "\(result.errors)")
+    #expect(try fixture.names.isEmpty)
+  }
+
   @Test func `a file without an announced length arrives complete`() async throws {
     let content = pattern(500_000)
     let server = try RangeServer(content)

@@ -31,25 +31,27 @@ final class DownloadFixture: Sendable {
   }
 
   func download(
-    _ server: RangeServer, maximumBytes: Int64? = nil,
+    _ server: RangeServer, maximumBytes: Int64? = nil, owner: String? = nil,
     change: (inout WebRequest) -> Void = { _ in }
   ) async throws -> WebResponse {
     var request = try server.request()
     change(&request)
-    return try await download(request, maximumBytes: maximumBytes)
+    return try await download(request, maximumBytes: maximumBytes, owner: owner)
   }
 
   func download(
-    _ request: WebRequest, maximumBytes: Int64? = nil, replacesFile: Bool = true,
+    _ request: WebRequest, maximumBytes: Int64? = nil, owner: String? = nil,
+    replacesFile: Bool = true,
     progress watch: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> WebResponse {
     forgetProgress()
-    let download = ResumableDownload(
+    var download = ResumableDownload(
       request, to: destination, maximumBytes: maximumBytes, replacesFile: replacesFile
     ) { [self] progress in
       told.withLock { $0.append(progress) }
       watch?(progress)
     }
+    download.owner = { () throws(SQOAuthError) in owner }
     return try await download.run { [client] request throws(SQOAuthError) in
       try await client.send(request)
     }
@@ -58,10 +60,10 @@ final class DownloadFixture: Sendable {
   func forgetProgress() { told.withLock { $0 = [] } }
 
   /// Runs a download that receives a number of bytes, is cut off and then gets status 503.
-  func bring(_ count: Int, of server: RangeServer) async throws {
+  func bring(_ count: Int, of server: RangeServer, owner: String? = nil) async throws {
     // After the cut, the server answers 503, so that the download does not resume at once.
     server.fail(.cut(after: count), .reply(.response(LoopbackResponse(status: 503))))
-    #expect(try await download(server).status == 503)
+    #expect(try await download(server, owner: owner).status == 503)
     let size = try Data(contentsOf: partial).count
     #expect(size == count)
   }
