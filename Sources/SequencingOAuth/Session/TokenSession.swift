@@ -40,7 +40,7 @@ package final class TokenSession: Sendable {
     self.context = context
     currentAccount = Locked(
       StoredAccount(context, id: accountID, in: context.environment.storeChoice))
-    readNotice()
+    readConfiguration()
     clockDidChange()
   }
 
@@ -137,13 +137,17 @@ package final class TokenSession: Sendable {
   /// Adapts to a changed configuration; forgets a failure, unless the server asked to wait.
   func configurationDidChange() {
     decide { $0.forgetFailure() }
-    readNotice()
+    readConfiguration()
     reschedule()
   }
 
-  private func readNotice() {
-    let notice = (try? context.configuration.get().endNotice) ?? .zero
-    state.withLock { $0.notice = notice }
+  private func readConfiguration() {
+    // Read under the lock, so that of two registrations at once the later one counts.
+    state.withLock { state in
+      let (client, notice) = context.clientAndNotice
+      state.core.register(client)
+      state.notice = notice
+    }
   }
 
   // MARK: Ending a token
