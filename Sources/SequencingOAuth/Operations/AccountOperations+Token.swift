@@ -87,22 +87,7 @@ extension AccountOperations {
   /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored (it is lost
   ///   when the program ends), or why the store still has an account that was signed out.
   public func flush() async throws(SQOAuthError) {
-    let module = module
-    // The end of a program may have cancelled the caller's task.
-    try await uncancelled { () throws(SQOAuthError) in
-      // Asked first: a request may end before the wait for it begins.
-      let hasRequests = module.tokenRequests.hasRequests
-      async let hadRequests = module.tokenRequests.flush()
-      var failure: SQOAuthError?
-      do throws(SQOAuthError) {
-        try await module.session.flush()
-      } catch {
-        failure = error
-      }
-      // The store may lack a token that has come meanwhile.
-      if await hadRequests || hasRequests { return try await module.session.flush() }
-      if let failure { throw failure }
-    }
+    try await module.session.flushWithRequests()
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.

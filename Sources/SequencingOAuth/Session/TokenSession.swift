@@ -27,7 +27,12 @@ package final class TokenSession: Sendable {
     ///
     /// Even if the timer does not renew tokens, it saves a token that the store failed to save, and
     /// reports that the sign-in ends soon.
-    var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating, notice: notice) }
+    ///
+    /// After the owner's release it only saves: the token may be the only copy of the next one-time
+    /// refresh token.
+    var dueAt: Date? {
+      core.dueAt(renews: isUpdating && !isClosed, notice: isClosed ? .zero : notice)
+    }
   }
 
   let context: ClientContext
@@ -191,7 +196,7 @@ package final class TokenSession: Sendable {
   /// Whether an event has not been delivered to the observers yet.
   var isReporting: Bool { state.withLock { $0.isReporting || $0.core.hasEvents } }
 
-  /// Stops the timer permanently, because the session's owner was released.
+  /// Stops the renewals by the timer permanently, because the session's owner was released.
   func close() {
     state.withLock { $0.isClosed = true }
     observation.close()
