@@ -95,6 +95,11 @@ extension SessionState {
     return (change, superseded)
   }
 
+  /// Notes the record that the running takeover saves in the store.
+  mutating func willTake(_ record: AccountRecord) {
+    changeUnderWay?.incoming = record
+  }
+
   private mutating func begin() -> TokenChange {
     changes += 1
     let change = TokenChange(number: changes)
