@@ -20,6 +20,8 @@ public final class AccountManager: Sendable {
   package let environment: ClientEnvironment
   package var clock: any WallClock { environment.clock }
   private let modules = Locked(TextDictionary<Entry>())
+  /// The sessions of all modules that this manager has created, also of those that it has released.
+  private let sessions = Locked(WeakSessions())
   /// The web sign-ins that are being finished; calls for the same sign-in and redirect share one
   /// operation.
   package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
@@ -74,7 +76,8 @@ public final class AccountManager: Sendable {
   ///
   /// Call it in a server with very many accounts when it does not need an account for a while. A
   /// module that the app still holds keeps working; the next ``account(_:id:)`` creates a new
-  /// module. If the account has no module, the call does nothing.
+  /// module. If the account has no module, the call does nothing. A refresh that was sent continues,
+  /// a token that the store could not save is saved later, and ``flush()`` waits for both.
   public func release(id: String) {
     // The deinit of the module, and of the app's objects in it, must not run under the lock.
     let removed = modules.withLock { $0.removeValue(forKey: id) }
@@ -123,7 +126,8 @@ public final class AccountManager: Sendable {
   /// Stops the timers of all accounts, and returns when no token request is under way, the store has
   /// all tokens, and other hosts can use the accounts.
   ///
-  /// That includes the web sign-ins that `finishSignIn` is finishing.
+  /// That includes accounts that were released, web sign-ins that `finishSignIn` is finishing, and
+  /// the modules that it has returned.
   ///
   /// Call it before the program ends if a framework handles the signals, such as a `ServiceGroup`
   /// or a web server; ``TerminationSignals`` gets no signals there. It has the time limits of
@@ -143,14 +147,14 @@ public final class AccountManager: Sendable {
     let hasRequests = tokenRequests.hasRequests
     async let hadRequests = uncancelled { [tokenRequests] in await tokenRequests.flush() }
     let failures = Locked<[SQOAuthError]>([])
-    await all.flush { error in failures.withLock { $0.append(error) } }
+    await sessions.withLock(\.all).flush { error in failures.withLock { $0.append(error) } }
     if await hadRequests || hasRequests {
       // The store may lack a token that a web sign-in has brought meanwhile.
-      await all.flush(onFailure)
+      await sessions.withLock(\.all).flush(onFailure)
     } else {
       failures.withLock(\.self).forEach(onFailure)
     }
-    // An account whose module was released may still have changes that the store must write.
+    // The session of a released module may have ended, and left changes that the store must write.
     await uncancelled { [store] in await store.shared.flush() }
   }
 
@@ -166,9 +170,17 @@ public final class AccountManager: Sendable {
   package func module(
     for configuration: ClientConfiguration, id: String = "default"
   ) -> AuthorizationModule {
+    let module = newModule(configuration, id)
+    module.context.share(tokenRequests)
+    return module
+  }
+
+  private func newModule(_ configuration: ClientConfiguration, _ id: String) -> AuthorizationModule
+  {
     let module = AuthorizationModule(
       configuration: configuration, environment: environment, accountID: id)
-    module.context.share(tokenRequests)
+    let session = module.session
+    withExtendedLifetime(sessions.withLock { $0.add(session) }) {}
     return module
   }
 
@@ -186,8 +198,7 @@ public final class AccountManager: Sendable {
       }
       if let module { return module }
       // Not under the lock, because a new module calls the environment's clock.
-      new = AuthorizationModule(
-        configuration: configuration, environment: environment, accountID: id)
+      new = newModule(configuration, id)
     }
   }
 
@@ -205,15 +216,19 @@ public final class AccountManager: Sendable {
   }
 }
 
-extension [AuthorizationModule] {
-  /// Stops the timers of the modules, waits for their refreshes and the store, and passes each
+extension [TokenSession] {
+  /// Stops the timers of the sessions, waits for their refreshes and the store, and passes each
   /// error to `onFailure`.
   func flush(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
-    for module in self { module.refreshesAutomatically = false }
+    for session in self { session.updates(false) }
     await withTaskGroup(of: Void.self) { group in
-      for module in self {
+      for session in self {
         group.addTask {
-          do throws(SQOAuthError) { try await module.flush() } catch { onFailure(error) }
+          do throws(SQOAuthError) {
+            try await session.flushWithRequests()
+          } catch {
+            onFailure(error)
+          }
         }
       }
     }

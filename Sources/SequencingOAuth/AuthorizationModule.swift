@@ -96,15 +96,17 @@ extension AuthorizationModule {
   /// Sets the module's client from the next operation on.
   ///
   /// Any thread may call it. An operation that is under way continues with the earlier client, or
-  /// fails. The token stays, but only the client that got it can use it at an authorization server,
-  /// and only at the server that issued it. With another client or server, a refresh, a revocation,
-  /// an exchange and ``AccountOperations/userInfo()`` fail with
-  /// ``SQOAuthError/Code/invalidConfiguration`` until the next sign-in. A refresh that failed with
+  /// fails. The token stays in memory and in the store, but only the client that got it can use it,
+  /// and only with the server that issued it. With another client or server,
+  /// ``AccountOperations/validToken`` is `nil`, and each call that needs the token fails with
+  /// ``SQOAuthError/Code/invalidConfiguration``: a request to an API, a refresh, a revocation, an
+  /// exchange, ``AccountOperations/requestAccess()``. Call ``AccountOperations/signIn()`` to replace
+  /// the account, or register the earlier client again. A refresh that failed with
   /// the earlier client can be tried again at once, unless the server asked for a pause.
   ///
   /// If neither the provider nor the app named an API, the server of the app's first request gets
   /// the tokens (``ClientConfiguration/resourceOrigins``). That permission ends when the provider
-  /// changes. Permissions for servers that the app named stay.
+  /// changes. Permissions for servers that the app named stay, for the new client's tokens.
   public func register(_ configuration: ClientConfiguration) {
     configure(.success(configuration))
   }

@@ -54,8 +54,11 @@ public final class SQOAuth: AccountOperations {
     // Sequencing.com's CocoaPods library refreshes the token automatically, so this class does too.
     module.refreshesAutomatically = true
     module.signIns.onEnd { [weak self] in self?.tell($0) }
-    module.signIns.onCode { [weak self] signIn, authorization in
-      guard let self else { return signIn.delegateHasNoScreen() }
+    module.signIns.onCode { [weak self, weak signIns = module.signIns] signIn, authorization in
+      guard let self else {
+        signIns?.delegateHasNoScreen(for: signIn)
+        return
+      }
       tell(authorization, of: signIn)
     }
     module.session.observers.setHandler { [weak self] in self?.tell($0) }
@@ -115,17 +118,18 @@ public final class SQOAuth: AccountOperations {
   /// Passes the code and the address for the user to the delegate.
   private func tell(_ authorization: DeviceAuthorization, of signIn: SignIn) {
     let delegates = delegates.withLock(\.self)
+    let signIns = module.signIns
     let call = DelegateCall {
       delegates.authorization
     } cast: {
       castToAuthorizationDelegate($0)
     } call: { delegate in
       if await !OptionalMethod.call({ await delegate.userMustEnterCode(authorization) }) {
-        signIn.delegateHasNoScreen()
+        signIns.delegateHasNoScreen(for: signIn)
       }
     }
     module.callbacks.inOrder {
-      if await !call.run() { signIn.delegateHasNoScreen() }
+      if await !call.run() { signIns.delegateHasNoScreen(for: signIn) }
     }
   }
 

@@ -88,10 +88,15 @@ extension AccountRecord {
 extension AccountRecord.Origin {
   /// Returns whether a client got the token at its server; `true` if the server's metadata must be
   /// known to decide this.
-  func isOf(_ configuration: ClientConfiguration) -> Bool {
-    guard clientID == configuration.clientID else { return false }
-    if let configured = configuration.provider.issuer, let issuer { return configured == issuer }
-    return configuration.metadata.map(hasTokenEndpoint(of:)) ?? true
+  func isOf(_ configuration: ClientConfiguration) -> Bool { fits(configuration.origin) }
+
+  /// Returns whether the client and the server are those of a configuration; `true` if the server's
+  /// metadata must be known to decide this.
+  func fits(_ client: AccountRecord.Origin) -> Bool {
+    guard clientID == client.clientID else { return false }
+    if let issuer, let configured = client.issuer { return issuer == configured }
+    guard let tokenEndpoint, let configured = client.tokenEndpoint else { return true }
+    return tokenEndpoint == configured
   }
 
   /// Returns whether a client got the token at its server.
@@ -108,8 +113,17 @@ extension AccountRecord.Origin {
   }
 }
 
+extension ClientConfiguration {
+  /// The client and its server; without a token endpoint if the server's metadata must name it.
+  var origin: AccountRecord.Origin {
+    AccountRecord.Origin(
+      clientID: clientID, issuer: provider.issuer,
+      tokenEndpoint: metadata?.tokenEndpoint.absoluteString)
+  }
+}
+
 extension SQOAuthError {
-  fileprivate static func ofAnotherClient(_ record: AccountRecord) -> SQOAuthError {
+  static func ofAnotherClient(_ record: AccountRecord) -> SQOAuthError {
     SQOAuthError(
       .invalidConfiguration,
       "the account \"\(record.id.printable)\" belongs to another client or server than the "

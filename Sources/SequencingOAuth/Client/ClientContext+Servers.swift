@@ -4,9 +4,16 @@ extension ClientContext {
   ///
   /// `namedByApp` says whether the URL came from the app. If it did, this method may record the
   /// server as the server of the app's first request.
-  func check(_ origin: ResourceOrigin, namedByApp: Bool) throws(SQOAuthError) {
+  ///
+  /// With the record of a token, this method also throws if the token is of another client or
+  /// server than the one that allows the origin. The app may register another client between two
+  /// calls, so this is decided in one.
+  func check(
+    _ origin: ResourceOrigin, namedByApp: Bool, for record: AccountRecord? = nil
+  ) throws(SQOAuthError) {
     let refusal = withServers { servers, configuration -> Result<SQOAuthError?, SQOAuthError> in
       configuration.map { client in
+        if let record, !record.isOf(client) { return .ofAnotherClient(record) }
         let isAllowed =
           namedByApp
           ? servers.allowsFirst(origin, of: client) : servers.allows(origin, of: client)
@@ -14,6 +21,14 @@ extension ClientContext {
       }
     }
     if let refusal = try refusal.get() { throw refusal }
+  }
+
+  /// The registered client, and how long before the end of a sign-in the session reports it.
+  var clientAndNotice: (AccountRecord.Origin?, Duration) {
+    withServers { _, configuration in
+      let client = try? configuration.get()
+      return (client?.origin, client?.endNotice ?? .zero)
+    }
   }
 
   /// Allows servers that the app names, even servers that are not in the client's list.

@@ -197,11 +197,6 @@ extension AuthorizationModule {
     return origin
   }
 
-  /// Throws if a server must not get the token.
-  func check(_ origin: ResourceOrigin) throws(SQOAuthError) {
-    try context.check(origin, namedByApp: false)
-  }
-
   /// Records the server of a pipe, or of an RPC channel, as a server that the app named.
   package func addNamed(_ origin: ResourceOrigin) {
     context.addNamed(origin)

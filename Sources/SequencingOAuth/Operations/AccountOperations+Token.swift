@@ -8,11 +8,12 @@ extension AccountOperations {
 
   /// The current token if it is valid now, otherwise `nil`; reading it never waits.
   ///
+  /// It is also `nil` if the token belongs to another client or server than the registered one.
   /// A token that can be refreshed counts as expired early: by a tenth of its lifetime, and by 30 s
   /// at most.
   public var validToken: SQToken? { module.heldToken }
 
-  /// Whether there is a token that has not expired.
+  /// Whether there is a token of the registered client that has not expired.
   public var isAuthorized: Bool { module.session.isAuthorized }
 
   /// Returns a new stream of the session's events from now on, such as refreshes.
@@ -50,10 +51,11 @@ extension AccountOperations {
   /// ``send(_:)`` fails in this case.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notAuthorized`` if there is no token, or if
-  ///   the token has expired and cannot be refreshed; ``SQOAuthError/Code/requestTimedOut`` if the
-  ///   refresh, or an earlier change of the account in the store, takes longer than this call may
-  ///   wait; the store's error if the account cannot be read; otherwise the reason why the refresh
-  ///   failed.
+  ///   the token has expired and cannot be refreshed; ``SQOAuthError/Code/invalidConfiguration`` if
+  ///   the token belongs to another client or server than the registered one;
+  ///   ``SQOAuthError/Code/requestTimedOut`` if the refresh, or an earlier change of the account in
+  ///   the store, takes longer than this call may wait; the store's error if the account cannot be
+  ///   read; otherwise the reason why the refresh failed.
   public func token() async throws(SQOAuthError) -> SQToken {
     if let token = module.heldToken { return token }
     return try await module.session.token(.valid)
@@ -85,22 +87,7 @@ extension AccountOperations {
   /// - Throws: ``SQOAuthError``: the reason why the newest token could not be stored (it is lost
   ///   when the program ends), or why the store still has an account that was signed out.
   public func flush() async throws(SQOAuthError) {
-    let module = module
-    // The end of a program may have cancelled the caller's task.
-    try await uncancelled { () throws(SQOAuthError) in
-      // Asked first: a request may end before the wait for it begins.
-      let hasRequests = module.tokenRequests.hasRequests
-      async let hadRequests = module.tokenRequests.flush()
-      var failure: SQOAuthError?
-      do throws(SQOAuthError) {
-        try await module.session.flush()
-      } catch {
-        failure = error
-      }
-      // The store may lack a token that has come meanwhile.
-      if await hadRequests || hasRequests { return try await module.session.flush() }
-      if let failure { throw failure }
-    }
+    try await module.session.flushWithRequests()
   }
 
   /// Gets a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
@@ -112,7 +99,10 @@ extension AccountOperations {
   /// them.
   ///
   /// If the app signs the user out during this call, the browser does not open, and the call fails
-  /// with ``SQOAuthError/Code/notAuthorized`` or ``SQOAuthError/Code/cancelled``.
+  /// with ``SQOAuthError/Code/notAuthorized`` or ``SQOAuthError/Code/cancelled``. It does not open for
+  /// an account of another client or server than the registered one either, because a sign-in would
+  /// replace that account: the error is ``SQOAuthError/Code/invalidConfiguration``, as after a
+  /// restart. Call ``signIn()`` to replace the account.
   @discardableResult
   public func requestAccess() async throws(SQOAuthError) -> SQToken {
     try await module.access(SignIn.Request(), of: module.session.owner).token

@@ -71,8 +71,9 @@ package struct AddressedToken: Sendable {
       throw error
     }
     guard owner.isSame(as: session.owner(with: second)) else { return nil }
-    // The app may have registered another client, which allows fewer servers.
-    if purpose == .resource { try module.check(origin) }
+    if purpose == .resource {
+      guard try module.resourceUse(of: second, at: origin, owner) != nil else { return nil }
+    }
     return AddressedToken(
       module: module, token: second, origin: origin, owner: owner, isReplacement: true,
       purpose: purpose)
@@ -94,11 +95,11 @@ extension AuthorizationModule {
     for origin: ResourceOrigin, of owner: RequestOwner? = nil
   ) async throws(SQOAuthError) -> AddressedToken {
     let owner = owner ?? session.owner
-    if let use = try addressedToken(at: origin, of: owner) { return use }
-    let token = try await token(of: owner)
-    // The app may have registered another client, which allows fewer servers.
-    try check(origin)
-    return try addressedToken(token, at: origin, of: owner)
+    while true {
+      if let use = try addressedToken(at: origin, of: owner) { return use }
+      let token = try await token(of: owner)
+      if let use = try resourceUse(of: token, at: origin, owner) { return use }
+    }
   }
 
   /// Returns a valid token for a request; throws if the request's owner is no longer signed in.
@@ -124,8 +125,9 @@ extension AuthorizationModule {
   package func addressedToken(
     at origin: ResourceOrigin, of owner: RequestOwner
   ) throws(SQOAuthError) -> AddressedToken? {
-    try check(origin)
-    return heldToken.flatMap { use($0, at: origin, of: owner) }
+    try context.check(origin, namedByApp: false)
+    guard let token = heldToken else { return nil }
+    return try resourceUse(of: token, at: origin, owner)
   }
 
   /// Returns a valid token: the current one, a refreshed one, or one from a sign-in in the browser.
@@ -136,30 +138,44 @@ extension AuthorizationModule {
   package func addressedAccess(
     for origin: ResourceOrigin, of owner: RequestOwner
   ) async throws(SQOAuthError) -> AddressedToken {
-    let access = try await access(SignIn.Request(), of: owner)
-    try check(origin)
-    return try addressedToken(access.token, at: origin, of: access.owner)
+    var owner = owner
+    while true {
+      let access = try await access(SignIn.Request(), of: owner)
+      owner = access.owner
+      if let use = try resourceUse(of: access.token, at: origin, owner) { return use }
+      guard owner.permits(session.owner(with: access.token)) else {
+        throw .sessionReplaced(ofAccount: accountID)
+      }
+    }
   }
 
-  /// Combines a token with its server; throws if another user signed in while the request waited
-  /// for the token.
+  /// Combines a token with a server of the app's APIs; returns `nil` if another token has replaced
+  /// it, or if it is not for the request's owner.
   ///
-  /// The caller has already checked the server.
+  /// The app may have registered another client since the token was read. So each token goes to an
+  /// API only by this method, which compares the token's client and server with those of the client
+  /// that allows the API.
+  ///
+  /// - Throws: ``SQOAuthError/Code/originNotAllowed``; ``SQOAuthError/Code/invalidConfiguration`` if
+  ///   the token is of another client or server.
+  fileprivate func resourceUse(
+    of token: SQToken, at origin: ResourceOrigin, _ owner: RequestOwner
+  ) throws(SQOAuthError) -> AddressedToken? {
+    let (current, record) = session.ownerAndRecord
+    guard let record, record.token.isSame(as: token), owner.permits(current) else { return nil }
+    try context.check(origin, namedByApp: false, for: record)
+    return AddressedToken(module: self, token: token, origin: origin, owner: current)
+  }
+
+  /// Combines a token with a server of its provider; throws if another user signed in while the
+  /// request waited for the token.
+  ///
+  /// The caller has already compared the server with the token's record.
   func addressedToken(
     _ token: SQToken, at origin: ResourceOrigin, of owner: RequestOwner
   ) throws(SQOAuthError) -> AddressedToken {
-    guard let use = use(token, at: origin, of: owner) else {
-      throw .sessionReplaced(ofAccount: accountID)
-    }
-    return use
-  }
-
-  /// Combines a token with its server; returns `nil` if the token is not for the request's owner.
-  private func use(
-    _ token: SQToken, at origin: ResourceOrigin, of owner: RequestOwner
-  ) -> AddressedToken? {
     let current = session.owner(with: token)
-    guard owner.permits(current) else { return nil }
+    guard owner.permits(current) else { throw .sessionReplaced(ofAccount: accountID) }
     // If only the ID tokens name the same user, another user may be signed in now.
     let isCurrent = owner.lasts(until: current) || session.owner(of: token) != nil
     return AddressedToken(

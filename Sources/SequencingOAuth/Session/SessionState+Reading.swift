@@ -12,7 +12,7 @@ extension SessionState {
 
   /// Returns the token if a server should still accept it, even if it is due for renewal.
   func unexpiredToken(at now: Date) -> SQToken? {
-    guard let token, !isInvalidated, !token.isExpired(at: now) else { return nil }
+    guard let token, !isInvalidated, !isForeign, !token.isExpired(at: now) else { return nil }
     return token
   }
 
@@ -67,6 +67,14 @@ extension SessionState {
   /// Whether the session may take over the store's record, because no change is reading it.
   var mayTakeFromStore: Bool { changeUnderWay == nil || isWaiting }
 
+  /// Whether the record belongs to another client or server than the registered one.
+  ///
+  /// Its token stays in memory, because the app may register its client again.
+  var isForeign: Bool {
+    guard let client, let record else { return false }
+    return !record.origin.fits(client)
+  }
+
   var isRenewable: Bool {
     record?.isRenewable ?? false
   }
@@ -80,9 +88,13 @@ extension SessionState {
   }
 
   /// Returns the token that a caller needs, if it is in memory and valid.
+  ///
+  /// Only the SDK itself gets the token of another client or server, to find out that it cannot be
+  /// renewed.
   func token(for need: Need, at now: Date) -> SQToken? {
+    guard need.isOwn || !isForeign else { return nil }
     if case .narrowed(let access) = need { return narrowed.token(for: access, at: now) }
-    guard let record, usableToken(at: now) != nil else { return nil }
+    guard let record, !isInvalidated, schedule.isUsable(at: now) else { return nil }
     let isNeeded =
       switch need {
       case .valid: true

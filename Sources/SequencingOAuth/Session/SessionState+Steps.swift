@@ -36,8 +36,9 @@ extension SessionState {
     case start(TokenChange, AccountRecord)
     /// Read the store, because there is no record in memory.
     case absent
-    /// Look for a newer record in the store, because the one in memory cannot be renewed.
-    case lapsed
+    /// Look for a newer record in the store, because the one in memory cannot be renewed, or is of
+    /// another client or server; fail with this error if there is none.
+    case lapsed(SQOAuthError)
     case fail(SQOAuthError)
   }
 }

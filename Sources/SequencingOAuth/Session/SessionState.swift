@@ -9,7 +9,8 @@ package struct SessionState {
     var backOff: BackOff
   }
 
-  /// The token, unless it was invalidated; the schedule determines when it is valid.
+  /// The token, unless it was invalidated or is of another client or server; the schedule determines
+  /// when it is valid.
   ///
   /// It is a copy of the record's token, to be read faster: this value is read far more often than
   /// any other.
@@ -34,6 +35,8 @@ package struct SessionState {
   private(set) var isWaiting = false
   private(set) var schedule = TokenSchedule.expired
   private(set) var isInvalidated = false
+  /// The registered client and its server; `nil` if no usable client is registered.
+  private(set) var client: AccountRecord.Origin?
   private var changes = 0
   private(set) var failure: BackOff?
   private(set) var renewedAt: Date?
@@ -64,7 +67,8 @@ extension SessionState {
       if let failure, failure.isInForce(at: now) { return .fail(failure.error) }
       return .absent
     }
-    guard isRenewable else { return .lapsed }
+    if isForeign, !need.isOwn { return .lapsed(.ofAnotherClient(record)) }
+    guard isRenewable else { return .lapsed(.cannotRefresh) }
     if let failure, failure.isInForce(at: now) {
       if case .valid = need, let token = unexpiredToken(at: now) { return .use(token) }
       return .fail(failure.error)
@@ -89,6 +93,11 @@ extension SessionState {
     // No timer watches a takeover, so its callers check their time limits from the start.
     change.isSlow()
     return (change, superseded)
+  }
+
+  /// Notes the record that the running takeover saves in the store.
+  mutating func willTake(_ record: AccountRecord) {
+    changeUnderWay?.incoming = record
   }
 
   private mutating func begin() -> TokenChange {
@@ -148,7 +157,13 @@ extension SessionState {
     failure = nil
     schedule = TokenSchedule(
       record.token, knownAt: now, isRenewable: isRenewable, jitter: jitter)
-    ready = record.token
+    ready = isForeign ? nil : record.token
+  }
+
+  /// Notes which client is registered; with another client or server, callers do not get the token.
+  mutating func register(_ client: AccountRecord.Origin?) {
+    self.client = client
+    ready = isForeign || isInvalidated ? nil : record?.token
   }
 
   /// Stores in memory the record of a sign-in, or of another grant, that this process made.
@@ -255,7 +270,7 @@ extension SessionState {
     let old = self
     self = SessionState()
     (events, ends, renewals) = (old.events, old.ends + 1, old.renewals)
-    refreshes = old.refreshes
+    (refreshes, client) = (old.refreshes, old.client)
     (replacements, changes) = (old.replacements, old.changes)
     appEndCount = old.appEndCount + (isByApp ? 1 : 0)
     if old.token != nil { events.append(.ended(reason)) }

@@ -11,6 +11,8 @@ struct TokenChange: Sendable {
   let work = SharedWork<SQToken?, SQOAuthError>()
   /// The number of the change among the session's changes.
   let number: Int
+  /// The record that a takeover saves in the store, and that is not in memory yet.
+  var incoming: AccountRecord?
   /// A count of the callers that wait for the change's token, except the SDK's timer, an
   /// `AccountKeeper` and callers that need a token for a part of the account's rights.
   final class Callers: Sendable {

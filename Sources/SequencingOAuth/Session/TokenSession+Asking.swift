@@ -22,8 +22,8 @@ extension TokenSession {
         // get another one.
         guard !need.isOwn, try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
-      case .lapsed:
-        try await lookOnce(&hasLooked, until: end)
+      case .lapsed(let error):
+        try await lookOnce(&hasLooked, until: end, or: error)
       case .join(let change):
         if !need.isOwn { change.callers.add() }
         if let token = try await result(of: change, need, until: end) { return token }
@@ -35,16 +35,16 @@ extension TokenSession {
     }
   }
 
-  /// Looks for a newer record in the store; throws the second time, because there is none.
+  /// Looks for a newer record in the store; throws `error` the second time, because there is none.
   ///
   /// Another process may have signed the user in again.
   ///
   /// - Throws: The store's error if it cannot be read: a user should not sign in again if the store
   ///   may have a newer sign-in.
   func lookOnce(
-    _ hasLooked: inout Bool, until end: ContinuousClock.Instant?
+    _ hasLooked: inout Bool, until end: ContinuousClock.Instant?, or error: SQOAuthError
   ) async throws(SQOAuthError) {
-    guard !hasLooked else { throw .cannotRefresh }
+    guard !hasLooked else { throw error }
     hasLooked = true
     if let error = await lookAtStore(until: end) { throw error }
   }
@@ -81,7 +81,9 @@ extension TokenSession {
     of change: TokenChange, _ need: SessionState.Need, until end: ContinuousClock.Instant?
   ) async throws(SQOAuthError) -> SQToken? {
     do throws(SQOAuthError) {
-      return try await outcome(of: change, until: end).get()
+      let token = try await outcome(of: change, until: end).get()
+      // The app may have registered another client, or another token may have replaced this one.
+      return token.flatMap { need.isOwn || isOfClient($0) ? $0 : nil }
     } catch {
       // If an early renewal fails, the old token is still valid for some time, so the caller gets
       // it.
@@ -89,6 +91,11 @@ extension TokenSession {
       if case .valid = need, let token = decide({ $0.unexpiredToken(at: now) }) { return token }
       throw error
     }
+  }
+
+  /// Returns whether a token is the current one, and of the registered client.
+  private func isOfClient(_ token: SQToken) -> Bool {
+    decide { !$0.isForeign && $0.token?.isSame(as: token) == true }
   }
 
   /// Waits until no change of the token is running.

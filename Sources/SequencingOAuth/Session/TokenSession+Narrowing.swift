@@ -25,7 +25,7 @@ extension TokenSession {
         if try await restore(until: end) { continue }
         guard try context.actsInOwnName() else { throw .notSignedIn }
         try await obtain(until: end)
-      case .lapsed: try await lookOnce(&hasLooked, until: end)
+      case .lapsed(let error): try await lookOnce(&hasLooked, until: end, or: error)
       case .join(let change):
         // The change's error is only for callers that need the account's own token.
         _ = try await outcome(of: change, until: end)

@@ -62,8 +62,10 @@ extension TokenSession {
     _ record: AccountRecord, by change: TokenChange, ofSameUserAs owner: RequestOwner? = nil
   ) async -> RequestOwner? {
     let account = account
-    let write = decide { state in
-      state.isCurrent(change) ? addSave(of: record, in: account, &state) : nil
+    let write = decide { state -> StoreWrites.PendingWrite? in
+      guard state.isCurrent(change) else { return nil }
+      state.willTake(record)
+      return addSave(of: record, in: account, &state)
     }
     var kept: RequestOwner?
     if let write {
@@ -85,20 +87,31 @@ extension TokenSession {
 
   /// Takes over a token that the app has stored, and keeps it in memory immediately.
   ///
-  /// A token that is not newer than the one in memory or in the store is ignored: it may be an
-  /// outdated copy, and its refresh token must not be used again.
+  /// A token that is not newer than the one in memory or in the store, or than the one that a sign-in
+  /// saves there now, is ignored: it may be an outdated copy, and its refresh token must not be used
+  /// again.
   ///
   /// - Returns: A closure that saves the token in the store and returns the store's error or `nil`.
   ///   Other callers wait until the closure has run.
   func adopt(_ record: AccountRecord) -> @Sendable () async -> SQOAuthError? {
     let now = now
-    let begun = decide { state -> (TokenChange, superseded: TokenChange?)? in
-      if let held = state.record, !held.token.isOlder(than: record.token) { return nil }
+    let (begun, newer) = decide {
+      state -> ((TokenChange, superseded: TokenChange?)?, TokenChange?) in
+      let newest = state.changeUnderWay?.incoming ?? state.record
+      if let newest, !newest.token.isOlder(than: record.token) {
+        return (nil, state.changeUnderWay)
+      }
       let begun = state.beginTakeover()
       state.adopt(record, at: now)
-      return begun
+      return (begun, nil)
     }
-    guard let (change, superseded) = begun else { return { nil } }
+    guard let (change, superseded) = begun else {
+      return {
+        // A newer token that is being saved comes into memory then.
+        if newer?.incoming != nil { _ = await newer?.work.outcome.wait() }
+        return nil
+      }
+    }
     superseded?.supersede()
     return {
       // The caller's cancellation must not end the wait for the lease or the reading of the store.
@@ -137,15 +150,29 @@ extension TokenSession {
   func restore(
     for settings: ClientContext.Settings? = nil, until end: ContinuousClock.Instant? = nil
   ) async throws(SQOAuthError) -> Bool {
-    let ends = ends
-    // The observation starts before the record is read, so that no later change is missed.
-    observe()
-    let account = account
-    guard let record = try await account.load(until: end) else { return token != nil }
-    return try restore(record, in: account, since: ends, for: settings)
+    while true {
+      let ends = ends
+      // The observation starts before the record is read, so that no later change is missed.
+      observe()
+      let account = account
+      let found = await account.look(until: end)
+      // If the app has set another store meanwhile, the account is the one in that store.
+      guard account === self.account else { continue }
+      if let record = try found.get() {
+        try restore(record, in: account, since: ends, for: settings)
+      }
+      let (isHeld, change) = decide { ($0.record != nil, $0.changeUnderWay) }
+      if isHeld { return true }
+      guard account === self.account else { continue }
+      // A sign-in that is being saved comes into memory then.
+      guard let change, change.incoming != nil else { return false }
+      _ = try await outcome(of: change, until: end)
+      return token != nil
+    }
   }
 
-  /// Puts a record that was just read from the store into memory, unless there is already one.
+  /// Puts a record that was just read from the store into memory, unless there is already one, the
+  /// app has set another store, or a sign-in is being saved.
   ///
   /// `ends` is the number of times the session had ended when the record was read. Returns whether
   /// there is a record in memory now.
@@ -158,7 +185,9 @@ extension TokenSession {
     context.resumeAttributes(of: record)
     let now = now
     let isHeld = decide { state in
-      if state.record == nil, state.ends == ends {
+      if state.record == nil, state.ends == ends, account === self.account,
+        state.changeUnderWay?.incoming == nil
+      {
         account.saw(record)
         state.hold(record, at: now)
       }

@@ -27,7 +27,12 @@ package final class TokenSession: Sendable {
     ///
     /// Even if the timer does not renew tokens, it saves a token that the store failed to save, and
     /// reports that the sign-in ends soon.
-    var dueAt: Date? { isClosed ? nil : core.dueAt(renews: isUpdating, notice: notice) }
+    ///
+    /// After the owner's release it only saves: the token may be the only copy of the next one-time
+    /// refresh token.
+    var dueAt: Date? {
+      core.dueAt(renews: isUpdating && !isClosed, notice: isClosed ? .zero : notice)
+    }
   }
 
   let context: ClientContext
@@ -40,7 +45,7 @@ package final class TokenSession: Sendable {
     self.context = context
     currentAccount = Locked(
       StoredAccount(context, id: accountID, in: context.environment.storeChoice))
-    readNotice()
+    readConfiguration()
     clockDidChange()
   }
 
@@ -137,13 +142,17 @@ package final class TokenSession: Sendable {
   /// Adapts to a changed configuration; forgets a failure, unless the server asked to wait.
   func configurationDidChange() {
     decide { $0.forgetFailure() }
-    readNotice()
+    readConfiguration()
     reschedule()
   }
 
-  private func readNotice() {
-    let notice = (try? context.configuration.get().endNotice) ?? .zero
-    state.withLock { $0.notice = notice }
+  private func readConfiguration() {
+    // Read under the lock, so that of two registrations at once the later one counts.
+    state.withLock { state in
+      let (client, notice) = context.clientAndNotice
+      state.core.register(client)
+      state.notice = notice
+    }
   }
 
   // MARK: Ending a token
@@ -187,7 +196,7 @@ package final class TokenSession: Sendable {
   /// Whether an event has not been delivered to the observers yet.
   var isReporting: Bool { state.withLock { $0.isReporting || $0.core.hasEvents } }
 
-  /// Stops the timer permanently, because the session's owner was released.
+  /// Stops the renewals by the timer permanently, because the session's owner was released.
   func close() {
     state.withLock { $0.isClosed = true }
     observation.close()

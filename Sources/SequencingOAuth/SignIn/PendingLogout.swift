@@ -18,15 +18,21 @@ final class PendingLogout: Sendable {
   /// Its `state` shows whether it belongs to this logout. A redirect with a wrong `state` also ends
   /// the wait, with an error. This does no harm, because the tokens are already erased.
   func offer(_ redirect: String) -> PendingAuthorization.OfferResult {
-    guard let query = RedirectMatch.query(of: redirect, for: redirectURI) else {
-      return .notAddressed
-    }
-    let states = FormCoding.mend(Substring(query)).filter { $0.name == "state" }
-    let fits = states.count == 1 && states[0].value == state
+    guard let fits = fits(redirect) else { return .notAddressed }
     let result: Result<Void, SQOAuthError> = fits ? .success(()) : .failure(.logoutStateMismatch)
     guard answer.resolve(result) else { return fits && isAnswered ? .repeated : .tooLate }
     return fits ? .taken : .wrongState
   }
+
+  /// Returns whether a redirect has this logout's `state`; `nil` if it is to another address.
+  func fits(_ redirect: String) -> Bool? {
+    guard let query = RedirectMatch.query(of: redirect, for: redirectURI) else { return nil }
+    let states = FormCoding.mend(Substring(query)).filter { $0.name == "state" }
+    return states.count == 1 && states[0].value == state
+  }
+
+  /// Whether the wait has ended.
+  var isOver: Bool { answer.current != nil }
 
   /// Whether a redirect with the correct `state` was accepted.
   private var isAnswered: Bool {

@@ -97,13 +97,12 @@ final class SignIn: Sendable {
     state.withLock { $0.hasScreen = true }
   }
 
-  /// Records that no delegate shows the code; ends the sign-in unless a caller shows it.
-  func delegateHasNoScreen() {
-    let isSeen = state.withLock { state in
+  /// Records that no delegate shows the code; returns whether a caller shows it.
+  func delegateHasNoScreen() -> Bool {
+    state.withLock { state in
       if !state.hasScreen { state.failure = .noScreenForCode }
       return state.hasScreen
     }
-    if !isSeen { cancel() }
   }
 
   /// The error of a sign-in whose task was cancelled.

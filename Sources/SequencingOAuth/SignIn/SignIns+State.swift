@@ -29,8 +29,8 @@ extension SignIns {
     var over: PendingAuthorization?
     var onEnd: (@Sendable (SignIn.Outcome) -> Void)?
     var onCode: (@Sendable (SignIn, DeviceAuthorization) -> Void)?
-    /// The latest logout at the provider; it may wait for its redirect.
-    var logout: PendingLogout?
+    /// The logouts at the provider that may wait for their redirects, and the latest one.
+    var logouts: [PendingLogout] = []
   }
 
   /// The sign-in that a caller starts or joins.
@@ -46,10 +46,12 @@ extension SignIns {
 extension SignIns.State {
   /// Adds a caller that waits for the sign-in; with `isKept`, only keeps the sign-in running.
   ///
+  /// `hasScreen` says whether the caller shows the code of a sign-in on another device.
+  ///
   /// It fails if a sign-in with other options is running. But a silent sign-in is short, so a
   /// sign-in that may show pages waits until it has ended.
   mutating func enter(
-    _ request: SignIn.Request, isKept: Bool = false
+    _ request: SignIn.Request, isKept: Bool = false, hasScreen: Bool = false
   ) -> Result<SignIns.Entry, SQOAuthError> {
     if let signIn = running?.signIn {
       if signIn.options.isSilent, !request.isSilent {
@@ -67,6 +69,7 @@ extension SignIns.State {
       ending = nil
     }
     if isKept { running?.isKept = true } else { running?.waiters += 1 }
+    if hasScreen { entry.signIn.addScreen() }
     return .success(entry)
   }
 
@@ -114,6 +117,18 @@ extension SignIns.State {
     self.silent = nil
     remember(silent)
     return [silent.signIn, cancelled.signIn]
+  }
+
+  /// Removes a sign-in whose code no delegate shows; returns `false` if a caller shows the code.
+  ///
+  /// It is removed at once, so that a caller with a screen that comes now begins a new sign-in.
+  mutating func delegateHasNoScreen(for signIn: SignIn) -> Bool {
+    guard !signIn.delegateHasNoScreen() else { return false }
+    if running?.signIn === signIn {
+      _ = detach()
+      note(SignIn.Failure(.failure(signIn.cancellation), of: signIn))
+    }
+    return true
   }
 
   /// Removes a sign-in that has ended.

@@ -63,7 +63,8 @@ final class SignIns: Sendable {
     _ request: SignIn.Request, on screen: Screen? = nil, _ run: @escaping Run
   ) async throws(SQOAuthError) -> SignIn.Gain {
     guard !Task.isCancelled else { throw .signInCancelled }
-    return try await token(of: state.change { $0.enter(request) }.get(), on: screen, run)
+    let entry = state.change { $0.enter(request, hasScreen: screen != nil) }
+    return try await token(of: entry.get(), on: screen, run)
   }
 
   /// Signs in, unless a sign-in has ended since the caller read `endCount`.
@@ -79,7 +80,7 @@ final class SignIns: Sendable {
     let entry: Result<Entry?, SQOAuthError> = state.change { state in
       guard state.running == nil, state.endCount > endCount,
         state.failure?.answers(request) != false
-      else { return state.enter(request).map(Optional.some) }
+      else { return state.enter(request, hasScreen: screen != nil).map(Optional.some) }
       return state.failure.map { .failure($0.error) } ?? .success(nil)
     }
     guard let entry = try entry.get() else { return nil }
@@ -92,7 +93,6 @@ final class SignIns: Sendable {
     let signIn = entry.signIn
     let left = OneShot<Void>()
     let leave: @Sendable () -> Void = { if left.resolve(()) { self.leave(signIn) } }
-    if screen != nil { signIn.addScreen() }
     begin(entry, run)
     if let screen, let authorization = await signIn.authorization.value() ?? nil {
       // The app's queue may be busy for a long time, and the caller waits for the token no longer.
@@ -116,6 +116,11 @@ final class SignIns: Sendable {
     for signIn in state.change({ $0.cancel() }) { signIn.cancel() }
   }
 
+  /// Ends a sign-in on another device because no delegate shows its code, unless a caller shows it.
+  func delegateHasNoScreen(for signIn: SignIn) {
+    if state.change({ $0.delegateHasNoScreen(for: signIn) }) { signIn.cancel() }
+  }
+
   /// Makes callers that already wait for a token start no sign-in.
   func dismissWaiting() {
     state.change { $0.note(.cancelled) }
@@ -123,16 +128,21 @@ final class SignIns: Sendable {
 
   /// Records a logout that waits for its redirect.
   func expect(_ logout: PendingLogout) {
-    state.change { $0.logout = logout }
+    state.change { state in
+      state.logouts.removeAll(where: \.isOver)
+      state.logouts.append(logout)
+    }
   }
 
   /// Offers a redirect to the running sign-in or logout, and returns the result.
   func offer(_ redirect: String) -> RedirectOutcome {
-    let (signIn, silent, over, logout) = state.withLock {
-      ($0.running?.signIn, $0.silent?.signIn, $0.over, $0.logout)
+    let (signIn, silent, over, logouts) = state.withLock {
+      ($0.running?.signIn, $0.silent?.signIn, $0.over, $0.logouts)
     }
     if let silent, silent.offer(redirect)?.isAnswer == true { return .answered }
     let offer = signIn?.offer(redirect)
+    // A user who logs out twice has two pages, and each redirect belongs to one of them.
+    let logout = logouts.first { $0.fits(redirect) == true } ?? logouts.last
     if offer?.isAnswer != true, let logout, logout.offer(redirect).isAnswer { return .answered }
     if let offer { return RedirectOutcome(offer) }
     switch over?.recall(redirect) {

@@ -9,7 +9,10 @@ import Synchronization
 /// depends on a dispatch queue or on the threads of Swift's tasks, so the program gets the signal
 /// even if all of these are busy.
 final class SignalListener: EventHandler {
-  typealias Handler = @Sendable (Int32) -> Void
+  /// A function that gets the signal's number, and a closure to call when its work is done.
+  ///
+  /// The closure gets `true` if the signal must then end the program.
+  typealias Handler = @Sendable (Int32, _ isDone: @escaping @Sendable (Bool) -> Void) -> Void
 
   private struct State {
     var handlers: [Int: Handler] = [:]
@@ -98,13 +101,30 @@ final class SignalListener: EventHandler {
     // The last function was removed after the signal arrived. If the handler is still installed,
     // the functions have already got an earlier signal of the same moment.
     if handlers.isEmpty, !isInstalled { Self.end(by: number) }
+    let isDone = Self.countdown(handlers.count, to: number)
     for handler in handlers {
       // The new thread inherits the event loop's signal mask, which blocks the signals.
       let hasStarted = Threads.start {
         sq_unblock_signals()
-        handler(number)
+        handler(number, isDone)
       }
-      if !hasStarted { handler(number) }
+      if !hasStarted { handler(number, isDone) }
+    }
+  }
+
+  /// Returns a closure that ends the program when all handlers of a signal have called it, and at
+  /// least one of them with `true`.
+  private static func countdown(
+    _ handlers: Int, to number: Int32
+  ) -> @Sendable (Bool) -> Void {
+    let state = Locked((left: handlers, ends: false))
+    return { ends in
+      let isEnd = state.withLock { state in
+        state.left -= 1
+        state.ends = state.ends || ends
+        return state.left == 0 && state.ends
+      }
+      if isEnd { end(by: number) }
     }
   }
 

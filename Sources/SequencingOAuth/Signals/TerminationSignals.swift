@@ -16,6 +16,10 @@ import SQBasics
 /// run by `nohup`, SIGHUP stays ignored. Process 1 of a container, which Linux does not end by a
 /// signal, ends with the status that a shell would report: 128 plus the signal's number.
 ///
+/// Several instances may listen: one for ``SQOAuth/shared`` and one for each ``AccountManager``, for
+/// example. The program then ends when the accounts of all of them are finished, and the handlers of
+/// the others have returned.
+///
 /// A framework that handles these signals itself, such as a `ServiceGroup` or a web server,
 /// prevents an instance from receiving them. In that case, call ``AccountManager/flush()`` or
 /// ``AccountOperations/flush()`` when the framework stops.
@@ -25,6 +29,13 @@ public final class TerminationSignals: Sendable {
   /// Starts to listen; the first signal calls `handler` once, on a new thread, with the signal's
   /// number.
   public init(_ handler: @escaping @Sendable (Int32) -> Void) {
+    id = SignalListener.shared.add { number, isDone in
+      handler(number)
+      isDone(false)
+    }
+  }
+
+  private init(to handler: @escaping SignalListener.Handler) {
     id = SignalListener.shared.add(handler)
   }
 
@@ -47,13 +58,14 @@ extension TerminationSignals {
     flushing modules: [AuthorizationModule],
     onFailure: @escaping @Sendable (SQOAuthError) -> Void = { _ in }
   ) {
-    self.init(flushing: { await modules.flush($0) }, onFailure: onFailure)
+    self.init(flushing: { await modules.map(\.session).flush($0) }, onFailure: onFailure)
   }
 
   /// Starts to listen; at the first signal, finishes the refreshes of a manager's accounts and ends
   /// the program.
   ///
-  /// These are the accounts that the manager has when the signal arrives. See
+  /// These are the accounts that the manager has when the signal arrives, and those that it has
+  /// released, but whose refresh is under way or whose token is not stored yet. See
   /// ``init(flushing:onFailure:)-([AuthorizationModule],_)``.
   public convenience init(
     flushing manager: AccountManager,
@@ -66,7 +78,7 @@ extension TerminationSignals {
     flushing: @escaping @Sendable (@escaping @Sendable (SQOAuthError) -> Void) async -> Void,
     onFailure: @escaping @Sendable (SQOAuthError) -> Void
   ) {
-    self.init { number in
+    self.init(to: { _, isDone in
       Task {
         let hasFailed = Locked(false)
         await flushing { error in
@@ -76,9 +88,9 @@ extension TerminationSignals {
         // Waits for work that the app has started in the meantime, unless a token could not be
         // stored.
         if !hasFailed.withLock({ $0 }) { await flushing { _ in } }
-        SignalListener.end(by: number)
+        isDone(true)
       }
-    }
+    })
   }
 
   /// Starts to listen; at the first signal, finishes the refresh of one ``SQOAuth`` instance and

@@ -130,6 +130,55 @@ import Testing
   }
 
   @Test(.ownThreads)
+  func `an instance without work does not end the program during the refresh of another one`()
+    async
+  {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let fixture = try SessionFixture()
+      let module = fixture.module
+      fixture.oauth.environment.tokenStore = EndStore(savesAgain: { _exit(7) })
+      try await module.adopt(fixture.server.issue(at: fixture.clock.now))
+      fixture.server.gate.close()
+      let refresh = begin { try await module.refresh() }
+      try await fixture.server.gate.isHolding()
+      let idle = EndStore(flushesAgain: {
+        Task {
+          // The server answers after the instance without work is done.
+          for _ in 0..<1000 { await Task.yield() }
+          fixture.server.gate.open()
+        }
+      })
+      let signals = [
+        TerminationSignals(flushing: [module]),
+        TerminationSignals(flushing: AccountManager(store: idle)),
+      ]
+      kill(getpid(), SIGTERM)
+      await Gate(isOpen: false).pass()
+      withExtendedLifetime((signals, refresh)) {}
+    }
+  }
+
+  @Test(.ownThreads) func `the program ends after the handlers of other instances have returned`()
+    async
+  {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let isFlushed = DispatchSemaphore(value: 0)
+      let store = EndStore(flushesAgain: { isFlushed.signal() })
+      let signals = [
+        TerminationSignals(flushing: AccountManager(store: store)),
+        TerminationSignals { _ in
+          isFlushed.wait()
+          for _ in 0..<1000 { sched_yield() }
+          _exit(7)
+        },
+      ]
+      kill(getpid(), SIGTERM)
+      sleep(60)
+      withExtendedLifetime(signals) {}
+    }
+  }
+
+  @Test(.ownThreads)
   func `every listener receives a signal, and a later listener receives the next signal`()
     async
   {
@@ -143,6 +192,44 @@ import Testing
       sleep(60)
       withExtendedLifetime(later) {}
     }
+  }
+}
+
+/// A store that tells of its second save and of its second flush.
+private final class EndStore: SharedTokenStore {
+  private let memory = MemoryTokenStore()
+  private let counts = Locked((saves: 0, flushes: 0))
+  private let savesAgain: @Sendable () -> Void
+  private let flushesAgain: @Sendable () -> Void
+
+  init(
+    savesAgain: @escaping @Sendable () -> Void = {},
+    flushesAgain: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.savesAgain, self.flushesAgain) = (savesAgain, flushesAgain)
+  }
+
+  func load(_ id: String) async -> AccountRecord? { await memory.load(id) }
+
+  func save(_ record: AccountRecord) async {
+    await memory.save(record)
+    let count = counts.withLock { counts in
+      counts.saves += 1
+      return counts.saves
+    }
+    if count == 2 { savesAgain() }
+  }
+
+  func erase(_ id: String) async { await memory.erase(id) }
+  func list() async -> [String] { await memory.list() }
+  func lease(_ id: String) async -> AccountLease? { AccountLease {} }
+
+  func flush() async {
+    let count = counts.withLock { counts in
+      counts.flushes += 1
+      return counts.flushes
+    }
+    if count == 2 { flushesAgain() }
   }
 }
 

@@ -211,7 +211,7 @@ import Testing
     try await eventually { fixture.memory == "T2 R2" }
     #expect(try await module.refresh().accessToken == "T3")
     executor.letGo()
-    #expect(try await request.value.token.accessToken == "T2")
+    #expect(try await request.value.token.accessToken == "T3")
     #expect(fixture.fixture.opened.count == 1)
   }
 

@@ -68,6 +68,24 @@ import Testing
     #expect(fixture.store.saves.isEmpty && fixture.memory == "T2 R2")
   }
 
+  @Test func `an outdated token from the app does not replace a sign-in that is being saved`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    let module = fixture.module
+    let outdated = SQToken(
+      accessToken: "old", refreshToken: "O", issueDate: fixture.clock.now - 60)
+    fixture.store.saving.close()
+    let signIn = begin { try await module.signIn() }
+    try await fixture.store.saving.isHolding()
+    let adoption = begin { try await module.adopt(outdated) }
+    #expect(fixture.memory == nil)
+    fixture.store.saving.open()
+    #expect(try await adoption.value.accessToken == "T1")
+    #expect(try await signIn.value.accessToken == "T1" && fixture.memory == "T1 R1")
+    #expect(fixture.store.saves == ["save T1 R1"])
+  }
+
   @Test(arguments: [true, false])
   func `if the store fails, adopt throws an error, but the token is current`(
     toSave: Bool

@@ -7,8 +7,8 @@ import Testing
 
 /// An account with alice's token of one server, in a module that the app registers for another one.
 @Suite(.timeLimit(.minutes(1))) struct AnotherServerTests {
-  private static let first = OAuthFixture.issuer
-  private static let second = "https://other.example"
+  static let first = OAuthFixture.issuer
+  static let second = "https://other.example"
 
   /// A use of the account's token at the authorization server.
   enum Use: CaseIterable, Sendable {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  private static func client(at server: String) throws -> ClientConfiguration {
+  static func client(at server: String) throws -> ClientConfiguration {
     try ClientConfiguration(
       clientID: "client", clientSecret: "s", redirectURI: "com.example.app:/cb", scope: "demo",
       provider: .endpoints(
@@ -50,7 +50,7 @@ import Testing
 
   /// Returns a session whose stored account has alice's token; `isInMemory` says whether it was
   /// read.
-  private func world(
+  func world(
     isInMemory: Bool = true, key: ProofKey? = nil
   ) async throws -> SessionFixture {
     let world = try SessionFixture()
@@ -64,7 +64,7 @@ import Testing
     return world
   }
 
-  private func register(_ server: String, in world: SessionFixture) throws {
+  func register(_ server: String, in world: SessionFixture) throws {
     world.oauth.register(try Self.client(at: server))
   }
 

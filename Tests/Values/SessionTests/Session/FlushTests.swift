@@ -103,6 +103,63 @@ import Testing
     #expect(await fixture.store.content("a") == "T1 R1")
     _ = try await caller.value
   }
+
+  /// Returns a manager whose store has T1 and R1 in the account `a`, and the account's client.
+  private func manager(
+    _ fixture: SessionFixture
+  ) async throws -> (AccountManager, ClientConfiguration) {
+    await fixture.store.memory.save(
+      AccountRecord(id: "a", clientID: "client", token: fixture.server.issue(at: fixture.clock.now))
+    )
+    fixture.clock.advance(by: 3600)
+    return (
+      AccountManager(store: fixture.store, environment: fixture.oauth.environment),
+      try #require(fixture.module.configuration)
+    )
+  }
+
+  /// A web application may release an account after each request, even if its user has left.
+  @Test func `a manager's flush waits for the refresh of a released account`() async throws {
+    let fixture = try SessionFixture()
+    let (manager, client) = try await manager(fixture)
+    fixture.server.gate.close()
+    let request = begin { try await manager.account(client, id: "a").token() }
+    try await fixture.server.gate.isHolding()
+    request.cancel()
+    await failure(.cancelled) { try await request.value }
+    manager.release(id: "a")
+    let end = begin {
+      try await manager.flush()
+      return await fixture.store.content("a")
+    }
+    for _ in 0..<200 { await Task.yield() }
+    fixture.server.gate.open()
+    #expect(try await end.value == "T2 R2")
+  }
+
+  @Test func `a token that the store could not save outlives the release of its account`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    let (manager, client) = try await manager(fixture)
+    fixture.store.fails(toSave: true)
+    #expect(try await manager.account(client, id: "a").token().accessToken == "T2")
+    manager.release(id: "a")
+    await failure(.storeFailed) { try await manager.flush() }
+    fixture.store.fails()
+    await fixture.clock.hasSleeper()
+    fixture.clock.advance(by: 60)
+    try await eventually { await fixture.store.content("a") == "T2 R2" }
+  }
+
+  @Test func `a manager forgets the sessions of accounts that were released`() {
+    var sessions = WeakSessions()
+    let kept = SQOAuth().module
+    _ = sessions.add(kept.session)
+    for _ in 0..<1000 { _ = sessions.add(SQOAuth().module.session) }
+    #expect(sessions.all.map(ObjectIdentifier.init) == [ObjectIdentifier(kept.session)])
+    #expect(sessions.count < 100)
+  }
 }
 
 /// A store that fails at the first save.

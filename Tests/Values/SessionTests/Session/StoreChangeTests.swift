@@ -150,6 +150,23 @@ import Testing
     #expect(await other.content() == "adopted A")
   }
 
+  @Test(arguments: [true, false])
+  func `a load from the previous store signs no user of that store in`(hasUser: Bool) async throws {
+    let fixture = try SessionFixture()
+    await fixture.store.memory.save(
+      fixture.record(SQToken(accessToken: "alice", refreshToken: "A")))
+    if hasUser {
+      await other.memory.save(fixture.record(SQToken(accessToken: "bob", refreshToken: "B")))
+    }
+    fixture.store.loading.close()
+    let restore = begin { try await fixture.module.restore() }
+    try await fixture.store.loading.isHolding()
+    fixture.oauth.environment.tokenStore = other
+    fixture.store.loading.open()
+    #expect(try await restore.value == hasUser)
+    #expect(fixture.memory == (hasUser ? "bob B" : nil) && other.saves == [])
+  }
+
   @Test func `an erasure that failed in one store is not made in the other store`() async throws {
     fixture.store.fails(toErase: true)
     await failure(.storeFailed) { try await fixture.module.signOut() }

@@ -183,6 +183,25 @@ import Testing
     #expect(await fixture.store.content() == nil)
   }
 
+  @Test func `a restore during the save of a sign-in waits for it, and replaces no session`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    let (module, owner) = (fixture.module, fixture.module.session.owner)
+    fixture.store.saving.close()
+    let signIn = begin { try await module.signIn() }
+    try await fixture.store.saving.isHolding()
+    // The store has the record, and has not returned yet.
+    await fixture.store.memory.save(fixture.record(fixture.server.issue(at: fixture.clock.now)))
+    let restore = begin { try await module.restore() }
+    for _ in 0..<200 { await Task.yield() }
+    #expect(fixture.memory == nil)
+    fixture.store.saving.open()
+    #expect(try await restore.value)
+    #expect(try await signIn.value.accessToken == "T1" && fixture.memory == "T1 R1")
+    #expect(owner.permits(module.session.owner), "requests that waited for the sign-in go on")
+  }
+
   /// The user needs the running sign-in, because the refresh was rejected.
   @Test func `a rejected refresh does not end a running sign-in`() async throws {
     let fixture = try await SessionFixture().restored()

@@ -1,8 +1,8 @@
 import Foundation
 import SQBasics
-import SequencingOAuth
 import Testing
 
+@testable import SequencingOAuth
 @testable import TestSupport
 
 /// How a redirect that the app receives reaches its sign-in.
@@ -30,6 +30,19 @@ import Testing
     #expect(fixture.oauth.isSigningIn && fixture.http.requests.isEmpty)
     #expect(fixture.oauth.handleRedirect(try page.redirect("code=abc")))
     #expect(await fixture.delegate.events(1) == [.authorized("T")])
+  }
+
+  @Test func `of two logouts at once, each gets the redirect with its state`() async throws {
+    let signIns = SignIns()
+    let logouts = ["1", "2"].map {
+      PendingLogout(redirectURI: "com.example.app:/out", state: $0)
+    }
+    for logout in logouts { signIns.expect(logout) }
+    for (logout, state) in zip(logouts, ["1", "2"]) {
+      #expect(signIns.offer("com.example.app:/out?state=\(state)") == .answered)
+      try await logout.response()
+    }
+    #expect(signIns.offer("com.example.app:/cb?state=1") == .noSignIn)
   }
 
   @Test func `a redirect that arrives before the browser opens is not accepted`() async throws {

@@ -1,7 +1,7 @@
 import SQBasics
-import SequencingOAuth
 import Testing
 
+@testable import SequencingOAuth
 @testable import TestSupport
 
 /// One sign-in runs at a time, and further callers join it.
@@ -26,6 +26,17 @@ import Testing
     _ = try await fixture.isWaiting(opened: 2)
     fixture.oauth.cancelSignIn()
     #expect(await fixture.delegate.events(2) == [.authorized("T"), .cancelled])
+  }
+
+  @Test func `a caller with a screen does not join a sign-in whose code nobody shows`() throws {
+    var state = SignIns.State()
+    let request = SignIn.Request(place: .otherDevice)
+    let unseen = try state.enter(request, isKept: true).get().signIn
+    let isOver = state.delegateHasNoScreen(for: unseen)
+    let entry = try state.enter(request, hasScreen: true).get()
+    #expect(isOver && entry.isNew && entry.previous === unseen)
+    let isSeen = !state.delegateHasNoScreen(for: entry.signIn)
+    #expect(isSeen && state.running?.signIn === entry.signIn)
   }
 
   @Test func `all waiting callers get the same token`() async throws {
