@@ -90,14 +90,8 @@ extension SignInArguments {
     var metadata = Self.metadata(redirectURI.string, withDevice: withDevice)
     metadata.clientAuthentication = authentication ?? clientKey.map { _ in .privateKeyJWT }
     metadata.scope = scope
-    if let clientKey {
-      metadata.keys = [clientKey]
-      // A server's default is RS256, which FAPI 2.0 forbids.
-      if protections.profile != .standard {
-        metadata.additionalMembers["id_token_signed_response_alg"] = .string(
-          clientKey.algorithm.rawValue)
-      }
-    }
+    metadata.profile = protections.profile
+    if let clientKey { metadata.keys = [clientKey] }
     // Some servers bind tokens only for a client that is registered for bound tokens.
     if protections.bindsTokens { metadata.bindsAccessTokens = true }
     return metadata

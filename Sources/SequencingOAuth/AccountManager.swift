@@ -161,7 +161,8 @@ public final class AccountManager: Sendable {
   /// Returns the default id of an account: `CLIENT at SERVER`.
   ///
   /// The client is the client identifier. The server is the issuer, or the token endpoint if there
-  /// is no issuer.
+  /// is no issuer. Stores and events have ids in clear, so give the account another id if the token
+  /// endpoint has a secret key in its query.
   public static func defaultID(for configuration: ClientConfiguration) -> String {
     "\(configuration.clientID) at \(configuration.provider.identifier)"
   }

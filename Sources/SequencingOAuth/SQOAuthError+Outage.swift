@@ -7,6 +7,8 @@ extension SQOAuthError {
   package var isOutage: Bool {
     switch code {
     case .serverError, .temporarilyUnavailable: true
+    // A source of assertions, such as an identity provider, cannot be reached.
+    case .clientKeyFailed where response == nil: (cause as? SQOAuthError)?.isOutage == true
     // A server that responded was reachable, so such a code in its response does not count.
     case .connectionFailed, .requestTimedOut, .tlsFailed: response == nil || isOfServerInTrouble
     default: isOfServerInTrouble

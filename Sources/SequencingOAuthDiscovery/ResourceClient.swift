@@ -148,7 +148,7 @@ public final class ResourceClient: Sendable {
   var identification: ClientIdentification {
     ClientIdentification(
       identity: identity, environment: environment, timeout: options.timeout,
-      acceptsServersOnThisComputer: resource.isLocal)
+      acceptsServersOnThisComputer: resource.isLocal, profile: options.profile)
   }
 
   /// Returns the configuration of the program's client for the resource.

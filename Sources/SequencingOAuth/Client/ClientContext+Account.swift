@@ -14,11 +14,16 @@ extension ClientContext {
   ) async throws(SQOAuthError) -> RefreshedToken {
     do throws(SQOAuthError) {
       let client = access.map(client.narrowed) ?? client
-      if let grant = record.grant, record.token.refreshToken == nil {
-        let token = try await repeated(grant.narrowed(to: access?.scope), by: client)
+      if let grant = record.grant, record.token.refreshToken == nil, access?.exchange == nil {
+        let user = OneShot<String>()
+        if let known = grant.user { user.resolve(known) }
+        let token = try await repeated(grant.narrowed(to: access?.scope), by: client, user)
         return access == nil
-          ? RefreshedToken(token: token)
+          ? RefreshedToken(token: token, grant: grant.naming(user.current))
           : RefreshedToken(token: record.token, narrowed: token.withoutAccount)
+      }
+      if let exchange = access?.exchange {
+        return try await exchanged(record, by: client, exchange, until: end)
       }
       return try await RefreshTokenGrant(client: client)
         .run(record.token, narrowedTo: access, until: end)
@@ -33,7 +38,7 @@ extension ClientContext {
   }
 
   private func repeated(
-    _ grant: AccountRecord.Grant, by client: RegisteredClient
+    _ grant: AccountRecord.Grant, by client: RegisteredClient, _ user: OneShot<String>
   ) async throws(SQOAuthError) -> SQToken {
     // If the session ends or takes over another token, the renewal is cancelled. Its request
     // continues, and the new token is revoked.
@@ -43,11 +48,25 @@ extension ClientContext {
         .run(assertion, scope: grant.scope)
     case (JWTAssertion.grantType, nil):
       return try await JWTBearerGrant(client: client, tokenRequests: tokenRequests)
-        .runWithSource(scope: grant.scope)
+        .runWithSource(scope: grant.scope, user: user)
     default:
       return try await ClientCredentialsGrant(client: client, tokenRequests: tokenRequests)
         .run(scope: grant.scope)
     }
+  }
+
+  /// Exchanges the refresh token; the account's tokens stay as they are.
+  ///
+  /// A refresh token in the response would be for the new token (RFC 8693, section 2.2.1), so it is
+  /// not used.
+  private func exchanged(
+    _ record: AccountRecord, by client: RegisteredClient, _ exchange: TokenExchange,
+    until end: Duration
+  ) async throws(SQOAuthError) -> RefreshedToken {
+    guard let refreshToken = record.token.refreshToken else { throw .cannotRefresh }
+    let exchanged = try await TokenExchangeGrant(client: client, tokenRequests: tokenRequests)
+      .run(exchange, subject: TokenExchange.Token(refreshToken, type: .refreshToken), until: end)
+    return RefreshedToken(token: record.token, narrowed: exchanged.token)
   }
 
   /// Returns the pending validation of an earlier refresh's ID token; `nil` if there is nothing to

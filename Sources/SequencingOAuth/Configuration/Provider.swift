@@ -139,7 +139,8 @@ public struct Provider: Sendable, Hashable {
     endSession: String? = nil, issuer: String? = nil
   ) -> Provider {
     Provider(
-      name: issuer ?? token,
+      // A query may be a secret key.
+      name: issuer ?? token.withoutQuery,
       source: .endpoints(
         Endpoints(
           authorization: authorization, token: token, refresh: refresh, revocation: revocation,

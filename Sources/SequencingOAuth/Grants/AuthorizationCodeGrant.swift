@@ -62,7 +62,9 @@ struct AuthorizationCodeGrant: Sendable {
   ) async throws(SQOAuthError) -> SQToken {
     let request = try CodeRequest(grant, client, redirectURI: wait.redirectURI)
     let url = try await request.url(of: grant, by: client)
-    let pending = PendingAuthorization(request.expectation, told: telling(environment))
+    var expectation = request.expectation
+    expectation.secrets += SQOAuthError.secrets(inPage: url)
+    let pending = PendingAuthorization(expectation, told: telling(environment))
     requests.add(pending)
     isWaiting(pending)
     defer { if pending.isAnswered { answered.resolve(()) } }

@@ -91,7 +91,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   package var expectation: AuthorizationResponse.Expectation {
     var expectation = AuthorizationResponse.Expectation(
       redirectURI: redirectURI, state: state, issuer: issuer, requiresIssuer: requiresIssuer,
-      allowsPages: allowsPages)
+      allowsPages: allowsPages, secrets: [verifier] + [identity.nonce].compactMap(\.self))
     if responseAlgorithms != nil {
       expectation.readsSigned = { SignedAuthorizationResponse.unverified($0) }
     }
@@ -142,7 +142,10 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     // The server reads only the signed parameters (RFC 9101, sections 5 and 6.3).
     return [
       .init("client_id", clientID),
-      .init("request", try await client.requestObject(of: request.parameters)),
+      .init(
+        "request",
+        try await client.requestObject(
+          of: request.parameters, for: grant.pushEndpoint ?? client.metadata.tokenEndpoint)),
     ]
   }
 

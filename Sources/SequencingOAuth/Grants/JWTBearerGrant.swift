@@ -1,9 +1,13 @@
+import SQBasics
+
 /// The assertion of a JWT bearer grant.
 enum GrantAssertion: Sendable {
   /// An assertion that the client signs with its key.
   case signed(JWTAssertion)
   /// An assertion that another party signs and a source provides.
-  case brought(AssertionSource)
+  ///
+  /// It must name the `user`, if that is known; otherwise `user` gets the user whom it names.
+  case brought(AssertionSource, user: OneShot<String>)
 
   /// Whether the client signs the assertion.
   ///
@@ -30,14 +34,20 @@ struct JWTBearerGrant: Sendable {
   ///
   /// The request names the client, because the assertion might not. A refresh token in the response
   /// is not used, because the party that signs the assertions decides about each new token.
-  func runWithSource(scope: String?) async throws(SQOAuthError) -> SQToken {
+  ///
+  /// The assertion must name the `user`, if that is known; otherwise `user` gets the user whom it
+  /// names.
+  func runWithSource(
+    scope: String?, user: OneShot<String>
+  ) async throws(SQOAuthError) -> SQToken {
     guard let source = client.configuration.grantAssertionSource else {
       throw SQOAuthError(
         .invalidConfiguration,
         "a token for an assertion needs the source of the assertions; set the configuration's "
           + "grantAssertionSource")
     }
-    return try await token(for: .brought(source), scope: scope).keeping(refreshToken: nil)
+    return try await token(for: .brought(source, user: user), scope: scope)
+      .keeping(refreshToken: nil)
   }
 
   private func token(

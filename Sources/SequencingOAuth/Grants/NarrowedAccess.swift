@@ -8,6 +8,8 @@ package struct NarrowedAccess: Sendable, Hashable {
   private let exactResources: [ExactText]
   /// The scope; `nil` for the account's whole scope.
   private let exactScope: ExactText?
+  /// The exchange of the account's refresh token that gets the token; `nil` for a refresh.
+  let exchange: TokenExchange?
 
   var resources: [String] { exactResources.map(\.text) }
   var scope: String? { exactScope?.text }
@@ -15,6 +17,12 @@ package struct NarrowedAccess: Sendable, Hashable {
   init(_ resources: [String], scope: String?) {
     exactResources = resources.map(ExactText.init)
     exactScope = scope.map(ExactText.init)
+    exchange = nil
+  }
+
+  /// Creates the access of a token for which the account's refresh token is exchanged.
+  init(by exchange: TokenExchange) {
+    (exactResources, exactScope, self.exchange) = ([], nil, exchange)
   }
 
   /// Throws if neither resources nor scopes are named, or if a resource is malformed or is missing

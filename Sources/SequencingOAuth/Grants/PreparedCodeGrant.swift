@@ -34,7 +34,7 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     }
     try AuthorizationRequest.check(endpoint)
     authorizationEndpoint = endpoint
-    pushEndpoint = try Self.pushEndpoint(client)
+    pushEndpoint = try Self.pushEndpoint(client) ?? Self.endpointToHide(question, client)
     isSigned = try client.signsAuthorizationRequests()
     responseAlgorithms = try client.responseAlgorithms()
     if let responseAlgorithms { _ = try client.responseSignatures(responseAlgorithms) }
@@ -71,6 +71,16 @@ package struct PreparedCodeGrant: Sendable, Redacted {
       .signInUnsupported,
       "the server has no endpoint for pushed authorization requests "
         + "(pushed_authorization_request_endpoint), although \(reason)")
+  }
+
+  /// Returns the endpoint for pushing a request that contains an ID token (`id_token_hint`), if the
+  /// server has one; `nil` for any other request.
+  ///
+  /// Other users of the machine can read the browser's command, with the URL in it.
+  private static func endpointToHide(_ question: SignInQuestion, _ client: RegisteredClient) -> URL?
+  {
+    guard question.parameters.value("id_token_hint") != nil else { return nil }
+    return try? client.metadata.address(of: .pushedAuthorization)
   }
 
   /// Throws if the server's metadata says that the sign-in cannot work.

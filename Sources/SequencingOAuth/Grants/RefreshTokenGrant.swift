@@ -87,4 +87,6 @@ struct RefreshedToken: Sendable {
   ///
   /// If it is not `nil`, ``token`` has the account's old access token.
   var narrowed: SQToken?
+  /// The grant that got the token, with the user whom its assertion named; `nil` for a refresh.
+  var grant: AccountRecord.Grant?
 }

@@ -77,7 +77,8 @@ extension RegisteredClient {
     case .privateKeyJWT, .signedSecret:
       if let source = configuration.clientAssertionSource {
         credentials.assertion = try await source.assertion(
-          for: AssertionSource.Need(audience: audience(at: endpoint)))
+          for: AssertionSource.Need(audience: audience(at: endpoint))
+        ).text
       } else {
         credentials.assertion = try await sign(assertion, for: endpoint)
       }
@@ -96,9 +97,12 @@ extension RegisteredClient {
     switch assertion {
     case .signed(let assertion):
       return try await sign(assertion, for: endpoint)
-    case .brought(let source):
-      return try await source.assertion(
-        for: AssertionSource.Need(audience: audience(at: endpoint), scope: scope))
+    case .brought(let source, let user):
+      let assertion = try await source.assertion(
+        for: AssertionSource.Need(
+          audience: audience(at: endpoint), scope: scope, user: user.current))
+      if let named = assertion.user { user.resolve(named) }
+      return assertion.text
     }
   }
 

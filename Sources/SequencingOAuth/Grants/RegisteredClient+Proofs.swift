@@ -1,5 +1,5 @@
 import SQBasics
-import SQFoundation
+package import SQFoundation
 
 // Requests with a proof of possession of the key to which an account's tokens are bound.
 extension RegisteredClient {
@@ -77,7 +77,7 @@ extension RegisteredClient {
   }
 
   /// How a request to the authorization server carries proofs.
-  enum Proving: Sendable {
+  package enum Proving: Sendable {
     /// Each attempt has a proof, if the client has a key.
     case always
     /// Each attempt has a proof, if the client has a key. If the server rejects the proof and a new
@@ -97,7 +97,7 @@ extension RegisteredClient {
   /// is sent after `end`, a steady time of the environment's clock, and the last one ends then.
   ///
   /// - SeeAlso: RFC 9449, section 8
-  func exchange<Message: ClientMessage>(
+  package func exchange<Message: ClientMessage>(
     at endpoint: URL, proving: Proving = .always, until end: Duration? = nil,
     _ message: () async throws(SQOAuthError) -> Message
   ) async throws(SQOAuthError) -> (WebResponse, Message) {

@@ -33,12 +33,16 @@ extension RegisteredClient {
   /// Returns a request object: a signed JSON Web Token with the parameters of an authorization
   /// request.
   ///
+  /// Its times are those of the server at `endpoint`, which receives it.
+  ///
   /// - SeeAlso: RFC 9101, section 4; FAPI 2.0 Message Signing, section 5.3.2
-  func requestObject(of parameters: [FormCoding.Pair]) async throws(SQOAuthError) -> String {
+  func requestObject(
+    of parameters: [FormCoding.Pair], for endpoint: URL
+  ) async throws(SQOAuthError) -> String {
     guard let key = configuration.clientKey else {
       throw .unusableClientKey("the client has none")
     }
-    let now = Int64(serverTime(at: metadata.tokenEndpoint).timeIntervalSince1970)
+    let now = Int64(serverTime(at: endpoint).timeIntervalSince1970)
     let tolerance = configuration.clockTolerance.components.seconds
     var claims: [String: JSONValue] = [:]
     for parameter in parameters { claims[parameter.name] = Self.claim(parameter) }

@@ -15,7 +15,7 @@ extension SQOAuthError {
       let isRefusal = (error as? any SignInPageError)?.isEndOnPage == true
       var message = "the user agent failed, and its error (the cause) does not describe itself"
       if let reason = (error as? any LocalizedError)?.errorDescription {
-        let text = SentSecrets(Self.secrets(in: url)).removed(from: reason)
+        let text = SentSecrets(Self.secrets(inPage: url)).removed(from: reason)
         message = (isRefusal ? "" : "the user agent failed: ") + text.printable
       }
       self.init(isRefusal ? .signInRefused : .browserUnavailable, message, cause: error)
@@ -30,7 +30,8 @@ extension SQOAuthError {
     "id_token_hint", "nonce", "request", "request_uri", "state",
   ]
 
-  private static func secrets(in url: URL) -> [String] {
+  /// Returns the values in a page's URL that no error may show.
+  static func secrets(inPage url: URL) -> [String] {
     FormCoding.mend(url.query(percentEncoded: true) ?? "")
       .filter { secretNames.contains($0.name) }.map(\.value)
   }

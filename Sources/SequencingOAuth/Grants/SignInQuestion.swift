@@ -41,12 +41,20 @@ package struct SignInQuestion: Sendable {
       + (needsConsent && !named.contains { $0.name == "prompt" }
         ? [.init("prompt", "consent")] : [])
     validator = try client.idTokenValidator(scope: scope)
+    let age = parameters.value("max_age")
+    let seconds = age.flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
+    guard age == nil || seconds != nil else {
+      throw SQOAuthError(
+        .invalidConfiguration,
+        "the parameter max_age is not a whole number of seconds, so nobody could check the age of "
+          + "the login; set SignInOptions.maxAge")
+    }
     let chosen = options.nonce
     // PKCE already binds the code to the client, but OpenID providers may require a nonce.
     let asksWho = RegisteredClient.asksWho(scope)
     let nonce = !asksWho ? nil : isForDevice ? chosen : chosen ?? RandomString.make()
     expected = ExpectedIdentity(
-      scope: scope, nonce: nonce, maximumAge: parameters.value("max_age").flatMap(Int64.init),
+      scope: scope, nonce: nonce, maximumAge: seconds,
       essentialContexts: options.claims?.essentialContexts,
       wasVerifiable: validator == nil ? nil : true)
     if asksWho, validator == nil, expected.demandsLogin { _ = try client.idTokenValidator() }

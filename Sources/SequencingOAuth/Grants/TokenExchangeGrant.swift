@@ -10,8 +10,9 @@ struct TokenExchangeGrant: Sendable {
   /// The token requests under way; a cancelled caller's tokens are revoked.
   let tokenRequests: TokenRequests
 
+  /// Exchanges the subject; after `end`, a steady time of the client's clock, nothing is sent.
   func run(
-    _ exchange: TokenExchange, subject: TokenExchange.Token
+    _ exchange: TokenExchange, subject: TokenExchange.Token, until end: Duration? = nil
   ) async throws(SQOAuthError) -> ExchangedToken {
     try Self.check(exchange, subject)
     var pairs: [FormCoding.Pair] = [
@@ -35,7 +36,7 @@ struct TokenExchangeGrant: Sendable {
       try await client.token(
         parameters, scope: exchange.scope,
         parser: TokenExchangeParser(parser: client.environment.tokenResponseParser),
-        omitting: isForNamed ? ["audience", "resource"] : [])
+        omitting: isForNamed ? ["audience", "resource"] : [], until: end)
     }.token
     let texts = [subject.text, exchange.actor?.text].compactMap(\.self)
     let secret = [client.configuration.clientSecret].compactMap(\.self)

@@ -166,6 +166,14 @@ extension URL {
   package var withoutQuery: Substring { absoluteString.prefix { $0 != "?" && $0 != "#" } }
 }
 
+extension String {
+  /// The text of a URL without query and fragment, because they may contain secrets.
+  package var withoutQuery: String {
+    String(
+      decoding: utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
+  }
+}
+
 extension WebRequestBody: Redacted {
   /// The kind of body, without its content.
   public var description: String {

@@ -21,6 +21,8 @@ public struct AssertionSource: Sendable {
     /// The scope of the token request; `nil` if the request has none, or if the assertion
     /// authenticates the client.
     var scope: String?
+    /// A digest of the user whom the assertion must name; `nil` for any user.
+    var user: String?
   }
 
   /// The code that provides assertions; two sources are equal if they share one instance.
@@ -60,21 +62,23 @@ public struct AssertionSource: Sendable {
     code = Code(bring)
   }
 
-  /// Returns a new assertion.
+  /// Returns a new assertion, and a digest of the user whom it names.
   ///
   /// - Throws: ``SQOAuthError/Code/clientKeyFailed`` if the source brings no assertion for this
-  ///   server.
-  func assertion(for need: Need) async throws(SQOAuthError) -> String {
+  ///   server and this user.
+  func assertion(for need: Need) async throws(SQOAuthError) -> (text: String, user: String?) {
     let result = await LimitedCall.result(limit: limit) { [code] in try await code.bring(need) }
     switch result {
     case .success(let text)?:
-      return try BroughtAssertion(text).text(for: need.audience)
+      return try BroughtAssertion(text).checked(for: need)
     case .failure(let error as SQOAuthError)? where error.code == .clientKeyFailed:
       throw error
     case .failure(let error)?:
-      let words = (error as? SQOAuthError).map { ": \($0.message)" } ?? ""
+      let known = error as? SQOAuthError
       throw SQOAuthError(
-        .clientKeyFailed, "the source of assertions (\(name)) failed\(words)", cause: error)
+        .clientKeyFailed,
+        "the source of assertions (\(name)) failed\(known.map { ": \($0.message)" } ?? "")",
+        cause: error, retryAfter: known?.retryAfter)
     case nil where Task.isCancelled:
       throw .waitCancelled
     case nil:

@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 
 /// An assertion from a source, before it is checked.
 ///
@@ -17,22 +18,46 @@ struct BroughtAssertion: Redacted {
     self.text = String(text[..<(end.map(text.utf8.index(after:)) ?? text.startIndex)])
   }
 
-  /// Returns the text if it is a signed JSON Web Token for this audience.
+  /// Returns the text if it is a signed JSON Web Token for this need, with a digest of its user.
   ///
   /// - Throws: ``SQOAuthError/Code/clientKeyFailed``; no error quotes the text.
-  func text(for audience: String) throws(SQOAuthError) -> String {
+  func checked(
+    for need: AssertionSource.Need
+  ) throws(SQOAuthError) -> (text: String, user: String?) {
+    let jws: CompactJWS
     let claims: [String: JSONValue]
     do throws(JWSFailure) {
-      claims = try CompactJWS(text).claims()
+      jws = try CompactJWS(text)
+      claims = try jws.claims()
     } catch {
       throw Self.refused("it \(Self.words(of: error))")
     }
-    guard Self.names(in: claims["aud"]).contains(audience) else {
+    guard Self.names(in: claims["aud"]).contains(need.audience) else {
       throw Self.refused(
-        "it is not for \"\(audience.printable)\" (its claim aud); let the platform issue it for that "
-          + "audience, or set the provider's assertionAudience")
+        "it is not for \"\(need.audience.printable)\" (its claim aud); let the platform issue it for "
+          + "that audience, or set the provider's assertionAudience")
     }
-    return text
+    let user = Self.user(of: claims, type: jws.type)
+    guard need.user == nil || user == need.user else {
+      throw Self.refused(
+        "it names another user than the one of the account; sign the account's user in again at the "
+          + "identity provider, or give the account to the other user: call "
+          + "requestAccessTokenByAssertion",
+        cause: SQOAuthError(.idTokenSubject, "the identity provider's grant is another user's"))
+    }
+    return (text, user)
+  }
+
+  /// Returns a digest of the user whom an identity provider's grant (ID-JAG) names; `nil` for any
+  /// other assertion.
+  ///
+  /// A workload's assertion may name another part of the workload each time.
+  private static func user(of claims: [String: JSONValue], type: String?) -> String? {
+    let types = ["oauth-id-jag+jwt", "application/oauth-id-jag+jwt"]
+    guard types.contains(type?.asciiLowercased() ?? ""), let issuer = claims["iss"]?.string,
+      let subject = claims["sub"]?.string
+    else { return nil }
+    return Base64URL.encode(Digest.sha256("\(issuer.utf8.count) \(issuer)\(subject)"))
   }
 
   private static func names(in audience: JSONValue?) -> [String] {
@@ -43,8 +68,9 @@ struct BroughtAssertion: Redacted {
     }
   }
 
-  private static func refused(_ reason: String) -> SQOAuthError {
-    SQOAuthError(.clientKeyFailed, "the assertion from its source was not sent: \(reason)")
+  private static func refused(_ reason: String, cause: (any Error)? = nil) -> SQOAuthError {
+    SQOAuthError(
+      .clientKeyFailed, "the assertion from its source was not sent: \(reason)", cause: cause)
   }
 
   private static func words(of failure: JWSFailure) -> String {

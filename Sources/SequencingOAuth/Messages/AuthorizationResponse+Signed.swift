@@ -50,9 +50,11 @@ extension AuthorizationResponse {
     unsigned pairs: [FormCoding.Pair], _ expected: Expectation
   ) -> Verdict {
     guard let state = state(in: pairs), sameSecret(state, expected.state) else {
-      return .wrongState(unboundError(in: pairs))
+      return .wrongState(unboundError(in: pairs, expected))
     }
-    let words = errorResponse(in: pairs).map { "; it says \"\($0.error.rawValue.printable)\"" }
+    let words = errorResponse(in: pairs, expected).map {
+      "; it says \"\($0.error.rawValue.printable)\""
+    }
     return .answer(
       .failure(
         SQOAuthError(

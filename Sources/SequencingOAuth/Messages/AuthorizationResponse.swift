@@ -15,6 +15,8 @@ package struct AuthorizationResponse: Sendable, Redacted {
     let requiresIssuer: Bool
     /// Whether the server may show its pages to the user before it responds.
     var allowsPages = true
+    /// The other secrets of the request, which no error may show, even if the server repeats them.
+    var secrets: [String] = []
     /// Reads a signed response, without verifying its signature; `nil` if the response must not be
     /// signed.
     var readsSigned: (@Sendable (String) -> Unverified)?
@@ -87,7 +89,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
     let pairs = FormCoding.mend(Substring(query))
     if let reads = expected.readsSigned { return judge(signed: pairs, redirect, expected, reads) }
     guard let state = state(in: pairs), sameSecret(state, expected.state) else {
-      return rejected(pairs)
+      return rejected(pairs, expected)
     }
     return .answer(
       Result { () throws(SQOAuthError) in
@@ -105,10 +107,12 @@ package struct AuthorizationResponse: Sendable, Redacted {
   }
 
   /// Returns the verdict for a redirect without the request's `state`.
-  private static func rejected(_ pairs: [FormCoding.Pair]) -> Verdict {
+  private static func rejected(
+    _ pairs: [FormCoding.Pair], _ expected: Expectation
+  ) -> Verdict {
     let names = pairs.map(\.name)
     guard names.contains("response"), !names.contains("state"), !names.contains("error") else {
-      return .wrongState(unboundError(in: pairs))
+      return .wrongState(unboundError(in: pairs, expected))
     }
     return .unreadable(
       SQOAuthError(
@@ -119,15 +123,23 @@ package struct AuthorizationResponse: Sendable, Redacted {
   }
 
   /// Returns the error of a redirect without a `state`; `nil` if it has a `state` or no error.
-  static func unboundError(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
+  static func unboundError(
+    in pairs: [FormCoding.Pair], _ expected: Expectation
+  ) -> ErrorResponse? {
     guard !pairs.contains(where: { $0.name == "state" }) else { return nil }
-    return errorResponse(in: pairs)
+    return errorResponse(in: pairs, expected)
   }
 
-  static func errorResponse(in pairs: [FormCoding.Pair]) -> ErrorResponse? {
+  /// Returns the error in a redirect, without the secrets of the request and of the redirect.
+  ///
+  /// The ID token that named the user (`id_token_hint`) and a signed request are JWTs.
+  static func errorResponse(
+    in pairs: [FormCoding.Pair], _ expected: Expectation
+  ) -> ErrorResponse? {
     guard let error = pairs.value("error"), !error.printable.isEmpty else { return nil }
-    // A server may repeat the `state` or the `code` in its texts.
-    let secrets = SentSecrets(["state", "code"].compactMap(pairs.value))
+    let secrets = SentSecrets(
+      ["state", "code"].compactMap(pairs.value) + [expected.state] + expected.secrets,
+      includesJWTs: true)
     return ErrorResponse(
       error: secrets.removed(from: error),
       errorDescription: pairs.value("error_description").map(secrets.removed),
@@ -198,7 +210,7 @@ package struct AuthorizationResponse: Sendable, Redacted {
   static func refusal(
     _ pairs: [FormCoding.Pair], _ expected: Expectation, lacksIssuer: Bool
   ) throws(SQOAuthError) -> SQOAuthError {
-    guard let response = errorResponse(in: pairs) else {
+    guard let response = errorResponse(in: pairs, expected) else {
       throw SQOAuthError(
         .invalidAuthorizationResponse, "the redirect has an empty \"error\" parameter")
     }

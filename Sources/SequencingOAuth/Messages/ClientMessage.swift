@@ -1,5 +1,5 @@
 /// A message from a client to its authorization server.
-protocol ClientMessage: Sendable {
+package protocol ClientMessage: Sendable {
   /// The kind of the request, for observers.
   var purpose: ClientEvent.Request.Purpose { get }
   /// Whether the message contains a grant that the client has signed for it.
@@ -10,5 +10,5 @@ protocol ClientMessage: Sendable {
 
 extension ClientMessage {
   /// `false`: only a token request contains such a grant.
-  var hasSignedGrant: Bool { false }
+  package var hasSignedGrant: Bool { false }
 }

@@ -45,6 +45,19 @@ struct DecodedText {
     bytes.ranges(of: Array(part.utf8)).map { starts[$0.lowerBound]..<starts[$0.upperBound] }
   }
 
+  /// Returns the places in the text where the decoded bytes look like a JWT, or begin like one.
+  ///
+  /// The header of every JWT begins with `{"`, which is `eyJ` in base64url.
+  func placesOfJWTs() -> [Range<Int>] {
+    let words = bytes.split { !$0.isAlphanumeric && !"-._".utf8.contains($0) }
+    return words.compactMap { word in
+      guard let start = word.firstRange(of: Array("eyJ".utf8))?.lowerBound,
+        word.endIndex - start >= 20
+      else { return nil }
+      return starts[start]..<starts[word.endIndex]
+    }
+  }
+
   private mutating func takePercent(in text: [UInt8], at place: Int) -> Int {
     let digits = text[(place + 1)...].prefix(2).compactMap(\.hexadecimalValue)
     guard digits.count == 2 else {

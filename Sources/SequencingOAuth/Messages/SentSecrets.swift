@@ -5,13 +5,17 @@ package struct SentSecrets: Sendable {
   private let values: [String]
   /// The secrets that a person may have chosen; they may be ordinary words.
   private let passwords: [String]
+  /// Whether each text that looks like a JWT counts as a secret.
+  private let includesJWTs: Bool
 
   /// Stores the secrets, except those of fewer than 4 bytes.
   ///
-  /// Removing such short texts would damage ordinary words.
-  package init(_ values: [String], passwords: [String] = []) {
+  /// Removing such short texts would damage ordinary words. With `includesJWTs`, each text that looks
+  /// like a JWT is removed too, for a caller that no longer has what it sent.
+  package init(_ values: [String], passwords: [String] = [], includesJWTs: Bool = false) {
     self.values = (values + passwords).filter { $0.utf8.count >= 4 }
     self.passwords = passwords.filter { $0.utf8.count >= 4 }
+    self.includesJWTs = includesJWTs
   }
 
   /// Replaces each secret in a server's text.
@@ -49,6 +53,7 @@ package struct SentSecrets: Sendable {
     for notation in DecodedText.Notation.allCases {
       let decoded = DecodedText(bytes, notation)
       for secret in values { found += decoded.places(of: secret) }
+      if includesJWTs { found += decoded.placesOfJWTs() }
     }
     guard !found.isEmpty else { return text }
     var shown: [UInt8] = []

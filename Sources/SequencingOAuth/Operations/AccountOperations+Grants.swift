@@ -1,3 +1,5 @@
+import SQBasics
+
 /// Grants without a browser: password, client credentials, JWT bearer and extension grants.
 ///
 /// The new token replaces the current one. If the store cannot save it, the token stays in memory,
@@ -77,7 +79,8 @@ extension AccountOperations {
   ///
   /// ``ClientConfiguration/grantAssertionSource`` provides a new assertion for each request. When
   /// the token expires, the module gets a new one in the same way. This works after a restart too,
-  /// if the configuration has a source again: the store gets neither the source nor an assertion.
+  /// if the configuration has a source again: the store gets neither the source nor an assertion. If
+  /// the source brings an identity provider's grant for another user then, the renewal fails.
   /// If the server refuses the assertion, no other grant is tried. A refresh token in the response
   /// is not used. The request takes at most ``ClientConfiguration/timeout``, in addition to the
   /// time of the source.
@@ -90,9 +93,11 @@ extension AccountOperations {
   public func requestAccessTokenByAssertion(
     scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    try await module.take(.jwtBearer(scope: scope)) {
+    let user = OneShot<String>()
+    return try await module.take(.jwtBearer(scope: scope), of: user) {
       [requests = module.tokenRequests] client throws(SQOAuthError) in
-      try await JWTBearerGrant(client: client, tokenRequests: requests).runWithSource(scope: scope)
+      try await JWTBearerGrant(client: client, tokenRequests: requests)
+        .runWithSource(scope: scope, user: user)
     }
   }
 
@@ -120,20 +125,23 @@ extension AuthorizationModule {
   /// Cancelling the caller after the grant has returned does not stop this, because the server may
   /// issue the token only once.
   ///
-  /// `kind` is a grant that the client can repeat. For any other grant, only `grantType` and
-  /// `scope` are given.
+  /// `kind` is a grant that the client can repeat, and `user` gets the user whom its assertion
+  /// names. For any other grant, only `grantType` and `scope` are given.
   fileprivate func take(
-    _ kind: AccountRecord.Grant? = nil, by grantType: String? = nil, scope: String? = nil,
+    _ kind: AccountRecord.Grant? = nil, of user: OneShot<String>? = nil,
+    by grantType: String? = nil, scope: String? = nil,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let way = ClientEvent.SignInWay.grant(kind?.grantType ?? grantType ?? "")
     return try await environment.observing(
       .signIn(way), accountID: accountID
-    ) { () throws(SQOAuthError) in try await obtain(kind, scope: kind?.scope ?? scope, grant) }
+    ) { () throws(SQOAuthError) in
+      try await obtain(kind, of: user, scope: kind?.scope ?? scope, grant)
+    }
   }
 
   private func obtain(
-    _ kind: AccountRecord.Grant?, scope: String?,
+    _ kind: AccountRecord.Grant?, of user: OneShot<String>?, scope: String?,
     _ grant: @escaping @Sendable (RegisteredClient) async throws(SQOAuthError) -> SQToken
   ) async throws(SQOAuthError) -> SQToken {
     let appEndCount = session.appEndCount
@@ -153,6 +161,7 @@ extension AuthorizationModule {
     return try await tokenRequests.tracking { () throws(SQOAuthError) in
       let token = try await grant(client)
       do throws(SQOAuthError) {
+        let kind = kind?.naming(user?.current)
         try await take(token, from: client, kind, since: appEndCount)
       } catch {
         // The app has ended the session meanwhile, so the token will not be used.

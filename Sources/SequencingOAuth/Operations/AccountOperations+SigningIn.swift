@@ -40,7 +40,9 @@ extension AccountOperations {
   /// The browser may appear for a moment, to carry the request to the provider and back. The
   /// request names the user of the account's ``SQToken/idToken``, in memory or in the store, unless
   /// the options have an ``SignInOptions/idTokenHint``. If another client or server has been
-  /// registered since that user's sign-in, the request names no user.
+  /// registered since that user's sign-in, the request names no user. A request that names the user
+  /// is pushed if the server takes pushed requests. Otherwise the browser's command has the ID token
+  /// in its URL, which other users of the machine can read.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/loginRequired``,
   ///   ``SQOAuthError/Code/consentRequired`` or ``SQOAuthError/Code/interactionRequired`` if the

@@ -18,7 +18,9 @@ extension AssertionSource {
   /// ``SQOAuthError/Code/clientKeyFailed``, whose cause is the provider's error. The account at the
   /// other server stays, and its next request asks the provider again. The cause is
   /// ``SQOAuthError/Code/invalidConfiguration`` if another client or server has been registered for
-  /// `account` since its sign-in: its tokens go only to the server that issued them.
+  /// `account` since its sign-in: its tokens go only to the server that issued them. It is
+  /// ``SQOAuthError/Code/idTokenSubject`` if a token is renewed, and another user has signed in to
+  /// `account`; ``AccountOperations/requestAccessTokenByAssertion(scope:)`` accepts that user.
   ///
   /// - SeeAlso: draft-ietf-oauth-identity-assertion-authz-grant, section 4
   public static func identityProvider(
@@ -26,36 +28,33 @@ extension AssertionSource {
   ) -> AssertionSource {
     // The sum of two time limits: of a refresh of the account's token, and of the exchange.
     AssertionSource("an identity provider", limit: ClientConfiguration.longestTimeout * 2) { need in
-      let (token, record) = try await account.module.identity(subject)
-      return try await account.module.exchange(
-        TokenExchange(
-          audiences: [need.audience], resources: resource.map { [$0] } ?? [], scope: need.scope,
-          requestedType: .idJAG),
-        subject: token, of: record
-      ).text
+      let exchange = TokenExchange(
+        audiences: [need.audience], resources: resource.map { [$0] } ?? [], scope: need.scope,
+        requestedType: .idJAG)
+      return try await account.module.grant(by: exchange, of: subject)
     }
   }
 }
 
 extension AuthorizationModule {
-  /// Returns the account's token that proves the user's identity to the identity provider, and the
-  /// record that it comes from.
-  fileprivate func identity(
-    _ type: TokenType
-  ) async throws(SQOAuthError) -> (TokenExchange.Token, AccountRecord) {
+  /// Exchanges the account's token that proves the user's identity to the identity provider.
+  fileprivate func grant(
+    by exchange: TokenExchange, of type: TokenType
+  ) async throws(SQOAuthError) -> String {
     switch type {
     case .idToken:
       let (idToken, record) = try await unexpiredIDToken()
-      return (.idToken(idToken.compactForm), record)
+      return try await self.exchange(
+        exchange, subject: .idToken(idToken.compactForm), of: record
+      ).text
     case .refreshToken:
-      guard try await restore(), let record = session.record,
-        let refreshToken = record.token.refreshToken
-      else {
+      guard try await restore(), session.token?.refreshToken != nil else {
         throw SQOAuthError(
           .notAuthorized,
           "the account at the identity provider has no refresh token; sign in there again")
       }
-      return (TokenExchange.Token(refreshToken, type: .refreshToken), record)
+      // Another process may have replaced the refresh token, or a refresh may be under way.
+      return try await session.token(for: NarrowedAccess(by: exchange)).accessToken
     default:
       throw SQOAuthError(
         .invalidConfiguration,

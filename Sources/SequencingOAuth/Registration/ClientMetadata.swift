@@ -57,6 +57,14 @@ public struct ClientMetadata: Sendable, Hashable {
   ///
   /// - SeeAlso: RFC 9449, section 5.2
   public var bindsAccessTokens: Bool?
+  /// The rules that the client follows; not sent to the server.
+  ///
+  /// With a profile of FAPI 2.0, the client asks for ID tokens, and with
+  /// ``SecurityProfile/fapi2MessageSigning`` also for responses of sign-ins, that are signed as the
+  /// profile demands. By default, a server signs them with RS256, which the profile forbids. The
+  /// algorithm is the first of the keys' algorithms, ES256, PS256 and EdDSA that the server's
+  /// metadata lists. A value in ``additionalMembers`` takes precedence.
+  public var profile = SecurityProfile.standard
   /// Members without a property in this type, such as `logo_uri` or `software_statement`.
   ///
   /// The value `null` deletes a member when the client updates its registration, also a member that
@@ -107,6 +115,28 @@ public struct ClientMetadata: Sendable, Hashable {
     guard offered.contains(where: { $0 != "refresh_token" }) else { return self }
     var metadata = self
     metadata.grantTypes = offered
+    return metadata
+  }
+
+  /// Returns this description with the algorithms by which the server must sign, if the profile
+  /// forbids the usual one.
+  ///
+  /// - SeeAlso: OpenID Connect Dynamic Client Registration 1.0, section 2; JARM, section 3
+  func choosingSignatures(at server: ProviderMetadata) -> ClientMetadata {
+    guard let allowed = profile.algorithms else { return self }
+    var metadata = self
+    func ask(_ member: String, _ listed: [String]?) {
+      let offered = JWSAlgorithm.all(in: listed).intersection(allowed)
+      let preferred = keys.map(\.algorithm) + [.es256, .ps256, .edDSA]
+      guard metadata.additionalMembers[member] == nil,
+        let chosen = preferred.first(where: offered.contains)
+      else { return }
+      metadata.additionalMembers[member] = .string(chosen.name(in: listed))
+    }
+    ask("id_token_signed_response_alg", server.idTokenAlgorithms)
+    if profile.signsMessages {
+      ask("authorization_signed_response_alg", server.authorizationResponseAlgorithms)
+    }
     return metadata
   }
 

@@ -45,7 +45,8 @@ extension ClientRegistrar {
     try metadata.check()
     // If the server's metadata is not available, the client keeps its authentication method.
     let server = try? await serverMetadata()
-    let chosen = (server.map(metadata.choosingGrants) ?? metadata)
+    let chosen =
+      (server.map { metadata.choosingGrants(at: $0).choosingSignatures(at: $0) } ?? metadata)
       .choosingAuthentication(
         supported: server.map(\.clientAuthenticationMethods)
           ?? [registration.clientAuthentication.rawValue])

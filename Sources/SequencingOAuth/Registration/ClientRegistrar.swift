@@ -56,7 +56,7 @@ public struct ClientRegistrar: Sendable {
         "the server does not let clients register themselves; register your app in the way that "
           + "the server's documentation describes")
     }
-    let chosen = metadata.choosingGrants(at: server)
+    let chosen = metadata.choosingGrants(at: server).choosingSignatures(at: server)
       .choosingAuthentication(supported: server.clientAuthenticationMethods)
     let request = try self.request(
       "POST", endpoint, token: initialAccessToken,

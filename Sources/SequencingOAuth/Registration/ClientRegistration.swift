@@ -60,8 +60,8 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
 
   /// Returns the configuration of the registered client.
   ///
-  /// If the server demands pushed authorization requests or bound tokens of this client, the
-  /// configuration pushes its authorization requests or binds its tokens to a key.
+  /// If the server demands pushed or signed authorization requests or bound tokens of this client,
+  /// the configuration pushes or signs its authorization requests, or binds its tokens to a key.
   ///
   /// The redirect URI is the first registered one. The scope is `scope` or, by default, the
   /// registered scope. For a client that was registered with a key, pass that key as `clientKey`.
@@ -82,6 +82,9 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
       clientAuthentication: clientAuthentication,
       authorizationParameters: authorizationParameters, tokenParameters: tokenParameters)
     configuration.pushesAuthorizationRequests = requiresPushedRequests
+    // RFC 9101, section 10.5: the server accepts no unsigned authorization request of this client.
+    configuration.signsAuthorizationRequests =
+      members["require_signed_request_object"]?.bool == true
     // RFC 9449, section 5.2: the server accepts no token request of this client without a proof.
     if members["dpop_bound_access_tokens"]?.bool == true { configuration.tokenBinding = .dpop() }
     return configuration

@@ -13,7 +13,7 @@ extension Renewal {
     in reservation: AccountReservation
   ) async throws(SQOAuthError) -> SQToken? {
     let record = old.refreshed(
-      refreshed.token, attributes: context.attributes(after: old),
+      refreshed.token, by: refreshed.grant, attributes: context.attributes(after: old),
       usedAt: isUse ? nil : old.lastUse, pending: pending(refreshed, after: old),
       serverNonce: client.serverNonce, tokenEndpoint: client.tokenEndpoint(ofIssuer: old.issuer))
     guard isCurrent else { return nil }
@@ -26,8 +26,8 @@ extension Renewal {
     }
     if let narrowing, let narrowed = refreshed.narrowed {
       // Without a refresh token, the client repeats its grant, and the account's record stays as it
-      // was.
-      let changed = old.token.refreshToken == nil ? nil : record
+      // was. An exchange leaves the refresh token as it was.
+      let changed = old.token.refreshToken == nil || isExchange ? nil : record
       return await finish(narrowed, for: narrowing, storing: changed)
     }
     guard let identity = refreshed.identity else { return await finish(record) }
@@ -140,7 +140,7 @@ extension Renewal {
   }
 
   func failed(_ error: SQOAuthError) async -> Outcome {
-    if error.endsSession {
+    if error.endsSession, !isExchange {
       guard session.end(.refused(error), foundBy: change, in: account) else { return .success(nil) }
       // Wait for the erasure: the program may exit when it gets the error, and the account must not
       // stay in the store.

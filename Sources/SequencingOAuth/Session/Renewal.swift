@@ -168,7 +168,7 @@ struct Renewal: Sendable {
       refreshed = try await context.renew(
         record, by: client, narrowedTo: narrowing?.access, until: end)
     } catch {
-      guard isFinal(error, for: record) else { throw error }
+      guard isFinal(error, for: record) || isExchange && error.response != nil else { throw error }
       if !again {
         switch await find(besides: record) {
         case .newer(let stored):
@@ -183,7 +183,9 @@ struct Renewal: Sendable {
         case .same, .older: break
         }
       }
-      guard error.refusesRefreshToken, let rest = record.withoutRefreshToken() else { throw error }
+      guard !isExchange, error.refusesRefreshToken, let rest = record.withoutRefreshToken() else {
+        throw error
+      }
       // The refused refresh token must not be sent again, even if the next request fails.
       guard await hold(rest) else { return nil }
       return try await sendRefreshToken(rest, withoutLeaseBecause: noLease, again: true)
@@ -205,7 +207,7 @@ struct Renewal: Sendable {
   private func reservation(after record: AccountRecord) async throws(SQOAuthError)
     -> AccountReservation
   {
-    guard consumesRefreshToken(record) else { return AccountReservation() }
+    guard consumesRefreshToken(record), !isExchange else { return AccountReservation() }
     do throws(SQOAuthError) {
       return try await account.reservation(after: record)
     } catch {

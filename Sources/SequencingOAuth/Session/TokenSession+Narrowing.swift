@@ -45,6 +45,11 @@ extension TokenSession {
 }
 
 extension Renewal {
+  /// Whether the refresh token is exchanged for the new token, which does not use it up.
+  ///
+  /// A refusal may be about the exchange only, so it does not end the session.
+  var isExchange: Bool { narrowing?.access.exchange != nil }
+
   /// The token for a part of the account's rights, or the error of its request; `nil` before the
   /// request has ended, and for other renewals.
   var narrowed: Result<SQToken, SQOAuthError>? { narrowing?.outcome.current }
@@ -60,7 +65,7 @@ extension Renewal {
     let now = session.now
     session.decide { state in
       guard state.isCurrent(change) else { return }
-      state.narrowed.keep(narrowed, for: narrowing.access, at: now)
+      if !isExchange { state.narrowed.keep(narrowed, for: narrowing.access, at: now) }
       state.end(change)
       narrowing.outcome.resolve(.success(narrowed))
     }

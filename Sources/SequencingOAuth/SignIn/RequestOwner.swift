@@ -13,6 +13,8 @@ package struct RequestOwner: Sendable, Hashable {
     /// The party of a grant that the client repeats by itself: the client, or the one whom the
     /// assertion names.
     case client(id: String, server: String?, grantType: String, JWTAssertion?)
+    /// The user whom the assertion of a grant names, as a digest.
+    case asserted(String)
   }
 
   /// The number of times the session had ended.
@@ -110,6 +112,8 @@ extension RequestOwner.Party {
   init?(_ record: AccountRecord) {
     if let user = Self(record.token) {
       self = user
+    } else if let user = record.grant?.user {
+      self = .asserted(user)
     } else if let grant = record.grant, !grant.takesPartyFromSource {
       self = .client(
         id: record.clientID, server: record.issuer ?? record.tokenEndpoint,

@@ -8,6 +8,10 @@ extension AccountRecord {
     /// The content that the client signs for the JWT bearer grant; `nil` for other grants, and if
     /// the assertions come from the configuration's source.
     public let assertion: JWTAssertion?
+    /// A digest of the user whom the source's last assertion named; `nil` if it named none.
+    ///
+    /// The digest lets a renewal notice that the source names another user.
+    var user: String?
 
     /// Returns the client credentials grant of RFC 6749, section 4.4.
     public static func clientCredentials(scope: String?) -> Self {
@@ -32,13 +36,20 @@ extension AccountRecord {
 
     /// Returns this grant with a part of its scope, or with its whole scope if `scope` is `nil`.
     func narrowed(to scope: String?) -> Self {
-      scope == nil ? self : Self(grantType: grantType, scope: scope, assertion: assertion)
+      scope == nil
+        ? self : Self(grantType: grantType, scope: scope, assertion: assertion, user: user)
+    }
+
+    /// Returns this grant with the user whom its assertion has named.
+    func naming(_ user: String?) -> Self {
+      Self(grantType: grantType, scope: scope, assertion: assertion, user: user ?? self.user)
     }
 
     private enum CodingKeys: String, CodingKey {
       case grantType = "grant_type"
       case scope
       case assertion
+      case user
     }
   }
 }

@@ -19,7 +19,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     let clientID: String
     let issuer: String?
     var tokenEndpoint: String?
-    let grant: Grant?
+    var grant: Grant?
     let session: String?
     var generation: Generation
     var reusesRefreshToken: Bool
@@ -137,11 +137,12 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   /// access token and gets only the refresh token of `new`. `tokenEndpoint` is the issuer's current
   /// token endpoint, if known; it may have changed since the sign-in.
   func refreshed(
-    _ new: SQToken, attributes: [String: String], usedAt: Date? = nil, pending: SQToken? = nil,
-    serverNonce: String? = nil, tokenEndpoint: String? = nil
+    _ new: SQToken, by grant: Grant? = nil, attributes: [String: String], usedAt: Date? = nil,
+    pending: SQToken? = nil, serverNonce: String? = nil, tokenEndpoint: String? = nil
   ) -> AccountRecord {
     changed { values in
       values.tokenEndpoint = tokenEndpoint ?? values.tokenEndpoint
+      values.grant = grant ?? values.grant
       values.reusesRefreshToken =
         new.refreshToken != nil && new.refreshToken == token.refreshToken
       values.token =

@@ -235,7 +235,7 @@ final class KeepingWorker: Sendable {
     }
     let pause = try? await queue.pause(ServerName(of: record), askedFor: error.retryAfter)
     if let pause {
-      tell(.paused(record.issuer ?? record.tokenEndpoint ?? "", pause))
+      tell(.paused(record.issuer ?? record.tokenEndpoint?.withoutQuery ?? "", pause))
       await postpone(account, by: pause)
     }
   }

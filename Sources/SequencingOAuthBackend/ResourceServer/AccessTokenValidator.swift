@@ -45,7 +45,7 @@ public struct AccessTokenValidator: Sendable {
   ///
   /// `audience` is the identifier of this service. A token is rejected if it does not name the
   /// audience, or if its algorithm is not in `algorithms`. The clocks of both servers may differ by
-  /// `clockTolerance`. `timeout` is the time limit of a request for metadata or keys.
+  /// `clockTolerance`, at most by 10 minutes. `timeout` is the time limit of a request for metadata or keys.
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` for an empty audience, no algorithm, an
   ///   algorithm that needs a secret, or a provider with unusable addresses.
@@ -69,9 +69,9 @@ public struct AccessTokenValidator: Sendable {
     self.audience = audience
     self.algorithms = algorithms
     self.profile = profile
-    self.clockTolerance = clockTolerance
     var configuration = try ClientConfiguration(clientID: audience, provider: provider)
     configuration.clockTolerance = clockTolerance
+    self.clockTolerance = configuration.clockTolerance
     configuration.timeout = timeout
     context = ClientContext(.success(configuration), environment)
     proofs = ProofChecker(context)

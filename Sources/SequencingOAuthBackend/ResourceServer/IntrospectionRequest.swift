@@ -5,7 +5,7 @@ import SequencingOAuth
 /// A request to the authorization server about one access token.
 ///
 /// - SeeAlso: RFC 7662, section 2.1; RFC 9701, section 4
-struct IntrospectionRequest: Sendable {
+struct IntrospectionRequest: ClientMessage {
   let endpoint: URL
   let token: String
   /// Whether the response must be signed.
@@ -41,6 +41,8 @@ struct IntrospectionRequest: Sendable {
 
   /// The media type of a signed response.
   static let signedType = "application/token-introspection+jwt"
+
+  var purpose: ClientEvent.Request.Purpose { .introspection }
 
   /// Returns the HTTP request.
   func httpRequest() -> WebRequest {

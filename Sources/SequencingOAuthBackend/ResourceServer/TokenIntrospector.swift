@@ -211,10 +211,11 @@ public final class TokenIntrospector: Sendable {
   private func ask(_ token: String) async throws(SQOAuthError) -> AccessTokenClaims? {
     let client = try await client()
     let signatures = try signatures(by: client)
-    let request = try await IntrospectionRequest(
-      token, by: client, wantsSignature: signatures != nil)
-    let answer = try await client.environment.exchange(
-      request.httpRequest(), for: .introspection)
+    let endpoint = try IntrospectionRequest.endpoint(of: client)
+    let (answer, request) = try await client.exchange(at: endpoint) {
+      () throws(SQOAuthError) in
+      try await IntrospectionRequest(token, by: client, wantsSignature: signatures != nil)
+    }
     let response = IntrospectionResponse(
       request: request, client: client, requiresTokenType: requiresTokenType)
     return try await response.read(answer, signatures: signatures)

@@ -51,7 +51,8 @@ public struct WebSignInSealer: Sendable {
   ///
   /// - Throws: `SQOAuthError.Code.invalidConfiguration` if the session is empty, because the
   ///   sign-in would be bound to no browser, or if the text would be longer than ``maximumLength``,
-  ///   for example because of a very long scope.
+  ///   for example because of a very long scope. The key of a sign-in that binds its tokens by
+  ///   PS256 is always too long.
   public func seal(_ signIn: WebSignIn, session: String) throws(SQOAuthError) -> String {
     guard !session.isEmpty else {
       throw SQOAuthError(
@@ -67,7 +68,8 @@ public struct WebSignInSealer: Sendable {
     guard text.utf8.count <= Self.maximumLength else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the sign-in is too long for a cookie; keep it on the server, or ask for fewer scopes")
+        "the sign-in is too long for a cookie; keep it on the server, or ask for fewer scopes (a "
+          + "sign-in that binds tokens by PS256 is always too long)")
     }
     return text
   }

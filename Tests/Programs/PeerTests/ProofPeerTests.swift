@@ -64,9 +64,9 @@ struct ProofPeerTests {
           "authorization_endpoint": "https://id.example/authorize",
         ], issuer: "https://id.example"))
     let credentials = try await client.credentials(at: client.metadata.tokenEndpoint)
-    let object = try await client.requestObject(of: [
-      .init("client_id", "client"), .init("max_age", "60"),
-    ])
+    let object = try await client.requestObject(
+      of: [.init("client_id", "client"), .init("max_age", "60")],
+      for: client.metadata.tokenEndpoint)
     let assertions = try await read(try #require(credentials.assertion), key: key.publicJWK)
     #expect(assertions.count == 2)
     for answer in assertions {

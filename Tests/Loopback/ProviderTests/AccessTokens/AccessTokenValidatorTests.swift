@@ -46,6 +46,19 @@ import Testing
     try await refuse(token, server)
   }
 
+  @Test func `more than ten minutes of clock tolerance count as ten minutes`() async throws {
+    let server = try await ResourceServerFixture()
+    // An app may take milliseconds for seconds.
+    let validator = try AccessTokenValidator(
+      provider: server.provider, audience: ResourceServerFixture.audience,
+      clockTolerance: .seconds(60_000), environment: server.environment)
+    let token = server.token()
+    server.clock.advance(by: 3600 + 599)
+    _ = try await validator.validate(token)
+    server.clock.advance(by: 2)
+    await failure(.accessTokenInvalid) { try await validator.validate(token) }
+  }
+
   @Test(arguments: Change.all)
   func `a token with a wrong typ or with a wrong or missing claim is rejected`(change: Change)
     async throws

@@ -25,6 +25,21 @@ import Testing
     #expect(request.header("authorization")?.hasPrefix("Basic ") == true)
   }
 
+  @Test func `the server's date corrects the clock by which a service signs its requests`()
+    async throws
+  {
+    let client = try await KeyedClientFixture()
+    let introspector = TokenIntrospector(
+      try client.configuration(), audience: nil, cacheTime: .zero, environment: client.environment)
+    client.sandbox.advance(by: .seconds(600))
+    let token = client.sandbox.issueTokens(scopes: ["demo"]).accessToken
+    for count in [2, 1] {
+      client.sandbox.forgetRequests()
+      #expect(try await introspector.claims(of: token) != nil)
+      #expect(client.signed().count == count)
+    }
+  }
+
   @Test func `an unknown, empty or expired token is not active`() async throws {
     let server = try await ResourceServerFixture(nil)
     let introspector = try server.introspector(cacheTime: .zero)

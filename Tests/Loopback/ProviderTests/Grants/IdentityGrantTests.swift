@@ -8,64 +8,7 @@ import Testing
 
 /// Tokens of another server for a user who signs in at an identity provider only (ID-JAG).
 @Suite(.timeLimit(.minutes(2))) struct IdentityGrantTests {
-  private static let resource = "https://chat.example/mcp"
-
-  /// An identity provider, and an authorization server that trusts it.
-  private struct World {
-    let provider: SandboxServer
-    let chat: SandboxServer
-    let clock: ManualClock
-    let user: AuthorizationModule
-    let store = MemoryTokenStore()
-
-    init(
-      scope: String = "openid offline_access", change: (inout SandboxOptions) -> Void = { _ in }
-    ) async throws {
-      let clock = ManualClock(now: Date())
-      self.clock = clock
-      var options = SandboxOptions()
-      options.now = { clock.now }
-      options.openID.idTokenLifetime = .seconds(20_000)
-      var chatOptions = options
-      change(&options)
-      var wiki = SandboxClient(id: "wiki", secret: "wiki-secret")
-      let wikiAtChat = SandboxClient(id: "wiki-at-chat", secret: "chat-secret")
-      chatOptions.clients.append(wikiAtChat)
-      let first = try await SandboxServer.start(options)
-      chatOptions.trustedIssuers = [first.trustedIssuer]
-      chat = try await SandboxServer.start(chatOptions)
-      wiki.identifiers = [chat.issuer.absoluteString: wikiAtChat.id]
-      first.register(wiki)
-      provider = first
-      var environment = ClientEnvironment()
-      environment.clock = clock
-      environment.userAgent = CustomUserAgent { _ = try await SandboxVisitor().visit($0) }
-      user = AuthorizationModule(
-        configuration: try ClientConfiguration(
-          clientID: wiki.id, clientSecret: wiki.secret, redirectURI: "http://127.0.0.1/callback",
-          scope: scope, provider: .issuer(first.issuer.absoluteString)), environment: environment)
-      try await user.signIn()
-      first.forgetRequests()
-    }
-
-    /// Returns the account at the other server, as a new process would make it.
-    func account(_ subject: TokenType = .idToken) throws -> AuthorizationModule {
-      var configuration = try ClientConfiguration(
-        clientID: "wiki-at-chat", clientSecret: "chat-secret",
-        provider: .issuer(chat.issuer.absoluteString))
-      configuration.grantAssertionSource = .identityProvider(
-        user, resource: IdentityGrantTests.resource, subject: subject)
-      var environment = ClientEnvironment()
-      environment.clock = clock
-      environment.tokenStore = store
-      return AuthorizationModule(configuration: configuration, environment: environment)
-    }
-
-    var exchanges: [SandboxRequest] {
-      provider.requests(to: .token).filter { $0.form("subject_token") != nil }
-    }
-    var grants: [SandboxRequest] { chat.requests(to: .token) }
-  }
+  private typealias World = IdentityGrantWorld
 
   @Test func `a user of an identity provider gets a token of a second server`() async throws {
     let world = try await World()
@@ -80,12 +23,12 @@ import Testing
         "grant_type": TokenExchange.grantType, "scope": "demo",
         "subject_token": idToken.compactForm, "subject_token_type": TokenType.idToken.rawValue,
         "requested_token_type": "urn:ietf:params:oauth:token-type:id-jag",
-        "audience": world.chat.issuer.absoluteString, "resource": Self.resource,
+        "audience": world.chat.issuer.absoluteString, "resource": World.resource,
       ])
     let grant = try #require(world.grants.first)
     #expect(grant.form("grant_type") == JWTAssertion.grantType && world.grants.count == 1)
     let claims = try CompactJWS(try #require(grant.form("assertion"))).claims()
-    #expect(claims["client_id"] == "wiki-at-chat" && claims["resource"]?.string == Self.resource)
+    #expect(claims["client_id"] == "wiki-at-chat" && claims["resource"]?.string == World.resource)
     #expect(
       world.chat.latestRefreshToken(for: SandboxUser.alice.name, client: "wiki-at-chat") != nil,
       "the token is the user's")

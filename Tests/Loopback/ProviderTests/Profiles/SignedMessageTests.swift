@@ -147,6 +147,23 @@ import Testing
     #expect(objects[0]["state"] == objects[1]["state"])
   }
 
+  @Test func `a pushed signed request has the time of the server that receives it`() async throws {
+    var fixture = try await ProfileFixture()
+    fixture.register {
+      $0.signsAuthorizationRequests = true
+      $0.pushesAuthorizationRequests = true
+    }
+    // The endpoint is on another host than the token endpoint.
+    let endpoint = fixture.sandbox.url(.pushedAuthorization).absoluteString
+      .replacing("127.0.0.1", with: "localhost")
+    fixture.sandbox.misbehave(
+      at: .metadata, .member("pushed_authorization_request_endpoint", .string(endpoint)),
+      times: nil)
+    fixture.sandbox.advance(by: .seconds(600))
+    _ = try await fixture.oauth.signIn()
+    #expect(fixture.sandbox.requests(to: .pushedAuthorization).count == 2)
+  }
+
   /// The browser's request shows nothing of the server's clock, so no answer corrects its times.
   @Test func `a signed request in the URL is not expired after this machine's clock is corrected`()
     async throws

@@ -77,6 +77,41 @@ import Testing
     #expect(!bound.pushesAuthorizationRequests && bound.tokenBinding == .dpop())
   }
 
+  @Test func `a client signs its requests if its registration response demands it`() async throws {
+    sandbox.misbehave(at: .registration, .member("require_signed_request_object", true))
+    let key = try MadeKeys.key(for: .es256)
+    let registration = try await registrar.register(app)
+    #expect(try registration.configuration(clientKey: key).signsAuthorizationRequests)
+    // Without a key, the sign-in fails before a page opens.
+    let account = AuthorizationModule(configuration: try registration.configuration())
+    await failure(.signInUnsupported) { try await account.signIn() }
+  }
+
+  /// By default, a server signs with RS256, which FAPI 2.0 forbids.
+  @Test(arguments: [
+    (SecurityProfile.standard, nil, nil), (.fapi2, "PS256", nil),
+    (.fapi2MessageSigning, "PS256", "ES256"),
+  ])
+  func `a client with a FAPI profile asks for signatures that the profile allows`(
+    profile: SecurityProfile, idToken: SandboxJSON?, response: SandboxJSON?
+  ) async throws {
+    sandbox.misbehave(
+      at: .metadata,
+      .members([
+        ("id_token_signing_alg_values_supported", ["RS256", "ES256", "PS256"]),
+        ("authorization_signing_alg_values_supported", ["RS256", "ES256"]),
+      ]), times: nil)
+    var metadata = app
+    metadata.profile = profile
+    metadata.keys = [try MadeKeys.key(for: .ps256)]
+    // The sandbox may have no keys for these algorithms.
+    _ = try? await registrar.register(metadata)
+    let body = try #require(requests().first).body
+    let sent = try #require(SandboxJSON(parsing: String(decoding: body, as: UTF8.self)))
+    #expect(sent["id_token_signed_response_alg"] == idToken)
+    #expect(sent["authorization_signed_response_alg"] == response)
+  }
+
   @Test(arguments: [true, false, nil])
   func `a registration request has dpop_bound_access_tokens only if the app sets it`(value: Bool?)
     async throws

@@ -18,9 +18,12 @@ import Testing
     party.sandbox.forgetRequests()
     let again = try #require(try await party.oauth.signInSilently().idToken)
     #expect(again.subject == user.subject && again != user)
+    // Other users of the machine can read the browser's command, but not a pushed request.
+    let pushed = try #require(party.sandbox.requests(to: .pushedAuthorization).first)
+    #expect(pushed.form("prompt") == "none")
+    #expect(pushed.form("id_token_hint") == user.compactForm)
     let request = try #require(party.sandbox.requests(to: .authorization).first)
-    #expect(request.query("prompt") == "none")
-    #expect(request.query("id_token_hint") == user.compactForm)
+    #expect(request.query.map(\.name) == ["client_id", "request_uri"])
     #expect(party.sandbox.requests(to: .login).isEmpty)
     #expect(party.sandbox.requests(to: .consent).isEmpty)
   }
@@ -31,8 +34,12 @@ import Testing
     let party = try await OpenIDFixture(.es256)
     let user = try await party.signIn()
     party.sandbox.forgetRequests()
+    // This server takes no pushed requests.
+    party.sandbox.misbehave(
+      at: .metadata, .member("pushed_authorization_request_endpoint", nil), times: nil)
     let oauth = SQOAuth()
     oauth.environment = party.oauth.environment
+    oauth.environment.metadata.expire(party.sandbox.issuer.absoluteString)
     oauth.register(try #require(party.oauth.module.configuration))
     #expect(try await oauth.signInSilently().idToken?.subject == user.subject)
     let request = try #require(party.sandbox.requests(to: .authorization).first)

@@ -189,7 +189,8 @@ import Testing
       redirectURI: "com.example.app:/cb", scope: "openid",
       provider: .endpoints(
         authorization: "https://id.example/authorize", token: "https://id.example/token",
-        pushedAuthorization: "https://id.example/par", jwks: "https://id.example/keys",
+        pushedAuthorization: carriage == .pushed ? "https://id.example/par" : nil,
+        jwks: "https://id.example/keys",
         issuer: "https://id.example"))
     configuration.signsAuthorizationRequests = carriage == .signed
     configuration.pushesAuthorizationRequests = carriage == .pushed

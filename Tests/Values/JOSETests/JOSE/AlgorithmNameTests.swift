@@ -64,7 +64,7 @@ import Testing
       let texts = [
         try await prover.proof(of: "POST", url, to: .authorization).text,
         try #require(try await client.credentials(at: url).assertion),
-        try await client.requestObject(of: []),
+        try await client.requestObject(of: [], for: url),
       ]
       for text in texts { #expect(try CompactJWS(text).algorithmName == name) }
     }

@@ -21,7 +21,7 @@ import Testing
   func `white space at the end of an assertion is removed`(end: String) async throws {
     let text = try await signed()
     let source = AssertionSource { _ in text + end }
-    #expect(try await source.assertion(for: Self.need) == text)
+    #expect(try await source.assertion(for: Self.need).text == text)
   }
 
   @Test func `the app's code is called with the audience for each assertion`() async throws {
@@ -46,7 +46,7 @@ import Testing
     async throws
   {
     let text = try await signed(claims)
-    #expect(try await AssertionSource { _ in text }.assertion(for: Self.need) == text)
+    #expect(try await AssertionSource { _ in text }.assertion(for: Self.need).text == text)
   }
 
   @Test(
@@ -89,6 +89,49 @@ import Testing
     let source = AssertionSource { _ in throw FileError(.closed) }
     let error = await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) }
     #expect(error?.cause is FileError)
+  }
+
+  /// An account keeper, a session and the introspector leave a server that is down alone.
+  @Test func `an outage of the source counts as one, with the time that it asks for`() async {
+    for error in [
+      SQOAuthError(.serverError, "down", status: 503, retryAfter: .seconds(40)),
+      SQOAuthError(.connectionFailed, "unreachable"),
+    ] {
+      let source = AssertionSource { _ in throw error }
+      let wrapped = await failure(.clientKeyFailed) { try await source.assertion(for: Self.need) }
+      #expect(wrapped?.isOutage == true && wrapped?.retryAfter == error.retryAfter)
+    }
+    let refused = AssertionSource { _ in throw SQOAuthError(.invalidGrant, "no", status: 400) }
+    let error = await failure(.clientKeyFailed) { try await refused.assertion(for: Self.need) }
+    #expect(error?.isOutage == false)
+  }
+
+  @Test(arguments: ["oauth-id-jag+jwt", "application/OAuth-ID-JAG+jwt", "JWT"])
+  func `an identity provider's grant for another user than the needed one is not sent`(
+    type: String
+  ) async throws {
+    let key = try MadeKeys.key(for: .es256)
+    let named = Locked("alice")
+    let source = AssertionSource { audience in
+      try await key.sign(
+        [
+          "iss": "https://idp.example", "aud": .string(audience),
+          "sub": .string(named.withLock(\.self)),
+        ], type: type)
+    }
+    let first = try await source.assertion(for: Self.need)
+    // A workload's assertion may name another part of the workload each time.
+    #expect((first.user == nil) == (type == "JWT"))
+    let need = AssertionSource.Need(audience: Self.audience, user: first.user)
+    #expect(try await source.assertion(for: need).user == first.user)
+    named.withLock { $0 = "bob" }
+    guard first.user != nil else {
+      _ = try await source.assertion(for: need)
+      return
+    }
+    let error = await failure(.clientKeyFailed) { try await source.assertion(for: need) }
+    #expect((error?.cause as? SQOAuthError)?.code == .idTokenSubject)
+    if let error { #expect(!everyText(of: error).contains("bob")) }
   }
 
   @Test func `an SDK error from the app's code is wrapped and does not require a sign-in`() async {
@@ -142,7 +185,7 @@ import Testing
     let source = AssertionSource.file(folder.file("token"))
     for text in [first, second] {
       try Data((text + "\n").utf8).write(to: URL(filePath: folder.file("data")))
-      #expect(try await source.assertion(for: Self.need) == text)
+      #expect(try await source.assertion(for: Self.need).text == text)
     }
     #expect(first != second)
   }

@@ -32,7 +32,7 @@ import Testing
 
   static func configuration() throws -> ClientConfiguration {
     var provider = Provider.endpoints(
-      authorization: "https://s.example/a", token: "https://s.example/t")
+      authorization: "https://s.example/a", token: "https://s.example/t?key=\(canary)")
     provider.tokenParameters = ["key": canary]
     return try ClientConfiguration(
       clientID: "id", clientSecret: canary, redirectURI: "http://127.0.0.1/cb", provider: provider,

@@ -13,6 +13,7 @@ struct Redirect {
   var redirectURI = "http://127.0.0.1:51004/cb"
   var issuer: String?
   var requiresIssuer = false
+  var secrets: [String] = []
 
   /// The result of judging a redirect.
   enum Verdict: Equatable {
@@ -41,7 +42,7 @@ struct Redirect {
       redirect,
       against: .init(
         redirectURI: redirectURI, state: Self.state, issuer: issuer,
-        requiresIssuer: requiresIssuer))
+        requiresIssuer: requiresIssuer, secrets: secrets))
   }
 }
 

@@ -90,4 +90,16 @@ import Testing
       try WebSignInSealer(key: key).seal(large, session: "s")
     }
   }
+
+  @Test func `a sign-in with an RSA key is too large for a cookie, and the error says so`() throws {
+    let pem = String(decoding: try MadeKeys.key(for: .ps256).pem(), as: UTF8.self)
+    let text = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+    let body = String(decoding: try JSONEncoder().encode(signIn), as: UTF8.self)
+      .replacing(#""state":"#, with: #""proof_key":{"alg":"PS256","key":"\#(text)"},"state":"#)
+    let bound = try JSONDecoder().decode(WebSignIn.self, from: Data(body.utf8))
+    let error = failure(.invalidConfiguration) {
+      try WebSignInSealer(key: key).seal(bound, session: "s")
+    }
+    #expect(error?.message.contains("PS256") == true)
+  }
 }

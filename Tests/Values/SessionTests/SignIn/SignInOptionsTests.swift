@@ -60,6 +60,18 @@ import Testing
       ])
   }
 
+  @Test(arguments: ["300.0", "1e3", " 300", "-1", "", "99999999999999999999"])
+  func `a parameter max_age that nobody could check is rejected`(age: String) {
+    failure(.invalidConfiguration) {
+      try question(SignInOptions(), parameters: ["max_age": age])
+    }
+  }
+
+  @Test func `a parameter max_age is checked like the option`() throws {
+    let question = try question(SignInOptions(), parameters: ["max_age": "300"])
+    #expect(question.expected.maximumAge == 300)
+  }
+
   @Test func `an option replaces the client's parameter`() throws {
     var options = SignInOptions()
     options.prompt = [.selectAccount]

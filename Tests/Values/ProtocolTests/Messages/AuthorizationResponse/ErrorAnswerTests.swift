@@ -2,6 +2,7 @@ import Testing
 
 @testable import SQBasics
 @testable import SequencingOAuth
+@testable import TestSupport
 
 @Suite struct ErrorAnswerTests {
   func refusal(_ query: String) -> SQOAuthError? {
@@ -70,6 +71,29 @@ import Testing
     #expect(error.response?.errorURI?.count == 500)
     #expect(error.code.rawValue.count == 500)
     #expect(error.description.count < 2_000)
+  }
+
+  /// A server may repeat an ID token hint, a signed request, the nonce or, without a `state`, the
+  /// state.
+  @Test(arguments: [
+    "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2ln", "eyJhbGciOiJFUzI1NiJ9.eyJzdWIi",
+    "%65yJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9", "the-nonce-of-the-request", Redirect.state,
+  ])
+  func `no text shows a secret of the request that the server repeats`(secret: String) throws {
+    var redirect = Redirect()
+    redirect.secrets = ["the-nonce-of-the-request"]
+    let query = "error=x+\(secret)&error_description=bad+%22\(secret)%22&error_uri=a:\(secret)"
+    let answer = redirect.response("\(redirect.redirectURI)?state=\(Redirect.state)&\(query)")
+    let error = try #require(answer.error)
+    #expect(error.message.contains("bad \"[removed]\""))
+    guard case .wrongState(let unbound?) = redirect.response("\(redirect.redirectURI)?\(query)")
+    else {
+      Issue.record("the redirect has no state")
+      return
+    }
+    for text in [everyText(of: error), everyText(of: unbound), unbound.withoutState] {
+      #expect(!text.contains(secret) && !text.contains("eyJ"))
+    }
   }
 
   @Test(arguments: [
