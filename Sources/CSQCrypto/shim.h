@@ -32,6 +32,11 @@ static inline int sq_sha256(const void *bytes, size_t size, unsigned char *diges
 #endif
 }
 
+// A parameter of a KDF. OpenSSL rejects a null pointer, even for no bytes.
+static inline OSSL_PARAM sq_kdf_bytes(const char *name, const unsigned char *bytes, size_t size) {
+  return OSSL_PARAM_construct_octet_string(name, size == 0 ? (void *)"" : (void *)bytes, size);
+}
+
 // Swift imports the names of an OSSL_PARAM as strings whose pointers do not stay valid, so the list
 // of parameters is created here.
 static inline int sq_hkdf_sha256(
@@ -43,9 +48,9 @@ static inline int sq_hkdf_sha256(
   if (context == NULL) return 0;
   OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0),
-      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)key, key_size),
-      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_size),
-      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_size),
+      sq_kdf_bytes(OSSL_KDF_PARAM_KEY, key, key_size),
+      sq_kdf_bytes(OSSL_KDF_PARAM_SALT, salt, salt_size),
+      sq_kdf_bytes(OSSL_KDF_PARAM_INFO, info, info_size),
       OSSL_PARAM_construct_end(),
   };
   int result = EVP_KDF_derive(context, output, output_size, parameters);

@@ -34,6 +34,9 @@ struct sq_spawning {
   posix_spawnattr_t attributes;
 };
 
+/// Returns how many descriptors the process may have, or -1 if there is no limit.
+static inline long sq_descriptor_limit(void) { return sysconf(_SC_OPEN_MAX); }
+
 /// Opens a socket that child processes do not inherit. `sq_send` raises no SIGPIPE on it.
 static inline int sq_socket(int family, int type, int protocol) {
 #ifdef __APPLE__

@@ -77,7 +77,7 @@ public final class SandboxServer: Sendable {
   public func restart(after pause: Duration = .zero) async throws {
     let old = server.withLock(\.self)
     await old.stop()
-    try? await Task.sleep(for: pause)
+    try? await Task.sleep(for: pause.bounded)
     do throws(LoopbackError) {
       let new = try listen(old.port)
       server.withLock { $0 = new }
@@ -148,7 +148,7 @@ public final class SandboxServer: Sendable {
 
   /// Moves the sandbox's clock forwards or, with a negative duration, back.
   public func advance(by duration: Duration) {
-    core.withState { $0.advance += duration }
+    core.withState { $0.advance += duration.signedBounded }
   }
 }
 

@@ -1,7 +1,15 @@
+import CSQSockets
 import SQLibC
 
 /// The numbers of files, sockets and pipes that the SDK opens.
 package enum DescriptorNumber {
+  /// Returns how many descriptors one part of the SDK may keep: `most`, but at most an eighth of
+  /// the number that the process may have, and at least one.
+  package static func budget(atMost most: Int) -> Int {
+    let limit = sq_descriptor_limit()
+    return limit < 0 ? most : max(1, min(most, limit / 8))
+  }
+
   /// Moves a new descriptor to a number above those of the standard streams; returns that number.
   ///
   /// If the process has closed a standard stream, the system gives its number to the next file.

@@ -24,8 +24,14 @@ extension Duration {
   }
 
   /// The ``bounded`` duration in seconds, for use with dates: from 0 to a hundred years.
-  package var seconds: Double {
-    let (seconds, attoseconds) = bounded.components
+  package var seconds: Double { bounded.signedSeconds }
+
+  /// The duration, limited to a hundred years in either direction.
+  package var signedBounded: Duration { min(max(self, .zero - Self.longest), Self.longest) }
+
+  /// The ``signedBounded`` duration in seconds.
+  package var signedSeconds: Double {
+    let (seconds, attoseconds) = signedBounded.components
     return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }

@@ -1,4 +1,5 @@
 import CSQCrypto
+import SQBasics
 package import SQFoundation
 
 /// The encryption or decryption of one text with AES-256-GCM.
@@ -10,26 +11,40 @@ package final class CipherContext {
     CryptoFailure("libcrypto cannot encrypt or decrypt with AES-256-GCM")
   }
 
-  // The cipher is fetched only once, because a fetch takes longer than encrypting a record. It is
-  // never changed later.
-  nonisolated(unsafe) private static let cipher = {
-    OpenSSL.begin()
-    return EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
-  }()
+  /// An implementation of the cipher, which is never changed or freed.
+  private struct Cipher: @unchecked Sendable {
+    let pointer: OpaquePointer
+
+    init() throws(CryptoFailure) {
+      OpenSSL.begin()
+      guard let pointer = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else { throw failure }
+      self.pointer = pointer
+    }
+  }
+
+  // The cipher is fetched only once, because a fetch takes longer than encrypting a record. A fetch
+  // that failed, for example because a provider's file could not be opened, is repeated.
+  private static let cipher = SharedInstance<Cipher, CryptoFailure>()
 
   private let context: OpaquePointer
 
   package init(key: Data, nonce: Data, isEncrypting: Bool) throws(CryptoFailure) {
-    guard let cipher = Self.cipher, let context = EVP_CIPHER_CTX_new() else { throw Self.failure }
-    self.context = context
-    let succeeded = key.withUnsafeBytes { key in
-      nonce.withUnsafeBytes { nonce in
-        EVP_CipherInit_ex2(
-          context, cipher, key.bindMemory(to: UInt8.self).baseAddress,
-          nonce.bindMemory(to: UInt8.self).baseAddress, isEncrypting ? 1 : 0, nil)
+    let context = OpenSSL.leavingNoErrors { () -> OpaquePointer? in
+      guard let cipher = try? Self.cipher.get(Cipher.init), let context = EVP_CIPHER_CTX_new()
+      else { return nil }
+      let succeeded = key.withUnsafeBytes { key in
+        nonce.withUnsafeBytes { nonce in
+          EVP_CipherInit_ex2(
+            context, cipher.pointer, key.bindMemory(to: UInt8.self).baseAddress,
+            nonce.bindMemory(to: UInt8.self).baseAddress, isEncrypting ? 1 : 0, nil)
+        }
       }
+      if succeeded == 1 { return context }
+      EVP_CIPHER_CTX_free(context)
+      return nil
     }
-    guard succeeded == 1 else { throw Self.failure }
+    guard let context else { throw Self.failure }
+    self.context = context
   }
 
   deinit {
@@ -70,7 +85,7 @@ package final class CipherContext {
     // GCM has no last block, but `EVP_CipherFinal_ex` needs space for a block.
     var block: [UInt8] = Array(repeating: 0, count: 16)
     var count: Int32 = 0
-    return EVP_CipherFinal_ex(context, &block, &count) == 1
+    return OpenSSL.leavingNoErrors { EVP_CipherFinal_ex(context, &block, &count) } == 1
   }
 
   /// Returns the tag of the encrypted text.
@@ -78,9 +93,10 @@ package final class CipherContext {
   /// Call it after ``finish()``.
   package func tag() throws(CryptoFailure) -> Data {
     var tag = Data(count: Self.tagSize)
-    let succeeded = tag.withUnsafeMutableBytes { tag in
-      EVP_CIPHER_CTX_ctrl(
-        context, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), tag.baseAddress)
+    let succeeded = OpenSSL.leavingNoErrors {
+      tag.withUnsafeMutableBytes { tag in
+        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), tag.baseAddress)
+      }
     }
     guard succeeded == 1 else { throw Self.failure }
     return tag
@@ -89,9 +105,10 @@ package final class CipherContext {
   /// Sets the tag that ``finish()`` compares with the tag of the decrypted text.
   package func expect(tag: Data) throws(CryptoFailure) {
     var tag = tag
-    let succeeded = tag.withUnsafeMutableBytes { tag in
-      EVP_CIPHER_CTX_ctrl(
-        context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), tag.baseAddress)
+    let succeeded = OpenSSL.leavingNoErrors {
+      tag.withUnsafeMutableBytes { tag in
+        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), tag.baseAddress)
+      }
     }
     guard succeeded == 1 else { throw Self.failure }
   }
@@ -100,14 +117,16 @@ package final class CipherContext {
   private static func inPieces(
     _ bytes: Data, _ body: (UnsafeRawBufferPointer) -> Int32
   ) throws(CryptoFailure) {
-    let succeeded = bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 30))
-        guard body(piece) == 1 else { return false }
-        rest = rest.dropFirst(piece.count)
+    let succeeded = OpenSSL.leavingNoErrors {
+      bytes.withUnsafeBytes { bytes in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+          let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 30))
+          guard body(piece) == 1 else { return false }
+          rest = rest.dropFirst(piece.count)
+        }
+        return true
       }
-      return true
     }
     guard succeeded else { throw failure }
   }

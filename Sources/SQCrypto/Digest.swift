@@ -40,8 +40,10 @@ package enum Digest {
   ) -> Data? {
     guard let implementation else { return nil }
     var digest = Data(count: size)
-    let succeeded = digest.withUnsafeMutableBytes { output in
-      EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, implementation, nil)
+    let succeeded = OpenSSL.leavingNoErrors {
+      digest.withUnsafeMutableBytes { output in
+        EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, implementation, nil)
+      }
     }
     return succeeded == 1 ? digest : nil
   }

@@ -48,10 +48,11 @@ package enum HashFunction: Sendable, Hashable, CaseIterable {
 
   /// The implementations from a library context that reads no configuration; fetched on first use.
   nonisolated(unsafe) private static let ownImplementations: [HashFunction: OpaquePointer] = {
-    let context = OSSL_LIB_CTX_new()
-    return OpenSSL.leavingNoErrors {
-      Dictionary(uniqueKeysWithValues: allCases.map { ($0, EVP_MD_fetch(context, $0.name, nil)) })
-        .compactMapValues(\.self)
+    OpenSSL.leavingNoErrors {
+      let context = OSSL_LIB_CTX_new()
+      return Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, EVP_MD_fetch(context, $0.name, nil)) }
+      ).compactMapValues(\.self)
     }
   }()
 

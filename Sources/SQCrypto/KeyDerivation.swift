@@ -86,17 +86,19 @@ extension KeyDerivation {
   ) throws(CryptoFailure) -> Data {
     var output = Data(count: count)
     var passphrase = passphrase
-    let succeeded = passphrase.withUTF8 { passphrase in
-      salt.withUnsafeBytes { salt in
-        output.withUnsafeMutableBytes { output in
-          EVP_PBE_scrypt(
-            passphrase.baseAddress, passphrase.count,
-            salt.bindMemory(to: UInt8.self).baseAddress, salt.count, UInt64(cost),
-            UInt64(blockSize), UInt64(parallelism),
-            // OpenSSL's default limit of 32 MB includes its overhead, so it is too low for the
-            // parameters of new stores.
-            UInt64(Self.largestMemory * 2),
-            output.bindMemory(to: UInt8.self).baseAddress, output.count)
+    let succeeded = OpenSSL.leavingNoErrors {
+      passphrase.withUTF8 { passphrase in
+        salt.withUnsafeBytes { salt in
+          output.withUnsafeMutableBytes { output in
+            EVP_PBE_scrypt(
+              passphrase.baseAddress, passphrase.count,
+              salt.bindMemory(to: UInt8.self).baseAddress, salt.count, UInt64(cost),
+              UInt64(blockSize), UInt64(parallelism),
+              // OpenSSL's default limit of 32 MB includes its overhead, so it is too low for the
+              // parameters of new stores.
+              UInt64(Self.largestMemory * 2),
+              output.bindMemory(to: UInt8.self).baseAddress, output.count)
+          }
         }
       }
     }
@@ -112,15 +114,17 @@ extension KeyDerivation {
     _ key: Data, salt: Data, info: Data, count: Int
   ) throws(CryptoFailure) -> Data {
     var output = Data(count: count)
-    let succeeded = key.withUnsafeBytes { key in
-      salt.withUnsafeBytes { salt in
-        info.withUnsafeBytes { info in
-          output.withUnsafeMutableBytes { output in
-            sq_hkdf_sha256(
-              key.bindMemory(to: UInt8.self).baseAddress, key.count,
-              salt.bindMemory(to: UInt8.self).baseAddress, salt.count,
-              info.bindMemory(to: UInt8.self).baseAddress, info.count,
-              output.bindMemory(to: UInt8.self).baseAddress, output.count)
+    let succeeded = OpenSSL.leavingNoErrors {
+      key.withUnsafeBytes { key in
+        salt.withUnsafeBytes { salt in
+          info.withUnsafeBytes { info in
+            output.withUnsafeMutableBytes { output in
+              sq_hkdf_sha256(
+                key.bindMemory(to: UInt8.self).baseAddress, key.count,
+                salt.bindMemory(to: UInt8.self).baseAddress, salt.count,
+                info.bindMemory(to: UInt8.self).baseAddress, info.count,
+                output.bindMemory(to: UInt8.self).baseAddress, output.count)
+            }
           }
         }
       }

@@ -20,7 +20,7 @@ package enum OpenSSL {
   /// in the queue.
   ///
   /// - SeeAlso: ERR_set_mark(3)
-  static func leavingNoErrors<Value>(_ body: () -> Value) -> Value {
+  package static func leavingNoErrors<Value>(_ body: () -> Value) -> Value {
     ERR_set_mark()
     defer { ERR_pop_to_mark() }
     return body()

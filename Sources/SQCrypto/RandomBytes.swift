@@ -7,8 +7,10 @@ package enum RandomBytes {
   package static func make(_ count: Int) throws(CryptoFailure) -> Data {
     OpenSSL.begin()
     var bytes = Data(count: count)
-    let succeeded = bytes.withUnsafeMutableBytes { buffer in
-      RAND_bytes(buffer.bindMemory(to: UInt8.self).baseAddress, Int32(count))
+    let succeeded = OpenSSL.leavingNoErrors {
+      bytes.withUnsafeMutableBytes { buffer in
+        RAND_bytes(buffer.bindMemory(to: UInt8.self).baseAddress, Int32(count))
+      }
     }
     guard succeeded == 1 else {
       throw CryptoFailure("libcrypto cannot make random bytes")

@@ -23,7 +23,7 @@ enum LockRemoval {
   /// The largest number of locks that are kept at the same time, each with a descriptor.
   ///
   /// Above this number a lock is released at once, unless another program has its file open.
-  private static let mostKept = 128
+  private static let mostKept = DescriptorNumber.budget(atMost: 128)
   private static let kept = Locked(0)
 
   /// Releases the lock soon, in most cases on another thread.

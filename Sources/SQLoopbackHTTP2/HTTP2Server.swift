@@ -73,7 +73,7 @@ package final class HTTP2Server: EventHandler {
       return isEmptied
     }
     endAll { $0.shutDown() }
-    _ = await isEmptied.wait(until: .now + grace)
+    _ = await isEmptied.wait(until: .now + grace.bounded)
     endAll { $0.close() }
   }
 

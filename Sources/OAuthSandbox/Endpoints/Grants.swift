@@ -227,7 +227,7 @@ extension SandboxState {
       "access_token": .string(token), "token_type": key == nil ? "Bearer" : "DPoP",
     ]
     if let lifetime {
-      json = json.setting("expires_in", to: .integer(Int(lifetime.components.seconds)))
+      json = json.setting("expires_in", to: .integer(lifetime.wholeSeconds))
     }
     if hasRefreshToken, issuesRefreshTokens(to: ledger.grants[grant].clientID) {
       let refreshToken = issueRefreshToken(grant: grant, keyThumbprint: key)

@@ -109,5 +109,6 @@ extension SandboxState {
 }
 
 extension Duration {
-  var wholeSeconds: Int { Int(components.seconds) }
+  /// The ``timeInterval`` without its fraction.
+  var wholeSeconds: Int { Int(timeInterval) }
 }

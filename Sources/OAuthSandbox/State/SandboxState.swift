@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 
 /// The complete state of a sandbox as a value that the endpoints read and change.
@@ -67,8 +68,6 @@ struct SandboxState {
 }
 
 extension Duration {
-  var timeInterval: TimeInterval {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
-  }
+  /// The duration in seconds, limited to a hundred years in either direction.
+  var timeInterval: TimeInterval { signedSeconds }
 }

@@ -35,7 +35,7 @@ struct Discovery: Sendable {
   func fetch(
     with client: any HTTPTransport
   ) async throws(SQOAuthError) -> (metadata: ProviderMetadata, lifetime: Double) {
-    let end = clock.steadyTime + timeout
+    let end = clock.steadyTime + timeout.bounded
     var worst: Miss?
     let addresses = try addresses()
     for (index, url) in addresses.enumerated() {

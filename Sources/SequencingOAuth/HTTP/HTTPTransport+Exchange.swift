@@ -51,7 +51,7 @@ extension HTTPTransport {
     interruption?.whenRaised(ending.raise)
     let isLate = OneShot<Void>()
     let timer = Task {
-      try await Task.sleep(for: limit)
+      try await Task.sleep(for: limit.bounded)
       isLate.resolve(())
       ending.raise()
     }

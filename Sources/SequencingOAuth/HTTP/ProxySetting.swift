@@ -14,6 +14,8 @@ struct ProxySetting {
   let isOverTLS: Bool
   /// The port of the proxy; `nil` if the setting names no usable proxy.
   let port: Int?
+  /// The host and the port of the proxy; `nil` if the setting names no usable proxy.
+  let address: String?
   /// Whether the setting contains a user name for the proxy.
   let namesUser: Bool
 
@@ -70,7 +72,10 @@ struct ProxySetting {
     }
     fault = text.flatMap(Self.fault)
     isOverTLS = text.flatMap(Self.scheme) == "https"
-    port = fault == nil ? text.map(Self.port) : nil
+    let port = fault == nil ? text.map(Self.port) : nil
+    let host = text.flatMap { Self.part(CURLUPART_HOST, of: $0) }
+    self.port = port
+    address = host.flatMap { host in port.map { "\(host):\($0)" } }
     namesUser = text.flatMap { Self.part(CURLUPART_USER, of: $0) } != nil
   }
 

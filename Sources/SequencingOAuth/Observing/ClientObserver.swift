@@ -47,7 +47,7 @@ public final class ClientObserver: Sendable {
   public func flush(within limit: Duration = .seconds(5)) async {
     let end = OneShot<Void>()
     queue.start { end.resolve(()) }
-    _ = await end.wait(until: .now + limit)
+    _ = await end.wait(until: .now + limit.bounded)
   }
 
   /// Passes an event to the closure; counts the event as lost if too many are waiting.

@@ -67,7 +67,7 @@ extension SQOAuthError {
   package func demandingLogin(acrValues: [String], maxAge: Duration?) -> SQOAuthError {
     var parameters: [String: String] = [:]
     if !acrValues.isEmpty { parameters["acr_values"] = acrValues.joined(separator: " ") }
-    if let maxAge { parameters["max_age"] = "\(max(maxAge.components.seconds, 0))" }
+    if let maxAge { parameters["max_age"] = "\(maxAge.bounded.components.seconds)" }
     return challenging(with: parameters)
   }
 

@@ -136,7 +136,7 @@ extension SignInOptions {
     }
     add("response_mode", responseMode?.rawValue)
     add("prompt", isSilent ? "none" : prompt.map(\.rawValue).sorted().joined(separator: " "))
-    add("max_age", maxAge.map { String(max($0.components.seconds, 0)) })
+    add("max_age", maxAge.map { String($0.bounded.components.seconds) })
     add("login_hint", loginHint)
     add("id_token_hint", idTokenHint)
     add("acr_values", acrValues.joined(separator: " "))

@@ -66,7 +66,7 @@ public struct SystemClock: WallClock {
 
   /// Waits for a duration; the time while the machine is suspended counts.
   public func sleep(for duration: Duration) async throws {
-    try await Task.sleep(for: duration, clock: .continuous)
+    try await Task.sleep(for: duration.bounded, clock: .continuous)
   }
 
   /// Waits until a date; the date may pass while the machine is suspended.

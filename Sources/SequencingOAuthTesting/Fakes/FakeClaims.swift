@@ -1,3 +1,4 @@
+import SQBasics
 import SQCrypto
 import SQFoundation
 import SequencingOAuth
@@ -12,7 +13,7 @@ enum FakeClaims {
     replacedBy others: [String: JSONValue]
   ) -> [String: JSONValue] {
     let issued = issueDate.timeIntervalSince1970.rounded(.down)
-    let seconds = lifetime.seconds(within: 0x1_0000_0000).rounded(.down)
+    let seconds = lifetime.signedSeconds.rounded(.down)
     return claims.merging(
       ["iat": .number(issued), "exp": .number(issued + seconds)]
     ) { own, _ in own }.merging(others) { _, other in other }.filter { $0.value != .null }
@@ -33,13 +34,5 @@ enum FakeClaims {
         "the claims of the fake ID token cannot be written as JSON; give only finite numbers",
         cause: error)
     }
-  }
-}
-
-extension Duration {
-  /// Returns the duration in seconds, limited to the range from `-limit` to `limit`.
-  func seconds(within limit: Double) -> Double {
-    let (seconds, attoseconds) = components
-    return min(max(Double(seconds) + Double(attoseconds) * 1e-18, -limit), limit)
   }
 }

@@ -54,7 +54,7 @@ public final class FakeClock: WallClock {
   ///
   /// A negative duration has no effect.
   public func advance(by duration: Duration) {
-    let due = state.withLock { $0.advance(to: $0.steady + duration) }
+    let due = state.withLock { $0.advance(to: $0.steady + duration.bounded) }
     for wait in due { wait.continuation.resume() }
   }
 
@@ -92,7 +92,7 @@ public final class FakeClock: WallClock {
 
   /// Waits until the clock has moved forwards by a duration.
   public func sleep(for duration: Duration) async throws {
-    try await sleep(untilSteady: steadyTime + duration)
+    try await sleep(untilSteady: steadyTime + duration.bounded)
   }
 
   private func sleep(untilSteady end: Duration) async throws {

@@ -1,3 +1,4 @@
+import SQBasics
 public import SQFoundation
 public import SequencingOAuth
 
@@ -15,10 +16,8 @@ extension SQToken {
   ) -> SQToken {
     SQToken(
       accessToken: accessToken,
-      expirationDate: lifetime.map {
-        issueDate.addingTimeInterval($0.seconds(within: 0x1_0000_0000))
-      }, scope: scope,
-      refreshToken: refreshToken, issueDate: issueDate,
+      expirationDate: lifetime.map { issueDate.addingTimeInterval($0.signedSeconds) },
+      scope: scope, refreshToken: refreshToken, issueDate: issueDate,
       additionalFields: idToken.map { ["id_token": .string($0.compactForm)] } ?? [:]
     ).identifying(idToken, nonce: nil)
   }

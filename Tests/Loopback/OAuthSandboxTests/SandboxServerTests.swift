@@ -62,6 +62,33 @@ import Testing
     withExtendedLifetime(socket) {}
   }
 
+  @Test(arguments: [Duration.seconds(Int64.max) * 18, .seconds(Int64.max)])
+  func `every duration of the sandbox may be as long as a test likes`(time: Duration) async throws {
+    var options = SandboxOptions()
+    options.accessTokenLifetime = time
+    options.codeLifetime = time
+    options.pushedRequestLifetime = time
+    options.deviceCodeLifetime = time
+    options.deviceInterval = time
+    options.refreshTokenTimeout = time
+    options.authorizationLifetime = time
+    options.openID.idTokenLifetime = time
+    let sandbox = try await SandboxServer.start(options)
+    let client = SandboxPeer(sandbox: sandbox)
+    let tokens = try await client.redeem(try await client.code(["scope": "openid demo"]))
+    #expect(tokens.status == 200)
+    #expect(try await client.post("/par", SandboxPeer.signInForm).status == 201)
+    let form = [("client_id", "sandbox-app"), ("scope", "demo")]
+    #expect(try await client.post("/device_authorization", form).status == 200)
+    sandbox.misbehave(at: .me, .delay(time))
+    let waiting = Task { try await client.get("/api/me") }
+    _ = try await sandbox.requests(to: .me, atLeast: 1)
+    for _ in 0..<3 { sandbox.advance(by: .zero - time) }
+    waiting.cancel()
+    await sandbox.stop()
+    _ = try? await waiting.value
+  }
+
   @Test func `descriptions show no secrets`() async throws {
     let canary = "canary-4711"
     let user = SandboxUser(name: "a", password: canary)

@@ -44,6 +44,21 @@ import Testing
     }
   }
 
+  @Test(.ownThreads, arguments: [(4, 1), (64, 8), (1024, 128), (4096, 128)])
+  func `the SDK keeps at most an eighth of the descriptors that the process may have`(
+    limit: Int, budget: Int
+  ) async {
+    await #expect(processExitsWith: .success) { [limit = limit as Int, budget = budget as Int] in
+      let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      var own = rlimit(rlim_cur: rlim_t(limit), rlim_max: 4096)
+      try #require(setrlimit(kind, &own) == 0)
+      let kept = DescriptorNumber.budget(atMost: 128)
+      own.rlim_cur = 4096
+      try #require(setrlimit(kind, &own) == 0)
+      #expect(kept == budget)
+    }
+  }
+
   @Test(.ownThreads) func `pollers leave the numbers of the standard streams free`() async {
     await #expect(processExitsWith: .success) {
       for number in STDIN_FILENO...STDERR_FILENO { close(number) }

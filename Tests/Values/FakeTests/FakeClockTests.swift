@@ -12,6 +12,15 @@ import Testing
     #expect(clock.steadyTime == .seconds(90))
   }
 
+  @Test func `the clock may be moved and waited for by any duration`() async throws {
+    let (clock, longest) = (clock, Duration.seconds(Int64.max) * 18)
+    async let wait: Void = clock.sleep(for: longest)
+    await clock.passNextWait()
+    try await wait
+    for _ in 0..<3 { clock.advance(by: longest) }
+    #expect(clock.steadyTime >= .seconds(4 * 100 * 365 * 86_400))
+  }
+
   @Test func `a wait ends when the clock has moved far enough`() async throws {
     let (clock, start) = (clock, clock.now)
     async let first: Void = clock.sleep(for: .seconds(5))

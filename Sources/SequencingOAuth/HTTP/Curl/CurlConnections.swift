@@ -1,4 +1,5 @@
 import CSQCurl
+import SQBasics
 
 /// A multi handle of libcurl; only its own transfers use its connections.
 ///
@@ -22,7 +23,7 @@ final class CurlConnections {
     sq_multi_set_timer_callback(multi, curlSetTimer, this)
     // libcurl's default limit depends on the number of running requests, so libcurl would close
     // idle connections when that number falls.
-    sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 128)
+    sq_multi_set_long(multi, CURLMOPT_MAXCONNECTS, DescriptorNumber.budget(atMost: 128))
     sq_multi_set_long(
       multi, CURLMOPT_PIPELINING, areShared ? sq_multiplex : sq_no_multiplex)
   }

@@ -65,7 +65,9 @@ extension SQOAuthError {
         "the proxy setting, \(setting.name), \(fault); nothing was sent to \(authority)",
         cause: cause)
     }
-    if let proxy = Self.proxy(in: detail, besides: authority), curl == CURLE_COULDNT_CONNECT {
+    if curl == CURLE_COULDNT_CONNECT,
+      let proxy = Self.proxy(in: detail, besides: authority, trace, proxySetting())
+    {
       return SQOAuthError(
         .connectionFailed,
         "the proxy \(proxy), through which requests to \(authority) go, refused the connection or is "
@@ -139,9 +141,14 @@ extension SQOAuthError {
 
   /// Returns the host and the port that libcurl tried to reach, or `nil` if they are the server's.
   ///
-  /// libcurl names them only in its text: "Failed to connect to HOST port PORT after TIME: REASON".
-  static func proxy(in detail: String, besides authority: String) -> String? {
+  /// libcurl before 8.7 names them only in its text: "Failed to connect to HOST port PORT after
+  /// TIME: REASON". Later texts have the server's host before " via " or " over ".
+  static func proxy(
+    in detail: String, besides authority: String, _ trace: ProxyTrace, _ setting: ProxySetting
+  ) -> String? {
     let start = "Failed to connect to "
+    let namesServer = detail.contains(" via ") || detail.contains(" over proxy ")
+    if trace.isUsed || detail.hasPrefix(start) && namesServer { return setting.address?.printable }
     let words = detail.dropFirst(start.count).split(separator: " ", maxSplits: 3)
     guard detail.hasPrefix(start), words.count > 2, words[1] == "port", let port = UInt16(words[2])
     else { return nil }

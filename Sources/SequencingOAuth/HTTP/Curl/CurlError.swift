@@ -1,6 +1,7 @@
 import CSQCurl
 import SQBasics
 public import SQFoundation
+import SQLibC
 
 /// An error of libcurl, as the cause of an ``SQOAuthError``.
 ///
@@ -33,16 +34,24 @@ extension SQOAuthError {
   /// Creates the error for the caller from the code of a failed transfer.
   ///
   /// `detail` is the text of libcurl's error buffer, for errors of TLS, of HTTP/2 streams and of
-  /// proxies. `errno` is the last error of the operating system, or 0. `proxySetting` identifies
-  /// the setting that names the proxy, if there is one.
+  /// proxies. `errno` is the last error of the operating system, or 0. `wasSent` says whether
+  /// libcurl began to send the request. `proxySetting` identifies the setting that names the proxy,
+  /// if there is one.
   init(
-    _ curl: CURLcode, authority: String, detail: String, errno: Int32,
+    _ curl: CURLcode, authority: String, detail: String, errno: Int32, wasSent: Bool,
     proxyTrace: ProxyTrace = ProxyTrace(), proxySetting: @autoclosure () -> ProxySetting
   ) {
     let isTLS = Self.tlsCodes.contains(curl) || (curl == CURLE_RECV_ERROR && detail.contains("SSL"))
     // For an HTTP/2 stream, the detail contains the standard name of the server's error code.
     let hasDetail = (isTLS || curl == CURLE_HTTP2_STREAM) && !detail.isEmpty
     let cause = CurlError(curl, text: hasDetail ? detail : nil)
+    if !wasSent, Self.openingCodes.contains(curl), Self.shortages.contains(errno) {
+      self.init(
+        .connectionFailed,
+        "no connection to \(authority) could be opened, because the system gives this process no "
+          + "more descriptors, threads or memory: \(CLibrary.meaning(of: errno))", cause: cause)
+      return
+    }
     if let error = Self.ofProxy(
       curl, authority: authority, detail: detail, cause: cause, trace: proxyTrace, isTLS: isTLS,
       setting: proxySetting)
@@ -89,6 +98,11 @@ extension SQOAuthError {
     case CURLE_FILESIZE_EXCEEDED:
       self.init(
         .responseTooLarge, "\(authority) announced more bytes than any response can have",
+        cause: cause)
+    case CURLE_OUT_OF_MEMORY where !wasSent:
+      self.init(
+        .connectionFailed,
+        "this process has no memory for the request to \(authority), which was not sent",
         cause: cause)
     case CURLE_OUT_OF_MEMORY, Self.tooLarge:
       // libcurl's limit for a line is 100 kB. Before 8.6, it reports a longer line as out of
@@ -137,6 +151,15 @@ extension SQOAuthError {
   private static let systemCodes: [CURLcode] = [
     CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
   ]
+
+  /// The codes of a connection that could not be opened.
+  private static let openingCodes: [CURLcode] = [
+    CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY,
+    CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT,
+  ]
+
+  /// The errors of a system that has no room for another descriptor or thread.
+  private static let shortages = [EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN]
 
   private static let tlsCodes: [CURLcode] = [
     CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,

@@ -1,19 +1,26 @@
 import CSQCurl
 import CSQTLS
 import SQBasics
+import SQCrypto
 import SQFiles
 import SQFoundation
+import SQLibC
 
 /// The authorities whose certificates a handle trusts.
 extension CurlHandle {
   /// The file and the folder of the system's authorities; each may be missing.
   ///
   /// `SSL_CERT_FILE` and `SSL_CERT_DIR` override libcurl's file and folder. libcurl names its
-  /// defaults here, not the values that were set on the handle.
+  /// defaults here, not the values that were set on the handle. A libcurl without defaults may leave
+  /// the choice to OpenSSL, but no longer does so once a handle has additional authorities.
   private var system: (file: String?, folder: String?) {
-    (
-      Self.variable("SSL_CERT_FILE") ?? Self.text(sq_get_text(easy, CURLINFO_CAINFO)),
-      Self.variable("SSL_CERT_DIR") ?? Self.text(sq_get_text(easy, CURLINFO_CAPATH))
+    let file = Self.variable("SSL_CERT_FILE") ?? Self.text(sq_get_text(easy, CURLINFO_CAINFO))
+    let folder = Self.variable("SSL_CERT_DIR") ?? Self.text(sq_get_text(easy, CURLINFO_CAPATH))
+    guard file == nil, folder == nil else { return (file, folder) }
+    let ofOpenSSL = Self.text(X509_get_default_cert_file())
+    return (
+      ofOpenSSL.flatMap { access($0, R_OK) == 0 ? $0 : nil },
+      Self.text(X509_get_default_cert_dir())
     )
   }
 
@@ -41,9 +48,14 @@ extension CurlHandle {
     set(CURLOPT_PROXY_CAINFO, text: file)
     set(CURLOPT_PROXY_CAPATH, text: folder)
     guard var authorities = configuration.additionalAuthorities else { return true }
-    let isNeeded = folder == nil || Self.variable("SSL_CERT_FILE") != nil
-    if isNeeded, let file, let content = Self.content(of: file) {
-      authorities += Data("\n".utf8) + content
+    let isChosen = Self.variable("SSL_CERT_FILE") != nil
+    if folder == nil || isChosen, let file {
+      do throws(FileFailure) {
+        authorities += Data("\n".utf8) + (try Self.content(of: file))
+      } catch {
+        // A small image may lack the system's file.
+        if isChosen || error.code != ENOENT { unreadAuthorities = error }
+      }
     }
     self.authorities = authorities
     return authorities.withUnsafeBytes {
@@ -52,12 +64,24 @@ extension CurlHandle {
     }
   }
 
-  /// Reads a file of authorities; returns `nil` if it cannot be read or is too large.
-  private static func content(of path: String) -> Data? {
-    guard let file = try? FileDescriptor.reading(path, followsLink: true) else { return nil }
+  private static func content(of path: String) throws(FileFailure) -> Data {
+    let file = try FileDescriptor.reading(path, followsLink: true)
     defer { file.close() }
-    let content = try? file.content(atMost: mostAuthorities + 1)
-    return content.flatMap { $0.count <= mostAuthorities ? $0 : nil }
+    let content = try file.content(atMost: mostAuthorities + 1)
+    guard content.count <= mostAuthorities else {
+      throw FileFailure("it has more than \(mostAuthorities) bytes", code: EFBIG)
+    }
+    return content
+  }
+
+  /// Throws if a connection to a server would lack authorities that the handle must trust.
+  func checkAuthorities(for target: RequestTarget) throws(SQOAuthError) {
+    guard target.isSecure, let unreadAuthorities else { return }
+    throw SQOAuthError(
+      .tlsFailed,
+      "no trusted TLS connection to \(target.authority): the authorities that the client trusts "
+        + "cannot be read: check the file in SSL_CERT_FILE or, without that variable, the system's "
+        + "(\(unreadAuthorities))", cause: FileError(unreadAuthorities))
   }
 
   /// The largest file of authorities, in bytes; the system's file has about 250 kB.
@@ -69,11 +93,13 @@ extension CurlHandle {
   /// server's first bytes arrive.
   func setAuthorities(of context: OpaquePointer) -> Bool {
     let (file, folder) = trustsSystemAuthorities ? system : (nil, nil)
-    let isFilled = sq_ssl_ctx_trust_files(context, authorities == nil ? file : nil, folder)
-    guard isFilled == 1 else { return false }
-    guard let authorities else { return true }
-    return authorities.withUnsafeBytes {
-      sq_ssl_ctx_trust_pem(context, $0.baseAddress, Int32(clamping: $0.count)) == 1
+    return OpenSSL.leavingNoErrors {
+      let isFilled = sq_ssl_ctx_trust_files(context, authorities == nil ? file : nil, folder)
+      guard isFilled == 1 else { return false }
+      guard let authorities else { return true }
+      return authorities.withUnsafeBytes {
+        sq_ssl_ctx_trust_pem(context, $0.baseAddress, Int32(clamping: $0.count)) == 1
+      }
     }
   }
 }

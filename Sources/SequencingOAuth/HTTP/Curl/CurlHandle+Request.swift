@@ -14,6 +14,7 @@ extension CurlHandle {
     _ transfer: CurlTransfer, _ configuration: HTTPTransportConfiguration
   ) throws(SQOAuthError) {
     let target = transfer.target
+    try checkAuthorities(for: target)
     ignoreErrors()
     let isSet =
       setURL(target, configuration) && setMethod(transfer)

@@ -1,5 +1,6 @@
 import CSQCurl
 import SQBasics
+import SQFiles
 import SQFoundation
 
 /// A libcurl easy handle with the options that every request of one client shares.
@@ -31,6 +32,8 @@ final class CurlHandle: @unchecked Sendable {
   /// file.
   var authorities: Data?
   var trustsSystemAuthorities = true
+  /// Why the file of authorities could not be read; `nil` if it was read or is not needed.
+  var unreadAuthorities: FileFailure?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: sq_error_size)
   private var fields: UnsafeMutablePointer<curl_slist>?
 

@@ -40,8 +40,15 @@ final class CurlMulti {
     for connections in [shared, unshared] { connections.watchSockets(this) }
   }
 
+  /// How often to serve a socket that the system cannot watch, in nanoseconds.
+  private static let servingInterval: UInt64 = 100_000_000
+
   /// The time at which the event loop must continue, even if no socket has an event by then.
-  var deadline: UInt64 { unread.isEmpty ? min(shared.timer, unshared.timer, nextCheck) : 0 }
+  var deadline: UInt64 {
+    guard unread.isEmpty else { return 0 }
+    let serving = sockets.unwatched.isEmpty ? .max : TransferClock.now() + Self.servingInterval
+    return min(shared.timer, unshared.timer, nextCheck, serving)
+  }
 
   private func connections(_ transfer: CurlTransfer) -> CurlConnections {
     transfer.sharesConnection ? shared : unshared
@@ -78,11 +85,16 @@ final class CurlMulti {
   }
 
   /// Continues a transfer that waited for the app.
+  ///
+  /// libcurl first delivers the content that it kept. If that fails, libcurl 7.88 reports it only
+  /// here, and does nothing more for the transfer.
   func resume(_ transfer: CurlTransfer) {
     guard case .running = transfer.phase else { return }
     transfer.clock.resume()
     nextCheck = min(nextCheck, transfer.clock.deadline)
-    curl_easy_pause(transfer.handle.easy, sq_continue)
+    let code = curl_easy_pause(transfer.handle.easy, sq_continue)
+    // A transfer without a connection, because it waits for one or is complete, cannot be paused.
+    if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT { finish(transfer, code) }
   }
 
   // MARK: What time and the network bring
@@ -101,6 +113,7 @@ final class CurlMulti {
   /// Does the work that is due now, and collects the transfers that have ended.
   func advance() {
     if !unread.isEmpty { readOn() }
+    for socket in sockets.unwatched { handle(socket, [.readable, .writable]) }
     let now = TransferClock.now()
     let hasMore = shared.advance(now)
     if unshared.advance(now) || hasMore { unread = sockets.awaited }
@@ -157,16 +170,18 @@ final class CurlMulti {
     // After a complete response, it does not matter that the rest of the request was not sent.
     // libcurl may report an error for a connection that was handed over.
     let isComplete = transfer.isAnswered || transfer.opening?.connection != nil
-    let code = isComplete ? CURLE_OK : code
+    let opening = transfer.opening?.failure
+    let code = isComplete ? CURLE_OK : opening?.code ?? code
     if transfer.failure == nil, code != CURLE_OK {
       let handle = transfer.handle
-      let errno = Int32(truncatingIfNeeded: sq_get_long(handle.easy, CURLINFO_OS_ERRNO))
+      let wasSent = transfer.attempts.withLock { $0 > 0 }
       let trace = SQOAuthError.ProxyTrace(handle)
       let setting = ProxySetting(handle.proxy, isSecure: transfer.target.isSecure)
       let authority = transfer.target.authority
       transfer.failure = SQOAuthError(
-        code, authority: authority, detail: handle.errorDetail, errno: errno, proxyTrace: trace,
-        proxySetting: setting
+        code, authority: authority, detail: opening == nil ? handle.errorDetail : "",
+        errno: opening?.errno ?? handle.systemError(after: code, wasSent: wasSent),
+        wasSent: wasSent, proxyTrace: trace, proxySetting: setting
       ).namingProxy(setting, trace, authority, after: code)
     }
     if code == CURLE_OK { transfer.progress?.finish() }

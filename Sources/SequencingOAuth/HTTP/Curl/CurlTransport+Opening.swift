@@ -25,11 +25,13 @@ extension CurlTransport {
     let opening = ConnectionOpening()
     let transfer = CurlTransfer(request, target, handle, opening: opening, lead: lead)
     try handle.prepare(transfer, configuration)
-    guard handle.setOpening() else {
+    guard ReadingTurn.usesOurOpenSSL, handle.setOpening() else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "this libcurl cannot open a connection for a protocol other than HTTP/1.1; install another "
-          + "libcurl")
+        "this libcurl cannot open a connection for a protocol other than HTTP/1.1: it has "
+          + "\(ReadingTurn.library), and this program has "
+          + "\(String(cString: OpenSSL_version(OPENSSL_VERSION))); install a libcurl with that "
+          + "OpenSSL")
     }
     await run(transfer, loop)
     if opening.isProxySecure {

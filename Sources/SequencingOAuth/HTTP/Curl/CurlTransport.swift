@@ -80,8 +80,10 @@ public final class CurlTransport: HTTPTransport, TimeLimitingTransport {
       request, target, handle, upload: upload,
       download: DownloadQueue.make(request.destination), lead: lead)
     // libcurl repeats at most five requests in the life of a handle. So a handle with a repeated
-    // request is not used again.
-    defer { if !transfer.wasRepeated { pool.give(handle) } }
+    // request is not used again. A later handle may be able to read the file of authorities.
+    defer {
+      if !transfer.wasRepeated, handle.unreadAuthorities == nil { pool.give(handle) }
+    }
     try handle.prepare(transfer, configuration)
     willStart(transfer, loop)
     if transfer.upload == nil, transfer.download == nil {

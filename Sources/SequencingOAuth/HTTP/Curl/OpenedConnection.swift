@@ -35,6 +35,8 @@ final class ConnectionOpening {
   /// The sockets that libcurl has used to try to reach the server or the proxy.
   private var attempts: [Attempt] = []
   private(set) var connection: OpenedConnection?
+  /// The reason why the connection could not be taken over: libcurl's code for it, and an `errno`.
+  private(set) var failure: (code: CURLcode, errno: Int32)?
   /// Whether the proxy itself requires TLS, so that the connection cannot be handed over.
   private(set) var isProxySecure = false
 
@@ -50,7 +52,10 @@ final class ConnectionOpening {
   /// Stores a copy of the socket, because libcurl closes the original afterwards.
   func take(_ socket: Int32, context: OpaquePointer? = nil) {
     let copy = fcntl(socket, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-    guard copy >= 0 else { return }
+    guard copy >= 0 else {
+      failure = (CURLE_COULDNT_CONNECT, errno)
+      return
+    }
     if let context { SSL_CTX_up_ref(context) }
     connection = OpenedConnection(socket: copy, context: context)
   }
@@ -71,7 +76,11 @@ final class ConnectionOpening {
     let connected = attempts.last {
       $0.isOpen && $0.port(peer: true) != nil && (port <= 0 || $0.port(peer: false) == port)
     }
-    guard let connected, handle.setAuthorities(of: context) else { return }
+    guard let connected else { return }
+    guard handle.setAuthorities(of: context) else {
+      failure = (CURLE_SSL_CACERT_BADFILE, 0)
+      return
+    }
     take(connected.socket, context: context)
   }
 }

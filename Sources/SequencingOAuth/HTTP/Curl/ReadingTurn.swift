@@ -21,9 +21,9 @@ enum ReadingTurn {
     return left <= 0
   }
 
-  /// Applies the limit to the connections of a handle, if this libcurl uses OpenSSL.
+  /// Applies the limit to the connections of a handle, if libcurl uses this program's OpenSSL.
   static func limit(_ handle: CurlHandle) {
-    guard usesOpenSSL else { return }
+    guard usesOurOpenSSL else { return }
     sq_set_context_callback(handle.easy, prepareContext)
   }
 
@@ -37,8 +37,21 @@ enum ReadingTurn {
     SSL_CTX_set_info_callback(context, watchHandshake)
   }
 
-  private static let usesOpenSSL =
-    sq_tls_library().map { String(cString: $0).contains("OpenSSL") } ?? false
+  /// libcurl's name and version of its TLS library, such as "OpenSSL/3.0.19".
+  static let library = sq_tls_library().map { String(cString: $0) } ?? "no TLS library"
+
+  /// Whether libcurl uses the OpenSSL that this program is linked to.
+  ///
+  /// A process can load two major versions of OpenSSL. The functions of one must not get the
+  /// objects of the other.
+  static let usesOurOpenSSL = isOpenSSL(library, major: OpenSSL_version_num() >> 28)
+
+  /// Returns whether libcurl's TLS library is an OpenSSL of a major version.
+  ///
+  /// A library in parentheses is not in use.
+  static func isOpenSSL(_ library: String, major: UInt) -> Bool {
+    library.split(separator: " ").contains { $0.hasPrefix("OpenSSL/\(major).") }
+  }
 
   fileprivate static func mayRead() -> Bool { left > 0 }
 

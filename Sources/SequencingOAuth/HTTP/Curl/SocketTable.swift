@@ -29,6 +29,8 @@ struct SocketTable {
   private var entries: [Entry] = []
   /// The sockets that libcurl has named since the last ``applyChanges(for:)``.
   private var named: [Int32] = []
+  /// The sockets that the system could not watch, for lack of memory or because of a limit.
+  private(set) var unwatched: [Int32] = []
 
   init(_ loop: EventLoop) {
     self.loop = loop
@@ -67,14 +69,22 @@ struct SocketTable {
   }
 
   /// Makes the event loop watch the sockets that libcurl has named and still wants.
+  ///
+  /// It tries again to watch those that the system could not watch.
   mutating func applyChanges(for handler: any EventHandler) {
+    named += unwatched
+    unwatched.removeAll(keepingCapacity: true)
     for socket in named {
       let index = Int(socket)
       entries[index].isNamed = false
       let entry = entries[index]
       if entry.wanted.isEmpty || entry.wanted == entry.watched { continue }
-      _ = loop.watch(socket, for: entry.wanted, by: handler)
-      entries[index].watched = entry.wanted
+      if loop.watch(socket, for: entry.wanted, by: handler) {
+        entries[index].watched = entry.wanted
+      } else {
+        entries[index].watched = []
+        unwatched.append(socket)
+      }
     }
     named.removeAll(keepingCapacity: true)
   }

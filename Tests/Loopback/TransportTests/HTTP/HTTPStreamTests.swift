@@ -127,7 +127,7 @@ import Testing
   }
 
   /// Returns what `ask` reads from the running transfer to a URL, or `nil` if no transfer runs.
-  private static func transfer<Answer: Sendable>(
+  static func transfer<Answer: Sendable>(
     to url: URL, _ ask: (CurlTransfer) -> Answer
   ) throws -> Answer? {
     try CurlEventLoop.shared.get().multi.withLock { multi in

@@ -171,9 +171,12 @@ import Testing
     request.idleTimeout = time
     request.limits.connection = time
     #expect(try await client.send(request).status == 204)
+    let own = NaiveTransport { try await $1.send($0) }
+    #expect(try await own.exchange(request).status == 204)
     request.timeout = .zero - time
     let late = request
     await failure(.requestTimedOut) { try await client.send(late) }
+    await failure(.requestTimedOut) { try await own.exchange(late) }
   }
 
   @Test(arguments: [.min, -2, -1] as [Int64])

@@ -41,20 +41,50 @@ import Testing
       let server = try Server.answering()
       // At its first timer, Dispatch opens files, and crashes if it cannot. It must open them now.
       try await Task.sleep(for: .nanoseconds(1))
-      var limit = rlimit()
-      try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
-      // A new descriptor has the lowest free number, so every lower one is in use.
-      let lowest = dup(STDERR_FILENO)
-      close(lowest)
-      var none = limit
-      none.rlim_cur = rlim_t(lowest)
-      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
-      let error = await failure(.connectionFailed) {
-        try await CurlTransport.shared.send(try server.request())
+      let error = try await Self.withoutDescriptors {
+        await failure(.connectionFailed) {
+          try await CurlTransport.shared.send(try server.request())
+        }
       }
-      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
       try #require(error?.message.contains("Too many open files") == true)
       try #require(try await CurlTransport.shared.send(try server.request()).text == "hello")
+    }
+  }
+
+  /// Runs a body while the process can open no file and no socket.
+  private static func withoutDescriptors<Value>(
+    _ body: () async throws -> Value
+  ) async throws -> Value {
+    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    var limit = rlimit()
+    try #require(getrlimit(kind, &limit) == 0)
+    // A new descriptor has the lowest free number, so every lower one is in use.
+    let lowest = dup(STDERR_FILENO)
+    close(lowest)
+    var none = limit
+    none.rlim_cur = rlim_t(lowest)
+    try #require(setrlimit(kind, &none) == 0)
+    defer { setrlimit(kind, &limit) }
+    return try await body()
+  }
+
+  /// To look up a name, libcurl needs descriptors and a thread.
+  @Test(.ownThreads, arguments: ["127.0.0.1", "no-such-host.invalid"])
+  func `without free file descriptors, the error blames neither the server nor its name`(
+    host: String
+  ) async {
+    await #expect(processExitsWith: .success) { [host] in
+      try await Task.sleep(for: .nanoseconds(1))
+      let client = CurlTransport(configuration: .direct)
+      // Starts the client's event loop.
+      let server = try Server.answering()
+      try #require(try await client.send(try server.request()).text == "hello")
+      let url = try #require(URL(string: "http://\(host):9/"))
+      let error = try await Self.withoutDescriptors {
+        await failure(.connectionFailed) { try await client.send(WebRequest(url: url)) }
+      }
+      let words = "the system gives this process no more descriptors, threads or memory: Too many"
+      try #require(error?.message.contains(words) == true, "\(error as Any)")
     }
   }
 

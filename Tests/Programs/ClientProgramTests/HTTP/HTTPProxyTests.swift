@@ -140,7 +140,28 @@ import Testing
     tried: String, authority: String, proxy: String?
   ) {
     let detail = "Failed to connect to \(tried) after 1 ms: Couldn't connect to server"
-    #expect(SQOAuthError.proxy(in: detail, besides: authority) == proxy)
+    let none = ProxySetting(.none, isSecure: true)
+    #expect(SQOAuthError.proxy(in: detail, besides: authority, .init(), none) == proxy)
+  }
+
+  /// The texts of libcurl 8.7, 8.16 and later about a proxy that is out of reach.
+  @Test(arguments: [
+    ("proxy.example port 3128 after 1 ms: Could not connect to server", true),
+    ("a.example port 443 via proxy.example after 1 ms: Could not connect to server", true),
+    ("a.example port 443 via proxy.example after 1 ms: Could not connect to server", false),
+    ("a.example:443 over proxy proxy.example after 1 ms: Could not connect to server", false),
+  ])
+  func `an unreachable proxy is recognized in the texts of newer versions of libcurl`(
+    tried: String, isUsed: Bool
+  ) {
+    let setting = ProxySetting(
+      .environment, isSecure: true,
+      environment: ["https_proxy": "http://user:canary@proxy.example:3128"])
+    var trace = SQOAuthError.ProxyTrace()
+    trace.isUsed = isUsed
+    let detail = "Failed to connect to \(tried)"
+    let proxy = SQOAuthError.proxy(in: detail, besides: "a.example:443", trace, setting)
+    #expect(proxy == "proxy.example:3128")
   }
 
   static let faulty = [

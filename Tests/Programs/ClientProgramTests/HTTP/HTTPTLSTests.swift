@@ -83,6 +83,28 @@ struct HTTPTLSTests {
     }
   }
 
+  @Test(.ownThreads)
+  func `besides additional authorities, SSL_CERT_FILE is read again after it could not be read`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let tests = try await HTTPTLSTests()
+      try await tests.withServer { url in
+        let file = tests.certificates.folder.appending(path: "later.pem")
+        setenv("SSL_CERT_FILE", file.path, 1)
+        let client = CurlTransport(configuration: try tests.configuration())
+        let error = await failure(.tlsFailed) { try await client.send(WebRequest(url: url)) }
+        try #require(error?.message.contains("cannot be read") == true, "\(error as Any)")
+        try #require(error?.message.contains("No such file") == true, "\(error as Any)")
+        // A request without TLS needs no authorities.
+        let plain = try Server.answering()
+        try #require(try await client.send(try plain.request()).text == "hello")
+        try tests.certificates.data("other.pem").write(to: file)
+        try #require(try await client.send(WebRequest(url: url)).status == 200)
+      }
+    }
+  }
+
   @Test(
     .ownThreads, .requires(ProgramRequirement(programs: ["python3"])), arguments: [false, true])
   func `with SSLKEYLOGFILE set, no secret of a request's connections is written to the file`(

@@ -96,6 +96,19 @@ struct TLSTests {
     }
   }
 
+  @Test(.ownThreads) func `the error of a call says that the authorities cannot be read`() async {
+    await #expect(processExitsWith: .success) {
+      setenv("SSL_CERT_FILE", "/missing.pem", 1)
+      try await HostileServer.running({ _ in [] }) { server in
+        let channel = try server.channel(scheme: "https")
+        let error = await rpcFailure(.unavailable) { try await channel.test("X").response() }
+        try #require(error?.oauthError?.code == .tlsFailed, "\(error as Any)")
+        let words = "the authorities that the client trusts cannot be read"
+        try #require(error?.message.contains(words) == true, "\(error as Any)")
+      }
+    }
+  }
+
   @Test(arguments: ["1.2", "1.3"])
   func `a call to a server that demands a client certificate fails without one`(version: String)
     async throws

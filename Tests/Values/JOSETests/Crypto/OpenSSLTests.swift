@@ -1,3 +1,4 @@
+import CSQCrypto
 import Foundation
 import Testing
 
@@ -27,5 +28,33 @@ import Testing
   ) {
     #expect(function.ownImplementation != nil)
     #expect(function.ownImplementation != function.implementation)
+  }
+
+  /// The vector of RFC 5869, appendix A.3; an empty buffer of Swift may have no address.
+  @Test func `HKDF takes an empty salt and empty information that have no address`() {
+    let key = [UInt8](repeating: 0x0B, count: 22)
+    var output = [UInt8](repeating: 0, count: 42)
+    #expect(sq_hkdf_sha256(key, key.count, nil, 0, nil, 0, &output, output.count) == 1)
+    #expect(
+      Hexadecimal.encode(output)
+        == "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8")
+  }
+
+  @Test func `failed calls of a cipher or a derivation leave no error in OpenSSL's queue`() throws {
+    ERR_clear_error()
+    #expect(throws: CryptoFailure.self) {
+      // It would need 16 GiB.
+      try KeyDerivation.scrypt(
+        "passphrase", salt: Data(count: 16), cost: 1 << 24, blockSize: 8, parallelism: 1, count: 32)
+    }
+    #expect(throws: CryptoFailure.self) {
+      try KeyDerivation.hkdf(Data(count: 32), salt: Data(), info: Data(), count: 255 * 32 + 1)
+    }
+    let cipher = try CipherContext(
+      key: Data(count: 32), nonce: Data(count: 12), isEncrypting: false)
+    #expect(throws: CryptoFailure.self) { try cipher.expect(tag: Data(count: 17)) }
+    #expect(throws: CryptoFailure.self) { _ = try cipher.tag() }
+    #expect(!cipher.finish())
+    #expect(ERR_peek_error() == 0)
   }
 }

@@ -124,6 +124,16 @@ import Testing
     #expect(challenge.acrValues == ["platinum", "gold"] && challenge.maxAge == .seconds(60))
   }
 
+  @Test(arguments: [.seconds(Int64.max) * 18, .seconds(Int64.max)] as [Duration])
+  func `the challenge for an extreme max_age names a hundred years`(maxAge: Duration) throws {
+    let claims = try claims(["auth_time": 1_799_999_990])
+    try claims.requireLogin(maxAge: maxAge, at: Self.now)
+    let error = failure(.insufficientUserAuthentication) {
+      try claims.requireLogin(acrValues: ["gold"], maxAge: maxAge, at: Self.now)
+    }
+    #expect(try read(AccessRefusal(error)).maxAge == .seconds(100 * 365 * 86_400))
+  }
+
   @Test func `quotes and line breaks in a value add no parameter to the challenge`() throws {
     let challenge = try read(
       AccessRefusal(resourceMetadata: "https://a/\"\\\r\nx: y, Basic realm=\"", scopes: ["a\"b"]))

@@ -87,6 +87,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("OpenSSL/3.0.19", true), ("(GnuTLS/3.8.5) OpenSSL/3.2.1", true), ("OpenSSL/3.0.8+quic", true),
+    ("OpenSSL/4.0.1", false), ("OpenSSL/30.1", false), ("OpenSSL/1.1.1w", false),
+    ("GnuTLS/3.8.5 (OpenSSL/3.2.1)", false), ("LibreSSL/3.9.2", false), ("BoringSSL", false),
+    ("", false),
+  ])
+  func `libcurl's TLS objects are used only if it has an OpenSSL of the program's major version`(
+    library: String, isOurs: Bool
+  ) {
+    #expect(ReadingTurn.isOpenSSL(library, major: 3) == isOurs)
+    #expect(ReadingTurn.usesOurOpenSSL)
+  }
+
   @Test func `the secrets of a connection are not logged to a file`() throws {
     let loop = try CurlEventLoop.shared.get()
     try loop.multi.withLock { _ throws in

@@ -11,6 +11,14 @@ import Testing
     #expect(before <= now && now <= Date())
   }
 
+  @Test(arguments: [Duration.seconds(Int64.max) * 18, .seconds(Int64.max)])
+  func `a wait of any duration can be cancelled`(duration: Duration) async {
+    let wait = Task { try await clock.sleep(for: duration) }
+    await Task.yield()
+    wait.cancel()
+    await #expect(throws: CancellationError.self) { try await wait.value }
+  }
+
   @Test func `showsSystemTime is false by default for a custom clock`() {
     struct FixedClock: WallClock {
       let now = Date.distantPast

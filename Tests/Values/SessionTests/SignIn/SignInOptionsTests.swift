@@ -72,6 +72,19 @@ import Testing
     #expect(question.expected.maximumAge == 300)
   }
 
+  @Test(
+    arguments: [
+      (.seconds(Int64.max) * 18, "3153600000"), (.seconds(Int64.max), "3153600000"),
+      (.seconds(Int64.min) * 18, "0"),
+    ] as [(Duration, String)])
+  func `the largest max_age is a hundred years, and the smallest is zero`(
+    maxAge: Duration, text: String
+  ) throws {
+    var options = SignInOptions()
+    options.maxAge = maxAge
+    #expect(names(try question(options)) == ["max_age": text])
+  }
+
   @Test func `an option replaces the client's parameter`() throws {
     var options = SignInOptions()
     options.prompt = [.selectAccount]
