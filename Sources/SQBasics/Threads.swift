@@ -9,24 +9,29 @@ package enum Threads {
 
   /// Starts a detached thread; returns `false` if the system cannot create one.
   package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    guard let thread = make(body) else { return false }
+    pthread_detach(thread)
+    return true
+  }
+
+  /// Returns whether the system can create a thread now, by creating one and waiting for its end.
+  package static func canStart() -> Bool {
+    guard let thread = make({}) else { return false }
+    return pthread_join(thread, nil) == 0
+  }
+
+  private static func make(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
     let pointer = Unmanaged.passRetained(Work(body)).toOpaque()
     #if canImport(Darwin)
       var created: pthread_t?
-      let code = pthread_create(&created, nil, { @Sendable in Threads.run($0) }, pointer)
     #else
       var created = pthread_t()
-      let code = pthread_create(&created, nil, { @Sendable in Threads.run($0) }, pointer)
     #endif
-    guard code == 0 else {
+    guard pthread_create(&created, nil, { @Sendable in Threads.run($0) }, pointer) == 0 else {
       Unmanaged<Work>.fromOpaque(pointer).release()
-      return false
+      return nil
     }
-    #if canImport(Darwin)
-      if let created { pthread_detach(created) }
-    #else
-      pthread_detach(created)
-    #endif
-    return true
+    return created
   }
 
   private static func run(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

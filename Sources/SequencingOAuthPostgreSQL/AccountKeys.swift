@@ -7,6 +7,11 @@ import SequencingOAuth
 /// Each key has a number in the database, and each record contains the number of its key. The key
 /// with the highest number encrypts new records.
 final class AccountKeys: Sendable {
+  /// A key's number and header.
+  ///
+  /// The number alone names no key: after a database was restored or created again, another key may
+  /// get a number that this process knows.
+  typealias Name = (number: Int64, header: Data)
   /// An opened key, with its number.
   typealias Opened = (number: Int64, sealer: RecordSealer)
 
@@ -28,13 +33,19 @@ final class AccountKeys: Sendable {
 
   /// Returns the newest key that this process has opened.
   func newest() throws(SQOAuthError) -> Opened {
-    guard let newest = state.withLock({ $0.sealers.max { $0.key < $1.key } }) else {
+    guard let newest = newest(before: .max) else {
       throw SQOAuthError(.storeFailed, "the token database: its key is not known yet; try again")
     }
-    return (newest.key, newest.value)
+    return newest
   }
 
-  /// Returns the key that has the given number; `nil` if this process has not opened it yet.
+  /// Returns the newest opened key with a number below `number`; `nil` if there is none.
+  func newest(before number: Int64) -> Opened? {
+    state.withLock { $0.sealers.filter { $0.key < number }.max { $0.key < $1.key } }
+      .map { ($0.key, $0.value) }
+  }
+
+  /// Returns the key that this process last opened under a number; `nil` if there is none.
   func sealer(_ number: Int64) -> RecordSealer? { state.withLock { $0.sealers[number] } }
 
   /// Adds a key that may open records.
@@ -44,6 +55,11 @@ final class AccountKeys: Sendable {
 
   func note(_ number: Int64, _ sealer: RecordSealer) {
     state.withLock { $0.sealers[number] = sealer }
+  }
+
+  /// Forgets the keys with later numbers: the database no longer has them.
+  func forget(after newest: Int64) {
+    state.withLock { $0.sealers = $0.sealers.filter { $0.key <= newest } }
   }
 
   /// Opens a record key by its header in the database.
@@ -121,7 +137,7 @@ final class AccountKeys: Sendable {
 
   private func header(
     _ connection: Connection, until deadline: ContinuousClock.Instant
-  ) throws(SQOAuthError) -> (number: Int64, header: Data)? {
+  ) throws(SQOAuthError) -> Name? {
     do throws(PostgreSQLError) {
       let row = try connection.run(statements.header, [], until: deadline).first
       guard let row, let number = row.integer(0), let header = row.bytes(1) else { return nil }

@@ -7,8 +7,9 @@ struct AccountQueueStatements: Sendable {
   let resume: SQLStatement
   let giveBack: SQLStatement
 
-  init(schema: String, newestKey: String) {
+  init(schema: String, keys: KeyStatements) {
     let (accounts, pauses) = ("\(schema).accounts", "\(schema).pauses")
+    let isNewest = keys.isNewest("$3", "$7")
     let now = "pg_catalog.clock_timestamp()"
     // Comparisons with this time can use an index. A time that changes during a statement would be
     // compared with every row of the index.
@@ -53,7 +54,7 @@ struct AccountQueueStatements: Sendable {
               AND a.due <= \(after("$2", start)) + interval '2 s' AND \(isMarked("a.due"))
             LIMIT $1::bigint
             FOR UPDATE SKIP LOCKED) c
-          WHERE $3::integer = \(newestKey) AND pg_catalog.cardinality($5::bigint[]) > 0
+          WHERE \(isNewest) AND pg_catalog.cardinality($5::bigint[]) > 0
           LIMIT $1::bigint),
         chosen AS MATERIALIZED (
           SELECT c.id, o.server, o.failures IS NOT NULL AS paused
@@ -63,9 +64,9 @@ struct AccountQueueStatements: Sendable {
             SELECT a.id FROM \(accounts) a
             WHERE a.server = o.server AND a.due <= \(start)
             ORDER BY a.due
-            LIMIT CASE WHEN o.failures IS NULL THEN ($1::bigint + 1) / 2 ELSE 1 END
+            LIMIT CASE WHEN o.failures IS NULL THEN $1::bigint / 2 + $1::bigint % 2 ELSE 1 END
             FOR UPDATE SKIP LOCKED) c
-          WHERE $3::integer = \(newestKey) AND (o.until IS NULL OR o.until <= \(now))
+          WHERE \(isNewest) AND (o.until IS NULL OR o.until <= \(now))
             AND NOT EXISTS (SELECT FROM lost)
           LIMIT $1::bigint),
         asked AS (
@@ -90,7 +91,7 @@ struct AccountQueueStatements: Sendable {
         WITH \(open)
         SELECT pg_catalog.date_part('epoch', pg_catalog.min(GREATEST(o.until,
           (SELECT a.due FROM \(accounts) a WHERE a.server = o.server AND a.due IS NOT NULL
-            ORDER BY a.due LIMIT 1)) - \(now))), \(newestKey)
+            ORDER BY a.due LIMIT 1)) - \(now))), \(keys.newest)
         FROM open o
         """)
     postpone = SQLStatement(

@@ -56,8 +56,8 @@ struct AccountStatements: Sendable {
     let keyStatements = KeyStatements(schema: schema)
     self.keys = keyStatements
     let newestKey = keyStatements.newest
-    queue = AccountQueueStatements(schema: schema, newestKey: newestKey)
-    registrations = RegistrationStatements(schema: schema, newestKey: newestKey)
+    queue = AccountQueueStatements(schema: schema, keys: keyStatements)
+    registrations = RegistrationStatements(schema: schema, keys: keyStatements)
     sessions = SessionStatements(schema: schema)
     channel = Notice.channel(schema: schema)
     listen = """
@@ -113,7 +113,7 @@ struct AccountStatements: Sendable {
             server = $5::bytea, due = \(after("$6")), key_number = $7::integer,
             user_digest = $9::bytea, session_digest = $10::bytea, digests_of = $2::bigint + 1
           WHERE id = $1::bytea
-            AND (version = $2::bigint AND ($8::boolean OR $7::integer = \(newestKey))
+            AND (version = $2::bigint AND \(keyStatements.isNewest("$7", "$11", orOld: "$8"))
               OR version = $2::bigint + 1 AND value = $3::bytea)
           RETURNING version),
         eased AS (
@@ -126,7 +126,7 @@ struct AccountStatements: Sendable {
     let firstVersion =
       "(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp()) * 1000000)::bigint"
     let once = Self.once(
-      "$9", schema: schema, if: "$6::boolean OR $5::integer = \(newestKey)")
+      "$9", schema: schema, if: keyStatements.isNewest("$5", "$10", orOld: "$6"))
     put = SQLStatement(
       name: "put",
       text: """
@@ -208,7 +208,7 @@ struct AccountStatements: Sendable {
       text: """
         WITH marked AS (
           UPDATE \(leases) SET sent = true, until = \(sent), timeline = \(timeline)
-          WHERE id = $1::bytea AND ticket = $2::bytea AND $4::integer = \(newestKey)
+          WHERE id = $1::bytea AND ticket = $2::bytea AND \(keyStatements.isNewest("$4", "$5"))
             AND EXISTS (SELECT FROM \(accounts) WHERE id = $1::bytea AND version = $3::bigint)
           RETURNING true)
         SELECT EXISTS (SELECT FROM marked), \(newestKey)

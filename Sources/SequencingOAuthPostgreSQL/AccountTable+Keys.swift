@@ -6,54 +6,97 @@ import SequencingOAuth
 extension AccountTable {
   /// Returns the object that encrypts and decrypts records with a key.
   ///
-  /// - Throws: `wrongPassphrase` if this process does not have the key.
-  func sealer(_ number: Int64) async throws(SQOAuthError) -> RecordSealer {
-    if let sealer = keys.sealer(number) { return sealer }
-    guard
-      let header = try await run(statements.keys.header, .integer(number)).first?.bytes(0)
-    else {
+  /// - Throws: `wrongPassphrase` or `storeTooNew` if this process cannot use the key.
+  func sealer(_ key: AccountKeys.Name) async throws(SQOAuthError) -> RecordSealer {
+    if let sealer = keys.sealer(key.number), sealer.header == key.header { return sealer }
+    let keys = keys
+    return try await AccountDatabase.onThread { () throws(SQOAuthError) in
+      try keys.open(key.number, key.header)
+    }
+  }
+
+  /// Decrypts a value of the database with a closure that gets the key with the given number.
+  ///
+  /// If the key that this process knows does not fit, another key may have the number now, because
+  /// the database was restored or created again. Then the closure runs again with that key.
+  func opening<Value>(
+    _ number: Int64, _ open: (RecordSealer) throws(SQOAuthError) -> Value
+  ) async throws(SQOAuthError) -> Value {
+    guard let known = keys.sealer(number) else { return try open(try await sealer(key(number))) }
+    do throws(SQOAuthError) {
+      return try open(known)
+    } catch {
+      guard error.code == .storeDamaged else { throw error }
+      let present = try await key(number)
+      guard present.header != known.header else { throw error }
+      return try open(try await sealer(present))
+    }
+  }
+
+  /// Reads the key that has a number now.
+  func key(_ number: Int64) async throws(SQOAuthError) -> AccountKeys.Name {
+    guard let header = try await header(number) else {
       throw SQOAuthError(
         .storeDamaged,
         "the token database: a record was encrypted with key \(number), and the table of keys has no "
           + "such row; restore this row from a backup")
     }
-    let keys = keys
-    return try await AccountDatabase.onThread { () throws(SQOAuthError) in
-      try keys.open(number, header)
-    }
+    return (number, header)
+  }
+
+  private func header(_ number: Int64) async throws(SQOAuthError) -> Data? {
+    try await run(statements.keys.header, .integer(number)).first?.bytes(0)
+  }
+
+  /// Reads a key from two columns of a row, the number and then the header.
+  static func key(_ row: SQLRow?, _ column: Int) -> AccountKeys.Name? {
+    guard let number = row?.integer(column), let header = row?.bytes(column + 1) else { return nil }
+    return (number, header)
+  }
+
+  /// Opens the newest key of the database.
+  ///
+  /// - Throws: `wrongPassphrase` or `storeTooNew` if this process cannot use the key.
+  func openNewest(_ newest: AccountKeys.Name) async throws(SQOAuthError) -> AccountKeys.Opened {
+    let sealer = try await sealer(newest)
+    keys.forget(after: newest.number)
+    return (newest.number, sealer)
   }
 
   /// Returns the key for the next attempt to save, after an attempt with a key that was too old.
   ///
   /// A process without the newest key continues with its own key, because its token would otherwise
-  /// be lost. The other hosts can still read records of the older key.
+  /// be lost. The other hosts can still read records of the older key, if the database has it.
   func nextKey(
-    _ newest: Int64
+    _ newest: AccountKeys.Name
   ) async throws(SQOAuthError) -> (key: AccountKeys.Opened, isOld: Bool) {
     do throws(SQOAuthError) {
-      return ((newest, try await sealer(newest)), false)
+      return (try await openNewest(newest), false)
     } catch {
-      guard error.code == .wrongPassphrase else { throw error }
-      return (try keys.newest(), true)
+      guard error.isOfAnothersKey, let own = keys.newest(before: newest.number),
+        try await header(own.number) == own.sealer.header
+      else { throw error }
+      return (own, true)
     }
   }
 
   /// Saves with this process's newest key, and tries again if the database has a newer key.
   ///
   /// The closure gets the key, and whether it may save although the key is old. It returns the
-  /// saved value (`nil` if it saved nothing) and the number of the database's newest key.
+  /// saved value (`nil` if it saved nothing) and the database's newest key.
   ///
   /// - Returns: The saved value; `nil` if nothing was saved although the key was not too old.
   @discardableResult
   func savingByNewestKey<Saved>(
     _ attempt: (AccountKeys.Opened, _ isOld: Bool) async throws(SQOAuthError)
-      -> (saved: Saved?, newest: Int64?)
+      -> (saved: Saved?, newest: AccountKeys.Name?)
   ) async throws(SQOAuthError) -> Saved? {
     var (key, isOld) = (try keys.newest(), false)
     while true {
       let (saved, newest) = try await attempt(key, isOld)
-      if saved != nil || isOld || newest == key.number { return saved }
+      if saved != nil || isOld { return saved }
       guard let newest else { throw Self.lacksKey }
+      if newest == (key.number, key.sealer.header) { return nil }
       (key, isOld) = try await nextKey(newest)
     }
   }
@@ -80,28 +123,27 @@ extension AccountTable {
     return after.number
   }
 
-  private func newestHeader() async throws(SQOAuthError) -> (number: Int64, header: Data) {
-    guard let row = try await run(statements.header).first, let number = row.integer(0),
-      let header = row.bytes(1)
-    else { throw Self.lacksKey }
-    return (number, header)
+  private func newestHeader() async throws(SQOAuthError) -> AccountKeys.Name {
+    guard let key = Self.key(try await run(statements.header).first, 0) else { throw Self.lacksKey }
+    return key
   }
 
   static let lacksKey = SQOAuthError(
     .storeDamaged,
     "the token database has no row for its encryption key; restore the database from a backup")
 
-  /// Returns whether a key matches a header; if so, adds the key to ``keys``.
+  /// Returns whether a key matches the newest header; if so, adds the key to ``keys``.
   private func opens(
-    _ key: StoreKey, _ header: (number: Int64, header: Data)
+    _ key: StoreKey, _ newest: AccountKeys.Name
   ) async throws(SQOAuthError) -> Bool {
     // If the key itself cannot be read, `RecordSealer.make` fails too and throws the reason.
     guard
       let sealer = try? await AccountDatabase.onThread({ () throws(SQOAuthError) in
-        try RecordSealer(key, header: header.header)
+        try RecordSealer(key, header: newest.header)
       })
     else { return false }
-    keys.note(header.number, sealer)
+    keys.note(newest.number, sealer)
+    keys.forget(after: newest.number)
     return true
   }
 
@@ -119,7 +161,7 @@ extension AccountTable {
   func reseal(
     from start: Data, to key: Int64, atMost count: Int
   ) async throws(SQOAuthError) -> Resealed {
-    let sealer = try await sealer(key)
+    let sealer = try await sealer(self.key(key))
     let rows = try await run(
       statements.keys.old, .integer(key), .bytes(start), .integer(Int64(count)))
     var resealed = Resealed()
@@ -145,9 +187,15 @@ extension AccountTable {
     if !ids.isEmpty {
       try await run(
         statements.keys.reseal, .array(ids), .array(versions), .array(values), .integer(key),
-        .array(users), .array(sessions))
+        .array(users), .array(sessions), .bytes(sealer.header))
     }
     if rows.count < count { resealed.next = nil }
     return resealed
   }
+}
+
+extension SQOAuthError {
+  /// Whether only other hosts can use a key: this process does not have it, or a later version of
+  /// the SDK wrote its header.
+  var isOfAnothersKey: Bool { code == .wrongPassphrase || code == .storeTooNew }
 }

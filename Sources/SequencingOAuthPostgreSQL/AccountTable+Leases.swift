@@ -42,17 +42,16 @@ extension AccountTable {
   /// - Throws: `wrongPassphrase` if this process does not have the newest key: it could not save
   ///   the answer with that key.
   func markSent(_ id: String, ticket: Data, version: Int64) async throws(SQOAuthError) -> Bool {
-    var key = try keys.newest().number
+    var key = try keys.newest()
     while true {
       let row = try await run(
         statements.markSent, .bytes(Data(id.utf8)), .bytes(ticket), .integer(version),
-        .integer(key)
+        .integer(key.number), .bytes(key.sealer.header)
       ).first
-      guard let row, !row.boolean(0), let newest = row.integer(1), newest != key else {
-        return row?.boolean(0) ?? false
-      }
-      _ = try await sealer(newest)
-      key = newest
+      guard let row, !row.boolean(0), let newest = Self.key(row, 1),
+        newest != (key.number, key.sealer.header)
+      else { return row?.boolean(0) ?? false }
+      key = try await openNewest(newest)
     }
   }
 

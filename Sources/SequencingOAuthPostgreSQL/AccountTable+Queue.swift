@@ -14,18 +14,18 @@ extension AccountTable {
   func takeDue(
     atMost count: Int, for time: Duration, busy: [ServerName], by marks: ClaimMarks
   ) async throws(SQOAuthError) -> DueAccounts {
-    var key = try keys.newest().number
+    var key = try keys.newest()
     while true {
       let rows = try await run(
-        statements.queue.take, .integer(Int64(count)), .seconds(time / .seconds(1)), .integer(key),
-        .integer(marks.own), .array(marks.lost), .array(busy.map(\.bytes)))
+        statements.queue.take, .integer(Int64(count)), .seconds(time / .seconds(1)),
+        .integer(key.number), .integer(marks.own), .array(marks.lost), .array(busy.map(\.bytes)),
+        .bytes(key.sealer.header))
       guard rows.isEmpty else { return DueAccounts(try await accounts(rows)) }
       let row = try await run(statements.queue.next).first
-      guard let newest = row?.integer(1), newest != key else {
+      guard let newest = Self.key(row, 1), newest != (key.number, key.sealer.header) else {
         return DueAccounts([], next: row?.number(0).map { .bounded(seconds: $0) })
       }
-      _ = try await sealer(newest)
-      key = newest
+      key = try await openNewest(newest)
     }
   }
 

@@ -36,9 +36,9 @@ extension AccountTable {
       let box = try key.sealer.seal(content, as: Self.purpose, with: server)
       let row = try await run(
         statements.registrations.put, .bytes(server), .bytes(box), .integer(key.number),
-        .boolean(isOld), .bytes(ticket)
+        .boolean(isOld), .bytes(ticket), .bytes(key.sealer.header)
       ).first
-      return (row?.boolean(0) == true ? () : nil, row?.integer(1))
+      return (row?.boolean(0) == true ? () : nil, Self.key(row, 1))
     }
   }
 
@@ -69,9 +69,9 @@ extension AccountTable {
       let box = try key.sealer.seal(content, as: Self.purpose, with: server)
       let row = try await run(
         statements.registrations.replace, .bytes(server), .bytes(box), .integer(key.number),
-        .boolean(isOld), old.map { .bytes($0) } ?? .null
+        .boolean(isOld), old.map { .bytes($0) } ?? .null, .bytes(key.sealer.header)
       ).first
-      return (row?.boolean(0) == true ? () : nil, row?.integer(1))
+      return (row?.boolean(0) == true ? () : nil, Self.key(row, 1))
     }
     return saved != nil
   }
@@ -95,7 +95,7 @@ extension AccountTable {
   ///
   /// A registration stays unchanged if another host saves it in the meantime.
   func resealRegistrations(to key: Int64) async throws(SQOAuthError) -> Int {
-    let sealer = try await sealer(key)
+    let sealer = try await sealer(self.key(key))
     var damaged = 0
     for row in try await run(statements.registrations.old, .integer(key)) {
       guard let old = row.bytes(0), let server = row.bytes(2) else {
@@ -105,7 +105,8 @@ extension AccountTable {
         let content = try await content(of: row, server)
         let box = try sealer.seal(content, as: Self.purpose, with: server)
         try await run(
-          statements.registrations.reseal, .bytes(server), .bytes(old), .bytes(box), .integer(key))
+          statements.registrations.reseal, .bytes(server), .bytes(old), .bytes(box), .integer(key),
+          .bytes(sealer.header))
       } catch {
         guard error.code == .storeDamaged else { throw error }
         damaged += 1
@@ -116,11 +117,12 @@ extension AccountTable {
 
   private func content(of row: SQLRow, _ server: Data) async throws(SQOAuthError) -> Data {
     guard let box = row.bytes(0), let key = row.integer(1) else { throw Self.damagedRegistration }
-    let sealer = try await sealer(key)
-    do throws(SQOAuthError) {
-      return try sealer.open(box, as: Self.purpose, with: server)
-    } catch {
-      throw error.code == .storeDamaged ? Self.damagedRegistration : error
+    return try await opening(key) { sealer throws(SQOAuthError) in
+      do throws(SQOAuthError) {
+        return try sealer.open(box, as: Self.purpose, with: server)
+      } catch {
+        throw error.code == .storeDamaged ? Self.damagedRegistration : error
+      }
     }
   }
 

@@ -12,12 +12,12 @@ extension AccountTable {
     try await noteDigests()
     var (digests, others): ([Data], [Int64]) = ([], [])
     for row in try await run(statements.sessions.keys) {
-      guard let number = row.integer(0) else { throw Self.damaged }
+      guard let key = Self.key(row, 0) else { throw Self.damaged }
       do throws(SQOAuthError) {
-        digests.append(try await sealer(number).digest(of: name))
+        digests.append(try await sealer(key).digest(of: name))
       } catch {
-        guard error.code == .wrongPassphrase else { throw error }
-        others.append(number)
+        guard error.isOfAnothersKey else { throw error }
+        others.append(key.number)
       }
     }
     let search =
@@ -49,7 +49,10 @@ extension AccountTable {
         last = id
         switch try await result(row) {
         case .success(let record):
-          noted.add(id, version, key, try await sealer(key).digests(of: record))
+          let digests = try await opening(key) { sealer throws(SQOAuthError) in
+            try sealer.digests(of: record)
+          }
+          noted.add(id, version, key, digests)
         // A damaged record gets empty digests, because no host can read it. A record with another
         // host's key is left to that host.
         case .failure(let error):

@@ -28,10 +28,11 @@ struct AccountTable {
       let sealed = try SealedRecord(record, by: key, isRenewed: false)
       let row = try await run(
         statements.put, .bytes(Data(sealed.id.utf8)), .bytes(sealed.box), .bytes(sealed.server),
-        .seconds(sealed.due), .integer(sealed.key), .boolean(isOld), .bytes(sealed.digests.user),
-        .bytes(sealed.digests.session), .bytes(ticket)
+        .seconds(sealed.due), .integer(sealed.key.number), .boolean(isOld),
+        .bytes(sealed.digests.user), .bytes(sealed.digests.session), .bytes(ticket),
+        .bytes(sealed.key.header)
       ).first
-      return (row?.integer(0), row?.integer(1))
+      return (row?.integer(0), Self.key(row, 1))
     }
     if let version { return version }
     return try await self.version(of: record)
@@ -57,11 +58,12 @@ struct AccountTable {
       sealed = next
       let row = try await run(
         statements.replace, .bytes(Data(next.id.utf8)), .integer(version), .bytes(next.box),
-        .bytes(ticket), .bytes(next.server), .seconds(next.due), .integer(next.key),
-        .boolean(isOld), .bytes(next.digests.user), .bytes(next.digests.session)
+        .bytes(ticket), .bytes(next.server), .seconds(next.due), .integer(next.key.number),
+        .boolean(isOld), .bytes(next.digests.user), .bytes(next.digests.session),
+        .bytes(next.key.header)
       ).first
       if row?.integer(0) != nil { return true }
-      let newest = row?.integer(1)
+      let newest = Self.key(row, 1)
       guard let newest, newest != next.key, !isOld else {
         // An earlier attempt may have saved the record, and a key change may have encrypted it
         // again since then.
@@ -95,7 +97,7 @@ struct AccountTable {
       return row.version
     } catch {
       // Another process saved a record that this one cannot open.
-      guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
+      guard error.concernsOneRecord else { throw error }
       return nil
     }
   }
@@ -227,16 +229,16 @@ struct AccountTable {
     _ value: Data?, key: Int64?, id: String
   ) async throws(SQOAuthError) -> AccountRecord {
     guard let value, let key else { throw Self.damaged }
-    let sealer = try await sealer(key)
-    let record: AccountRecord
-    do throws(SQOAuthError) {
-      record = try sealer.open(value, id: id)
-    } catch {
-      // Any other error may mean that this process can read no records at all.
-      throw error.code == .storeDamaged ? Self.damaged : error
+    return try await opening(key) { sealer throws(SQOAuthError) in
+      do throws(SQOAuthError) {
+        let record = try sealer.open(value, id: id)
+        guard record.id == id else { throw Self.damaged }
+        return record
+      } catch {
+        // Any other error may mean that this process can read no records at all.
+        throw error.code == .storeDamaged ? Self.damaged : error
+      }
     }
-    guard record.id == id else { throw Self.damaged }
-    return record
   }
 
   static let damaged = SQOAuthError(

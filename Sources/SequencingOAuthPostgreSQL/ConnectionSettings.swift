@@ -218,6 +218,7 @@ struct ConnectionSettings: Redacted {
   /// The system's file of trusted authorities, which libpq 15 does not find by itself.
   private static let systemBundle: String? = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
   ].first { access($0, R_OK) == 0 }
 }

@@ -7,14 +7,17 @@ struct KeyStatements: Sendable {
   let header: SQLStatement
   let old: SQLStatement
   let reseal: SQLStatement
-  /// An expression for the number of the newest key, for use in other statements.
+  /// Expressions for the number and the header of the newest key, for the results of other
+  /// statements.
   let newest: String
+  private let newestNumber: String
   private let table: String
 
   init(schema: String) {
     let accounts = "\(schema).accounts"
     table = "\(schema).keys"
-    newest = "(SELECT pg_catalog.max(number) FROM \(table))"
+    newestNumber = "(SELECT pg_catalog.max(number) FROM \(table))"
+    newest = "\(newestNumber), (SELECT header FROM \(table) WHERE number = \(newestNumber))"
     header = SQLStatement(
       name: "key_header", text: "SELECT header FROM \(table) WHERE number = $1::integer")
     old = SQLStatement(
@@ -32,7 +35,26 @@ struct KeyStatements: Sendable {
           pg_catalog.unnest($3::bytea[]), pg_catalog.unnest($5::bytea[]),
           pg_catalog.unnest($6::bytea[])) AS n (id, version, value, user_digest, session_digest)
         WHERE a.id = n.id AND a.version = n.version AND a.key_number < $4::integer
+          AND EXISTS (SELECT FROM \(table) WHERE number = $4::integer AND header = $7::bytea)
         """)
+  }
+
+  /// Returns a condition: the database has a key with this number and header.
+  ///
+  /// The number alone names no key: after a database was restored or created again, another key may
+  /// get a number that a running program knows.
+  func isHere(_ number: String, _ header: String) -> String {
+    """
+    EXISTS (SELECT FROM \(table)
+      WHERE number = \(number)::integer AND header = \(header)::bytea)
+    """
+  }
+
+  /// Returns a condition: a key is the newest one, or `orOld` is true and the database has the key.
+  func isNewest(_ number: String, _ header: String, orOld: String = "false") -> String {
+    """
+    (\(isHere(number, header)) AND (\(orOld)::boolean OR \(number)::integer = \(newestNumber)))
+    """
   }
 
   /// Returns a script that adds the header of a newer key, if `number` is still the newest.
@@ -44,7 +66,7 @@ struct KeyStatements: Sendable {
     SELECT pg_catalog.set_config('lock_timeout', '10s', true);
     LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE;
     INSERT INTO \(table) (number, header)
-    SELECT \(number) + 1, '\\x\(Hexadecimal.encode(header))'::bytea WHERE \(newest) = \(number)
+    SELECT \(number) + 1, '\\x\(Hexadecimal.encode(header))'::bytea WHERE \(newestNumber) = \(number)
     """
   }
 }

@@ -8,13 +8,13 @@ struct RegistrationStatements: Sendable {
   let reseal: SQLStatement
   let canWrite: SQLStatement
 
-  init(schema: String, newestKey: String) {
+  init(schema: String, keys: KeyStatements) {
     let table = "\(schema).registrations"
     load = SQLStatement(
       name: "load_registration",
       text: "SELECT value, key_number FROM \(table) WHERE server = $1::bytea")
     let once = AccountStatements.once(
-      "$5", schema: schema, if: "$4::boolean OR $3::integer = \(newestKey)")
+      "$5", schema: schema, if: keys.isNewest("$3", "$6", orOld: "$4"))
     put = SQLStatement(
       name: "put_registration",
       text: """
@@ -26,7 +26,7 @@ struct RegistrationStatements: Sendable {
           ON CONFLICT (server) DO UPDATE SET value = excluded.value,
             key_number = excluded.key_number
           RETURNING true)
-        SELECT EXISTS (SELECT FROM saved), \(newestKey)
+        SELECT EXISTS (SELECT FROM saved), \(keys.newest)
         """)
     // If there is no old value, `$5` is null and no row is updated.
     replace = SQLStatement(
@@ -35,12 +35,12 @@ struct RegistrationStatements: Sendable {
         WITH saved AS (
           INSERT INTO \(table) AS r (server, key_number, value)
           SELECT $1::bytea, $3::integer, $2::bytea
-          WHERE $4::boolean OR $3::integer = \(newestKey)
+          WHERE \(keys.isNewest("$3", "$6", orOld: "$4"))
           ON CONFLICT (server) DO UPDATE SET value = excluded.value,
             key_number = excluded.key_number
           WHERE r.value = $5::bytea
           RETURNING true)
-        SELECT EXISTS (SELECT FROM saved), \(newestKey)
+        SELECT EXISTS (SELECT FROM saved), \(keys.newest)
         """)
     erase = SQLStatement(
       name: "erase_registration",
@@ -55,7 +55,7 @@ struct RegistrationStatements: Sendable {
       name: "reseal_registration",
       text: """
         UPDATE \(table) SET value = $3::bytea, key_number = $4::integer
-        WHERE server = $1::bytea AND value = $2::bytea
+        WHERE server = $1::bytea AND value = $2::bytea AND \(keys.isHere("$4", "$5"))
         """)
     canWrite = SQLStatement(
       name: "can_write_registrations",

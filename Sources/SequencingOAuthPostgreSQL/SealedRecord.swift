@@ -6,8 +6,8 @@ import SequencingOAuth
 struct SealedRecord: Redacted {
   let id: String
   let box: Data
-  /// The number of the key that encrypted the record.
-  let key: Int64
+  /// The key that encrypted the record.
+  let key: AccountKeys.Name
   /// The name of the record's authorization server; an `AccountKeeper` can pause a server.
   let server: Data
   /// The digests that find the record by its user or session.
@@ -22,7 +22,7 @@ struct SealedRecord: Redacted {
     let now = Date()
     id = record.id
     box = try key.sealer.seal(record)
-    self.key = key.number
+    self.key = (key.number, key.sealer.header)
     digests = try key.sealer.digests(of: record)
     server = ServerName(of: record).bytes
     let jitter = Double.random(in: 0...1)

@@ -9,7 +9,7 @@ struct SessionStatements: Sendable {
 
   init(schema: String) {
     let accounts = "\(schema).accounts"
-    keys = SQLStatement(name: "key_numbers", text: "SELECT number FROM \(schema).keys")
+    keys = SQLStatement(name: "key_numbers", text: "SELECT number, header FROM \(schema).keys")
     func search(_ name: String, _ column: String) -> SQLStatement {
       SQLStatement(
         name: name,

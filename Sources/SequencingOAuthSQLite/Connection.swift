@@ -98,16 +98,52 @@ final class Connection {
   ///
   /// - SeeAlso: The SQLite Database File Format, section 1.3
   func header() throws(SQOAuthError) -> [UInt8]? {
+    guard let file = file(SQLITE_FCNTL_FILE_POINTER) else { throw failure() }
+    return try read(100, of: file, at: 0)
+  }
+
+  /// Reads the whole database and its log, and throws if the disk does not give a part of them.
+  ///
+  /// SQLite's own check of the pages also calls a page damaged if the disk cannot read it.
+  func readAll() throws(SQOAuthError) {
+    for part in [SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER] {
+      guard let file = file(part) else { continue }
+      var (size, offset): (sqlite3_int64, sqlite3_int64) = (0, 0)
+      let result = file.pointee.pMethods.pointee.xFileSize(file, &size)
+      guard result == SQLITE_OK else { throw failure(ofFile: result) }
+      while offset < size {
+        _ = try read(1 << 16, of: file, at: offset)
+        offset += 1 << 16
+      }
+    }
+  }
+
+  /// Returns SQLite's own descriptor for the database or its log; `nil` if it is not open.
+  private func file(_ part: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
     var file: UnsafeMutablePointer<sqlite3_file>?
-    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-      let read = file?.pointee.pMethods?.pointee.xRead
-    else { throw failure() }
-    var bytes = [UInt8](repeating: 0, count: 100)
-    switch read(file, &bytes, Int32(bytes.count), 0) {
+    guard sqlite3_file_control(handle, "main", part, &file) == SQLITE_OK,
+      file?.pointee.pMethods != nil
+    else { return nil }
+    return file
+  }
+
+  /// Reads bytes of a file; returns `nil` if the file ends before.
+  private func read(
+    _ count: Int, of file: UnsafeMutablePointer<sqlite3_file>, at offset: sqlite3_int64
+  ) throws(SQOAuthError) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    switch file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(count), offset) {
     case SQLITE_OK: return bytes
     case SQLITE_IOERR | 2 << 8: return nil  // SQLITE_IOERR_SHORT_READ
-    default: throw failure()
+    case let result: throw failure(ofFile: result)
     }
+  }
+
+  /// Returns the failure of a call to a file, which SQLite does not note in the connection.
+  private func failure(ofFile code: Int32) -> SQOAuthError {
+    var reason: Int32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &reason)
+    return Self.failure(SQLiteError(code: code, errno: reason), nil)
   }
 
   /// Whether the database's path no longer leads to the open file.
@@ -187,8 +223,16 @@ final class Connection {
   /// Between the attempts no lock is held, so that a process that reads for long does not make the
   /// others wait.
   func emptyLog(attempts: Int) throws(SQOAuthError) -> Bool {
-    // SQLite takes the write lock first, and would keep it while it waits for the readers.
-    sqlite3_busy_timeout(handle, 0)
+    // SQLite takes the write lock first, and would keep it while it waits for the readers. If another
+    // process has that lock, SQLite would only copy the log, beside the writer. Before version
+    // 3.51.3, this could damage the database if the writer begins the log anew at that moment. So
+    // the attempt ends as soon as it would have to wait.
+    sqlite3_busy_handler(
+      handle,
+      { handle, _ in
+        sqlite3_interrupt(handle.map { OpaquePointer($0) })
+        return 0
+      }, UnsafeMutableRawPointer(handle))
     for attempt in 1...attempts {
       if try tryToEmptyLog() { return true }
       if attempt < attempts { sqlite3_sleep(Self.emptyingPause) }
@@ -196,12 +240,13 @@ final class Connection {
     return false
   }
 
-  /// - SeeAlso: SQLite's documentation of `sqlite3_wal_checkpoint_v2`
+  /// - SeeAlso: SQLite's documentation of `sqlite3_wal_checkpoint_v2`, and "The WAL-Reset Bug" in
+  ///   "Write-Ahead Logging"
   private func tryToEmptyLog() throws(SQOAuthError) -> Bool {
     let mode = SQLITE_CHECKPOINT_TRUNCATE
     switch sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil) {
     case SQLITE_OK: return true
-    case let result where result & 0xff == SQLITE_BUSY: return false
+    case let result where [SQLITE_BUSY, SQLITE_INTERRUPT].contains(result & 0xff): return false
     default:
       // The erasure itself is saved, so the error must not say that nothing was changed.
       let error = SQLiteError(handle)

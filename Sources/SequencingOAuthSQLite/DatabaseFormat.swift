@@ -66,7 +66,9 @@ enum DatabaseFormat {
   ///
   /// Another process may call this method at the same time. An earlier program that has the
   /// database open can continue until it opens the database again. Accounts that it adds have no
-  /// digests, so each search reads their records.
+  /// digests, so each search reads their records. If it signs another user in to an account that has
+  /// digests, those of the earlier user stay until a later program saves the account. So such
+  /// programs should end before a program of this version starts.
   static func upgrade(
     _ connection: Connection, noting noteDigests: () throws(SQOAuthError) -> Void
   ) throws(SQOAuthError) {
@@ -124,6 +126,13 @@ enum DatabaseFormat {
       throw SQOAuthError(
         .storeFailed, "it belongs to another program or is damaged; it was not changed")
     }
+    // The versions for writing and reading: 1 for a rollback journal, 2 for a write-ahead log.
+    guard header[18...19].allSatisfy({ $0 <= 2 }) else {
+      throw SQOAuthError(
+        .storeTooNew,
+        "another SQLite has changed its journal mode to one that this program's SQLite does not know; "
+          + "it was not changed: set the mode WAL with that SQLite")
+    }
     try check(version: integer(in: header, at: 60))
   }
 
@@ -134,10 +143,17 @@ enum DatabaseFormat {
     // Accept only the known tables and indexes. A trigger, for example, would run foreign code with
     // every save.
     let found = try found(connection)
-    // Check before any record is read: a damaged page may look like a page without the account.
-    let check = try connection.run("PRAGMA integrity_check(1)") { $0.text(0) }
     let forms = version == Self.version ? [tables] : earlierForms
-    guard forms.contains(found), check == ["ok"] else { throw .damagedFile }
+    guard forms.contains(found) else { throw .damagedFile }
+    // Check before any record is read: a damaged page may look like a page without the account.
+    if try isConsistent(connection) { return }
+    // The check also fails for a page that the disk cannot read.
+    try connection.readAll()
+    guard try isConsistent(connection) else { throw .damagedFile }
+  }
+
+  private static func isConsistent(_ connection: Connection) throws(SQOAuthError) -> Bool {
+    try connection.run("PRAGMA integrity_check(1)") { $0.text(0) } == ["ok"]
   }
 
   /// The tables of the three forms of version 1.

@@ -8,6 +8,11 @@ struct SQLiteError: Error, CustomStringConvertible {
   /// The system's `errno` that led to the failure, or 0.
   let errno: Int32
 
+  init(code: Int32, errno: Int32) {
+    self.code = code
+    self.errno = errno
+  }
+
   /// Reads the latest error of a connection.
   init(_ connection: OpaquePointer?) {
     code = sqlite3_extended_errcode(connection)

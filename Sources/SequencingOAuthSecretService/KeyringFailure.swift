@@ -13,6 +13,8 @@ enum KeyringFailure: Error, Hashable {
   case noLibrary(String)
   /// The library libsecret has no function with this name.
   case noFunction(String)
+  /// The system gives the process too few files or threads; contains which, and the reason.
+  case noRoom(String)
   /// No program on the bus offers the Secret Service.
   case noService
   /// The keyring and libsecret found no common encryption; contains D-Bus's name of the error.
@@ -136,8 +138,8 @@ extension KeyringFailure {
   var mayEndWithSession: Bool {
     switch self {
     case .noBus, .noService, .noSession, .noAnswer, .vanished, .garbled, .locked, .other: true
-    case .noLibrary, .noFunction, .tooLong, .silentBus, .cancelled, .noDatabase, .noCollection,
-      .damaged, .keyUnread, .tooNew:
+    case .noLibrary, .noFunction, .noRoom, .tooLong, .silentBus, .cancelled, .noDatabase,
+      .noCollection, .damaged, .keyUnread, .tooNew:
       false
     }
   }
@@ -172,6 +174,11 @@ extension KeyringFailure {
       """
       cannot be used: the library libsecret has no \(name.printable); install a newer version, on \
       Debian with the package libsecret-1-0, or choose another store
+      """
+    case .noRoom(let lack):
+      """
+      was not called, because the system gives this program too few \(lack); raise the limit \
+      (`ulimit -a`, or TasksMax of a service), or look for files that the program does not close
       """
     case .noService:
       """

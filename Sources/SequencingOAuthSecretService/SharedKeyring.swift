@@ -48,6 +48,7 @@ final class SharedKeyring: Sendable {
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
     try link.withLock { link throws(KeyringFailure) in
+      try KeyringRoom.check()
       let limit = KeyringLimit(
         duration, try KeyringLibrary.load(address.library), whenWaiting: whenWaiting,
         interruption: interruption)
@@ -66,6 +67,7 @@ final class SharedKeyring: Sendable {
           isGarbled = error == .garbled
           // If the user has refused to unlock, do not ask again at once.
           guard wasOpen || isNewlyGarbled, error != .locked, !limit.isOver else { throw error }
+          try KeyringRoom.check()
         }
       }
     }
@@ -83,6 +85,7 @@ final class SharedKeyring: Sendable {
     _ address: KeyringAddress, limit duration: Duration, interruption: Interruption?,
     _ body: (KeyringSession) throws(KeyringFailure) -> Value
   ) throws(KeyringFailure) -> Value {
+    try KeyringRoom.check()
     let limit = KeyringLimit(
       duration, try KeyringLibrary.load(address.library), interruption: interruption)
     let link = try KeyringLink(bus: address.bus, limit: limit)

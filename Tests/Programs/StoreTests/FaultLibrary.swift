@@ -22,6 +22,14 @@ enum FaultLibrary {
     try await environment(folder, call: call, .broken).merging(["SQ_FAULT_HOW": "lost"]) { $1 }
   }
 
+  /// Returns the environment of a disk that nothing can be read from, beginning with one call.
+  static func unreadable(
+    _ folder: TemporaryFolder, fromCall call: Int
+  ) async throws -> [String: String?] {
+    try await environment(folder, call: call, .broken)
+      .merging(["SQ_FAULT_HOW": "unreadable"]) { $1 }
+  }
+
   /// Returns the environment that makes the library print every call without faults.
   static func listing(_ folder: TemporaryFolder) async throws -> [String: String?] {
     try await environment(folder, call: -1, .broken)

@@ -80,6 +80,13 @@ import Testing
     }
   }
 
+  @Test func `a host without a limit takes accounts that are due`() async throws {
+    try await withStores((1...3).map { Self.record("\($0)") }) { _, one, _ in
+      let taken = try await take(one, .max)
+      #expect(taken.count == 3)
+    }
+  }
+
   /// The hosts' clocks may be wrong.
   @Test func `the store returns the database's date with each due account`() async throws {
     try await withStores([Self.record("a")]) { server, one, _ in

@@ -68,6 +68,20 @@ import Testing
     #expect(try await files.store().all() == [record("a"), record("b")])
   }
 
+  /// A branch of SQLite has a third journal mode besides the rollback journal and the log.
+  @Test(arguments: [18, 19])
+  func `a database in a journal mode that SQLite does not know is not reported as damaged`(
+    offset: Int
+  ) async throws {
+    let files = try SQLiteFolder()
+    try await files.fill(Self.records)
+    var content = try files.bytes()
+    content[offset] = 3
+    try TemporaryFolder.write(content, to: files.path)
+    await failure(.storeTooNew) { try await files.store().list() }
+    #expect(try files.bytes() == content)
+  }
+
   /// Everything after a damaged part of the log is lost, as after a power loss.
   @Test(.timeLimit(.minutes(3)))
   func `a flipped byte in the log yields an earlier, complete state`() async throws {

@@ -8,7 +8,8 @@
 //                  `kill`: the process is killed instead of the call;
 //                  `torn`: the process is killed after a write has written half of its bytes;
 //                  `short`: a write writes half of its bytes, which is not an error;
-//                  `lost`: as `broken`, and all later calls that sync, need room or write fail too
+//                  `lost`: as `broken`, and all later calls that sync, need room or write fail too;
+//                  `unreadable`: a read fails with EIO, and all later reads fail too
 //
 // The failed call is printed on standard error: `fault: NAME`. Nothing is printed if the process
 // ends before its n-th call. Calls go to the kernel directly, so no other library is needed.
@@ -26,13 +27,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum kind { OTHER, SYNCS, TAKES_ROOM, WRITES };
+enum kind { OTHER, READS, SYNCS, TAKES_ROOM, WRITES };
 
 static atomic_int calls;
 static const char *folder, *how;
 static int when;
-// This kind of call and those after it can fail.
-static enum kind least;
+// The kinds of calls from the first to the last one can fail.
+static enum kind least, most = WRITES;
 
 __attribute__((constructor)) static void begin(void) {
   folder = getenv("SQ_FAULT_FOLDER");
@@ -42,6 +43,7 @@ __attribute__((constructor)) static void begin(void) {
   if (when == 0) return;
   if (strcmp(how, "full") == 0) least = TAKES_ROOM;
   if (strcmp(how, "torn") == 0 || strcmp(how, "short") == 0) least = WRITES;
+  if (strcmp(how, "unreadable") == 0) least = most = READS;
 }
 
 static int is_inside(const char *path) {
@@ -73,11 +75,11 @@ static int is_log(int file) {
 }
 
 static int is_turn(enum kind kind, int is_ours, const char *name) {
-  if (!is_ours || kind < least) return 0;
+  if (!is_ours || kind < least || kind > most) return 0;
   if (when > 0) {
     int number = atomic_fetch_add(&calls, 1) + 1;
-    int is_lost = number > when && kind >= SYNCS && strcmp(how, "lost") == 0;
-    if (number != when && !is_lost) return 0;
+    int is_lost = kind == READS ? most == READS : kind >= SYNCS && strcmp(how, "lost") == 0;
+    if (number < when || (number > when && !is_lost)) return 0;
   }
   char line[64];
   int size = snprintf(line, sizeof line, "%s: %s\n", when > 0 ? "fault" : "call", name);
@@ -129,11 +131,11 @@ ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
 }
 
 ssize_t read(int file, void *bytes, size_t count) {
-  FAULTY(OTHER, is_open_inside(file), "read");
+  FAULTY(READS, is_open_inside(file), "read");
   return syscall(SYS_read, file, bytes, count);
 }
 ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
-  FAULTY(OTHER, is_open_inside(file), "pread");
+  FAULTY(READS, is_open_inside(file), "pread");
   return syscall(SYS_pread64, file, bytes, count, offset);
 }
 ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
