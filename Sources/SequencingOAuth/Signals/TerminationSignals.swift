@@ -16,6 +16,9 @@ import SQBasics
 /// run by `nohup`, SIGHUP stays ignored. Process 1 of a container, which Linux does not end by a
 /// signal, ends with the status that a shell would report: 128 plus the signal's number.
 ///
+/// An instance receives no signal that every thread of the program blocks. If a parent process
+/// started the program with blocked signals, unblock them first, with `pthread_sigmask`.
+///
 /// A framework that handles these signals itself, such as a `ServiceGroup` or a web server,
 /// prevents an instance from receiving them. In that case, call ``AccountManager/flush()`` or
 /// ``AccountOperations/flush()`` when the framework stops.
