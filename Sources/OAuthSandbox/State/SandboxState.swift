@@ -9,7 +9,8 @@ struct SandboxState {
   var browsers = BrowserSessions()
   var devices = DeviceAuthorizations()
   var pushed = PushedAuthorizations()
-  var registered = RegisteredClients()
+  /// The registrations of clients that registered themselves, by client ID.
+  var registered: [String: RegisteredClient] = [:]
   var documents = ClientDocuments()
   var keys = SigningKeys()
   /// The identifiers of used assertions; each assertion is accepted only once.
