@@ -45,8 +45,8 @@ enum DeviceAuthorizationEndpoint {
       "device_code": .string(deviceCode), "user_code": .string(userCode),
       "verification_uri": .string(page),
       "verification_uri_complete": .string("\(page)?user_code=\(userCode)"),
-      "expires_in": .integer(Int(lifetime.components.seconds)),
-      "interval": .integer(Int(interval.components.seconds)),
+      "expires_in": .integer(lifetime.wholeSeconds),
+      "interval": .integer(interval.wholeSeconds),
     ]
   }
 }

@@ -138,7 +138,7 @@ enum Grants {
     _ decide: @Sendable ([SandboxParameter]) -> String?, _ request: SandboxRequest,
     _ client: SandboxClient, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
-    guard let user = decide(request.form) else {
+    guard let user = sandbox.calling({ decide(request.form) }) else {
       throw .invalidGrant("The sandbox's extension grant refused the request.")
     }
     return try open(request, client, user: user, &sandbox)
@@ -227,7 +227,7 @@ extension SandboxState {
       "access_token": .string(token), "token_type": key == nil ? "Bearer" : "DPoP",
     ]
     if let lifetime {
-      json = json.setting("expires_in", to: .integer(Int(lifetime.components.seconds)))
+      json = json.setting("expires_in", to: .integer(lifetime.wholeSeconds))
     }
     if hasRefreshToken, issuesRefreshTokens(to: ledger.grants[grant].clientID) {
       let refreshToken = issueRefreshToken(grant: grant, keyThumbprint: key)

@@ -65,7 +65,7 @@ enum PushedAuthorizationEndpoint {
       status: 201,
       json: [
         "request_uri": .string(reference),
-        "expires_in": .integer(Int(lifetime.components.seconds)),
+        "expires_in": .integer(lifetime.wholeSeconds),
       ])
   }
 }

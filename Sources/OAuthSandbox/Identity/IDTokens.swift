@@ -107,7 +107,3 @@ extension SandboxState {
     return claims
   }
 }
-
-extension Duration {
-  var wholeSeconds: Int { Int(components.seconds) }
-}

@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 import SQLoopback
 
@@ -15,7 +16,7 @@ enum Misbehaving {
     switch kind {
     case .delay(let duration, let other):
       // If the client disconnects, this task is cancelled, and the request has no effect.
-      do { try await Task.sleep(for: duration) } catch { return .script([]) }
+      do { try await Task.sleep(for: duration.bounded) } catch { return .script([]) }
       return await reply(other, to: request, process: work)
     case .hold(let isReleased, let other):
       await isReleased()

@@ -22,6 +22,7 @@ struct SandboxState {
   var logoutNotices: [LogoutNotice] = []
   var drive = DriveState()
   var plan = MisbehaviourPlan()
+  let closures = TestClosures()
   /// The time that tests added to the clock.
   var advance: Duration = .zero
 
@@ -33,7 +34,7 @@ struct SandboxState {
   /// The sandbox's address, with a trailing slash if the options ask for one.
   var issuer: String { address + (options.issuerEndsWithSlash ? "/" : "") }
 
-  var now: Date { options.now().addingTimeInterval(advance.timeInterval) }
+  var now: Date { options.now().addingTimeInterval(advance / .seconds(1)) }
 
   /// The scopes of a request without scopes: all but ``SandboxScope/openID``.
   var defaultScopes: [String] {
@@ -67,9 +68,15 @@ struct SandboxState {
   }
 }
 
+// A test may write `.seconds(.max)` for "no limit". A time that far away would be no `Int`.
 extension Duration {
+  private static let longest = Duration.seconds(100 * 365 * 86_400)
+
+  /// The duration in seconds, limited to a hundred years.
   var timeInterval: TimeInterval {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
+    min(max(self, .zero - Self.longest), Self.longest) / .seconds(1)
   }
+
+  /// The whole seconds of the duration, limited to a hundred years.
+  var wholeSeconds: Int { Int(timeInterval) }
 }

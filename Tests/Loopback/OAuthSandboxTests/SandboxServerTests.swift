@@ -62,6 +62,41 @@ import Testing
     withExtendedLifetime(socket) {}
   }
 
+  @Test func `a sandbox that is stopped while it restarts stays stopped`() async throws {
+    // Other tests cannot get the reserved port between the two sandboxes.
+    let socket = try BoundSocket()
+    var options = SandboxOptions()
+    options.port = socket.port
+    let sandbox = try await SandboxServer.start(options)
+    let restart = Task { try await sandbox.restart(after: .seconds(Int64.max)) }
+    try await eventually("the sandbox has closed its port") {
+      (try? await LoopbackConnection(port: socket.port)) == nil
+    }
+    await sandbox.stop()
+    // The end of the task ends the pause.
+    restart.cancel()
+    try await restart.value
+    let next = try await SandboxServer.start(options)
+    await next.stop()
+    try await sandbox.restart()
+    #expect(try await SandboxPeer(sandbox: sandbox).get("/").status == 200)
+    await sandbox.stop()
+    withExtendedLifetime(socket) {}
+  }
+
+  @Test func `two restarts at once leave one sandbox on its port`() async throws {
+    let socket = try BoundSocket()
+    var options = SandboxOptions()
+    options.port = socket.port
+    let sandbox = try await SandboxServer.start(options)
+    async let one: Void = sandbox.restart()
+    async let other: Void = sandbox.restart()
+    _ = try await (one, other)
+    #expect(try await SandboxPeer(sandbox: sandbox).get("/").status == 200)
+    await sandbox.stop()
+    withExtendedLifetime(socket) {}
+  }
+
   @Test func `descriptions show no secrets`() async throws {
     let canary = "canary-4711"
     let user = SandboxUser(name: "a", password: canary)
