@@ -171,9 +171,28 @@ struct KeptClient: Sendable, Equatable, Redacted {
   /// The path of the file with the client's private key.
   var keyFile: String? { values[.keyFile] }
   /// The only servers that may get the tokens.
-  var resources: Set<ResourceOrigin> {
+  var resources: Set<ResourceOrigin> { Set(listed.compactMap(\.self)) }
+
+  /// The listed servers, with `nil` for one in a form that is not known.
+  private var listed: [ResourceOrigin?] {
     let texts = values[.resources]?.split(separator: " ") ?? []
-    return Set(texts.compactMap { try? ResourceOrigin(String($0)) })
+    return texts.map { try? ResourceOrigin(String($0)) }
+  }
+
+  /// Fails if a later version of the program has stored a limit that this version does not know.
+  ///
+  /// Without the limit, the account could be used as its user did not allow.
+  func checkLimits() throws(Failure) {
+    let unknown: [(key: Key, isUnknown: Bool)] = [
+      (.profile, protections.profile == .standard), (.algorithm, exceptions.algorithm == nil),
+      (.resources, listed.isEmpty || listed.contains(nil)),
+    ]
+    let found = unknown.first { values[$0.key] != nil && $0.isUnknown }
+    guard let key = found?.key else { return }
+    throw Failure(
+      SQOAuthError(
+        .storeTooNew,
+        "the account has a value of \(key.rawValue) that this version of sq-demo does not know"))
   }
   /// The identifiers of the resources that the tokens are for, if the account was signed in from a
   /// resource's address.

@@ -28,9 +28,12 @@ enum StoreOption: Sendable, Equatable {
     case "file", "encrypted", "sqlite", "encrypted-sqlite":
       throw .usage("--store \(text) names no file; write --store \(kind):PATH")
     default:
+      // The rest may be a password, in a form of libpq that is not one of these.
+      let isWord = kind.utf8.allSatisfy { $0.isLetter || $0 == UInt8(ascii: "-") }
       throw .usage(
         "--store takes keyring, file:PATH, encrypted:PATH, sqlite:PATH, encrypted-sqlite:PATH, "
-          + "postgresql://USER@HOST/DATABASE or memory, not \"\(text.onScreen)\""
+          + "postgresql://USER@HOST/DATABASE or memory"
+          + (isWord ? ", not \"\(kind)\(kind.endIndex == text.endIndex ? "" : ":…")\"" : "")
           + Suggestion.question(String(kind), among: Option.store.choices))
     }
   }

@@ -158,6 +158,19 @@ struct Failure: Error, Equatable {
     }
   }
 
+  /// Checks a value of the command line with code of the SDK, and converts its error to a failure.
+  ///
+  /// `option` is the option of the value, if the SDK's message does not say enough.
+  static func refusing<Value>(
+    of option: Option? = nil, _ body: () throws(SQOAuthError) -> Value
+  ) throws(Failure) -> Value {
+    do throws(SQOAuthError) {
+      return try body()
+    } catch {
+      throw option.map { .refused(error, of: $0) } ?? .refused(error)
+    }
+  }
+
   func withHint(_ hint: String) -> Failure {
     var failure = self
     failure.hint = hint

@@ -21,24 +21,24 @@ enum FileReading {
     static var last: ReadError { ReadError(String(cString: strerror(errno))) }
   }
 
-  /// Reads at most `limit` bytes from the start of a file that may have no end.
+  /// Reads a file of at most `limit` bytes.
   ///
-  /// If `isKey` returns `true` for these bytes, the file is checked like the file of a private key.
-  static func start(
+  /// If `isKey` returns `true` for its content, the file is checked like the file of a private key.
+  static func content(
     of path: String, atMost limit: Int, isKey: ([UInt8]) -> Bool = { _ in false }
   ) throws(ReadError) -> [UInt8] {
     let file = try opened(path)
     defer { close(file) }
-    let content = try bytes(of: file, atMost: limit)
+    let content = try whole(file, atMost: limit)
     if isKey(content) { try checkTrust(in: file) }
     return content
   }
 
-  /// Reads the start of a file with a private key, and checks the file like a store's key file.
+  /// Reads a file with a private key, and checks the file like a store's key file.
   ///
   /// A pipe is read without a check.
   static func key(of path: String, atMost limit: Int) throws(ReadError) -> [UInt8] {
-    try start(of: path, atMost: limit) { _ in true }
+    try content(of: path, atMost: limit) { _ in true }
   }
 
   /// Rejects a key's file if users other than this user and root could have written or read it.
@@ -163,8 +163,19 @@ enum FileReading {
 
 extension Failure {
   /// Returns the failure for a file of the command line that cannot be read.
-  static func unreadable(_ what: String, _ error: FileReading.ReadError) -> Failure {
+  private static func unreadable(_ what: String, _ error: FileReading.ReadError) -> Failure {
     error.isInterruption ? .interrupted : .usage("\(what.onScreen) cannot be read: \(error)")
+  }
+
+  /// Reads a file of the command line, and names it in the failure.
+  static func reading<Value>(
+    _ what: String, _ body: () throws(FileReading.ReadError) -> Value
+  ) throws(Failure) -> Value {
+    do throws(FileReading.ReadError) {
+      return try body()
+    } catch {
+      throw .unreadable(what, error)
+    }
   }
 }
 

@@ -20,11 +20,11 @@ struct Secret: Sendable, Equatable {
 
   /// Reads a secret from the first line of a file that other users cannot read.
   init(_ kind: Kind, file path: String) throws(Failure) {
-    do throws(FileReading.ReadError) {
-      self.init(kind, try Self.firstLine(of: path))
-    } catch {
-      throw .unreadable("the \(kind.name) file \(path)", error)
+    let line = try Failure.reading("the \(kind.name) file \(path)") {
+      () throws(FileReading.ReadError) in
+      try Self.firstLine(of: path)
     }
+    self.init(kind, line)
     guard !value.isEmpty else {
       throw .usage("the \(kind.name) file \(path.onScreen) has an empty first line")
     }

@@ -35,13 +35,9 @@ struct CallRequest: Sendable {
   /// Reads the body from standard input or a pipe, or checks that its file can be read.
   func body() throws(Failure) -> WebRequestBody {
     guard let bodyFile else { return .empty }
-    do throws(FileReading.ReadError) {
-      guard !readsInput else {
-        return .bytes(Data(try FileReading.input(atMost: Self.limit)))
-      }
-      return try WebRequestBody(contentOf: bodyFile)
-    } catch {
-      throw .unreadable("--body \(bodyFile)", error)
+    return try Failure.reading("--body \(bodyFile)") { () throws(FileReading.ReadError) in
+      try readsInput
+        ? .bytes(Data(FileReading.input(atMost: Self.limit))) : WebRequestBody(contentOf: bodyFile)
     }
   }
 

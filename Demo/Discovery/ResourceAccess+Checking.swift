@@ -28,6 +28,7 @@ extension ResourceAccess {
   /// Throws if the account that is kept for the resource is not what the options demand.
   func checkKept() throws(Failure) {
     guard let record = records.first(where: { $0.id == accountID }) else { return }
+    try KeptClient(record).checkLimits()
     // If the session has ended, the account has no tokens to check, and a sign-in gets new tokens.
     if !record.token.accessToken.isEmpty { try options.checkBinds(record) }
     guard let option = signIn.providerOption else { return }

@@ -127,11 +127,9 @@ struct ResourceAccess: Sendable {
     settings.attributes = { client, scope in
       KeptClient(client, at: .issuer(client.provider.issuer ?? ""), scope: scope).attributes
     }
-    do throws(SQOAuthError) {
-      return try ResourceClient(
+    return try Failure.refusing { [settings] () throws(SQOAuthError) in
+      try ResourceClient(
         address, as: identity(in: opened), accounts: accounts, options: settings)
-    } catch {
-      throw .refused(error)
     }
   }
 

@@ -34,11 +34,9 @@ enum DriveAddress: Sendable, Equatable {
   /// Fails if a text is not a valid address, whichever account is used.
   static func check(_ option: String?) throws(Failure) {
     guard let option else { return }
-    do throws(SQOAuthError) {
+    _ = try Failure.refusing(of: .drive) { () throws(SQOAuthError) in
       // The server of a path is not known yet, so `localhost` stands in for it in this check.
-      _ = try ResourceOrigin(isPath(option) ? "https://localhost" + option : option)
-    } catch {
-      throw .refused(error, of: .drive)
+      try ResourceOrigin(isPath(option) ? "https://localhost" + option : option)
     }
   }
 
@@ -79,10 +77,6 @@ enum DriveAddress: Sendable, Equatable {
   }
 
   private static func origin(_ url: String) throws(Failure) -> String {
-    do throws(SQOAuthError) {
-      return try ResourceOrigin(url).description
-    } catch {
-      throw .refused(error)
-    }
+    try Failure.refusing { () throws(SQOAuthError) in try ResourceOrigin(url).description }
   }
 }

@@ -33,10 +33,8 @@ enum FilesWork: Sendable, Equatable {
       if title == nil, FileReading.isThere(path), !FileReading.isFile(path) {
         throw .usage("--title is needed: \(path.onScreen) is not a file")
       }
-      do throws(FileReading.ReadError) {
-        return try WebRequestBody(contentOf: path)
-      } catch {
-        throw .unreadable(path, error)
+      return try Failure.reading(path) { () throws(FileReading.ReadError) in
+        try WebRequestBody(contentOf: path)
       }
     case .get(_, to: "-"?):
       throw .usage("--output takes a file's path; to print the content, use 'sq-demo call'")

@@ -18,11 +18,10 @@ struct KeyFile: Sendable, Equatable, Redacted {
   /// The passphrase from the environment is used only if the key is encrypted.
   init?(_ path: String?, passphrase: Secret?) throws(Failure) {
     guard let path else { return nil }
-    self.path = AbsolutePath.of(path)
-    do throws(FileReading.ReadError) {
-      text = try KeyText.read(at: self.path)
-    } catch {
-      throw .unreadable("the key file \(self.path)", error)
+    let absolute = AbsolutePath.of(path)
+    self.path = absolute
+    text = try Failure.reading("the key file \(absolute)") { () throws(FileReading.ReadError) in
+      try KeyText.read(at: absolute)
     }
     self.passphrase = KeyText.isEncrypted(text) ? passphrase : nil
     if !isLocked { _ = try clientKey(for: .standard) }
@@ -92,10 +91,8 @@ extension KeyFile {
   func clientKey(for profile: SecurityProfile, at server: Server) throws(Failure) -> ClientKey {
     let key = try clientKey(for: profile)
     guard case .known(.apple) = server, let keyID = Self.appleKeyID(in: path) else { return key }
-    do throws(SQOAuthError) {
-      return try ClientKey(pem: try key.pem(), keyID: keyID)
-    } catch {
-      throw .refused(error)
+    return try Failure.refusing { () throws(SQOAuthError) in
+      try ClientKey(pem: try key.pem(), keyID: keyID)
     }
   }
 

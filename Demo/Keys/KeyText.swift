@@ -9,7 +9,7 @@ enum KeyText {
 
   /// Reads the text of a private key, and rejects a file that other users can read or change.
   static func read(at path: String) throws(FileReading.ReadError) -> String {
-    try text(of: try FileReading.key(of: path, atMost: longest + 1))
+    try text(of: try FileReading.key(of: path, atMost: longest))
   }
 
   /// Reads the text of a key that may be public.
@@ -17,15 +17,12 @@ enum KeyText {
   /// If it is private, other users must not be able to read or change the file.
   static func readAny(at path: String) throws(FileReading.ReadError) -> String {
     try text(
-      of: try FileReading.start(of: path, atMost: longest + 1) { start in
+      of: try FileReading.content(of: path, atMost: longest) { start in
         !isPublic(String(decoding: start, as: UTF8.self))
       })
   }
 
   private static func text(of content: [UInt8]) throws(FileReading.ReadError) -> String {
-    guard content.count <= longest else {
-      throw FileReading.ReadError("it is longer than \(longest) bytes, so it is not a key")
-    }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw FileReading.ReadError("it is not text in UTF-8")
     }

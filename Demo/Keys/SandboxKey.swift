@@ -17,11 +17,8 @@ struct SandboxKey: Sendable {
   /// client's key does under `--profile`.
   init(_ path: String, passphrase: Secret?, isStrict: Bool) throws(Failure) {
     self.path = path
-    let text: String
-    do throws(FileReading.ReadError) {
-      text = try KeyText.readAny(at: path)
-    } catch {
-      throw .unreadable("the key file \(path)", error)
+    let text = try Failure.reading("the key file \(path)") { () throws(FileReading.ReadError) in
+      try KeyText.readAny(at: path)
     }
     isPrivate = !KeyText.isPublic(text)
     if isPrivate, passphrase == nil, KeyText.isEncrypted(text) { throw Self.isEncrypted(path) }

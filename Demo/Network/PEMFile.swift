@@ -52,14 +52,8 @@ enum PEMFile {
   private static func read(
     _ path: String, _ option: Option, isKey: ([UInt8]) -> Bool
   ) throws(Failure) -> Data {
-    do throws(FileReading.ReadError) {
-      let bytes = try FileReading.start(of: path, atMost: limit + 1, isKey: isKey)
-      guard bytes.count <= limit else {
-        throw FileReading.ReadError("it is longer than \(limit) bytes")
-      }
-      return Data(bytes)
-    } catch {
-      throw .unreadable("\(option.name) \(path)", error)
+    try Failure.reading("\(option.name) \(path)") { () throws(FileReading.ReadError) in
+      Data(try FileReading.content(of: path, atMost: limit, isKey: isKey))
     }
   }
 

@@ -31,12 +31,8 @@ struct RPCServer: Sendable {
     _ text: String, network: NetworkOptions = NetworkOptions(), timeout: Duration = .seconds(60)
   ) throws(Failure) {
     self.timeout = timeout
-    do throws(SQOAuthError) {
-      // The server gets a token, and a token must not go to another machine without encryption.
-      _ = try ResourceOrigin(text)
-    } catch {
-      throw .refused(error)
-    }
+    // The server gets a token, and a token must not go to another machine without encryption.
+    _ = try Failure.refusing { () throws(SQOAuthError) in try ResourceOrigin(text) }
     guard let url = URL(string: text) else { throw .usage("the server's URL cannot be used") }
     self.url = url
     configuration = network.configuration

@@ -31,16 +31,11 @@ struct SandboxConfig: Sendable {
 
   /// Reads a configuration file of at most 1 MiB.
   init(path: String) throws(Failure) {
-    let bytes: [UInt8]
-    do throws(FileReading.ReadError) {
-      bytes = try FileReading.start(of: path, atMost: Self.maximumBytes + 1)
-    } catch {
-      throw .unreadable("the configuration \(path)", error)
+    let bytes = try Failure.reading("the configuration \(path)") {
+      () throws(FileReading.ReadError) in
+      try FileReading.content(of: path, atMost: Self.maximumBytes)
     }
     do throws(Failure) {
-      guard bytes.count <= Self.maximumBytes else {
-        throw .usage("it is longer than \(Self.maximumBytes) bytes")
-      }
       try self.init(text: Data(bytes))
     } catch {
       throw .usage("the configuration \(path.onScreen): \(error.message)")

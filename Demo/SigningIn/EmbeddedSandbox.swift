@@ -103,7 +103,7 @@ final class EmbeddedSandbox: Sendable {
 
   /// Returns the configuration of the sandbox's client, with the values of the options.
   func configuration(for options: SignInArguments) throws(Failure) -> ClientConfiguration {
-    do throws(SQOAuthError) {
+    try Failure.refusing { () throws(SQOAuthError) in
       var configuration = try ClientConfiguration(
         clientID: options.clientID ?? clientID, clientKey: key,
         redirectURI: options.redirectURI.string, scope: options.scope ?? scope,
@@ -112,8 +112,6 @@ final class EmbeddedSandbox: Sendable {
       configuration.signInTimeout = options.timeout
       configuration.resourceOrigins = options.resources
       return configuration
-    } catch {
-      throw .refused(error)
     }
   }
 }

@@ -107,6 +107,8 @@ extension ServerExceptions {
   }
 
   /// Reads the exceptions from attributes, and ignores unknown names.
+  ///
+  /// ``KeptClient/checkLimits()`` rejects an unknown algorithm.
   init(_ attributes: [KeptClient.Key: String]) {
     func words(_ key: KeptClient.Key) -> [String] {
       attributes[key]?.split(separator: " ").map(String.init) ?? []

@@ -3,18 +3,12 @@ import SequencingOAuth
 // Parsing of the options' values, and the errors for invalid values.
 extension SignInArguments {
   static func redirectURI(_ text: String?) throws(Failure) -> RedirectURI {
-    do throws(SQOAuthError) {
-      return try RedirectURI(text ?? defaultRedirectURI)
-    } catch {
-      throw .refused(error)
-    }
+    try Failure.refusing { () throws(SQOAuthError) in try RedirectURI(text ?? defaultRedirectURI) }
   }
 
   static func resources(_ texts: [String]) throws(Failure) -> Set<ResourceOrigin> {
-    do throws(SQOAuthError) {
-      return Set(try texts.map { text throws(SQOAuthError) in try ResourceOrigin(text) })
-    } catch {
-      throw .refused(error, of: .resource)
+    try Failure.refusing(of: .resource) { () throws(SQOAuthError) in
+      Set(try texts.map { text throws(SQOAuthError) in try ResourceOrigin(text) })
     }
   }
 

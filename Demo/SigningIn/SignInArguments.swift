@@ -143,6 +143,7 @@ struct SignInArguments: Sendable {
   ) throws(Failure) -> SignInArguments {
     guard fit(record) else { return self }
     let kept = KeptClient(record)
+    try kept.checkLimits()
     // A handle names only a user. The account knows the user's server.
     guard let server = wantedHandle == nil ? server ?? kept.server : kept.server else {
       return self
@@ -190,6 +191,7 @@ struct SignInArguments: Sendable {
   /// If the options name servers, these servers stay.
   func forResource(of kept: KeptClient) throws(Failure) -> SignInArguments {
     guard !kept.identifiers.isEmpty else { return self }
+    try kept.checkLimits()
     var options = self
     options.identifiers = kept.identifiers
     if resources.isEmpty { options.resources = kept.resources }
@@ -273,7 +275,7 @@ struct SignInArguments: Sendable {
   ) throws(Failure) -> ClientConfiguration {
     let isLocked = key?.isLocked == true
     let clientKey = try isLocked ? nil : key?.clientKey(for: protections.profile, at: server)
-    do throws(SQOAuthError) {
+    return try Failure.refusing { () throws(SQOAuthError) in
       var client = try ClientConfiguration(
         clientID: clientID, clientSecret: secret?.value, clientKey: clientKey,
         redirectURI: redirectURI.string, scope: scope,
@@ -292,8 +294,6 @@ struct SignInArguments: Sendable {
       client.acceptsServersOnThisComputer =
         subject == nil && identifiers.allSatisfy(EmbeddedSandbox.canBeVisited)
       return client
-    } catch {
-      throw .refused(error)
     }
   }
 }

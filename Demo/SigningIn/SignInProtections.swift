@@ -71,7 +71,7 @@ extension SignInProtections {
     return values
   }
 
-  /// Reads the protections from attributes, and ignores an unknown profile.
+  /// Reads the protections from attributes; ``KeptClient/checkLimits()`` rejects an unknown profile.
   init(_ attributes: [KeptClient.Key: String]) {
     pushesRequest = attributes[.pushesRequest] != nil
     usesDPoP = attributes[.usesDPoP] != nil

@@ -64,6 +64,9 @@ extension Coordinator.Main {
       return files == .reading ? nil : firstCall()
     case .readFiles where files != .reading:
       return readFiles()
+    case .filesAreRead(.failed(SQOAuthError.Code.sessionReplaced.rawValue, _)):
+      // It was a request of an earlier user.
+      return files == .reading ? .readFiles : nil
     case .filesAreRead(let files):
       self.files = files
       return firstCall()
@@ -72,7 +75,8 @@ extension Coordinator.Main {
     case .callWithBadToken where call != nil && call != .waiting:
       call = .waiting
       return .callWithBadToken
-    case .callHasEnded(let call):
+    case .callHasEnded(let call) where self.call != .notMade:
+      // Before the first call of this user, it was a call of an earlier user.
       self.call = call
     case .refresh where !isRefreshing:
       isRefreshing = true

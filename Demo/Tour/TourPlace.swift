@@ -83,7 +83,7 @@ struct TourPlace: Sendable {
       if drive != nil { _ = try DriveAddress(drive, at: account.server) }
       return nil
     }
-    do throws(SQOAuthError) {
+    return try Failure.refusing { () throws(SQOAuthError) in
       switch address {
       case .drive(let url):
         return try Pipeline(url, module: account.oauth.module).add("files")
@@ -92,8 +92,6 @@ struct TourPlace: Sendable {
         return try Pipeline(origin, module: account.oauth.module)
           .add("files", PipeConfiguration(endpoint: endpoint))
       }
-    } catch {
-      throw .refused(error)
     }
   }
 

@@ -7,16 +7,24 @@ import SQLoopback
 final class SandboxCore: Sendable {
   let log = RequestLog()
   private let state: Locked<SandboxState>
+  private let closures: TestClosures
 
   init(_ state: SandboxState) {
     self.state = Locked(state)
+    closures = state.closures
   }
 
   /// Calls `body` with exclusive access to the state, so that no endpoint runs meanwhile.
+  ///
+  /// In a closure of the test, the endpoint that calls the closure waits.
   func withState<Result: Sendable, Failure: Error>(
     _ body: (inout SandboxState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try state.withLock { state throws(Failure) in try body(&state) }
+    if var state = closures.state {
+      defer { closures.state = state }
+      return try body(&state)
+    }
+    return try state.withLock { state throws(Failure) in try body(&state) }
   }
 
   func reply(to request: LoopbackRequest) async -> LoopbackReply {

@@ -160,6 +160,8 @@ public struct SandboxOptions: Sendable {
   /// Whether a new drive contains a few sample documents.
   public var drivesHaveDocuments = true
   /// The source of the current time; ``SandboxServer/advance(by:)`` adds to its result.
+  ///
+  /// The closure must not call the sandbox.
   public var now: @Sendable () -> Date = { Date() }
 
   /// Creates the default settings.

@@ -13,14 +13,21 @@ import SQLoopback
 /// It has users, clients, login and consent pages, the grants of RFC 6749 except the implicit
 /// grant, with PKCE and rotating refresh tokens, OpenID Connect, revocation, discovery and a small
 /// drive. It records every request, and tests can move its clock and make it misbehave. All data is
-/// in memory. Any thread may call any method.
+/// in memory. Any thread may call any method. A closure of the test that an endpoint calls may too,
+/// on the thread that calls it.
 public final class SandboxServer: Sendable {
   /// The issuer identifier, `http://127.0.0.1:` with the port.
   ///
   /// With ``SandboxOptions/issuerEndsWithSlash``, a slash follows the port.
   public let issuer: URL
   let core: SandboxCore
-  private let server: Locked<LoopbackServer>
+  private let server: Locked<Listening>
+  private struct Listening {
+    var server: LoopbackServer
+    /// The number of calls of ``stop()``.
+    var stops = 0
+  }
+
   private let listen: @Sendable (UInt16) throws(LoopbackError) -> LoopbackServer
 
   /// Starts a sandbox, which runs until ``stop()`` or until its last reference is released.
@@ -52,7 +59,7 @@ public final class SandboxServer: Sendable {
     } catch {
       throw SandboxError(error)
     }
-    self.server = Locked(server)
+    self.server = Locked(Listening(server: server))
     let address = "http://\(server.authority)"
     let state = SandboxState(address: address, options: options)
     guard let issuer = URL(string: state.issuer) else { throw .unexpectedAnswer(address) }
@@ -64,23 +71,31 @@ public final class SandboxServer: Sendable {
 
   /// Stops the sandbox; its port is free when this returns.
   public func stop() async {
-    await server.withLock(\.self).stop()
+    let server = server.withLock { listening in
+      listening.stops += 1
+      return listening.server
+    }
+    await server.stop()
   }
 
   /// Closes the port and all connections and, after a pause, listens on that port again; all data
   /// stays.
   ///
-  /// A request in progress gets no answer, but it may have taken effect.
+  /// A request in progress gets no answer, but it may have taken effect. If ``stop()`` is called
+  /// meanwhile, the sandbox stays stopped.
   ///
   /// - Throws: ``SandboxError`` if the port cannot be used, for example because another program has
   ///   taken it in the meantime.
   public func restart(after pause: Duration = .zero) async throws {
     let old = server.withLock(\.self)
-    await old.stop()
+    await old.server.stop()
     try? await Task.sleep(for: pause.bounded)
     do throws(LoopbackError) {
-      let new = try listen(old.port)
-      server.withLock { $0 = new }
+      try server.withLock { listening throws(LoopbackError) in
+        // Another call may have stopped the sandbox, or started it again.
+        guard listening.stops == old.stops, listening.server === old.server else { return }
+        listening.server = try listen(old.server.port)
+      }
     } catch {
       throw SandboxError(error)
     }

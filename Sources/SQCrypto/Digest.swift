@@ -12,12 +12,6 @@ package enum Digest {
   /// Returns the SHA-256 digest of bytes.
   package static func sha256(_ bytes: Data) -> Data { digest(bytes, by: .sha256) }
 
-  /// Returns the SHA-384 digest of bytes.
-  static func sha384(_ bytes: Data) -> Data { digest(bytes, by: .sha384) }
-
-  /// Returns the SHA-512 digest of bytes.
-  static func sha512(_ bytes: Data) -> Data { digest(bytes, by: .sha512) }
-
   /// Returns the digest of bytes with a hash function.
   package static func digest(_ bytes: Data, by function: HashFunction) -> Data {
     bytes.withUnsafeBytes { digest($0, by: function) }

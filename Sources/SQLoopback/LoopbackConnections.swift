@@ -11,7 +11,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
   ///
   /// A program that connects as fast as the server accepts could otherwise keep the thread forever.
   private static let turns = 64
-  /// The pause before accepting connections again after the process ran out of file descriptors.
+  /// The pause before accepting connections again after a failure, such as no free descriptor.
   private static let acceptPause: Duration = .milliseconds(100)
 
   let context: ConnectionContext
@@ -160,7 +160,7 @@ final class LoopbackConnections: EventHandler, @unchecked Sendable {
     var hasAccepted = false
     for _ in 0..<Self.turns {
       guard let listener, let accepted = Sockets.accept(listener) else {
-        if let listener, Sockets.hasNoRoom { pauseAccepting(listener, now: now) }
+        if let listener, !Sockets.acceptsAtOnce { pauseAccepting(listener, now: now) }
         break
       }
       hasAccepted = true

@@ -82,8 +82,13 @@ package enum Sockets {
   /// Whether a signal interrupted the last failed call.
   static var wasInterrupted: Bool { errno == EINTR }
 
-  /// Whether the last failed call found no free descriptor or memory.
-  static var hasNoRoom: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
+  /// Whether ``accept(_:)`` that has just failed may succeed for the next connection.
+  ///
+  /// After any other error, such as no free descriptor or the refusal of a security module, the
+  /// listener stays readable, and a loop that tries again at once would spin.
+  package static var acceptsAtOnce: Bool {
+    wouldBlock || wasInterrupted || errno == ECONNABORTED
+  }
 
   package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     recv(socket, buffer.baseAddress, buffer.count, 0)

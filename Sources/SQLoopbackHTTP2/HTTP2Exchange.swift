@@ -70,9 +70,4 @@ package final class HTTP2Exchange: Sendable {
   package func reset(_ code: HTTP2ErrorCode) {
     server.act(at: place) { $0.reset(stream, code) }
   }
-
-  /// Announces to the client that its connection accepts no further requests.
-  package func shutDownConnection() {
-    server.act(at: place) { $0.shutDown() }
-  }
 }

@@ -24,7 +24,7 @@ package final class HTTP2Server: EventHandler {
 
   /// The maximum number of connections to accept before the loop's other sockets get their turn.
   private static let turns = 64
-  /// The pause in accepting connections when the process is out of file descriptors, in
+  /// The pause in accepting connections after a failure, such as no free descriptor, in
   /// nanoseconds.
   private static let acceptPause: UInt64 = 100_000_000
 
@@ -110,7 +110,7 @@ package final class HTTP2Server: EventHandler {
   private func acceptArrived(_ listener: Int32) {
     for _ in 0..<Self.turns {
       guard let accepted = Sockets.accept(listener) else {
-        if !Sockets.wouldBlock { pauseAccepting(listener) }
+        if !Sockets.acceptsAtOnce { pauseAccepting(listener) }
         return
       }
       makeRoom()
@@ -143,7 +143,7 @@ package final class HTTP2Server: EventHandler {
 
   /// Stops accepting connections for a short time.
   ///
-  /// While the process has no free descriptor, the listener stays ready, and the loop would spin.
+  /// While accepting fails, the listener stays ready, and the loop would spin.
   private func pauseAccepting(_ listener: Int32) {
     state.withLock { state in
       guard state.listener == listener else { return }

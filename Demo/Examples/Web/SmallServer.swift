@@ -43,7 +43,11 @@ struct SmallServer {
     signal(SIGPIPE, SIG_IGN)
     while true {
       let connection = accept(socket, nil, nil)
-      guard connection >= 0 else { continue }
+      guard connection >= 0 else {
+        // Without a free descriptor, the next call would fail at once too.
+        usleep(100_000)
+        continue
+      }
       Thread.detachNewThread { [sessions, cookies] in
         guard let request = Self.read(connection) else {
           _ = close(connection)

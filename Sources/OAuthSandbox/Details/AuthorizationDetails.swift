@@ -97,6 +97,6 @@ extension SandboxState {
     guard !objects.isEmpty,
       case .details(let change) = plan.take(.token, where: \.concernsDetails)
     else { return objects }
-    return change(objects)
+    return calling { change(objects) }
   }
 }

@@ -37,7 +37,7 @@ struct DeviceCodePage: Redacted {
   private var form: HTML {
     """
     <form method="post" action="\(SandboxEndpoint.device.path)">
-    <input type="hidden" name="form_token" value="\(formToken)">
+    \(SandboxPage.hidden("form_token", formToken))
     \(field)
     <div class="act"><button name="decision" value="connect">\
     \(client == nil ? "Continue" : "The code is the same")</button></div>
@@ -49,7 +49,7 @@ struct DeviceCodePage: Redacted {
     guard client == nil else {
       return """
         <p class="code"><code>\(userCode)</code></p>
-        <input type="hidden" name="user_code" value="\(userCode)">
+        \(SandboxPage.hidden("user_code", userCode))
         """
     }
     let invalid: HTML = hasFailed ? " aria-invalid=\"true\"" : ""

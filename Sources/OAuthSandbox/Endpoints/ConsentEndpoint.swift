@@ -77,7 +77,10 @@ enum ConsentEndpoint {
   static func again(_ id: String) -> Answer {
     Answer(
       status: 303,
-      headers: [("Location", "/consent?request=\(id)"), ("Cache-Control", "no-store")],
+      headers: [
+        ("Location", "\(SandboxEndpoint.consent.path)?request=\(id)"),
+        ("Cache-Control", "no-store"),
+      ],
       content: .text(""))
   }
 

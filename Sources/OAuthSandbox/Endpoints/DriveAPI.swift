@@ -74,6 +74,8 @@ extension SandboxState {
 
   /// Returns the free bytes of a drive, and counts the content of `file` as free.
   func room(of owner: DriveState.Owner, replacing file: SandboxFile? = nil) -> Int {
-    max(0, options.driveBytes - drive.bytes(of: owner) + (file?.content.count ?? 0))
+    // Leaves space for what else a request has, if the drive has no limit.
+    let bytes = min(options.driveBytes, 1 << 48)
+    return max(0, bytes - drive.bytes(of: owner) + (file?.content.count ?? 0))
   }
 }

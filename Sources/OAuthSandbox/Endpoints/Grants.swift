@@ -138,7 +138,7 @@ enum Grants {
     _ decide: @Sendable ([SandboxParameter]) -> String?, _ request: SandboxRequest,
     _ client: SandboxClient, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
-    guard let user = decide(request.form) else {
+    guard let user = sandbox.calling({ decide(request.form) }) else {
       throw .invalidGrant("The sandbox's extension grant refused the request.")
     }
     return try open(request, client, user: user, &sandbox)

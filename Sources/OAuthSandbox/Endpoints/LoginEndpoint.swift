@@ -32,11 +32,8 @@ enum LoginEndpoint {
       answer.headers.append(sandbox.setCookie(newSession))
       return answer
     }
-    return Answer(
-      status: 303,
-      headers: [
-        ("Location", "/consent?request=\(id)"), ("Cache-Control", "no-store"),
-        sandbox.setCookie(newSession),
-      ], content: .text(""))
+    var answer = ConsentEndpoint.again(id)
+    answer.headers.append(sandbox.setCookie(newSession))
+    return answer
   }
 }

@@ -107,8 +107,3 @@ extension SandboxState {
     return claims
   }
 }
-
-extension Duration {
-  /// The ``timeInterval`` without its fraction.
-  var wholeSeconds: Int { Int(timeInterval) }
-}

@@ -15,7 +15,7 @@ extension SandboxJWT {
     case .jwt(let fault): return fault.misshapen(self, &sandbox) ?? signed
     case .alteredJWT(let change), .alteredIDToken(let change):
       var altered = self
-      change(&altered)
+      sandbox.calling { change(&altered) }
       return altered.signed
     default: return signed
     }

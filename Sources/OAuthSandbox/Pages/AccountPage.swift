@@ -13,14 +13,14 @@ struct AccountPage: Redacted {
       .person(user.displayName), "Choose an account",
       ["to continue to <strong>\(pending.client.name)</strong>"], form,
       hint: SandboxPage.time(pending, sandbox))
-    return Answer(page.response(formTargets: SandboxPage.formTargets(pending)))
+    return Answer(page.response(formTargets: pending.end.formTargets))
   }
 
   private var form: HTML {
     """
-    <form method="post" action="/consent">
+    <form method="post" action="\(SandboxEndpoint.consent.path)">
     \(SandboxPage.hiddenFields(request: request, formToken: formToken))
-    <input type="hidden" name="account" value="\(user.name)">
+    \(SandboxPage.hidden("account", user.name))
     <div class="act"><button name="decision" value="continue">\
     Continue as \(user.displayName)</button></div>
     <p class="aside"><button class="link" name="decision" value="switch">\

@@ -17,7 +17,7 @@ struct ConsentPage: Redacted {
         (\(user.name))\(place). It will be able to:
         """
       ], HTML([rights(sandbox), form]), hint: SandboxPage.time(pending, sandbox))
-    return Answer(page.response(formTargets: SandboxPage.formTargets(pending)))
+    return Answer(page.response(formTargets: pending.end.formTargets))
   }
 
   /// The word "at" and the first three resources that the app requests; empty if there are none.
@@ -47,7 +47,7 @@ struct ConsentPage: Redacted {
 
   private var form: HTML {
     """
-    <form method="post" action="/consent">
+    <form method="post" action="\(SandboxEndpoint.consent.path)">
     \(SandboxPage.hiddenFields(request: request, formToken: formToken))
     <div class="choices">
     <button class="quiet" name="decision" value="deny">Deny</button>

@@ -17,8 +17,8 @@ struct FormPostPage: Redacted {
   }
 
   private var form: HTML {
-    let fields = parameters.map { parameter -> HTML in
-      "<input type=\"hidden\" name=\"\(parameter.name)\" value=\"\(parameter.value)\">"
+    let fields = parameters.map { parameter in
+      SandboxPage.hidden(parameter.name, parameter.value)
     }
     return """
       <form method="post" action="\(target)">

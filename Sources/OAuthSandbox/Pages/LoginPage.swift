@@ -17,7 +17,7 @@ struct LoginPage: Redacted {
       hint: HTML([hint(sandbox), SandboxPage.time(pending, sandbox)]))
     return Answer(
       page.response(
-        status: hasFailed ? 403 : 200, formTargets: SandboxPage.formTargets(pending)))
+        status: hasFailed ? 403 : 200, formTargets: pending.end.formTargets))
   }
 
   private var alert: HTML {
@@ -38,7 +38,7 @@ struct LoginPage: Redacted {
       required\(invalid)\(passwordFocus)>
       """
     return """
-      <form method="post" action="/login?request=\(request)">
+      <form method="post" action="\(SandboxEndpoint.login.path)?request=\(request)">
       \(SandboxPage.hiddenFields(request: request, formToken: formToken))
       \(SandboxPage.field("User name", for: "username", name))
       \(SandboxPage.field("Password", for: "password", password))

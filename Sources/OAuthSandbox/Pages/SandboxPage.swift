@@ -35,10 +35,12 @@ enum SandboxPage {
 
   /// Returns the hidden fields that bind a form to its sign-in and to this browser.
   static func hiddenFields(request: String, formToken: String) -> HTML {
-    """
-    <input type="hidden" name="request" value="\(request)">
-    <input type="hidden" name="form_token" value="\(formToken)">
-    """
+    HTML([hidden("request", request), hidden("form_token", formToken)])
+  }
+
+  /// Returns a field that the form sends and does not show.
+  static func hidden(_ name: String, _ value: String) -> HTML {
+    "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">\n"
   }
 
   /// Returns the error line above a rejected form.
@@ -63,11 +65,5 @@ enum SandboxPage {
     \(input)
     </div>
     """
-  }
-
-  /// Returns the CSP `form-action` sources for a sign-in's forms, including the targets of
-  /// redirects; `nil` if CSP cannot express a target.
-  static func formTargets(_ pending: BrowserSessions.Pending) -> [String]? {
-    pending.end.formTargets
   }
 }

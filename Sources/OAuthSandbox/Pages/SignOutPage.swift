@@ -25,12 +25,12 @@ struct SignOutPage: Redacted {
   /// A form that sends the user's decision with the parameters of the logout request.
   private var form: HTML {
     let known = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"]
-    let fields = parameters.filter { known.contains($0.name) }.map { parameter -> HTML in
-      "<input type=\"hidden\" name=\"\(parameter.name)\" value=\"\(parameter.value)\">"
+    let fields = parameters.filter { known.contains($0.name) }.map { parameter in
+      SandboxPage.hidden(parameter.name, parameter.value)
     }
     return """
-      <form method="post" action="/logout">
-      <input type="hidden" name="form_token" value="\(formToken)">
+      <form method="post" action="\(SandboxEndpoint.endSession.path)">
+      \(SandboxPage.hidden("form_token", formToken))
       \(HTML(fields))
       <div class="choices">
       <button class="quiet" name="decision" value="stay">Stay signed in</button>

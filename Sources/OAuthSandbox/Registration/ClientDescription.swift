@@ -4,8 +4,8 @@ import SQFoundation
 ///
 /// - SeeAlso: RFC 7591, section 2
 struct ClientDescription {
-  /// The client metadata as received, to store and to return.
-  var json: SandboxJSON
+  /// The client metadata as received.
+  private(set) var json: SandboxJSON
   let redirectURIs: [String]
   let postLogoutRedirectURIs: [String]
   let backchannelLogoutURI: String?
@@ -153,6 +153,19 @@ struct ClientDescription {
       }
     default: throw .invalidMetadata("\(name) is not an array of strings.")
     }
+  }
+
+  /// The metadata with the defaults that hold for the client, without its identifier and secret.
+  ///
+  /// - SeeAlso: RFC 7591, section 3.2.1
+  var registered: SandboxJSON {
+    var json = json
+    json["client_id"] = nil
+    json["client_secret"] = nil
+    json["token_endpoint_auth_method"] = .string(method.rawValue)
+    json["grant_types"] = .strings(grantTypes)
+    json["redirect_uris"] = .strings(redirectURIs)
+    return json
   }
 
   /// Returns a client with this metadata.

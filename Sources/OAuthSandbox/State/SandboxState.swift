@@ -10,7 +10,8 @@ struct SandboxState {
   var browsers = BrowserSessions()
   var devices = DeviceAuthorizations()
   var pushed = PushedAuthorizations()
-  var registered = RegisteredClients()
+  /// The registrations of clients that registered themselves, by client ID.
+  var registered: [String: RegisteredClient] = [:]
   var documents = ClientDocuments()
   var keys = SigningKeys()
   /// The identifiers of used assertions; each assertion is accepted only once.
@@ -22,6 +23,7 @@ struct SandboxState {
   var logoutNotices: [LogoutNotice] = []
   var drive = DriveState()
   var plan = MisbehaviourPlan()
+  let closures = TestClosures()
   /// The time that tests added to the clock.
   var advance: Duration = .zero
 
@@ -33,7 +35,7 @@ struct SandboxState {
   /// The sandbox's address, with a trailing slash if the options ask for one.
   var issuer: String { address + (options.issuerEndsWithSlash ? "/" : "") }
 
-  var now: Date { options.now().addingTimeInterval(advance.timeInterval) }
+  var now: Date { options.now().addingTimeInterval(advance / .seconds(1)) }
 
   /// The scopes of a request without scopes: all but ``SandboxScope/openID``.
   var defaultScopes: [String] {
@@ -67,7 +69,11 @@ struct SandboxState {
   }
 }
 
+// A test may write `.seconds(.max)` for "no limit". A time that far away would be no `Int`.
 extension Duration {
   /// The duration in seconds, limited to a hundred years in either direction.
   var timeInterval: TimeInterval { signedSeconds }
+
+  /// The ``timeInterval`` without its fraction.
+  var wholeSeconds: Int { Int(timeInterval) }
 }

@@ -71,10 +71,16 @@ extension LoopbackAnswer {
       body = joined
       return
     }
-    let told = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) }
-    let length = hasContent ? told : 0
-    guard length ?? content.count <= content.count else { return nil }
-    body = Data(content.prefix(length ?? content.count))
+    let field = hasContent ? headers.first { $0.name == "content-length" }?.value : "0"
+    guard let field else {
+      body = Data(content)
+      return
+    }
+    // RFC 9110, section 8.6, allows only digits.
+    guard field.utf8.allSatisfy(\.isDigit), let length = Int(field), length <= content.count else {
+      return nil
+    }
+    body = Data(content.prefix(length))
   }
 
   /// Returns the content of a body in chunks, or `nil` if it is malformed or incomplete.

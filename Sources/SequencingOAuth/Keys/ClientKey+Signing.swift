@@ -11,8 +11,10 @@ extension SQOAuthError {
 
   /// Returns the error for a key that cannot be read because of OpenSSL's configuration; `nil` if
   /// OpenSSL lacks nothing, which means that the key itself is wrong.
-  static func lackForReading(_ what: String) -> SQOAuthError? {
-    OpenSSL.lack().map { SQOAuthError(.clientKeyFailed, "\(what) cannot be read: \($0)") }
+  static func lackForReadingKey(_ needed: OpenSSL.Algorithm? = nil) -> SQOAuthError? {
+    OpenSSL.lack(needed).map {
+      SQOAuthError(.clientKeyFailed, "the client key cannot be read: \($0)")
+    }
   }
 }
 

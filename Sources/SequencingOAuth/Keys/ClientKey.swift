@@ -93,7 +93,7 @@ public struct ClientKey: Sendable {
     let publicJWK = Self.publicJWK(members, algorithm, keyID)
     // This fails, for example, for an RSA key whose exponent is 1.
     guard JSONWebKey(publicJWK) != nil else {
-      if let lack = SQOAuthError.lackForReading("the client key") { throw lack }
+      if let lack = SQOAuthError.lackForReadingKey() { throw lack }
       throw .unusableClientKey("no server would accept its public half")
     }
     self.algorithm = algorithm

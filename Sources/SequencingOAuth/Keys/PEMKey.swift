@@ -27,7 +27,9 @@ enum PEMKey {
         "the text has several private keys, and nothing says which one is meant; keep one")
     }
     if let key = PrivateKey(pem: Data(text.utf8), passphrase: passphrase) { return key }
-    if let lack = SQOAuthError.lackForReading("the client key") { throw lack }
+    // A FIPS provider has no scrypt.
+    let derivation = isSealed && usesScrypt(text) ? OpenSSL.Algorithm.derivation("SCRYPT") : nil
+    if let lack = SQOAuthError.lackForReadingKey(derivation) { throw lack }
     if let type = PrivateKey.unsupportedType(pem: Data(text.utf8), passphrase: passphrase) {
       throw .unusableClientKey(
         "a key of the type \(type.printable) is not supported; use a plain RSA key, also for PS256, or a "
@@ -56,6 +58,17 @@ enum PEMKey {
         .clientKeyFailed, OpenSSL.explained("libcrypto cannot write the client key"))
     }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Returns whether an encrypted key contains the identifier of scrypt, 1.3.6.1.4.1.11591.4.11.
+  ///
+  /// - SeeAlso: RFC 7914, section 7
+  static func usesScrypt(_ text: String) -> Bool {
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
+      .filter { $0.first != UInt8(ascii: "-") }
+    let content = Data(base64Encoded: Data(lines.joined()), options: .ignoreUnknownCharacters)
+    let identifier = Data([0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B])
+    return content?.firstRange(of: identifier) != nil
   }
 
   /// Throws for a passphrase that OpenSSL would cut off or treat as missing.

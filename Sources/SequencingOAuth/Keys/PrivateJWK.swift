@@ -14,7 +14,7 @@ struct PrivateJWK: Redacted {
   init(_ text: String, algorithm: JWSAlgorithm?) throws(SQOAuthError) {
     let members = try JWKText.members(of: text).filter { $0.value != .null }
     guard let key = Self.key(members) else {
-      if let lack = SQOAuthError.lackForReading("the client key") { throw lack }
+      if let lack = SQOAuthError.lackForReadingKey() { throw lack }
       throw .unusableClientKey(
         "the text is not a complete RSA, P-256, P-384, P-521 or Ed25519 private JSON Web Key")
     }

@@ -48,6 +48,4 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
 
   /// Whether the client authenticates as at the token endpoint.
   var hasStandardAuthentication: Bool { self == .rfc7009 || self == .keycloakLogout }
-  /// Whether the token alone authorizes the request, so that it has no client authentication.
-  var sendsTokenAlone: Bool { self == .facebookPermissions || self == .slackToken }
 }

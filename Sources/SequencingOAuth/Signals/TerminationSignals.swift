@@ -20,6 +20,9 @@ import SQBasics
 /// example. The program then ends when the accounts of all of them are finished, and the handlers of
 /// the others have returned.
 ///
+/// An instance receives no signal that every thread of the program blocks. If a parent process
+/// started the program with blocked signals, unblock them first, with `pthread_sigmask`.
+///
 /// A framework that handles these signals itself, such as a `ServiceGroup` or a web server,
 /// prevents an instance from receiving them. In that case, call ``AccountManager/flush()`` or
 /// ``AccountOperations/flush()`` when the framework stops.

@@ -31,18 +31,14 @@ struct ProgramTerminal: Sendable {
   /// Ctrl-C then affects only the other program, as with an editor that `git` starts.
   final class Loan: Sendable {
     private let terminal: ProgramTerminal
-    private let settings: termios
 
     fileprivate init(_ terminal: ProgramTerminal) {
-      var settings = termios()
-      tcgetattr(terminal.output, &settings)
       self.terminal = terminal
-      self.settings = settings
-      KeySignals.ignore()
+      BeforeLoans.note(terminal.output)
     }
 
-    /// Restores the settings and signals; `isReset` also resets modes that a failed program may
-    /// have left.
+    /// Restores the settings and signals, unless a further program has the terminal; `isReset` also
+    /// resets modes that a failed program may have left.
     func end(isReset: Bool) {
       if isReset {
         // Selects the normal screen, shows the cursor, and restores normal colors and cursor keys;
@@ -50,29 +46,36 @@ struct ProgramTerminal: Sendable {
         let reset = "\u{1B}[?1049l\u{1B}[?25h\u{1B}[0m\u{1B}[?1l\u{1B}>\u{1B}[?1000l\u{1B}[?2004l\r"
         Array(reset.utf8).withUnsafeBytes { _ = write(terminal.output, $0.baseAddress, $0.count) }
       }
-      var settings = settings
-      tcsetattr(terminal.output, TCSADRAIN, &settings)
-      KeySignals.restore()
+      BeforeLoans.restore(terminal.output)
     }
   }
 }
 
-/// The signals that the keyboard sends to all programs of a terminal.
-private enum KeySignals {
+/// What was before another program got the terminal: the terminal's settings, and the handling of
+/// the signals that its keyboard sends.
+private enum BeforeLoans {
   private struct State {
-    /// The number of other programs that currently use this program's terminal.
-    var loans = 0
+    /// The number of other programs that use a terminal, and its settings from before the first.
+    var terminals: [Int32: (loans: Int, settings: termios)] = [:]
     var interrupt = sigaction()
     var quit = sigaction()
   }
 
   private static let state = Locked(State())
 
-  /// Ignores the signals until ``restore()``.
-  static func ignore() {
+  /// Notes the settings of a terminal, and ignores the signals, until ``restore(_:)``.
+  static func note(_ terminal: Int32) {
     state.withLock { state in
-      state.loans += 1
-      guard state.loans == 1 else { return }
+      let isFirst = state.terminals.isEmpty
+      if var lent = state.terminals[terminal] {
+        lent.loans += 1
+        state.terminals[terminal] = lent
+      } else {
+        var settings = termios()
+        tcgetattr(terminal, &settings)
+        state.terminals[terminal] = (1, settings)
+      }
+      guard isFirst else { return }
       sigaction(SIGINT, nil, &state.interrupt)
       sigaction(SIGQUIT, nil, &state.quit)
       signal(SIGINT, SIG_IGN)
@@ -80,11 +83,14 @@ private enum KeySignals {
     }
   }
 
-  /// Restores the earlier handling of the signals, except where the program has changed it since.
-  static func restore() {
+  /// Restores the settings, and the handling of the signals unless this program has changed it.
+  static func restore(_ terminal: Int32) {
     state.withLock { state in
-      state.loans -= 1
-      guard state.loans == 0 else { return }
+      guard var lent = state.terminals[terminal] else { return }
+      lent.loans -= 1
+      state.terminals[terminal] = lent.loans == 0 ? nil : lent
+      if lent.loans == 0 { tcsetattr(terminal, TCSADRAIN, &lent.settings) }
+      guard state.terminals.isEmpty else { return }
       if sq_is_ignored(SIGINT) != 0 { sigaction(SIGINT, &state.interrupt, nil) }
       if sq_is_ignored(SIGQUIT) != 0 { sigaction(SIGQUIT, &state.quit, nil) }
     }

@@ -164,7 +164,7 @@ public final class FakeAccount: OAuthAccount {
   /// Records the request, and returns the test's answer to it.
   ///
   /// As with any account, an answer that refuses the token, such as one with status 401, becomes an
-  /// error. If the token has a refresh token, the account first replaces the token, unless another
+  /// error, whose `resourceResponse` is that answer. If the token has a refresh token, the account first replaces the token, unless another
   /// caller has replaced it meanwhile, and asks for the answer once more. After a sign-in or a
   /// sign-out, the token may be another user's, so the error is thrown at once.
   public func send(_ request: WebRequest) async throws(SQOAuthError) -> WebResponse {
@@ -175,9 +175,11 @@ public final class FakeAccount: OAuthAccount {
     let response = try await response(to: request)
     guard let refusal = refusal(response, of: use.token, for: request) else { return response }
     guard refusal.remedy == .token, use.token.refreshToken != nil, let next = try token(after: use)
-    else { throw refusal.error }
+    else { throw ResourceFailure.refused(refusal.error, response).error }
     let second = try await self.response(to: request)
-    if let refusal = self.refusal(second, of: next, for: request) { throw refusal.error }
+    if let refusal = self.refusal(second, of: next, for: request) {
+      throw ResourceFailure.refused(refusal.error, second).error
+    }
     return second
   }
 

@@ -44,7 +44,7 @@ public final class FakeClock: WallClock {
 
   /// The date that the clock shows.
   public var now: Date {
-    state.withLock { $0.start.addingTimeInterval($0.steady.seconds) }
+    state.withLock { $0.start.addingTimeInterval($0.steady / .seconds(1)) }
   }
 
   /// The total time by which the clock was moved.

@@ -63,6 +63,28 @@ import Testing
     await sandbox.stop()
   }
 
+  /// RFC 7592, sections 2.1 and 3.
+  @Test func `a client reads the same registration that it got, with the defaults`() async throws {
+    let sandbox = try await SandboxServer.start()
+    let metadata = #"{"redirect_uris":["https://app.example/"],"client_name":"App"}"#
+    let peer = SandboxPeer(sandbox: sandbox)
+    let client = try await peer.post("/register", body: metadata, type: "application/json").json()
+    #expect(client["grant_types"] == ["authorization_code"])
+    #expect(client["token_endpoint_auth_method"] == "client_secret_basic")
+    let uri = try #require(client["registration_client_uri"]?.string)
+    let token = try #require(client["registration_access_token"]?.string)
+    for (method, body) in [("GET", ""), ("PUT", client.text), ("GET", "")] {
+      let answer = try await LoopbackClient.send(
+        method, try #require(LoopbackURL(uri)),
+        headers: [("Authorization", "Bearer \(token)"), ("Content-Type", "application/json")],
+        body: Data(body.utf8))
+      let read = try answer.json()
+      #expect(Set(read.names) == Set(client.names), "\(method)")
+      for name in client.names { #expect(read[name] == client[name], "\(method): \(name)") }
+    }
+    await sandbox.stop()
+  }
+
   @Test func `a client can change its registered ID token algorithm`() async throws {
     let sandbox = try await SandboxServer.start()
     let peer = SandboxPeer(sandbox: sandbox)

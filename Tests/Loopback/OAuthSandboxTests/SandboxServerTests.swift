@@ -62,31 +62,39 @@ import Testing
     withExtendedLifetime(socket) {}
   }
 
-  @Test(arguments: [Duration.seconds(Int64.max) * 18, .seconds(Int64.max)])
-  func `every duration of the sandbox may be as long as a test likes`(time: Duration) async throws {
+  @Test func `a sandbox that is stopped while it restarts stays stopped`() async throws {
+    // Other tests cannot get the reserved port between the two sandboxes.
+    let socket = try BoundSocket()
     var options = SandboxOptions()
-    options.accessTokenLifetime = time
-    options.codeLifetime = time
-    options.pushedRequestLifetime = time
-    options.deviceCodeLifetime = time
-    options.deviceInterval = time
-    options.refreshTokenTimeout = time
-    options.authorizationLifetime = time
-    options.openID.idTokenLifetime = time
+    options.port = socket.port
     let sandbox = try await SandboxServer.start(options)
-    let client = SandboxPeer(sandbox: sandbox)
-    let tokens = try await client.redeem(try await client.code(["scope": "openid demo"]))
-    #expect(tokens.status == 200)
-    #expect(try await client.post("/par", SandboxPeer.signInForm).status == 201)
-    let form = [("client_id", "sandbox-app"), ("scope", "demo")]
-    #expect(try await client.post("/device_authorization", form).status == 200)
-    sandbox.misbehave(at: .me, .delay(time))
-    let waiting = Task { try await client.get("/api/me") }
-    _ = try await sandbox.requests(to: .me, atLeast: 1)
-    for _ in 0..<3 { sandbox.advance(by: .zero - time) }
-    waiting.cancel()
+    let restart = Task { try await sandbox.restart(after: .seconds(Int64.max)) }
+    try await eventually("the sandbox has closed its port") {
+      (try? await LoopbackConnection(port: socket.port)) == nil
+    }
     await sandbox.stop()
-    _ = try? await waiting.value
+    // The end of the task ends the pause.
+    restart.cancel()
+    try await restart.value
+    let next = try await SandboxServer.start(options)
+    await next.stop()
+    try await sandbox.restart()
+    #expect(try await SandboxPeer(sandbox: sandbox).get("/").status == 200)
+    await sandbox.stop()
+    withExtendedLifetime(socket) {}
+  }
+
+  @Test func `two restarts at once leave one sandbox on its port`() async throws {
+    let socket = try BoundSocket()
+    var options = SandboxOptions()
+    options.port = socket.port
+    let sandbox = try await SandboxServer.start(options)
+    async let one: Void = sandbox.restart()
+    async let other: Void = sandbox.restart()
+    _ = try await (one, other)
+    #expect(try await SandboxPeer(sandbox: sandbox).get("/").status == 200)
+    await sandbox.stop()
+    withExtendedLifetime(socket) {}
   }
 
   @Test func `descriptions show no secrets`() async throws {

@@ -242,6 +242,20 @@ import Testing
     #expect(failure.message.contains("encrypted-sqlite:PATH"))
   }
 
+  @Test(arguments: [
+    ("host=db user=app password=hidden", nil),
+    ("Postgresql://app:hidden@db/tokens", "Postgresql:…"),
+    ("pgsql://app:hidden@db/t", "pgsql:…"), ("postgresql:/app:hidden@db", "postgresql:…"),
+    ("hidden4711", nil), ("keyrnig", "keyrnig"),
+  ])
+  func `the error of an unknown store quotes nothing that may be a password`(
+    text: String, quoted: String?
+  ) throws {
+    let failure = try #require(throws: Failure.self) { try StoreOption(text) }
+    #expect(!failure.lines.joined().contains("hidden"))
+    #expect(failure.message.contains("not \"\(quoted ?? "")") == (quoted != nil))
+  }
+
   @Test(arguments: ["file", "encrypted", "sqlite", "encrypted-sqlite"], ["", ":"])
   func `the store option reports a missing path`(kind: String, end: String) throws {
     let failure = try #require(throws: Failure.self) { try StoreOption(kind + end) }

@@ -309,6 +309,29 @@ import Testing
     }
   }
 
+  @Test func `the late answers for an earlier user do not reach the next user`() {
+    var coordinator = Coordinator(hasServerToCall: true)
+    let replaced = SQOAuthError.Code.sessionReplaced.rawValue
+    let steps: [(Event, Action?)] = [
+      (.userIsAuthorized(Self.token), .askWhoSignedIn(Self.token)),
+      (.userIsKnown("alice"), .readFiles), (.filesAreRead(.read([], isAll: true)), .call),
+      (.readFiles, .readFiles), (.signOut, .signOut),
+      (.userIsAuthorized(Self.token), .askWhoSignedIn(Self.token)),
+      (.callHasEnded(.done("used on behalf of alice")), nil),
+      (.userIsKnown("bob"), .readFiles),
+      // A failure that comes before the user's own answer may be that of the user's own request.
+      (.filesAreRead(.failed(code: replaced, message: "no")), .readFiles),
+      (.filesAreRead(.read([Self.file], isAll: true)), .call),
+      (.filesAreRead(.failed(code: replaced, message: "no")), nil),
+    ]
+    for (event, action) in steps { #expect(coordinator.handle(event) == action, "\(event)") }
+    guard case .main(let main) = coordinator.screen else {
+      Issue.record("the main screen is not shown")
+      return
+    }
+    #expect(main.files == .read([Self.file], isAll: true) && main.call == .waiting)
+  }
+
   @Test func `files read before the token arrives are kept, and the gRPC call follows`() {
     var coordinator = Coordinator(hasServerToCall: true)
     let steps: [(Event, Action?)] = [

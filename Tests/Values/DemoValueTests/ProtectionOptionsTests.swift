@@ -58,6 +58,33 @@ import Testing
     #expect(try options([], orAccount: true).completed(by: record).configuration == client)
   }
 
+  /// Without the limit, an older program could send a token where its user did not allow it.
+  @Test(arguments: [
+    ("security_profile", "fapi-3"), ("id_token_signed_response_alg", "ML-DSA-44"),
+    ("resource_origins", "https://*.example"), ("resource_origins", ""),
+    ("resource_origins", "https://api.example.com https://*.example"),
+  ])
+  func `an account with a limit that a later version stored is not used without the limit`(
+    name: String, value: String
+  ) throws {
+    let plain = try self.record(options(Self.provider))
+    _ = try options([], orAccount: true).completed(by: plain)
+    func record(_ more: [String: String]) -> AccountRecord {
+      AccountRecord(
+        id: "work", clientID: "app", issuer: Self.issuer, token: plain.token,
+        attributes: plain.attributes.merging(more) { $1 })
+    }
+    let words: [[String]] = [[], ["--profile", "fapi2", "--key", path]]
+    for words in words {
+      let failure = try #require(throws: Failure.self) {
+        try options(words, orAccount: true).completed(by: record([name: value]))
+      }
+      #expect(failure.code == "store_too_new" && failure.message.contains(name))
+    }
+    let kept = KeptClient(record([name: value, "resource": "https://api.example.com"]))
+    #expect(throws: Failure.self) { try options(Self.provider).forResource(of: kept) }
+  }
+
   @Test func `an account has attributes only for the protections that it uses`() throws {
     let names = [
       "client_key_file", "require_pushed_authorization_requests", "dpop_bound_access_tokens",

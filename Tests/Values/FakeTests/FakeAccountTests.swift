@@ -93,6 +93,7 @@ import Testing
     let url = try WebRequest(url: "https://api.example.com/orders")
     var error = await #expect(throws: SQOAuthError.self) { try await account.send(url) }
     #expect(error?.code == .invalidToken && account.currentToken?.accessToken == "one")
+    #expect(error?.resourceResponse?.status == 401)
     #expect(account.requests.count == 1)
 
     let answers = Locked([401, 200])
@@ -101,9 +102,10 @@ import Testing
     #expect(account.currentToken?.accessToken == "two")
 
     let challenge: HeaderFields = ["WWW-Authenticate": #"Bearer error="insufficient_scope""#]
-    account.answers { _ in WebResponse(status: 403, headers: challenge) }
+    let words = Data("You need the scope admin.".utf8)
+    account.answers { _ in WebResponse(status: 403, headers: challenge, body: words) }
     error = await #expect(throws: SQOAuthError.self) { try await account.send(url) }
-    #expect(error?.code == .insufficientScope)
+    #expect(error?.code == .insufficientScope && error?.resourceResponse?.body == words)
     account.answers { _ in WebResponse(status: 403) }
     #expect(try await account.send(url).status == 403)
   }

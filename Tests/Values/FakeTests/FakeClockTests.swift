@@ -21,6 +21,13 @@ import Testing
     #expect(clock.steadyTime >= .seconds(4 * 100 * 365 * 86_400))
   }
 
+  @Test func `both times of the clock agree however far the test moves it`() {
+    let start = clock.now
+    let years = 150.0 * 365 * 86_400
+    clock.advance(by: .seconds(years))
+    #expect(clock.now == start.addingTimeInterval(years) && clock.steadyTime == .seconds(years))
+  }
+
   @Test func `a wait ends when the clock has moved far enough`() async throws {
     let (clock, start) = (clock, clock.now)
     async let first: Void = clock.sleep(for: .seconds(5))

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramSupport
 import SQBasics
 import TestSupport
 import Testing
@@ -33,6 +34,35 @@ import Testing
       loan.end(isReset: false)
       kill(getpid(), SIGINT)
       try await Task.sleep(for: .seconds(30))
+    }
+  }
+
+  /// Two sign-ins may each have a browser in the terminal, and either may end first.
+  @Test(.ownThreads)
+  func `the last program to return the terminal restores the settings from before the first`()
+    async throws
+  {
+    await #expect(processExitsWith: .success) {
+      for isReversed in [false, true] {
+        let pseudo = try PseudoTerminal()
+        let side = pseudo.handle.fileDescriptor
+        func settings() -> termios {
+          var settings = termios()
+          tcgetattr(side, &settings)
+          return settings
+        }
+        let before = settings().c_lflag
+        var raw = settings()
+        cfmakeraw(&raw)
+        let terminal = ProgramTerminal(input: side, output: side)
+        let first = terminal.lend()
+        tcsetattr(side, TCSANOW, &raw)
+        let second = terminal.lend()
+        (isReversed ? second : first).end(isReset: false)
+        try #require(settings().c_lflag == raw.c_lflag, "another program still has the terminal")
+        (isReversed ? first : second).end(isReset: false)
+        try #require(settings().c_lflag == before)
+      }
     }
   }
 

@@ -13,15 +13,16 @@ import Testing
       Hexadecimal.encode(Digest.sha256(text))
         == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     #expect(
-      Hexadecimal.encode(Digest.sha384(text))
+      Hexadecimal.encode(Digest.digest(text, by: .sha384))
         == "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed"
         + "8086072ba1e7cc2358baeca134c825a7")
     #expect(
-      Hexadecimal.encode(Digest.sha512(text))
+      Hexadecimal.encode(Digest.digest(text, by: .sha512))
         == "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
         + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f")
     #expect(
-      Hexadecimal.encode(Digest.sha384(Data())).hasPrefix("38b060a751ac96384cd9327eb1b1e36a21fd"))
+      Hexadecimal.encode(Digest.digest(Data(), by: .sha384))
+        .hasPrefix("38b060a751ac96384cd9327eb1b1e36a21fd"))
   }
 
   /// - SeeAlso: RFC 4231, sections 4.2, 4.3 and 4.7

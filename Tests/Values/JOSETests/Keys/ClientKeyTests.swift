@@ -210,6 +210,25 @@ import Testing
       try ClientKey(pem: try key.pem(passphrase: longest), passphrase: longest) == key)
   }
 
+  /// OpenSSL in FIPS mode has PBKDF2, with which other programs seal keys, but no scrypt.
+  @Test func `only a key that is sealed with scrypt needs scrypt`() throws {
+    let sealed = try ClientKey(generating: .es256).pem(passphrase: "p")
+    #expect(PEMKey.usesScrypt(sealed))
+    #expect(PEMKey.usesScrypt(sealed.replacing("\n", with: "\r\n")))
+    let other = """
+      -----BEGIN ENCRYPTED PRIVATE KEY-----
+      MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAiqc0lzSsaZSwICCAAw
+      DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEI2C6NJEtAoBRcZCIbAugmsEgZAb
+      2GNq1YCUnJZXcArC22z6SeymcjT/CvQJSG5P5haeGjpSSahwzoolK1TosD9N6GXo
+      eYruQC5lutMZfIu2qM0jSY/tFF1LbCGDrJ93n79qLqBjzJJ7BJD7t8Su9TOVRZOj
+      Qe86uKYw6isVmchuhEyKv8FCDdKl2rxcFa6DHRa1sD23ez24fb+gV7tLPFhlEqc=
+      -----END ENCRYPTED PRIVATE KEY-----
+      """
+    #expect(!PEMKey.usesScrypt(other))
+    #expect(try ClientKey(pem: other, passphrase: "p").algorithm == .es256)
+    failure(.wrongPassphrase) { try ClientKey(pem: other, passphrase: "wrong") }
+  }
+
   @Test func `a printed key shows only its algorithm and its name`() throws {
     let key = try ClientKey(generating: .es256)
     #expect("\(key)" == "client key ES256 \"\(key.keyID ?? "")\"")
