@@ -95,7 +95,7 @@ struct AccountTable {
       return row.version
     } catch {
       // Another process saved a record that this one cannot open.
-      guard error.code == .storeDamaged || error.code == .wrongPassphrase else { throw error }
+      guard error.concernsOneRecord else { throw error }
       return nil
     }
   }
