@@ -41,7 +41,7 @@ package struct FileDescriptor: Sendable {
           "the file \(path.printable) is in the way: another user or program created it, so it was "
             + "not changed; move it elsewhere", code: EEXIST)
       }
-      unlink(path)
+      guard unlink(path) == 0 || errno == ENOENT else { throw FileFailure(call: "unlink") }
     }
     let file = try FileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     do throws(FileFailure) {

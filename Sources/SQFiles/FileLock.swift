@@ -65,6 +65,12 @@ package struct FileLock: Sendable {
           return nil
         }
       } catch {
+        // On a file system without locks no program holds this one, and no empty file must be left.
+        if [ENOSYS, EOPNOTSUPP].contains(error.code), file.isAt(path),
+          let status = try? file.status(), status.isOwn, status.size == 0
+        {
+          unlink(path)
+        }
         file.close()
         throw error
       }

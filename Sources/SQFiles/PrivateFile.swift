@@ -132,11 +132,8 @@ package struct PrivateFile: Sendable {
     return scalars.lastIndex(of: "/").map { String(path[scalars.index(after: $0)...]) } ?? path
   }
 
-  /// Whether a file of any kind exists at the path.
-  package var isThere: Bool { access(path, F_OK) == 0 }
-
-  /// Whether the folder exists and this program may create files in it.
-  package var isInWritableFolder: Bool { access(folder, W_OK) == 0 }
+  /// Returns whether a file of any kind exists at the path; throws if this cannot be found out.
+  package func exists() throws(FileFailure) -> Bool { try FileStatus(at: path) != nil }
 
   private static func makeFolder(_ folder: String) throws(FileFailure) {
     guard access(folder, F_OK) != 0 else { return }
@@ -184,9 +181,18 @@ package struct PrivateFile: Sendable {
       + "files", code: ELOOP)
 
   /// Writes the folder to the disk, so that its files' names survive a loss of power.
+  ///
+  /// Some file systems cannot sync a folder, and a program may use some folders that it cannot open.
+  /// That is no error, because the names are then written as on a system without this call.
+  ///
+  /// - SeeAlso: fsync(2)
   package func syncFolder() throws(FileFailure) {
-    let descriptor = try FileDescriptor.folder(folder)
-    defer { descriptor.close() }
-    try descriptor.sync()
+    do throws(FileFailure) {
+      let descriptor = try FileDescriptor.folder(folder)
+      defer { descriptor.close() }
+      try descriptor.sync()
+    } catch {
+      guard [EINVAL, EBADF, EACCES].contains(error.code) else { throw error }
+    }
   }
 }

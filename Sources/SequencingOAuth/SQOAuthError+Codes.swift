@@ -183,7 +183,7 @@ extension SQOAuthError.Code {
   public static let storeFailed = Self(rawValue: "store_failed")
   /// The content of the store is incomplete, or another program changed it.
   public static let storeDamaged = Self(rawValue: "store_damaged")
-  /// A newer version of the SDK wrote the store.
+  /// A newer version of the SDK wrote the store, or the record in it.
   public static let storeTooNew = Self(rawValue: "store_too_new")
   /// The passphrase or the key does not match the store.
   public static let wrongPassphrase = Self(rawValue: "wrong_passphrase")

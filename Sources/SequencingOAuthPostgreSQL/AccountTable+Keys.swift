@@ -157,7 +157,8 @@ extension AccountTable {
 
   /// Encrypts records of older keys with a new key, in the order of their IDs, from `start` on.
   ///
-  /// The version of a record stays the same, because its content does.
+  /// The version of a record stays the same, because its content does. A record of a later version
+  /// of the SDK ends the call with `storeTooNew`.
   func reseal(
     from start: Data, to key: Int64, atMost count: Int
   ) async throws(SQOAuthError) -> Resealed {
@@ -172,9 +173,13 @@ extension AccountTable {
       // The smallest ID after the ID of this record.
       resealed.next = bytes + [0]
       do throws(SQOAuthError) {
-        let record = try await decode(row.bytes(3), key: row.integer(2), id: id(row))
+        let (id, box, number) = (try self.id(row), row.bytes(3), row.integer(2))
+        let record = try await decode(box, key: number, id: id)
         let digests = try sealer.digests(of: record)
-        values.append(try sealer.seal(record))
+        guard let box, let number else { throw Self.damaged }
+        // The JSON stays as it is, with what a later version of the SDK has added.
+        let json = try await self.sealer(number).json(in: box, id: id)
+        values.append(try sealer.seal(json: json, id: id))
         users.append(digests.user)
         sessions.append(digests.session)
         ids.append(bytes)

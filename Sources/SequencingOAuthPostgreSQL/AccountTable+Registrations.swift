@@ -24,7 +24,7 @@ extension AccountTable {
     }
     let content = try await content(of: row, server)
     guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: content)
-    else { throw Self.damagedRegistration }
+    else { throw .tooNew("the token database: a client's registration") }
     return (registration, row.bytes(0))
   }
 

@@ -15,7 +15,8 @@ extension PostgreSQLTokenStore {
   /// table `keys`. The time grows with the number of accounts.
   ///
   /// - Throws: `SQOAuthError.Code.storeDamaged` at the end if some records could not be opened;
-  ///   they stay unchanged.
+  ///   they stay unchanged. `SQOAuthError.Code.storeTooNew` if a later version of the SDK wrote one
+  ///   of them; repeat the call with that version.
   public func changeKey(to key: StoreKey) async throws(SQOAuthError) {
     // If another program has already changed the key, only the new key opens the newest records.
     database.give(key)

@@ -62,12 +62,14 @@ extension AccountTable {
   ///
   /// Call it in a transaction.
   func recodeRegistrations(to new: RecordCoding) throws(SQOAuthError) {
-    let servers = try connection.run("SELECT server FROM registrations") { $0.blob(0) }
-    for server in servers {
-      guard let registration = try registration(named: server) else { continue }
+    let rows = try connection.run("SELECT server, value FROM registrations") {
+      (server: $0.blob(0), value: $0.blob(1))
+    }
+    for (server, value) in rows {
+      let json = try coding.content(ofRegistration: value, at: server)
       try connection.run(
         "UPDATE registrations SET value = ?2 WHERE server = ?1", .blob(server),
-        .blob(try new.encode(registration, at: server))
+        .blob(try new.encode(registration: json, at: server))
       ) { _ in }
     }
   }

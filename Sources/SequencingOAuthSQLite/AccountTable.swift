@@ -63,10 +63,12 @@ final class AccountTable {
 
   func stored(_ id: String) throws(SQOAuthError) -> AccountRecord? {
     try reading { () throws(SQOAuthError) in
-      try connection.run("SELECT value FROM accounts WHERE id = ?1", .text(id)) {
-        row throws(SQOAuthError) in try coding.decode(row.blob(0), id: id)
-      }.first
+      try value(id).map { value throws(SQOAuthError) in try coding.decode(value, id: id) }
     }
+  }
+
+  private func value(_ id: String) throws(SQOAuthError) -> Data? {
+    try connection.run("SELECT value FROM accounts WHERE id = ?1", .text(id)) { $0.blob(0) }.first
   }
 
   func save(_ record: AccountRecord) throws(SQOAuthError) {
@@ -189,15 +191,20 @@ final class AccountTable {
     try connection.transaction { () throws(SQOAuthError) in
       guard try DatabaseFormat.header(connection) == coding.header else { throw keyWasChanged }
       for id in try list() {
-        if writeAheadCopies.has(id, coding.sealer) {
+        if try writeAheadCopies.has(id, coding.sealer) {
           guard let lease = try lease(id) else { throw .isRefreshed(id) }
           lease.release()
         }
-        guard let record = try load(id) else { continue }
-        let digests = try new.digests(of: record)
+        guard let value = try self.value(id) else { continue }
+        let stored = try coding.decode(value, id: id)
+        let copy = try writeAheadCopies.copy(after: stored, coding.sealer)
+        // The JSON stays as it is, with what a later version of the SDK has added.
+        let json =
+          if let copy { try copy.json() } else { try coding.content(of: value, id: id).json }
+        let digests = try new.digests(of: copy ?? stored)
         try connection.run(
           "UPDATE accounts SET value = ?2, user = ?3, session = ?4 WHERE id = ?1", .text(id),
-          .blob(try new.encode(record)), .blob(digests.user), .blob(digests.session)
+          .blob(try new.encode(json: json, id: id)), .blob(digests.user), .blob(digests.session)
         ) { _ in }
       }
       try recodeRegistrations(to: new)

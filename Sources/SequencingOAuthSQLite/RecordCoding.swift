@@ -45,9 +45,14 @@ enum RecordCoding {
   }
 
   func encode(_ record: AccountRecord) throws(SQOAuthError) -> Data {
+    try encode(json: try record.json(), id: record.id)
+  }
+
+  /// Encodes the JSON of an account's record.
+  func encode(json: Data, id: String) throws(SQOAuthError) -> Data {
     switch self {
-    case .sealed(let sealer): try sealer.seal(record)
-    case .clear: EmbeddedDigest.appended(to: try record.json())
+    case .sealed(let sealer): try sealer.seal(json: json, id: id)
+    case .clear: EmbeddedDigest.appended(to: json)
     }
   }
 
@@ -64,23 +69,32 @@ enum RecordCoding {
     }
   }
 
-  /// Decodes an account's record; throws `storeDamaged` for the record of another account.
+  /// Decodes an account's record; throws `storeDamaged` for the record of another account, and
+  /// `storeTooNew` for an undamaged record of a later version of the SDK.
   func decode(_ value: Data, id: String) throws(SQOAuthError) -> AccountRecord {
+    let (json, isWhole) = try content(of: value, id: id)
     let record =
-      switch self {
-      case .sealed(let sealer): try sealer.open(value, id: id)
-      case .clear:
-        EmbeddedDigest.isWhole(value)
-          ? try StoredDecoder.value(AccountRecord.self, from: value) : nil
-      }
-    guard let record, record.id == id else {
-      throw SQOAuthError(
-        .storeDamaged,
-        "a record is damaged and was not changed; restore a copy of the database, or erase the "
-          + "record's account and sign in again")
-    }
+      isWhole
+      ? try StoredDecoder.whole(AccountRecord.self, from: json, named: AccountRecord.name(of: id))
+      : try StoredDecoder.value(AccountRecord.self, from: json)
+    guard let record, record.id == id else { throw Self.damagedRecord }
     return record
   }
+
+  /// Returns the JSON of an account's record, and whether it is undamaged for certain.
+  func content(of value: Data, id: String) throws(SQOAuthError) -> (json: Data, isWhole: Bool) {
+    switch self {
+    case .sealed(let sealer): return (try sealer.json(in: value, id: id), true)
+    case .clear:
+      guard let content = EmbeddedDigest.content(of: value) else { throw Self.damagedRecord }
+      return (content.json, content.hadDigest)
+    }
+  }
+
+  private static let damagedRecord = SQOAuthError(
+    .storeDamaged,
+    "a record is damaged and was not changed; restore a copy of the database, or erase the "
+      + "record's account and sign in again")
 
   // MARK: Registrations
 
@@ -93,33 +107,47 @@ enum RecordCoding {
     guard let json = try? JSONEncoder().encode(registration) else {
       throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
     }
-    return switch self {
+    return try encode(registration: json, at: server)
+  }
+
+  /// Encodes the JSON of the registration at a server.
+  func encode(registration json: Data, at server: Data) throws(SQOAuthError) -> Data {
+    switch self {
     case .sealed(let sealer): try sealer.seal(json, as: Self.registration, with: server)
     case .clear: EmbeddedDigest.appended(to: json)
     }
   }
 
-  /// Decodes the registration at a server; throws `storeDamaged` if it is for another server.
+  /// Decodes the registration at a server; throws `storeDamaged` if it is for another server, and
+  /// `storeTooNew` if a later version of the SDK wrote it.
   func registration(_ value: Data, at server: Data) throws(SQOAuthError) -> ClientRegistration {
-    let json: Data?
+    let json = try content(ofRegistration: value, at: server)
+    guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: json) else {
+      throw .tooNew("a client's registration")
+    }
+    guard Digest.sha256(registration.issuer) == server else { throw Self.damagedRegistration }
+    return registration
+  }
+
+  /// Returns the JSON of the registration at a server.
+  func content(ofRegistration value: Data, at server: Data) throws(SQOAuthError) -> Data {
     switch self {
     case .sealed(let sealer):
       do throws(SQOAuthError) {
-        json = try sealer.open(value, as: Self.registration, with: server)
+        return try sealer.open(value, as: Self.registration, with: server)
       } catch {
-        guard error.code == .storeDamaged else { throw error }
-        json = nil
+        throw error.code == .storeDamaged ? Self.damagedRegistration : error
       }
-    case .clear: json = EmbeddedDigest.isWhole(value) ? value : nil
+    case .clear:
+      // Every version of the SDK has written a digest here.
+      guard case (let json, true)? = EmbeddedDigest.content(of: value) else {
+        throw Self.damagedRegistration
+      }
+      return json
     }
-    guard let json,
-      let registration = try? JSONDecoder().decode(ClientRegistration.self, from: json),
-      Digest.sha256(registration.issuer) == server
-    else {
-      throw SQOAuthError(
-        .storeDamaged,
-        "a client's registration is damaged and was not changed; restore a copy of the database")
-    }
-    return registration
   }
+
+  private static let damagedRegistration = SQOAuthError(
+    .storeDamaged,
+    "a client's registration is damaged and was not changed; restore a copy of the database")
 }

@@ -129,7 +129,8 @@ public final class SQLiteTokenStore: SharedTokenStore, ReservingTokenStore {
     try await queue.run(unlessCancelled: .waitCancelled) {
       [queue, locks, database, writeAheadCopies] () throws(SQOAuthError) in
       try writeAheadCopies.checkPath()
-      guard record != nil || writeAheadCopies.hasStore else {
+      let hasStore = try writeAheadCopies.hasStore()
+      guard record != nil || hasStore else {
         try writeAheadCopies.check(replacingStore: false)
         try database.checkMaking()
         return AccountReservation()

@@ -117,7 +117,11 @@ struct DesktopPlaces: Sendable {
         "\(marker.path.printable) names no kind of store that this version of the SDK knows; use a newer "
           + "version of the program, or restore the file")
     // Without a stored choice, an existing encrypted file counts as the choice.
-    case nil: return PrivateFile(path: sealedPath).isThere ? file : nil
+    case nil:
+      let hasFile = try FileFailure.reported("\(sealedPath.printable) cannot be looked for") {
+        () throws(FileFailure) in try PrivateFile(path: sealedPath).exists()
+      }
+      return hasFile ? file : nil
     }
   }
 

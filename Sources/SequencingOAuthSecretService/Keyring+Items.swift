@@ -67,10 +67,19 @@ extension Keyring {
       throw .keyUnread(error.message)
     }
     guard let record, item.attribute("oauth-account") == digest(record.id) else {
+      if record == nil, names(item, secret) { throw .tooNew(service: service, format: nil) }
       throw session.mayHaveGarbled(secret) ? .garbled : .damaged(service: service)
     }
     session.hasRead = true
     return record
+  }
+
+  /// Returns whether a secret that is no record of this version names the item's account, as the
+  /// record of a later version does.
+  private func names(_ item: KeyringItem, _ secret: Data) -> Bool {
+    let members = try? StoredDecoder.value([String: JSONValue].self, from: secret)
+    guard let id = members?["id"]?.string else { return false }
+    return item.attribute("oauth-account") == digest(id)
   }
 
   /// Adds an account's item; in a session that has not read a secret yet, also reads the new item.

@@ -41,8 +41,9 @@ enum KeyringFailure: Error, Hashable {
   case damaged(service: String)
   /// The key in an item cannot be read because of OpenSSL's configuration; contains the details.
   case keyUnread(String)
-  /// An item of the service has a format that this version does not know.
-  case tooNew(service: String, format: Int)
+  /// An item of the service has a format that this version does not know; `nil` if only the content
+  /// shows it.
+  case tooNew(service: String, format: Int?)
   /// Any other error, with the domain and the code of its `GError`.
   case other(String, Int32)
 
@@ -226,8 +227,8 @@ extension KeyringFailure {
     case .keyUnread(let reason): "was read, but \(reason)"
     case .tooNew(let service, let format):
       """
-      has an item for \(service.printable) in format \(format), which is newer than \
-      this program; use a newer version of the program
+      has an item for \(service.printable)\(format.map { " in format \($0)" } ?? "") that is newer \
+      than this program; use a newer version of the program
       """
     case .other(let domain, let code): "refused the call (\(domain) \(code))"
     }

@@ -8,6 +8,11 @@ extension JSONWriter {
     try write(values)
   }
 
+  mutating func member(_ name: any CodingKey, _ value: JSONValue) throws(NoNumber) {
+    begin(name)
+    try write(value)
+  }
+
   private mutating func write(_ value: JSONValue) throws(NoNumber) {
     switch value {
     case .null: write(ascii: "null")

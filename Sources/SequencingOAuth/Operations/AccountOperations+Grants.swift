@@ -151,9 +151,10 @@ extension AuthorizationModule {
       try await checkStore()
     } else if session.token == nil {
       // The client can repeat the grant, so the store need not be able to save. But the new record
-      // must keep the attributes of the earlier one. A damaged record has none.
+      // must keep the attributes of the earlier one. A damaged record has none. A record of a later
+      // version is never replaced.
       if case .failure(let error) = await readAttributes(), error.code != .storeDamaged,
-        attributes.isEmpty, context.newAttributes == nil
+        error.code == .storeTooNew || attributes.isEmpty && context.newAttributes == nil
       {
         throw error
       }

@@ -8,9 +8,10 @@ import SQFoundation
 /// in a folder that is created with mode 0700. Each change replaces the whole file; it is safely on
 /// disk when the call returns. Several processes may use the file at the same time; a call waits at
 /// most 30 s for another process. With a key, the content is encrypted. A file that is damaged or
-/// encrypted with a different key is rejected and not changed.
+/// encrypted with a different key is rejected and not changed. Without a key, a changed letter in a
+/// secret is not noticed, because the file has no digest.
 public final class FileRegistrationStore: RegistrationStore {
-  private typealias Registrations = NamedValues<ClientRegistration>
+  private typealias Registrations = NamedValues<StoredRegistration>
 
   /// The absolute path of the file.
   public let path: String
@@ -44,12 +45,15 @@ public final class FileRegistrationStore: RegistrationStore {
   public func registration(
     at issuer: String
   ) async throws(SQOAuthError) -> ClientRegistration? {
-    try await queue.run { [self] () throws(SQOAuthError) in try read()?.content[issuer] }
+    try await queue.run { [self] () throws(SQOAuthError) in
+      try read()?.content[issuer].map(decode)
+    }
   }
 
   /// Stores a registration in place of the previous registration at the same server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
-    try await rewrite { $0[registration.issuer] = registration }
+    let stored = try StoredRegistration(registration)
+    try await rewrite { $0[registration.issuer] = stored }
   }
 
   /// Stores a registration unless another program has stored one; returns the stored registration.
@@ -59,9 +63,10 @@ public final class FileRegistrationStore: RegistrationStore {
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {
-    try await rewrite { content in
-      if let kept = content[registration.issuer], kept != earlier { return kept }
-      content[registration.issuer] = registration
+    let stored = try StoredRegistration(registration)
+    return try await rewrite { [self] content throws(SQOAuthError) in
+      if let kept = try content[registration.issuer].map(decode), kept != earlier { return kept }
+      content[registration.issuer] = stored
       return registration
     }
   }
@@ -91,14 +96,14 @@ public final class FileRegistrationStore: RegistrationStore {
   // MARK: The file
 
   private func rewrite<Value: Sendable>(
-    _ change: @escaping @Sendable (inout Registrations) -> Value
+    _ change: @escaping @Sendable (inout Registrations) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { [self] () throws(SQOAuthError) in
       let lock = try reported { () throws(FileFailure) in try file.lock() }
       defer { lock.release() }
       let old = try read()
       var content = old?.content ?? Registrations()
-      let value = change(&content)
+      let value = try change(&content)
       guard content != old?.content ?? Registrations() else { return value }
       let bytes = try sealed(content, old?.sealer)
       try reported { () throws(FileFailure) in try file.replace(with: bytes) }
@@ -147,15 +152,27 @@ public final class FileRegistrationStore: RegistrationStore {
 
   private func decode(_ json: Data) throws(SQOAuthError) -> Registrations {
     guard let content = try? JSONDecoder().decode(Registrations.self, from: json) else {
-      throw damaged
+      throw unread
     }
     return content
+  }
+
+  /// Decodes one registration; one of a later version of the SDK does not hinder the others.
+  private func decode(_ stored: StoredRegistration) throws(SQOAuthError) -> ClientRegistration {
+    guard let registration = try? stored.registration else { throw unread }
+    return registration
   }
 
   private func reported<Value>(
     _ calls: () throws(FileFailure) -> Value
   ) throws(SQOAuthError) -> Value {
     try FileFailure.reported("the file of registrations \(path.printable) cannot be used", calls)
+  }
+
+  /// The error for JSON that this version cannot read; in a sealed file it is undamaged.
+  private var unread: SQOAuthError {
+    key == nil
+      ? damaged : .tooNew("a registration in the file of registrations \(path.printable)")
   }
 
   private var damaged: SQOAuthError {
@@ -166,6 +183,36 @@ public final class FileRegistrationStore: RegistrationStore {
   }
 }
 
-extension ClientRegistration: NamedValue {
-  var ownName: String { issuer }
+/// A server's registration as the file has it, with what a later version of the SDK has added.
+private struct StoredRegistration: NamedValue {
+  let ownName: String
+  private let json: JSONValue
+
+  init(_ registration: ClientRegistration) throws(SQOAuthError) {
+    guard let text = try? JSONEncoder().encode(registration),
+      let json = try? JSONDecoder().decode(JSONValue.self, from: text)
+    else { throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON") }
+    (ownName, self.json) = (registration.issuer, json)
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    json = try container.decode(JSONValue.self)
+    guard let issuer = json["issuer"].string else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "a registration does not name its server")
+    }
+    ownName = issuer
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(json)
+  }
+
+  var registration: ClientRegistration {
+    get throws {
+      try JSONDecoder().decode(ClientRegistration.self, from: JSONEncoder().encode(json))
+    }
+  }
 }

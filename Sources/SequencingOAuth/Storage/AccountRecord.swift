@@ -31,6 +31,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     var usedAt: Date?
     var serverNonce: String?
     var attributes: [String: String]
+    var laterMembers: [String: JSONValue] = [:]
   }
 
   private let values: Boxed<Values>
@@ -98,6 +99,8 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   var serverNonce: String? { values.value.serverNonce }
   /// The app's own data for the account, such as a display name.
   public var attributes: [String: String] { values.value.attributes }
+  /// The members that a later version of the SDK has added; every change of the record keeps them.
+  var laterMembers: [String: JSONValue] { values.value.laterMembers }
 
   /// Creates a record from its fields.
   public init(
@@ -248,8 +251,7 @@ extension AccountRecord {
         tokenEndpoint: try container.decodeIfPresent(String.self, forKey: .tokenEndpoint),
         grant: try container.decodeIfPresent(Grant.self, forKey: .grant),
         session: try container.decodeIfPresent(String.self, forKey: .session),
-        generation: Generation(
-          count: try container.decodeIfPresent(Int.self, forKey: .generation)),
+        generation: Generation(count: try Self.generation(in: container)),
         reusesRefreshToken: try container.decodeIfPresent(Bool.self, forKey: .reusesRefreshToken)
           ?? false,
         token: token.bound(to: proofKey),
@@ -261,7 +263,8 @@ extension AccountRecord {
         usedAt: try container.decodeIfPresent(Date.self, forKey: .usedAt),
         serverNonce: try container.decodeIfPresent(String.self, forKey: .serverNonce),
         attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes)
-          ?? [:]))
+          ?? [:],
+        laterMembers: try Self.laterMembers(in: decoder)))
     self = record.withKeptIdentity()
   }
 
@@ -284,6 +287,9 @@ extension AccountRecord {
     try container.encodeIfPresent(unverifiedToken, forKey: .unverifiedToken)
     try container.encodeIfPresent(usedAt, forKey: .usedAt)
     if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }
+    guard !laterMembers.isEmpty else { return }
+    var later = encoder.container(keyedBy: LaterMember.self)
+    for (name, value) in laterMembers { try later.encode(value, forKey: LaterMember(name)) }
   }
 }
 

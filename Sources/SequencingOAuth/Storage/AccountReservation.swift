@@ -1,3 +1,5 @@
+import SQBasics
+
 /// Space that a store has reserved for the next record of an account.
 ///
 /// A session gets a reservation before it sends a refresh token that the server accepts only once.
@@ -7,6 +9,8 @@
 public struct AccountReservation: Sendable {
   private let keep: @Sendable (AccountRecord) async -> Void
   private let end: @Sendable () -> Void
+  private let isWritten = OneShot<Void>()
+  private let isReleased = OneShot<Void>()
 
   /// Creates a reservation from two closures: one writes a copy of a record, one frees the space.
   ///
@@ -24,12 +28,14 @@ public struct AccountReservation: Sendable {
   }
 
   /// Writes a copy of the record into the reserved space immediately, before it is saved.
+  ///
+  /// A second call does nothing.
   public func writeAhead(_ record: AccountRecord) async {
-    await keep(record)
+    if isWritten.resolve(()) { await keep(record) }
   }
 
-  /// Frees the reserved space.
+  /// Frees the reserved space; a second call does nothing.
   public func release() {
-    end()
+    if isReleased.resolve(()) { end() }
   }
 }

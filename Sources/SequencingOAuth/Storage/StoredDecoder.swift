@@ -28,6 +28,17 @@ package struct StoredDecoder: Decoder {
     }
   }
 
+  /// Decodes a stored value whose bytes are whole, as a digest or a seal has shown.
+  ///
+  /// - Throws: ``SQOAuthError/Code/storeTooNew`` if the bytes are not such a value: then a later
+  ///   version of the SDK wrote them. `name` says in the message what they are.
+  package static func whole<Value: Decodable>(
+    _ type: Value.Type, from bytes: Data, named name: @autoclosure () -> String
+  ) throws(SQOAuthError) -> Value {
+    guard let value = try Self.value(type, from: bytes) else { throw .tooNew(name()) }
+    return value
+  }
+
   package func container<Key: CodingKey>(
     keyedBy type: Key.Type
   ) throws -> KeyedDecodingContainer<Key> {

@@ -51,6 +51,12 @@ extension WebSignIn: Codable {
     }
     expirationDate = Date(timeIntervalSince1970: Double(seconds))
     request = try container.decode(CodeRequest.self, forKey: .request)
+    let began = request.identity.requestDate?.timeIntervalSince1970 ?? 0
+    guard Self.range.contains(Int64(exactly: began) ?? -1) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .request, in: container,
+        debugDescription: "the request was not made in the years 1970 to 9999")
+    }
   }
 
   /// Encodes the sign-in with its secrets.

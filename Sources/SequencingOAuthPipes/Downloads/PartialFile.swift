@@ -203,7 +203,7 @@ final class PartialFile: @unchecked Sendable {
 
   private func removeRecord() {
     // If a partial file exists again, another download has started, and the record belongs to it.
-    guard !partial.isThere else { return }
+    guard (try? partial.exists()) == false else { return }
     try? recordFile.remove()
   }
 

@@ -30,6 +30,12 @@ enum FaultLibrary {
       .merging(["SQ_FAULT_HOW": "unreadable"]) { $1 }
   }
 
+  /// Returns the environment of a file system on which no file can be locked.
+  static func withoutLocks(_ folder: TemporaryFolder) async throws -> [String: String?] {
+    try await environment(folder, call: 1_000_000, .broken)
+      .merging(["SQ_FAULT_HOW": "lockless"]) { $1 }
+  }
+
   /// Returns the environment that makes the library print every call without faults.
   static func listing(_ folder: TemporaryFolder) async throws -> [String: String?] {
     try await environment(folder, call: -1, .broken)

@@ -129,6 +129,45 @@ import Testing
     #expect(calls > 3, "the fault library is loaded and sees the calls")
   }
 
+  @Test func `a save that is refused on a file system without locks leaves no lock file`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    let result = try await StoreProbe.run(
+      .file, in: folder, ["save"], environment: FaultLibrary.withoutLocks(folder),
+      input: StoreProbe.input([Self.new]))
+    #expect(result.code == .storeFailed && result.errors.contains("flock"), "\(result.errors)")
+    #expect(try folder.contents().allSatisfy { !$0.hasSuffix(".lock") })
+  }
+
+  @Test func `if a file that a killed process left cannot be removed, the error says so`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try await StoreKind.file.open(folder).save(Self.old)
+    func save(_ environment: [String: String?]) async throws -> ChildProcess.Result {
+      try TemporaryFolder.write(Data(), to: StoreKind.file.path(folder) + ".sq.new")
+      return try await StoreProbe.run(
+        .file, in: folder, ["save"], environment: environment, input: StoreProbe.input([Self.new]))
+    }
+    let calls = try await save(FaultLibrary.listing(folder)).calls
+    // Calls are counted from 1.
+    let call = try #require(calls.firstIndex(of: "unlink")) + 1
+    let result = try await save(FaultLibrary.environment(folder, call: call, .broken))
+    #expect(result.code == .storeFailed && result.errors.contains("unlink: "), "\(result.errors)")
+  }
+
+  @Test func `a key that exists is read on a full disk without a lock file`() async throws {
+    let folder = try TemporaryFolder()
+    let key = Data(repeating: 9, count: 32)
+    try TemporaryFolder.write(key, to: folder.file("key"))
+    let result = try await StoreProbe.run(
+      .file, in: folder, ["make-key", folder.file("key")],
+      environment: FaultLibrary.environment(folder, call: 1, .full))
+    #expect(result.output == key.base64EncodedString() + "\n", "\(result.errors)")
+    #expect(try folder.contents() == ["key"])
+  }
+
   /// A test cannot cut the power, but it can check the order of writes and syncs to the disk.
   @Test(arguments: [StoreKind.file, .encrypted], [["save"], ["erase", "a"]])
   func `a file is synced before its rename, and the rename before the lock is released`(

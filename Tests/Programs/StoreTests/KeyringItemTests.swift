@@ -121,20 +121,24 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `an item of a newer format is rejected with its own error and not changed`()
-    async throws
-  {
+  @Test(arguments: [
+    ("new", ["oauth-format": "2"], "in format 2"),
+    (#"{"id":"a","client_id":"c","sender_token":{}}"#, [:], "newer than this program"),
+  ])
+  func `an item of a newer format is rejected with its own error and not changed`(
+    secret: String, format: [String: String], words: String
+  ) async throws {
     let desktop = try await PrivateDesktop(keyring: true)
-    try await put("new", attributes.merging(["oauth-format": "2"]) { $1 }, in: desktop)
+    try await put(secret, attributes.merging(format) { $1 }, in: desktop)
     let store = store(desktop)
     for error in [
       await failure(.storeTooNew) { try await store.load("a") },
       await failure(.storeTooNew) { try await store.all() },
       await failure(.storeTooNew) { try await store.save(record("a")) },
-    ] { #expect(error?.message.contains("format 2") == true) }
+    ] { #expect(error?.message.contains(words) == true) }
     let kept = try await ChildProcess.run(
       ["secret-tool", "lookup", "oauth-account", digest], environment: desktop.environment)
-    #expect(kept.output == "new")
+    #expect(kept.output == secret)
     await desktop.stop()
   }
 

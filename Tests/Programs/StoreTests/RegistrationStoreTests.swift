@@ -183,6 +183,38 @@ import Testing
     }
   }
 
+  @Test(arguments: [nil, StoreKey.testKey])
+  func `a registration of a later version stays in the file and does not hinder the others`(
+    key: StoreKey?
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("clients")
+    let all = try await registrations(2)
+    let store = FileRegistrationStore(path: path, key: key)
+    try await store.save(all[0])
+    func rewrite(_ change: (inout [String: JSONValue]) -> Void) throws {
+      let bytes = try Data(contentsOf: URL(filePath: path))
+      let header = key == nil ? Data() : bytes.prefix { $0 != UInt8(ascii: "\n") }
+      let sealer = try key.map { try RecordSealer($0, header: header) }
+      let box = bytes.dropFirst(sealer == nil ? 0 : header.count + 1)
+      let json = try sealer?.open(Data(box), as: "registrations", with: Data()) ?? box
+      var members = try JSONDecoder().decode([String: JSONValue].self, from: json)
+      change(&members)
+      let new = try JSONEncoder().encode(members)
+      let sealed = try sealer?.seal(new, as: "registrations", with: Data())
+      try (sealed.map { header + Data("\n".utf8) + $0 } ?? new).write(to: URL(filePath: path))
+    }
+    let later = "https://later.example"
+    try rewrite { $0[later] = ["issuer": .string(later), "proof": [1]] }
+    #expect(try await store.registration(at: all[0].issuer) == all[0])
+    await failure(key == nil ? .storeDamaged : .storeTooNew) {
+      try await store.registration(at: later)
+    }
+    try await store.save(all[1])
+    #expect(try await store.registration(at: all[1].issuer) == all[1])
+    try rewrite { #expect($0[later]?["proof"] == [1]) }
+  }
+
   @Test func `a file with another key, a damaged file and a symbolic link are rejected`()
     async throws
   {

@@ -37,11 +37,11 @@ import Testing
   private static let changes: [(String, JSONValue?)] = [
     ("id", nil), ("id", .null), ("id", 1), ("client_id", ["x"]), ("issuer", true),
     ("issuer", .null), ("session", nil), ("generation", "3"), ("generation", 2.5),
-    ("generation", 1e300), ("generation", .null), ("reuses_refresh_token", 1),
+    ("generation", 1e300), ("generation", .null), ("generation", -1), ("reuses_refresh_token", 1),
     ("reuses_refresh_token", "true"), ("token", nil), ("token", "x"), ("token", []),
     ("attributes", ["name": 1]), ("attributes", []), ("attributes", .null), ("used_at", "now"),
     ("used_at", 1.5), ("grant", ["grant_type": 1]), ("grant", [:]), ("grant", .null),
-    ("unknown", ["any": "thing"]), ("bound_token", .object(token)),
+    ("unknown", ["any": "thing"]), ("unknown", .null), ("bound_token", .object(token)),
   ]
 
   @Test(arguments: changes)
@@ -53,6 +53,27 @@ import Testing
     let json = try Self.json(members)
     let expected = try? JSONDecoder().decode(AccountRecord.self, from: json)
     #expect(try StoredDecoder.value(AccountRecord.self, from: json) == expected)
+  }
+
+  /// The next refresh adds 1 to the number.
+  @Test(arguments: [-1, .max, 1 << 53 + 1])
+  func `a record with an impossible number of refreshes decodes to nil`(count: Int64) throws {
+    let json = try Self.json(Self.record.merging(["generation": .integer(count)]) { $1 })
+    #expect(try StoredDecoder.value(AccountRecord.self, from: json) == nil)
+  }
+
+  @Test func `members of a later version are kept, in both ways to write a record`() throws {
+    let later: [String: JSONValue] = ["later": ["a": [1, .null, 2.5]], "z": "é"]
+    // A database in clear adds a digest to the record, which is no member of it.
+    let json = try Self.json(Self.record.merging(later) { $1 }.merging(["sha256": "x"]) { $1 })
+    let record = try #require(try StoredDecoder.value(AccountRecord.self, from: json))
+    let changed = record.refreshed(SQToken(accessToken: "next"), attributes: [:])
+    for json in [try changed.json(), try JSONEncoder().encode(changed)] {
+      let members = try JSONDecoder().decode([String: JSONValue].self, from: json)
+      #expect(members.filter { later[$0.key] != nil } == later)
+      #expect(members["sha256"] == nil && members["token"]?["access_token"] == "next")
+      #expect(try StoredDecoder.value(AccountRecord.self, from: json) == changed)
+    }
   }
 
   @Test(arguments: [

@@ -32,16 +32,27 @@ package struct RecordSealer: Sendable {
 
   /// Encrypts a record.
   package func seal(_ record: AccountRecord) throws(SQOAuthError) -> Data {
-    try sealing.service.seal(try record.json(), authenticating: Self.context(record.id))
+    try seal(json: try record.json(), id: record.id)
+  }
+
+  /// Encrypts the JSON of an account's record.
+  package func seal(json: Data, id: String) throws(SQOAuthError) -> Data {
+    try sealing.service.seal(json, authenticating: Self.context(id))
   }
 
   /// Decrypts the record of an account.
   ///
-  /// - Throws: ``SQOAuthError/Code/storeDamaged``, also if the box belongs to a different account.
+  /// - Throws: ``SQOAuthError/Code/storeDamaged``, also if the box belongs to a different account;
+  ///   ``SQOAuthError/Code/storeTooNew``.
   package func open(_ box: Data, id: String) throws(SQOAuthError) -> AccountRecord {
-    let plaintext: Data
+    try StoredDecoder.whole(
+      AccountRecord.self, from: json(in: box, id: id), named: AccountRecord.name(of: id))
+  }
+
+  /// Decrypts the JSON of an account's record, which this version may be unable to read.
+  package func json(in box: Data, id: String) throws(SQOAuthError) -> Data {
     do throws(SQOAuthError) {
-      plaintext = try sealing.service.open(box, authenticating: Self.context(id))
+      return try sealing.service.open(box, authenticating: Self.context(id))
     } catch {
       guard error.code == .storeDamaged else { throw error }
       throw SQOAuthError(
@@ -50,13 +61,6 @@ package struct RecordSealer: Sendable {
           + "account or with another key; nothing was changed: restore a copy, or erase the account "
           + "and sign in again")
     }
-    guard let record = try StoredDecoder.value(AccountRecord.self, from: plaintext) else {
-      throw SQOAuthError(
-        .storeDamaged,
-        "a record was decrypted, but it is not the record of an account; nothing was changed: "
-          + "restore a copy, or erase the account and sign in again")
-    }
-    return record
   }
 
   /// Encrypts additional data of a store, such as the list of its accounts.

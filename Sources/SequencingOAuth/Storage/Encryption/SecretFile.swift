@@ -33,20 +33,25 @@ struct SecretFile: Sendable {
     _ parse: (Data) throws(SQOAuthError) -> Secret,
     make: () throws(SQOAuthError) -> (Secret, content: Data)
   ) throws(SQOAuthError) -> Secret {
-    // An administrator's file may be in a folder in which this program can create nothing, not even
-    // a lock file.
-    if !file.isInWritableFolder, let secret = try read(parse) { return secret }
+    // An existing file is read without the lock: its disk may be full, or this program may be unable
+    // to create a lock file in the folder of an administrator's file.
+    if let secret = try readSynced(parse) { return secret }
     return try locked { () throws(SQOAuthError) in
-      if let secret = try read(parse) {
-        // The process that created the file may have ended before the file's name was written to
-        // the disk.
-        try reported("be written") { () throws(FileFailure) in try file.syncFolder() }
-        return secret
-      }
+      if let secret = try readSynced(parse) { return secret }
       let (secret, content) = try make()
       try write(content)
       return secret
     }
+  }
+
+  private func readSynced<Secret>(
+    _ parse: (Data) throws(SQOAuthError) -> Secret
+  ) throws(SQOAuthError) -> Secret? {
+    guard let secret = try read(parse) else { return nil }
+    // The process that created the file may have ended before the file's name was written to the
+    // disk.
+    try? file.syncFolder()
+    return secret
   }
 
   /// Checks that a missing file could be created, without creating it.

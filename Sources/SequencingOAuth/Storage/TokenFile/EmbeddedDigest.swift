@@ -23,16 +23,21 @@ package enum EmbeddedDigest {
     filled(object.dropLast() + Data((memberStart + placeholder + memberEnd).utf8))
   }
 
-  /// Returns whether a JSON object matches the digest at its end; `true` also if there is no
-  /// digest.
-  package static func isWhole(_ object: Data) -> Bool {
+  /// Returns a JSON object without the digest at its end, and whether it had one; `nil` if the
+  /// object does not match its digest.
+  package static func content(of object: Data) -> (json: Data, hadDigest: Bool)? {
     let digits = object.dropLast(memberEnd.utf8.count).suffix(placeholder.utf8.count)
     let rest = object[..<digits.startIndex]
-    guard rest.suffix(memberStart.utf8.count).elementsEqual(memberStart.utf8) else { return true }
-    return fits(String(decoding: digits, as: UTF8.self), object)
+    guard rest.suffix(memberStart.utf8.count).elementsEqual(memberStart.utf8) else {
+      return (object, false)
+    }
+    guard fits(String(decoding: digits, as: UTF8.self), object) else { return nil }
+    return (rest.dropLast(memberStart.utf8.count) + Data("}".utf8), true)
   }
 
-  private static let memberStart = ",\"sha256\":\""
+  /// The name of the member with the digest.
+  static let memberName = "sha256"
+  private static let memberStart = ",\"\(memberName)\":\""
   private static let memberEnd = "\"}"
 
   /// Returns whether a digest from a text is the digest of that text.

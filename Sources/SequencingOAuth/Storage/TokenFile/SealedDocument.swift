@@ -24,10 +24,14 @@ package struct SealedDocument: TokenFileContent {
   mutating func erase(_ id: String) { boxes[id] = nil }
 
   /// Returns a document with this document's records, sealed with another key.
+  ///
+  /// The records are not decoded, so a record of a later version of the SDK stays as it is.
   func resealed(_ sealer: RecordSealer) throws(SQOAuthError) -> SealedDocument {
     var document = SealedDocument(sealer)
     for id in ids {
-      if let record = try record(id) { try document.save(record) }
+      document.boxes[id] = try boxes[id].map { box throws(SQOAuthError) in
+        try sealer.seal(json: try self.sealer.json(in: box, id: id), id: id)
+      }
     }
     return document
   }
@@ -46,9 +50,9 @@ extension SealedDocument {
     } catch {
       throw error.code == .storeDamaged ? .damagedFile : error
     }
-    guard let ids = try StoredDecoder.value([String].self, from: names),
-      ids.count == file.boxes.count
-    else { throw .damagedFile }
+    let ids = try StoredDecoder.whole(
+      [String].self, from: names, named: "the list of its accounts")
+    guard ids.count == file.boxes.count else { throw .damagedFile }
     for (id, box) in zip(ids, file.boxes) { boxes[id] = box }
   }
 

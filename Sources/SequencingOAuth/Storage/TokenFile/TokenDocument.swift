@@ -29,15 +29,16 @@ extension TokenDocument: TokenFileContent {
   mutating func erase(_ id: String) { records[id] = nil }
 
   private static func record(_ id: String, _ json: Data) throws(SQOAuthError) -> AccountRecord {
-    guard let record = try StoredDecoder.value(AccountRecord.self, from: json), record.id == id
-    else { throw .damagedFile }
+    let record = try StoredDecoder.whole(
+      AccountRecord.self, from: json, named: AccountRecord.name(of: id))
+    guard record.id == id else { throw .damagedFile }
     return record
   }
 }
 
 extension TokenDocument {
   private static let accountsName = "accounts"
-  private static let digestName = "sha256"
+  private static let digestName = EmbeddedDigest.memberName
   private static let versionName = "version"
 
   /// Reads a file's members; the caller checks the digest.
@@ -48,9 +49,9 @@ extension TokenDocument {
       var id = member
       // If an id is a second Unicode form of another id, its member's name has a NUL and a number.
       if member.utf8.contains(0) {
-        guard let record = try StoredDecoder.value(AccountRecord.self, from: json),
-          NamedValues<AccountRecord>.is(member, of: record.id)
-        else { throw .damagedFile }
+        let record = try StoredDecoder.whole(
+          AccountRecord.self, from: json, named: AccountRecord.name(of: member))
+        guard NamedValues<AccountRecord>.is(member, of: record.id) else { throw .damagedFile }
         id = record.id
       }
       guard records[id] == nil else { throw .damagedFile }
@@ -132,9 +133,14 @@ extension TokenDocument {
     private func unchecked(
       _ members: [(name: String, value: Data)]
     ) throws(SQOAuthError) -> TokenDocument {
-      let document = try TokenDocument(members: members)
-      for id in document.ids { _ = try document.record(id) }
-      return document
+      do throws(SQOAuthError) {
+        let document = try TokenDocument(members: members)
+        for id in document.ids { _ = try document.record(id) }
+        return document
+      } catch {
+        // Without a digest, damage cannot be told from the form of a later version.
+        throw error.code == .storeTooNew ? .damagedFile : error
+      }
     }
 
     func encode(_ document: TokenDocument) -> Data { EmbeddedDigest.filled(document.json) }

@@ -24,7 +24,8 @@ extension TokenFile {
   ) async throws(SQOAuthError) -> AccountReservation {
     try await runIfWanted { file throws(SQOAuthError) in
       try file.writeAheadCopies.checkPath()
-      guard record != nil || file.writeAheadCopies.hasStore else {
+      let hasStore = try file.writeAheadCopies.hasStore()
+      guard record != nil || hasStore else {
         try file.naming("be made") { () throws(SQOAuthError) in try file.format.checkKey() }
         try file.writeAheadCopies.check(replacingStore: true)
         let lock = try file.lock()
@@ -84,7 +85,8 @@ extension TokenFile {
   ///   sealed with the old key.
   func adopted(_ content: Format.Content?) throws(SQOAuthError) -> Format.Content? {
     guard var content else { return nil }
-    for id in content.ids where writeAheadCopies.has(id, format.sealer) {
+    for id in content.ids {
+      guard try writeAheadCopies.has(id, format.sealer) else { continue }
       guard let lease = try locks.lease(id) else { throw .isRefreshed(id) }
       defer { lease.release() }
       if let newest = try record(id, in: content) { try content.save(newest) }

@@ -23,10 +23,14 @@ package struct WriteAheadCopies: Sendable {
   }
 
   /// Returns the successor of a stored record from its write-ahead copy; `nil` if there is none.
+  ///
+  /// - Throws: ``SQOAuthError/Code/storeTooNew`` if a later version of the SDK wrote the copy. It
+  ///   may have the only refresh token that is still valid.
   package func copy(
     after stored: AccountRecord, _ sealer: RecordSealer?
   ) throws(SQOAuthError) -> AccountRecord? {
-    guard var content = try content(of: path(stored.id, sealer)) else { return nil }
+    let path = try path(stored.id, sealer)
+    guard var content = try content(of: path) else { return nil }
     if let sealer {
       do throws(SQOAuthError) {
         content = try sealer.open(content, as: Self.purpose, with: Data(stored.id.utf8))
@@ -35,10 +39,10 @@ package struct WriteAheadCopies: Sendable {
         return nil
       }
     }
-    guard let copyOf = try StoredDecoder.value(WriteAheadCopy.self, from: content),
-      copyOf.follows(stored)
-    else { return nil }
-    return copyOf.record
+    let copyOf = try StoredDecoder.whole(
+      WriteAheadCopy.self, from: content,
+      named: "the record in the file \(path.printable) for the next token")
+    return copyOf.follows(stored) ? copyOf.record : nil
   }
 
   /// Returns whether a record is safe in its write-ahead copy, although the store does not have it.
@@ -105,13 +109,18 @@ package struct WriteAheadCopies: Sendable {
   }
 
   /// Returns whether an account has the file of a write-ahead copy, even an empty one.
-  package func has(_ id: String, _ sealer: RecordSealer?) -> Bool {
-    guard let path = try? path(id, sealer) else { return false }
-    return PrivateFile(path: path).isThere
+  package func has(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) -> Bool {
+    try reported(path(id, sealer), "be looked for") { file throws(FileFailure) in
+      try file.exists()
+    }
   }
 
-  /// Whether the store itself exists.
-  package var hasStore: Bool { PrivateFile(path: store).isThere }
+  /// Returns whether the store itself exists.
+  package func hasStore() throws(SQOAuthError) -> Bool {
+    try FileFailure.reported("the store \(store.printable) cannot be looked for") {
+      () throws(FileFailure) in try PrivateFile(path: store).exists()
+    }
+  }
 
   /// Removes an account's write-ahead copy, if there is one.
   package func remove(_ id: String, _ sealer: RecordSealer?) throws(SQOAuthError) {

@@ -3,6 +3,7 @@ import LoopbackSupport
 import OAuthSandbox
 import ProgramSupport
 import SQBasics
+import SQCrypto
 import SequencingOAuth
 import SequencingOAuthBackend
 import TestSupport
@@ -236,6 +237,42 @@ import Testing
           try await store.changeKey(to: .testKey)
         }.value
       }
+    }
+  }
+
+  @Test func `a record of a later version is too new, and a change of the key keeps all of it`()
+    async throws
+  {
+    try await PostgreSQLServer.running { server in
+      func sealer(_ key: StoreKey) async throws -> RecordSealer {
+        let header = try await server.run(
+          "SELECT encode(header, 'hex') FROM sequencing_oauth.keys ORDER BY number DESC LIMIT 1")
+        return try RecordSealer(key, header: try #require(Hexadecimal.decode(header)))
+      }
+      func json(_ sealer: RecordSealer) async throws -> String {
+        let box = try await server.run("SELECT encode(value, 'hex') FROM sequencing_oauth.accounts")
+        let json = try sealer.json(in: try #require(Hexadecimal.decode(box)), id: "a")
+        return String(decoding: json, as: UTF8.self)
+      }
+      func write(_ text: String, _ sealer: RecordSealer) async throws {
+        let box = Hexadecimal.encode(try sealer.seal(json: Data(text.utf8), id: "a"))
+        try await server.run(
+          "UPDATE sequencing_oauth.accounts SET value = decode('\(box)', 'hex')")
+      }
+      let store = Self.prepared(server)
+      try await store.save(record("a"))
+      let old = try await sealer(.testKey)
+      let later = try await json(old).replacing(#""token":{"#, with: #""token":{"later":1,"#)
+      try await write(later, old)
+      try await store.changeKey(to: Self.newKey)
+      let new = try await sealer(Self.newKey)
+      #expect(try await json(new) == later)
+      #expect(try await store.load("a") == record("a"))
+      let form = later.replacing(#""token":{"#, with: #""sender_token":{"#)
+      try await write(form, new)
+      await failure(.storeTooNew) { try await store.load("a") }
+      await failure(.storeTooNew) { try await store.changeKey(to: .raw(Data(count: 32))) }
+      #expect(try await json(new) == form)
     }
   }
 

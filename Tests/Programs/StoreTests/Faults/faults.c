@@ -8,6 +8,7 @@
 //                  `kill`: the process is killed instead of the call;
 //                  `torn`: the process is killed after a write has written half of its bytes;
 //                  `short`: a write writes half of its bytes, which is not an error;
+//                  `lockless`: no file can be locked;
 //                  `lost`: as `broken`, and all later calls that sync, need room or write fail too;
 //                  `unreadable`: a read fails with EIO, and all later reads fail too
 //
@@ -201,6 +202,10 @@ int posix_fallocate64(int file, off64_t offset, off64_t size) {
   return posix_fallocate(file, offset, size);
 }
 int flock(int file, int operation) {
+  if (when != 0 && strcmp(how, "lockless") == 0 && is_open_inside(file)) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
   FAULTY(OTHER, is_open_inside(file), "flock");
   return syscall(SYS_flock, file, operation);
 }

@@ -22,6 +22,19 @@ import Testing
     signIn = try JSONDecoder().decode(WebSignIn.self, from: Data(body.utf8))
   }
 
+  /// The error of a sign-in that comes too late says how long ago it began.
+  @Test(arguments: [Int64.min, -1, 253_402_300_800, .max])
+  func `a sign-in that began at an impossible time is rejected`(began: Int64) throws {
+    var members = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(signIn))
+    var request = try #require(members["request"]?.object)
+    var identity = try #require(request["identity"]?.object)
+    identity["requested"] = .integer(began)
+    request["identity"] = .object(identity)
+    members = .object(["exp": 1_750_000_300, "request": .object(request)])
+    let json = try JSONEncoder().encode(members)
+    #expect(throws: DecodingError.self) { try JSONDecoder().decode(WebSignIn.self, from: json) }
+  }
+
   @Test func `a sealed sign-in opens with the same key and session`() throws {
     let text = try WebSignInSealer(key: key).seal(signIn, session: "browser")
     #expect(try WebSignInSealer(key: key).open(text, session: "browser") == signIn)

@@ -158,6 +158,16 @@ import Testing
     #expect(try await fixture.module.requestAccessTokenAsClient().accessToken == "T1")
   }
 
+  @Test func `a record of a later version is not replaced, even if the app has set the attributes`()
+    async throws
+  {
+    let fixture = try SessionFixture()
+    fixture.oauth.environment.tokenStore =
+      PartlyBrokenStore(["default"], fails: .toLoad(.storeTooNew))
+    fixture.module.attributes = ["name": "Bob"]
+    await failure(.storeTooNew) { try await fixture.module.requestAccessTokenAsClient() }
+  }
+
   @Test func `a token that the app passes in gets the attributes of the stored account`()
     async throws
   {
