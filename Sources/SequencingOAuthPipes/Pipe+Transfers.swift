@@ -126,8 +126,8 @@ extension Pipeline.Pipe {
   }
 
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
-    // The challenge in the API's refusal; the response of `download` has the other parts.
-    let challenge = Locked<TokenChallenge?>(nil)
+    // The API's refusal of the token; the response of `download` has the other parts.
+    let oauthError = Locked<SQOAuthError?>(nil)
     let attempts = RequestSeries()
     let response: WebResponse
     do throws(SQOAuthError) {
@@ -139,7 +139,7 @@ extension Pipeline.Pipe {
             to: request, from: self.address.origin, in: attempts, Interruption())
         } catch {
           if case .refused(let refusal) = error {
-            challenge.withLock { $0 = refusal.challenge }
+            oauthError.withLock { $0 = refusal.oauthError }
             return WebResponse(status: refusal.status, headers: refusal.head.headers)
           }
           throw Self.lostConnection(error) ?? SQOAuthError(.cancelled, "", cause: error)
@@ -153,7 +153,7 @@ extension Pipeline.Pipe {
     guard (200...299).contains(response.status) else {
       throw .refused(
         PipeError.Refusal(
-          response, challenge: challenge.withLock(\.self) ?? response.tokenChallenge))
+          response, challenge: response.tokenChallenge, oauthError: oauthError.withLock(\.self)))
     }
   }
 

@@ -66,7 +66,7 @@ extension RPCCall {
         authorization.learn(error.metadata.proofFields)
         guard kind == .unary, error.isFromServer, error.status == .unauthenticated,
           let next = try await next(after: error, authorization)
-        else { throw error }
+        else { throw error.refusing(authorization) }
         authorization = next
         state.withLock { ($0.head, $0.trailers) = (nil, nil) }
       }
