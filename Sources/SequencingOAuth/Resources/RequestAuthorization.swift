@@ -161,7 +161,7 @@ extension RequestAuthorization {
   private func resourceRefusal(_ status: Int, _ fields: HeaderFields) -> ResourceRefusal? {
     var refusal = ResourceRefusal(
       status: status, fields: fields, of: use.token, for: request, at: use.module.session.now)
-    refusal?.error.owner = use.owner
+    refusal?.error.owner = use.owner ?? use.asker
     guard refusal?.error.code == .useDPoPNonce, repeats.areUsedUpByNonces else { return refusal }
     return refusal?.explained(by: ProofRepeats.usedUp)
   }
