@@ -50,7 +50,7 @@ import Testing
     status: String, challenge: String, scope: String
   ) async throws {
     let fixture = try await SessionFixture().restored()
-    let refusal = ScriptedServer.grpc(
+    let refusal = WebResponse.grpc(
       [], trailers: ["grpc-status": status, "www-authenticate": challenge])
     try await ScriptedServer.answering(refusal) { server in
       let channel = try server.channel(credential: .account(fixture.module))

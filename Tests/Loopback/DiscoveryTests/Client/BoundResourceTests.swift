@@ -1,4 +1,5 @@
 import SQBasics
+import SQLoopback
 import SequencingOAuth
 import SequencingOAuthDiscovery
 import Testing
