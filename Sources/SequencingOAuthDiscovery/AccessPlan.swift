@@ -57,7 +57,7 @@ extension ResourceClient {
       scope: chosen.flatMap { server in
         scope(challenges, found.metadata, server.metadata, server.client, after: nil)
       },
-      binding: try binding(challenges, found.metadata))
+      binding: try binding(challenges, found.metadata, of: chosen?.client))
   }
 
   private func planned(_ issuer: String) async throws(SQOAuthError) -> AccessPlan.Server {

@@ -22,6 +22,11 @@ extension ResourceClient {
       return configuration.clientID == client.clientID && configuration.provider.issuer == issuer
     }
 
+    /// The binding of the account's token, or of the tokens that the module asks for.
+    var binding: TokenBinding? {
+      module.session.record?.binding ?? module.configuration?.tokenBinding
+    }
+
     /// Whether the account's token belongs to the module's client, so that it can be refreshed.
     var hasRecordOfItsClient: Bool {
       guard let configuration = module.configuration else { return false }
@@ -66,7 +71,7 @@ extension ResourceClient {
           at: issuer, id: record.clientID, scope: record.token.scope)
       else { continue }
       let configuration = configuration(
-        of: client, binding: options.tokenBinding, for: identifier)
+        of: client, binding: chosenBinding(client) ?? record.binding, for: identifier)
       if let module = try keptModule(id) {
         await adapt(module, to: configuration)
         return Access(module: module, issuer: issuer, client: client)
@@ -126,5 +131,10 @@ extension AccountRecord {
   /// Returns whether the record's token was issued to this client by this client's server.
   func isOf(_ client: ClientConfiguration) -> Bool {
     clientID == client.clientID && issuer == client.provider.issuer
+  }
+
+  /// The binding of the token to a key of its account; `nil` for any other token.
+  var binding: TokenBinding? {
+    proofKey.map { .dpop(algorithm: JWSAlgorithm(named: $0.algorithm)) }
   }
 }

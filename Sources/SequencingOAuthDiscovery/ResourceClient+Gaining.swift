@@ -80,9 +80,12 @@ extension ResourceClient {
   /// Signs the user in with the additional scopes or the login that the resource demands; returns
   /// `false` if a newer token is enough.
   private func stepUp(_ access: Access, _ demand: Demand) async throws(SQOAuthError) -> Bool {
-    guard let error = demand.waiting?.error, let configuration = access.module.configuration,
-      var signIn = try access.module.stepUpOptions(answering: error, with: SignInOptions())
+    guard let error = demand.waiting?.error, var configuration = access.module.configuration,
+      var signIn = try access.module.stepUpOptions(
+        answering: error, with: SignInOptions(), repeatsGrants: true)
     else { return false }
+    // Another process may have bound the account's tokens.
+    configuration.tokenBinding = configuration.tokenBinding ?? access.binding
     // Some servers grant `offline_access` without naming it in the response, so ask for it again.
     let server = try? await access.module.providerMetadata()
     signIn.scope = signIn.scope.map { addingOffline(to: $0.words, server, access.client) }

@@ -100,7 +100,7 @@ extension ResourceClient {
       }
       return
     }
-    client.profile = options.profile
+    client.profile = client.profile.orStricter(options.profile)
     if let binding = options.tokenBinding { client.tokenBinding = binding }
     try PreparedCodeGrant.check(client, at: metadata, in: environment)
   }
@@ -152,15 +152,19 @@ extension ResourceClient {
   /// Returns how the tokens are bound: as the app has configured, otherwise to a key (DPoP) if the
   /// resource accepts only bound tokens.
   ///
+  /// If neither the challenges nor the metadata say so, the binding is that of the `earlier` tokens:
+  /// a resource may demand proofs only by its challenges.
+  ///
   /// - Throws: `SQOAuthError.Code.signInUnsupported` if the resource accepts none of the SDK's
   ///   algorithms for proofs.
   func binding(
-    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata
+    _ challenges: [TokenChallenge], _ resource: ProtectedResourceMetadata,
+    of client: IdentifiedClient?, after earlier: TokenBinding? = nil
   ) throws(SQOAuthError) -> TokenBinding? {
-    if let binding = options.tokenBinding { return binding }
+    if let binding = chosenBinding(client) { return binding }
     let asksForProof = challenges.filter(\.asksForProof)
     guard resource.requiresProof || !challenges.isEmpty && asksForProof.count == challenges.count
-    else { return nil }
+    else { return challenges.isEmpty ? earlier : nil }
     let listed = resource.proofAlgorithms ?? asksForProof.first?.proofAlgorithms ?? []
     guard !listed.isEmpty else { return .dpop() }
     let possible: [JWSAlgorithm] = [.es256, .edDSA, .ps256]
@@ -171,5 +175,12 @@ extension ResourceClient {
           + "(dpop_signing_alg_values_supported, or algs in its challenge)")
     }
     return .dpop(algorithm: algorithm)
+  }
+
+  /// Returns the binding that the app has chosen, for all tokens or for a client's; `nil` if it left
+  /// the choice to the resource.
+  func chosenBinding(_ client: IdentifiedClient?) -> TokenBinding? {
+    let own = client?.configuration.tokenBinding
+    return options.tokenBinding ?? (own == .dpop() ? nil : own)
   }
 }

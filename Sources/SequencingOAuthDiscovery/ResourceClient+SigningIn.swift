@@ -35,7 +35,9 @@ extension ResourceClient {
     }
     let server = try await server(of: found.metadata, demand.challenges)
     let id = options.accountID ?? found.metadata.resource
-    let binding = try binding(demand.challenges, found.metadata)
+    let earlier = known.flatMap { $0.issuer == server.issuer ? $0.binding : nil }
+    let binding = try binding(
+      demand.challenges, found.metadata, of: server.client, after: earlier)
     let configuration = configuration(
       of: server.client, binding: binding, for: found.metadata.resource)
     let account = try await account(configuration, id)
@@ -51,8 +53,9 @@ extension ResourceClient {
     signIn.scope = scope(
       demand.challenges, found.metadata, server.metadata, server.client,
       after: account.token)
+    signIn.authorizationDetails = account.token?.authorizationDetails ?? []
     return try await restoringOnFailure(account.module) { () throws(SQOAuthError) in
-      if account.module.configuration != configuration { account.module.register(configuration) }
+      register(configuration, in: account.module)
       do throws(SQOAuthError) {
         try await self.signIn(signIn, access, configuration, account, demand)
       } catch {
@@ -163,10 +166,17 @@ extension ResourceClient {
     }
   }
 
+  /// Makes a module act as a client of this resource.
+  private func register(_ configuration: ClientConfiguration, in module: AuthorizationModule) {
+    registered.change { $0 = configuration }
+    if module.configuration != configuration { module.register(configuration) }
+  }
+
   /// Runs a sign-in; if it fails, the account's client and attributes become what they were.
   ///
   /// Otherwise the client of the earlier sign-in could not refresh its token any more, and the next
-  /// refresh would store the attributes of a sign-in that failed.
+  /// refresh would store the attributes of a sign-in that failed. A client that the app registers
+  /// meanwhile stays.
   func restoringOnFailure<Value>(
     _ module: AuthorizationModule, _ signIn: () async throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
@@ -176,10 +186,10 @@ extension ResourceClient {
     } catch {
       module.context.restoreAttributes(attributes, of: module.session.record)
       // Another process may have signed in as the new client meanwhile.
-      if let earlier, module.configuration != earlier,
+      if let earlier, module.configuration == registered.withLock(\.self),
         module.session.record?.isOf(earlier) != false
       {
-        module.register(earlier)
+        register(earlier, in: module)
       }
       throw error
     }
@@ -202,7 +212,7 @@ extension ResourceClient {
     _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration
   ) async throws(SQOAuthError) -> SQToken {
     let module = access.module
-    if module.configuration != configuration { module.register(configuration) }
+    register(configuration, in: module)
     setAttributes(signIn, module)
     if configuration.grantAssertionSource != nil {
       return try await module.requestAccessTokenByAssertion(scope: signIn.scope)
@@ -238,7 +248,7 @@ extension ResourceClient {
       let isLast = index == access.client.redirectURIs.count - 1
       do throws(SQOAuthError) {
         if uri != module.configuration?.redirectURI?.string {
-          module.register(try configuration.redirecting(to: uri))
+          register(try configuration.redirecting(to: uri), in: module)
           setAttributes(signIn, module)
         }
         return try await module.signIn(with: signIn)

@@ -34,19 +34,25 @@ public final class ResourceClient: Sendable {
     /// It may return at once, or show the code until its task is cancelled, which happens when the
     /// sign-in ends. The next sign-in begins only after it has returned. If it throws before its
     /// task is cancelled, the sign-in ends with `SQOAuthError.Code.cancelled`, whose cause is the
-    /// closure's error.
+    /// closure's error. It must not wait for a request or a sign-in of this client, because these
+    /// wait for the running sign-in.
     public var showsCode: (@Sendable (DeviceAuthorization) async throws -> Void)?
     /// The closure that chooses one of several authorization servers.
     ///
     /// It gets their issuers in the resource's order and returns one of them, or `nil` to refuse.
     /// By default the client uses the server at which the program is registered by hand, or else
-    /// the first usable server. The closure's task is cancelled when no caller waits any longer.
+    /// the first usable server. The closure's task is cancelled when no caller waits any longer. The
+    /// closure must not wait for a request or a sign-in of this client, because these wait for the
+    /// closure.
     public var choosesServer: (@Sendable ([String]) async -> String?)?
     /// The scopes of the first sign-in; `nil` for those that the resource asks for.
     public var scope: String?
     /// The rules that the client follows; `SecurityProfile.mcp` for the Model Context Protocol.
+    ///
+    /// A client that was registered by hand keeps its own profile if that is stricter.
     public var profile = SecurityProfile.standard
-    /// How to bind the tokens; by default to a key if the resource demands it.
+    /// How to bind the tokens; by default as the client that was registered by hand says, or else to
+    /// a key if the resource demands it.
     public var tokenBinding: TokenBinding?
     /// The time limit of each request for the resource's metadata, and of each request to an
     /// authorization server.
@@ -92,6 +98,8 @@ public final class ResourceClient: Sendable {
   let gaining = SharedFetches<Bool, Gained, Never>(keepsValues: false, abandonedLimit: 0)
   /// The end of the latest search or sign-in, which the next one waits for.
   let latestEnd = Locked<OneShot<Void>?>(nil)
+  /// The configuration that the latest sign-in registered in the account's module.
+  let registered = Locked<ClientConfiguration?>(nil)
   /// The account that the client uses, once it has been found.
   let knownAccess = Locked<Access?>(nil)
 
@@ -155,14 +163,14 @@ public final class ResourceClient: Sendable {
   func configuration(
     of client: IdentifiedClient, binding: TokenBinding?, for identifier: String
   ) -> ClientConfiguration {
-    var configuration = client.configuration
-    // Each sign-in names its scopes. The scopes of a client that was registered by hand may be
-    // meant for a different account.
+    // The audience and the scopes of a client that was registered by hand may be meant for a
+    // different account. Each sign-in names its scopes.
+    var configuration = client.configuration.limited(to: [identifier])
     configuration.scope = nil
-    configuration.resources = [identifier]
+    configuration.requiredScopes = []
     configuration.resourceOrigins = [resource.origin]
     configuration.acceptsServersOnThisComputer = resource.isLocal
-    configuration.profile = options.profile
+    configuration.profile = configuration.profile.orStricter(options.profile)
     configuration.timeout = options.timeout
     if let limit = options.signInTimeout { configuration.signInTimeout = limit }
     if let binding { configuration.tokenBinding = binding }
@@ -178,6 +186,6 @@ extension [TokenChallenge] {
 extension ResourceClient: Redacted {
   /// The resource's address, without its query.
   public var description: String {
-    "client of \(resource.text.prefix { $0 != "?" }.description.printable)"
+    "client of \(resource)"
   }
 }

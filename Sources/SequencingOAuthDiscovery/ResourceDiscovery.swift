@@ -8,7 +8,7 @@ public import SequencingOAuth
 public struct DiscoveredResource: Sendable, Hashable {
   /// A request for metadata: its address, and the result in a sentence.
   public struct Step: Sendable, Hashable {
-    /// The URL of the request.
+    /// The URL of the request without its query, which may contain a secret.
     public let address: String
     /// What was found there, or why nothing was found.
     public let finding: String
@@ -63,7 +63,7 @@ struct ResourceDiscovery: Sendable {
         continue
       }
       let metadata = try metadata(in: response, of: candidate)
-      steps.append(.init(candidate, "the metadata of \(metadata.resource.printable)"))
+      steps.append(.init(candidate, "the metadata of \(metadata.resource.withoutQuery)"))
       return DiscoveredResource(metadata: metadata, steps: steps)
     }
     let tried = zip(candidates, steps).map { "\($0.place) (\($1.finding))" }.joined(separator: ", ")
@@ -124,15 +124,13 @@ struct ResourceDiscovery: Sendable {
     // Any other identifier could belong to a resource whose tokens this server must not get
     // (RFC 9728, section 3.3).
     guard candidate.identifiers.contains(metadata.resource) else {
-      let name = "\"\(metadata.resource.printable)\""
       throw invalid(
         candidate,
         resource.identifiers.contains(metadata.resource)
-          ? "describes \(name), but at this address must describe "
-            + "\(candidate.identifiers[0].printable) (RFC 9728, section 3.3); the resource's owner can "
-            + "correct it"
-          : "describes another resource, \(name) (RFC 9728, section 3.3); if you mean that resource, "
-            + "use its address")
+          ? "describes \"\(metadata.resource.withoutQuery)\", but at this address must describe "
+            + "\(candidate.identifier) (RFC 9728, section 3.3); the resource's owner can correct it"
+          : "describes another resource, \"\(metadata.resource.printable)\" (RFC 9728, section 3.3); if "
+            + "you mean that resource, use its address")
     }
     try check(metadata.authorizationServers, candidate)
     return metadata
@@ -174,7 +172,7 @@ struct ResourceDiscovery: Sendable {
 
 extension DiscoveredResource.Step {
   init(_ candidate: ResourceAddress.Candidate, _ finding: String) {
-    address = candidate.url.absoluteString
+    address = candidate.place
     self.finding = finding
   }
 }

@@ -17,7 +17,8 @@ public struct RPCCallError: Error, Sendable {
   ///
   /// If `false`, the call failed in this program or on the network.
   public let isFromServer: Bool
-  /// The underlying error, such as an `SQOAuthError` that says why there is no token.
+  /// The underlying error, such as an `SQOAuthError` that says why there is no token, or why the
+  /// server refused it.
   public let cause: (any Error)?
 
   /// Creates an error; the message must contain no secret.
@@ -33,6 +34,9 @@ public struct RPCCallError: Error, Sendable {
   }
 
   /// The ``cause`` if it is an `SQOAuthError`, for example when there is no token for the call.
+  ///
+  /// If the server refused the account's token with a challenge, the error says why, and
+  /// `AuthorizationModule.requestAccess(answering:)` asks the user for what the server demands.
   ///
   /// If there is no token, the status is ``RPCStatus/unavailable`` if a later call may get one:
   /// after a failure of the network, the authorization server or the token store, or while another
@@ -100,6 +104,23 @@ extension RPCCallError {
     }
     self.init(
       status, "there is no access token for the call: \(error.message)", cause: error)
+  }
+
+  /// The HTTP status of an answer that may refuse the call's token; otherwise `nil`.
+  var asHTTP: Int? {
+    switch status {
+    case .unauthenticated: 401
+    case .permissionDenied: 403
+    default: nil
+    }
+  }
+
+  /// Returns this error with the reason why the server refused a call's token as its cause.
+  func refusing(_ authorization: RequestAuthorization) -> RPCCallError {
+    guard isFromServer, cause == nil, challenge != nil, let asHTTP,
+      let refusal = authorization.refusal(status: asHTTP, fields: metadata.fields)
+    else { return self }
+    return RPCCallError(status, message, metadata: metadata, isFromServer: true, cause: refusal)
   }
 
   /// Returns this error without a call's secrets in its message.

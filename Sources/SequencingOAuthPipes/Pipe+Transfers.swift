@@ -127,8 +127,8 @@ extension Pipeline.Pipe {
   }
 
   private func fetch(_ download: ResumableDownload) async throws(PipeError) {
-    // The challenge in the API's refusal; the response of `download` has the other parts.
-    let challenge = Locked<TokenChallenge?>(nil)
+    // The API's refusal; the response of `download` has its other parts.
+    let refusal = Locked<PipeError.Refusal?>(nil)
     let attempts = RequestSeries()
     var download = download
     download.owner = { () throws(SQOAuthError) in
@@ -147,9 +147,9 @@ extension Pipeline.Pipe {
           return try await self.answer(
             to: request, from: self.address.origin, in: attempts, Interruption())
         } catch {
-          if case .refused(let refusal) = error {
-            challenge.withLock { $0 = refusal.challenge }
-            return WebResponse(status: refusal.status, headers: refusal.head.headers)
+          if case .refused(let answer) = error {
+            refusal.withLock { $0 = answer }
+            return WebResponse(status: answer.status, headers: answer.head.headers)
           }
           throw Self.lostConnection(error) ?? SQOAuthError(.cancelled, "", cause: error)
         }
@@ -160,7 +160,8 @@ extension Pipeline.Pipe {
       throw Self.noAnswer(error)
     }
     guard (200...299).contains(response.status) else {
-      throw .refused(PipeError.Refusal(response, challenge: challenge.withLock(\.self)))
+      let (challenge, error) = refusal.withLock { ($0?.challenge, $0?.oauthError) }
+      throw .refused(PipeError.Refusal(response, challenge: challenge, oauthError: error))
     }
   }
 

@@ -224,7 +224,7 @@ extension Pipeline.Pipe {
     case .noAccess(let error):
       return .noAccess(error)
     case .refused(let error, let response):
-      return .refused(PipeError.Refusal(response, challenge: error.challenge))
+      return .refused(PipeError.Refusal(response, oauthError: error))
     case .noAnswer(let error):
       return noAnswer(error)
     }

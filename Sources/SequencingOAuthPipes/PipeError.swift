@@ -53,14 +53,30 @@ extension PipeError {
     public let body: Data
     /// The API's reason for refusing the token; `nil` if it gave none.
     public let challenge: TokenChallenge?
+    /// The SDK's error if the API refused the token or its scope; otherwise `nil`.
+    ///
+    /// `AuthorizationModule.requestAccess(answering:)` asks the user for what the API demands.
+    public var oauthError: SQOAuthError? { reason.error }
+    private let reason: Reason
 
     /// The HTTP status, such as 404.
     public var status: Int { head.status }
 
-    init(_ response: WebResponse, challenge: TokenChallenge? = nil) {
+    init(
+      _ response: WebResponse, challenge: TokenChallenge? = nil, oauthError: SQOAuthError? = nil
+    ) {
       head = response.head
       body = response.body.cut(at: Self.maximumBytes)
-      self.challenge = challenge
+      self.challenge = oauthError?.challenge ?? challenge
+      reason = Reason(error: oauthError)
+    }
+
+    /// An error that does not affect the equality of refusals.
+    private struct Reason: Sendable, Hashable {
+      let error: SQOAuthError?
+
+      static func == (one: Self, other: Self) -> Bool { true }
+      func hash(into hasher: inout Hasher) {}
     }
   }
 }

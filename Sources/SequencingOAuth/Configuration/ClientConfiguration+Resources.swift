@@ -7,9 +7,10 @@ extension ClientConfiguration {
   /// Each is an absolute URI without a fragment. Every authorization request and token request,
   /// including each refresh, contains them unchanged, so that the authorization server issues
   /// tokens for these servers only. A token exchange and
-  /// ``AccountOperations/narrowedToken(for:scope:)`` may name other resources in their place. If
-  /// the list is not empty, the SDK does not send a parameter `resource` of the provider or of the
-  /// initializer.
+  /// ``AccountOperations/narrowedToken(for:scope:)`` may name other resources in their place; they
+  /// leave out a parameter `audience` of the provider or of the initializer that names another
+  /// service. If the list is not empty, the SDK does not send a parameter `resource` of the provider
+  /// or of the initializer.
   ///
   /// - SeeAlso: RFC 8707, section 2
   public var resources: [String] {
@@ -42,6 +43,21 @@ extension ClientConfiguration {
 
   /// The parameters that name the ``resources``.
   var resourceParameters: [FormCoding.Pair] { resources.map { FormCoding.Pair("resource", $0) } }
+
+  /// Returns the client for tokens of these resources only.
+  ///
+  /// It sends no parameter `audience` that names anything else, because many servers go by that
+  /// parameter, and would issue tokens for a service that `resources` does not contain.
+  package func limited(to resources: [String]) -> ClientConfiguration {
+    var configuration = self
+    configuration.resources = resources
+    func isForOther(_ parameter: FormCoding.Pair) -> Bool {
+      parameter.name == "audience" && !resources.contains(parameter.value)
+    }
+    configuration.values.value.authorizationParameters.removeAll(where: isForOther)
+    configuration.values.value.tokenParameters.removeAll(where: isForOther)
+    return configuration
+  }
 
   /// Throws unless each resource is an absolute URI without a fragment.
   ///

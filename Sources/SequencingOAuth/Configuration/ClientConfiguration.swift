@@ -17,8 +17,8 @@ public struct ClientConfiguration: Sendable, Hashable {
     var scope: String?
     let provider: Provider
     let clientAuthentication: ClientAuthentication?
-    let authorizationParameters: [FormCoding.Pair]
-    let tokenParameters: [FormCoding.Pair]
+    var authorizationParameters: [FormCoding.Pair]
+    var tokenParameters: [FormCoding.Pair]
     let metadata: ProviderMetadata?
     let providerOrigins: Set<ResourceOrigin>
     var resources: [String] = []

@@ -25,6 +25,12 @@ public enum SecurityProfile: Sendable, Hashable {
   /// - SeeAlso: Model Context Protocol 2026-07-28, Authorization
   case mcp
 
+  /// Returns the stricter one of two profiles.
+  package func orStricter(_ other: SecurityProfile) -> SecurityProfile {
+    let byRules: [Self] = [.standard, .mcp, .fapi2, .fapi2MessageSigning]
+    return byRules.last { $0 == self || $0 == other } ?? self
+  }
+
   /// Whether the profile is one of FAPI 2.0.
   var isFAPI: Bool { self == .fapi2 || self == .fapi2MessageSigning }
   /// Whether the requests and the responses of sign-ins are signed.

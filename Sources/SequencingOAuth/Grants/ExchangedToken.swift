@@ -12,6 +12,8 @@ public struct ExchangedToken: Sendable, Hashable {
   ///
   /// Its ``SQToken/accessToken`` is the issued token, even if the type is not an access token.
   public let token: SQToken
+  /// Who was signed in when the token was made of the account's; `nil` if the app passed the subject.
+  var owner: RequestOwner?
 
   /// The token as a text.
   public var text: String { token.accessToken }

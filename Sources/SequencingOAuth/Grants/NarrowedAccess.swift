@@ -48,7 +48,7 @@ extension RegisteredClient {
   /// Returns a client that requests only the resources in `access`, and requires no scopes.
   func narrowed(to access: NarrowedAccess) -> RegisteredClient {
     var configuration = configuration
-    if !access.resources.isEmpty { configuration.resources = access.resources }
+    if !access.resources.isEmpty { configuration = configuration.limited(to: access.resources) }
     configuration.requiredScopes = []
     return RegisteredClient(
       configuration: configuration, environment: environment, metadata: metadata,

@@ -5,12 +5,14 @@ extension AccountOperations {
   /// Signs the user in again as a resource server demands, and returns the new token; may open a
   /// browser.
   ///
-  /// `error` is an error of ``send(_:)``, of a pipe or of an adapter. For
+  /// `error` is an error of ``send(_:)``, of ``send(_:with:)`` or of an adapter, the `oauthError` of
+  /// a pipe's `PipeError.Refusal`, or the `oauthError` of an `RPCCallError`. For
   /// ``SQOAuthError/Code/insufficientScope``, the sign-in asks for the account's scopes and for the
   /// scopes in the server's challenge. For ``SQOAuthError/Code/insufficientUserAuthentication``, it
-  /// asks for the login that the challenge describes. For ``SQOAuthError/Code/invalidToken``, and
-  /// for any other error whose ``SQOAuthError/requiresSignIn`` is `true`, this method does what
-  /// ``requestAccess()`` does.
+  /// asks for the login that the challenge describes. In both cases it also asks for the permissions
+  /// that the account has (``SQToken/authorizationDetails``), unless `options` name others. For
+  /// ``SQOAuthError/Code/invalidToken``, and for any other error whose
+  /// ``SQOAuthError/requiresSignIn`` is `true`, this method does what ``requestAccess()`` does.
   ///
   /// If a newer token with the demanded scopes has replaced the refused token meanwhile, this
   /// method returns the newer token without a sign-in. A demanded login needs the token of a later
@@ -20,12 +22,12 @@ extension AccountOperations {
   /// After three sign-ins within ten minutes for the same demand and the same request, the user is
   /// not asked again.
   ///
-  /// - Throws: ``SQOAuthError``: `error` itself if no sign-in can help, or if three sign-ins did
-  ///   not help; ``SQOAuthError/Code/sessionReplaced`` if the app has ended the session of the
-  ///   failed request, or another user has signed in; ``SQOAuthError/Code/invalidConfiguration`` if
-  ///   the app registers another client or server before the sign-in begins;
-  ///   ``SQOAuthError/Code/idTokenSubject`` if another user signs in on the page; the errors of
-  ///   ``signIn(with:)``.
+  /// - Throws: ``SQOAuthError``: `error` itself if no sign-in can help, for example because the
+  ///   client acts in its own name, or if three sign-ins did not help;
+  ///   ``SQOAuthError/Code/sessionReplaced`` if the app has ended the session of the failed request,
+  ///   or another user has signed in; ``SQOAuthError/Code/invalidConfiguration`` if the app registers
+  ///   another client or server before the sign-in begins; ``SQOAuthError/Code/idTokenSubject`` if
+  ///   another user signs in on the page; the errors of ``signIn(with:)``.
   /// - SeeAlso: RFC 6750, section 3.1; RFC 9470, section 4
   @discardableResult
   public func requestAccess(
@@ -52,9 +54,11 @@ extension AuthorizationModule {
   /// Returns the options of the sign-in that a resource server demands, and counts the sign-in;
   /// `nil` if ``AccountOperations/requestAccess()`` is enough.
   ///
-  /// The caller has already checked that the demand's user may be asked.
+  /// The caller has already checked that the demand's user may be asked. With `repeatsGrants`, the
+  /// caller repeats the grant of a client that acts in its own name; otherwise the method throws the
+  /// error for such a client.
   package func stepUpOptions(
-    answering error: SQOAuthError, with options: SignInOptions
+    answering error: SQOAuthError, with options: SignInOptions, repeatsGrants: Bool = false
   ) throws(SQOAuthError) -> SignInOptions? {
     guard let demand = StepUpDemand(error) else {
       guard error.requiresSignIn || error.code == .invalidToken else { throw error }
@@ -62,10 +66,13 @@ extension AuthorizationModule {
     }
     if let use = error.refusedUse, let token = session.validToken, !use.isOf(token),
       token.scopesMissing(from: demand.scopes).isEmpty,
-      !demand.asksForLogin || error.owner?.isSameSignIn(as: session.owner) != true
+      !demand.asksForLogin || error.owner?.isSameSignIn(as: session.owner) == false
     {
       return nil
     }
+    // The token of a user must not replace the token of a grant that the client repeats.
+    let isOfGrant = context.usesClientCredentials || session.record?.grant != nil
+    guard repeatsGrants || !isOfGrant else { throw error }
     let now = context.environment.clock.steadyTime
     let isAllowed = refusals.withLock { refusals in
       refusals.stepUps.begin(demand, after: error.refusedUse, at: now)
@@ -79,7 +86,8 @@ extension AuthorizationModule {
       throw error
     }
     return demand.options(
-      options, after: error.refusedUse, of: session.record, configuration)
+      options, for: error.refusedUse?.user ?? error.owner?.user, of: session.record,
+      configuration)
   }
 
   /// Throws if the user of a refused request must not be asked to sign in, because another user has

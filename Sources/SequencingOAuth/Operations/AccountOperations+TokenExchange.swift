@@ -26,9 +26,11 @@ extension AccountOperations {
     _ exchange: TokenExchange
   ) async throws(SQOAuthError) -> ExchangedToken {
     guard let subject = exchange.subject else {
-      let record = try await module.validRecord()
-      return try await module.exchange(
-        exchange, subject: .accessToken(record.token.accessToken), of: record)
+      return try await module.derived { () throws(SQOAuthError) in
+        let record = try await module.validRecord()
+        return try await module.exchange(
+          exchange, subject: .accessToken(record.token.accessToken), of: record)
+      }
     }
     let client = try await module.context.client()
     let own = module.session.record
@@ -104,11 +106,26 @@ extension AccountOperations {
   ) async throws(SQOAuthError) -> ExchangedToken {
     let access = NarrowedAccess(resources, scope: scope)
     try access.check(of: module.context.configuration.get())
-    return ExchangedToken(type: .accessToken, token: try await module.session.token(for: access))
+    return try await module.derived { () throws(SQOAuthError) in
+      ExchangedToken(type: .accessToken, token: try await module.session.token(for: access))
+    }
   }
 }
 
 extension AuthorizationModule {
+  /// Returns a token that is made of the account's, with its owner.
+  ///
+  /// If another user signs in meanwhile, the owner is the user at the beginning of this call.
+  fileprivate func derived(
+    _ make: () async throws(SQOAuthError) -> ExchangedToken
+  ) async throws(SQOAuthError) -> ExchangedToken {
+    let owner = session.owner
+    var token = try await make()
+    let now = session.owner
+    token.owner = owner.permits(now) ? now : owner
+    return token
+  }
+
   /// Exchanges a token of a record, with the client that got it.
   ///
   /// - Throws: ``SQOAuthError/Code/invalidConfiguration`` if another client or server is
@@ -144,6 +161,7 @@ extension AuthorizationModule {
           + "can carry it")
     }
     return AddressedToken(
-      module: self, token: token.token, origin: try ResourceOrigin(url), owner: nil)
+      module: self, token: token.token, origin: try ResourceOrigin(url), owner: nil,
+      asker: token.owner)
   }
 }

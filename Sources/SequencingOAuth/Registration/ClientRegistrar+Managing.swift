@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 
 // Operations on an existing registration (RFC 7592).
@@ -15,7 +16,8 @@ extension ClientRegistrar {
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/registrationUnsupported`` if the client cannot
   ///   manage itself; ``SQOAuthError/Code/registrationMismatch`` for a response about another
-  ///   client; the server's error, with status 401 if the server no longer knows the client.
+  ///   client, or for a registration of another issuer (nothing is sent then); the server's error,
+  ///   with status 401 if the server no longer knows the client.
   /// - SeeAlso: RFC 7592, section 2.1
   public func read(
     _ registration: ClientRegistration
@@ -128,6 +130,12 @@ extension ClientRegistrar {
   private func management(
     of registration: ClientRegistration
   ) async throws(SQOAuthError) -> ClientRegistration.Management {
+    // Another issuer on the same server would get the client's secrets under the wrong name.
+    guard ExactText(registration.issuer) == ExactText(issuer) else {
+      throw SQOAuthError(
+        .registrationMismatch,
+        "the client is registered at \(registration.issuer.printable), not at \(issuer.printable)")
+    }
     guard let management = registration.management else {
       throw SQOAuthError(
         .registrationUnsupported,

@@ -7,6 +7,8 @@ package struct AddressedToken: Sendable {
   let origin: ResourceOrigin
   /// The owner of the requests; `nil` for a token that no other token can replace.
   package let owner: RequestOwner?
+  /// Who may answer a demand of the server; `nil` for the owner.
+  var asker: RequestOwner?
   /// Whether the token has replaced a token that the server refused.
   var isReplacement = false
   /// The purpose of the requests, for an observer.

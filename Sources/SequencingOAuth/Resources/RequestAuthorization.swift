@@ -169,7 +169,7 @@ extension RequestAuthorization {
     var refusal = ResourceRefusal(
       status: status, fields: fields, of: use.token, proof: proof?.value.text, for: request,
       at: use.module.session.now)
-    refusal?.error.owner = use.owner
+    refusal?.error.owner = use.owner ?? use.asker
     guard refusal?.error.code == .useDPoPNonce, repeats.areUsedUpByNonces else { return refusal }
     return refusal?.explained(by: ProofRepeats.usedUp)
   }

@@ -31,18 +31,20 @@ struct StepUpDemand: Sendable, Hashable {
     }
   }
 
-  /// Returns the options of the sign-in, with the account's scopes and the demanded values added.
+  /// Returns the options of the sign-in, with the account's scopes and permissions and the demanded values
+  /// added.
   ///
-  /// `use` is what the resource server refused, and `record` is the account's. The scopes of a
-  /// record from another client or server are left out, because this server may not know them.
+  /// `user` is the user of the refused token, and `record` is the account's. The scopes and the
+  /// permissions of a record from another client or server are left out, because this server may not
+  /// know them.
   func options(
-    _ options: SignInOptions, after use: RefusedUse?, of record: AccountRecord?,
+    _ options: SignInOptions, for user: SignInUser?, of record: AccountRecord?,
     _ client: ClientConfiguration?
   ) -> SignInOptions {
     var options = options
     // Another user's token must not complete this user's request.
     options.requiresSameUser = true
-    options.requiredUser = options.requiredUser ?? use?.user
+    options.requiredUser = options.requiredUser ?? user
     let own = record.flatMap { record in
       client.flatMap { record.origin.isOf($0) ? record : nil }
     }
@@ -51,6 +53,9 @@ struct StepUpDemand: Sendable, Hashable {
       .flatMap(\.words)
     let wanted = (known + scopes).withoutRepeats()
     if !wanted.isEmpty { options.scope = wanted.joined(separator: " ") }
+    if options.authorizationDetails.isEmpty {
+      options.authorizationDetails = own?.token.authorizationDetails ?? []
+    }
     if !acrValues.isEmpty { options.acrValues = acrValues }
     if let maxAge { options.maxAge = maxAge }
     return options

@@ -31,6 +31,11 @@ package struct RequestOwner: Sendable, Hashable {
   package internal(set) var series: SignInSeries?
   /// The party that the token acts for; `nil` if unknown.
   var party: Party?
+
+  /// The user that the token acts for, if a validated ID token names one.
+  var user: SignInUser? {
+    if case .user(let user)? = party { user } else { nil }
+  }
 }
 
 extension RequestOwner {

@@ -66,7 +66,7 @@ extension RPCCall {
         authorization.learn(error.metadata.fields)
         guard kind == .unary, error.isFromServer,
           let next = try await next(after: error, authorization)
-        else { throw error }
+        else { throw error.refusing(authorization) }
         authorization = next
         state.withLock { ($0.head, $0.trailers) = (nil, nil) }
       }
@@ -98,12 +98,7 @@ extension RPCCall {
   private func next(
     after error: RPCCallError, _ authorization: RequestAuthorization
   ) async throws(RPCCallError) -> RequestAuthorization? {
-    let status: Int
-    switch error.status {
-    case .unauthenticated: status = 401
-    case .permissionDenied: status = 403
-    default: return nil
-    }
+    guard let status = error.asHTTP else { return nil }
     do throws(SQOAuthError) {
       return try await inTime { () throws(SQOAuthError) in
         try await authorization.renewed(afterStatus: status, fields: error.metadata.fields)

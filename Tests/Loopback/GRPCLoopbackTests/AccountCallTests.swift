@@ -75,6 +75,40 @@ private final class NonceAuthenticator: ResourceRequestAuthenticator {
     }
   }
 
+  @Test(arguments: [
+    ("7", #"Bearer error="insufficient_scope", scope="write""#, "demo write"),
+    ("16", #"Bearer error="insufficient_user_authentication", acr_values="gold""#, "demo"),
+  ])
+  func `the error of a refused token leads to the sign-in that the server demands`(
+    status: String, challenge: String, scope: String
+  ) async throws {
+    let fixture = try await SessionFixture().restored()
+    let refusal = WebResponse.grpc(
+      [], trailers: ["grpc-status": status, "www-authenticate": challenge])
+    try await ScriptedServer.answering(refusal) { server in
+      let channel = try server.channel(credential: .account(fixture.module))
+      let failed = await rpcFailure { try await channel.test("X").response() }
+      let error = try #require(failed?.oauthError)
+      #expect(failed?.isFromServer == true && failed?.status.rawValue.description == status)
+      #expect(try await fixture.oauth.requestAccess(answering: error).accessToken == "T2")
+      let page = try #require(fixture.fixture.opened.first)
+      #expect(page.parameters["scope"] == scope)
+      #expect(page.parameters["acr_values"] == (status == "16" ? "gold" : nil))
+      // Another user must not answer for the user of the call.
+      try await fixture.oauth.signIn()
+      await failure(.sessionReplaced) { try await fixture.oauth.requestAccess(answering: error) }
+    }
+  }
+
+  @Test func `a refusal without a challenge has no SDK error`() async throws {
+    let fixture = try await SessionFixture().restored()
+    try await ScriptedServer.answering(.grpc([], trailers: ["grpc-status": "7"])) { server in
+      let channel = try server.channel(credential: .account(fixture.module))
+      let error = await rpcFailure(.permissionDenied) { try await channel.test("X").response() }
+      #expect(error?.oauthError == nil)
+    }
+  }
+
   @Test func `metadata for another library does not get the token of a later sign-in`() async throws
   {
     let fixture = try await SessionFixture().restored()

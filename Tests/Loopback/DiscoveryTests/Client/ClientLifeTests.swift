@@ -61,6 +61,25 @@ import Testing
     party.expectNoFaults()
   }
 
+  @Test(arguments: [true, false])
+  func `a client that the app registers during a sign-in stays after the user has refused`(
+    isForNewServer: Bool
+  ) async throws {
+    let client = try await party.works()
+    let module = try #require(try await client.account())
+    if isForNewServer { party.resource.change { [party] in $0.servers = [party.second] } }
+    let own = try ClientConfiguration(
+      clientID: "own", redirectURI: Party.redirect, provider: .issuer(party.second.issuer))
+    party.browser.refuse()
+    party.browser.gate.close()
+    let signIn = begin { try await client.signIn() }
+    try await party.browser.gate.isHolding()
+    module.register(own)
+    party.browser.gate.open()
+    await failure { try await signIn.value }
+    #expect(module.configuration == own)
+  }
+
   @Test func `an account ID that the app sets is the ID of the stored account`() async throws {
     let client = try party.client { $0.accountID = "someone" }
     try await party.works(client)

@@ -78,6 +78,32 @@ struct ResourceDiscoveryTests {
     #expect(found.steps[1].finding.contains("https://api.example"))
   }
 
+  /// The query of a resource's address may be a key.
+  @Test(arguments: [
+    (1, "https://api.example/mcp?key=SECRET"), (1, "https://api.example"),
+    (3, "https://api.example/mcp?key=SECRET"),
+  ])
+  func `neither a step nor an error has the query of the resource's address`(
+    answered: Int, described: String
+  ) async throws {
+    let answer = ScriptedTransport.json(
+      #"{"resource":"\#(described)","authorization_servers":["https://id.example"]}"#)
+    http.answer { [http] request in
+      http.requests.count == answered ? try await answer(request) : WebResponse(status: 404)
+    }
+    let discovery = try ResourceDiscovery(
+      resource: ResourceAddress("https://api.example/mcp?key=SECRET"), environment: environment,
+      timeout: .seconds(10))
+    var texts: [String] = []
+    do {
+      texts = try await discovery.find(named: nil).steps.flatMap { [$0.address, $0.finding] }
+    } catch {
+      texts = [error.message]
+    }
+    #expect(!texts.isEmpty && http.requests.count == answered)
+    for text in texts { #expect(!text.contains("SECRET"), "\(text)") }
+  }
+
   @Test(arguments: [([404, 404], 404), ([403, 403], 403), ([401, 404], nil)] as [([Int], Int?)])
   func `the error of a failed discovery has a status only if all URLs returned this status`(
     statuses: [Int], expected: Int?

@@ -345,6 +345,17 @@ import Testing
     #expect(requests().map(\.method) == ["POST", "DELETE"])
   }
 
+  /// Many tenants, with an issuer each, may be on one server.
+  @Test func `a registration is managed only by a registrar of its issuer`() async throws {
+    let registration = try await registrar.register(service)
+    let tenant = ClientRegistrar(issuer: sandbox.issuer.absoluteString + "/tenant")
+    await failure(.registrationMismatch) { try await tenant.read(registration) }
+    await failure(.registrationMismatch) { try await tenant.update(registration, to: service) }
+    await failure(.registrationMismatch) { try await tenant.delete(registration) }
+    #expect(requests().map(\.method) == ["POST"])
+    #expect(try await registrar.read(registration).clientID == registration.clientID)
+  }
+
   @Test(arguments: [nil, "client_id"])
   func `a management address on another server gets no request`(missing: String?) async throws {
     let victim = try await SandboxServer.start()

@@ -63,6 +63,25 @@ import Testing
     #expect(fixture.sandbox.isActive(try #require(after.refreshToken)))
   }
 
+  /// A server that goes by `audience` would issue a token for more than the named resource.
+  @Test(arguments: [("https://all.example.com", nil), (one, one)])
+  func `a request for a narrowed token names no other audience`(audience: String, sent: String?)
+    async throws
+  {
+    let parameters = ["audience": audience]
+    let fixture = try await SandboxFixture()
+    let issuer = fixture.sandbox.issuer.absoluteString
+    fixture.oauth.register(
+      try ClientConfiguration(
+        clientID: "sandbox-app", redirectURI: "http://127.0.0.1/callback", scope: "files demo",
+        provider: .issuer(issuer), tokenParameters: parameters))
+    try await fixture.oauth.signIn()
+    _ = try? await fixture.oauth.narrowedToken(for: [Self.one])
+    #expect(fixture.tokenRequests.map { $0.form("audience") } == [audience, sent])
+    try await fixture.oauth.refresh()
+    #expect(fixture.tokenRequests.last?.form("audience") == audience)
+  }
+
   @Test func `a narrowed token can have a part of the account's scope`() async throws {
     let fixture = try await signedIn()
     let narrowed = try await fixture.oauth.narrowedToken(scope: "demo")

@@ -314,6 +314,54 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
     #expect(!everyText(of: try #require(error)).contains("c4n4ry"))
   }
 
+  // MARK: What an API demands of its user
+
+  /// An operation that an API can refuse.
+  enum Operation: CaseIterable, Sendable {
+    case read, download
+
+    func failure(_ pipe: Pipeline.Pipe) async throws -> SQOAuthError? {
+      let folder = try TemporaryFolder()
+      let error = await pipeFailure { () async throws(PipeError) in
+        switch self {
+        case .read: _ = try await pipe.read()
+        case .download: try await pipe.download(to: URL(filePath: folder.file("file")))
+        }
+      }
+      #expect(error?.refusal?.challenge == error?.refusal?.oauthError?.challenge)
+      return error?.refusal?.oauthError
+    }
+  }
+
+  @Test(arguments: Operation.allCases)
+  func `the error of a refused token leads to one sign-in for all refused operations`(
+    operation: Operation
+  ) async throws {
+    let fixture = try await PipeFixture().answering(
+      "", status: 403,
+      headers: ["WWW-Authenticate": #"Bearer error="insufficient_scope", scope="demo""#])
+    let errors = [
+      try #require(try await operation.failure(fixture.pipe)),
+      try #require(try await operation.failure(fixture.pipe)),
+    ]
+    let (oauth, session) = (fixture.session.oauth, fixture.session.fixture)
+    for error in errors {
+      #expect(error.code == .insufficientScope)
+      #expect(try await oauth.requestAccess(answering: error).accessToken == "T2")
+    }
+    #expect(session.opened.count == 1)
+    // Another user must not answer for the user of the operation.
+    try await oauth.signIn()
+    await failure(.sessionReplaced) { try await oauth.requestAccess(answering: errors[0]) }
+  }
+
+  @Test(arguments: [400, 404, 500])
+  func `a refusal of anything but the token has no SDK error`(status: Int) async throws {
+    let fixture = try await PipeFixture().answering("", status: status)
+    let error = await pipeFailure { () async throws(PipeError) in try await fixture.pipe.read() }
+    #expect(error?.refusal != nil && error?.refusal?.oauthError == nil)
+  }
+
   @Test func `no text of an error shows the API's answer`() async throws {
     let fixture = try await PipeFixture().answering(
       "secret", status: 400, headers: ["WWW-Authenticate": #"Bearer error_description="T1""#])

@@ -214,6 +214,115 @@ import Testing
     #expect(try await caller.value.accessToken == "T2")
   }
 
+  // MARK: Tokens that are made of the account's
+
+  /// How an app gets a token that is not the account's own.
+  enum Derivation: CaseIterable, Sendable { case narrowing, exchange }
+
+  /// Makes a token of the account's, lets the API refuse it with a challenge, and returns the error.
+  private func refusal(
+    ofTokenBy derivation: Derivation, _ challenge: String, status: Int
+  ) async throws -> SQOAuthError {
+    let token: ExchangedToken
+    switch derivation {
+    case .narrowing: token = try await world.oauth.narrowedToken(scope: "demo")
+    case .exchange:
+      let type = "urn:ietf:params:oauth:token-type:access_token"
+      world.server.change { $0.more = #""issued_token_type":"\#(type)""# }
+      token = try await world.oauth.exchangeToken(TokenExchange())
+    }
+    world.api { _ in TokenServer.challenge(challenge, status: status) }
+    let request = try WebRequest(url: "https://id.example/files")
+    return try #require(await failure { try await world.oauth.send(request, with: token) })
+  }
+
+  private static let login =
+    #"Bearer error="insufficient_user_authentication", acr_values="gold""#
+
+  @Test(arguments: Derivation.allCases)
+  func `a login that an API demands for a token made of the account's is asked for`(
+    derivation: Derivation
+  ) async throws {
+    let error = try await refusal(ofTokenBy: derivation, Self.login, status: 401)
+    let token = try await world.oauth.requestAccess(answering: error)
+    #expect(world.fixture.opened.map { $0.parameters["acr_values"] } == ["gold"])
+    // The account's new token comes from a later login than the refused token.
+    #expect(try await world.oauth.requestAccess(answering: error) == token)
+    #expect(world.fixture.opened.count == 1)
+  }
+
+  @Test(arguments: Derivation.allCases, ["demo", "write"])
+  func `a demand for a token made of the account's ends with the session of its user`(
+    derivation: Derivation, scope: String
+  ) async throws {
+    let challenge = #"Bearer error="insufficient_scope", scope="\#(scope)""#
+    let error = try await refusal(ofTokenBy: derivation, challenge, status: 403)
+    try await world.oauth.signIn()
+    await failure(.sessionReplaced) { try await world.oauth.requestAccess(answering: error) }
+    #expect(world.fixture.opened.count == 1)
+  }
+
+  @Test func `an account with more scopes than a narrowed token has needs no sign-in`() async throws
+  {
+    let challenge = #"Bearer error="insufficient_scope", scope="demo""#
+    let error = try await refusal(ofTokenBy: .narrowing, challenge, status: 403)
+    #expect(try await world.oauth.requestAccess(answering: error).accessToken == "T1")
+    #expect(world.fixture.opened.isEmpty)
+  }
+
+  // MARK: Permissions
+
+  private static let payment = #"{"type":"payment","amount":"5"}"#
+
+  /// Signs in with a permission (RFC 9396), and returns the error of a request that needs more.
+  private func refusalOfPayer() async throws -> SQOAuthError {
+    world.server.change { $0.more = #""authorization_details":[\#(Self.payment)]"# }
+    try await world.oauth.signIn()
+    return try await refusal(#"Bearer error="insufficient_scope", scope="write""#)
+  }
+
+  @Test func `the sign-in asks for the permissions that the account has`() async throws {
+    let error = try await refusalOfPayer()
+    try await world.oauth.requestAccess(answering: error)
+    let page = try #require(world.fixture.opened.last)
+    let asked = try JSONDecoder().decode(
+      JSONValue.self, from: Data((page.parameters["authorization_details"] ?? "").utf8))
+    #expect(asked == [["type": "payment", "amount": "5"]])
+  }
+
+  @Test func `permissions in the options replace those of the account`() async throws {
+    let error = try await refusalOfPayer()
+    var options = SignInOptions()
+    options.authorizationDetails = [AuthorizationDetail(type: "account")]
+    try await world.oauth.requestAccess(answering: error, with: options)
+    let page = try #require(world.fixture.opened.last)
+    #expect(page.parameters["authorization_details"] == #"[{"type":"account"}]"#)
+  }
+
+  // MARK: Clients without a user
+
+  /// A client that acts in its own name by its configuration, or only by a grant that it repeats.
+  @Test(arguments: [true, false])
+  func `a client that acts in its own name gets the error itself, and no page opens`(
+    isConfigured: Bool
+  ) async throws {
+    let world = try SessionFixture(change: { $0.usesClientCredentials = isConfigured })
+    try await world.oauth.requestAccessTokenAsClient()
+    world.api { _ in
+      TokenServer.challenge(#"Bearer error="insufficient_scope", scope="write""#, status: 403)
+    }
+    for count in 1...5 {
+      let error = try #require(
+        await failure { try await world.oauth.send(.get("https://id.example/files")) })
+      let thrown = await failure(.insufficientScope) {
+        try await world.oauth.requestAccess(answering: error)
+      }
+      #expect(thrown?.challenge?.scope == "write" && thrown?.message == error.message)
+      #expect(try await world.oauth.refresh().accessToken == "T\(count + 1)")
+    }
+    #expect(world.fixture.opened.isEmpty)
+  }
+
   @Test func `a user who cancels the sign-in keeps the old token`() async throws {
     let world = try SessionFixture(browser: { _, _ in
       throw SQOAuthError(.cancelled, "the user closed the window")
