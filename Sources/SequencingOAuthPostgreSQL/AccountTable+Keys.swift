@@ -178,7 +178,9 @@ extension AccountTable {
         let digests = try sealer.digests(of: record)
         guard let box, let number else { throw Self.damaged }
         // The JSON stays as it is, with what a later version of the SDK has added.
-        let json = try await self.sealer(number).json(in: box, id: id)
+        let json = try await opening(number) { old throws(SQOAuthError) in
+          try old.json(in: box, id: id)
+        }
         values.append(try sealer.seal(json: json, id: id))
         users.append(digests.user)
         sessions.append(digests.session)

@@ -82,6 +82,7 @@ extension RequestOwner {
       parts = [
         "client", id, server, grantType, assertion.map { String(decoding: $0, as: UTF8.self) },
       ]
+    case .asserted(let user)?: parts = ["asserted", user]
     case nil:
       guard let name else { return nil }
       parts = ["sign-in", name]
