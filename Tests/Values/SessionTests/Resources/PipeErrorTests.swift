@@ -247,7 +247,7 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
     let fixture = try await PipeFixture()
     // While the app's queue runs a block, only this block's thread has the queue's value.
     let queue = DispatchQueue(label: "app")
-    nonisolated(unsafe) let key = DispatchSpecificKey<Bool>()
+    let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
     let isOnQueue = Locked<Bool?>(nil)
     fixture.session.api { _ in
