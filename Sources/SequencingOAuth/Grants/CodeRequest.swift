@@ -127,10 +127,18 @@ package struct CodeRequest: Sendable, Hashable, Codable {
     guard let endpoint = grant.pushEndpoint else {
       return try request.url(with: try await parameters(of: request, grant, client))
     }
-    let reference = try await push(to: endpoint, by: client.proving(with: proofKey)) {
-      () throws(SQOAuthError) in try await parameters(of: request, grant, client)
+    do throws(SQOAuthError) {
+      let reference = try await push(to: endpoint, by: client.proving(with: proofKey)) {
+        () throws(SQOAuthError) in try await parameters(of: request, grant, client)
+      }
+      return try request.url(pushedAs: reference)
+    } catch {
+      // The server may list the endpoint, and refuse pushed requests of this client.
+      guard grant.pushIsOptional, let status = error.status, (400..<429).contains(status) else {
+        throw error
+      }
+      return try request.url(with: try await parameters(of: request, grant, client))
     }
-    return try request.url(pushedAs: reference)
   }
 
   /// Returns the parameters to send: those of the request, or a new request object that contains

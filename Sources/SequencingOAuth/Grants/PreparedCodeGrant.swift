@@ -8,6 +8,8 @@ package struct PreparedCodeGrant: Sendable, Redacted {
   package let authorizationEndpoint: URL
   /// The address to which the request is pushed; `nil` if the browser's URL carries the request.
   let pushEndpoint: URL?
+  /// Whether the request is pushed only to keep an ID token out of the browser's URL.
+  let pushIsOptional: Bool
   /// Whether the request is signed.
   let isSigned: Bool
   /// The algorithms that may sign the response; `nil` if the response is not signed.
@@ -34,7 +36,9 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     }
     try AuthorizationRequest.check(endpoint)
     authorizationEndpoint = endpoint
-    pushEndpoint = try Self.pushEndpoint(client) ?? Self.endpointToHide(question, client)
+    let demandedEndpoint = try Self.pushEndpoint(client)
+    pushEndpoint = demandedEndpoint ?? Self.endpointToHide(question, client)
+    pushIsOptional = demandedEndpoint == nil
     isSigned = try client.signsAuthorizationRequests()
     responseAlgorithms = try client.responseAlgorithms()
     if let responseAlgorithms { _ = try client.responseSignatures(responseAlgorithms) }

@@ -28,6 +28,24 @@ import Testing
     #expect(party.sandbox.requests(to: .consent).isEmpty)
   }
 
+  @Test func `if a server refuses the pushed request, the browser's URL carries it`() async throws {
+    let party = try await OpenIDFixture(.es256)
+    let visitor = SandboxVisitor()
+    party.oauth.environment.userAgent = CustomUserAgent { _ = try await visitor.visit($0) }
+    let user = try await party.signIn()
+    party.sandbox.forgetRequests()
+    party.sandbox.misbehave(
+      at: .pushedAuthorization, .error("unauthorized_client"))
+    #expect(try await party.oauth.signInSilently().idToken?.subject == user.subject)
+    let request = try #require(party.sandbox.requests(to: .authorization).first)
+    #expect(request.query("id_token_hint") == user.compactForm)
+    // A server in trouble gets no second request.
+    party.sandbox.forgetRequests()
+    party.sandbox.misbehave(at: .pushedAuthorization, .unavailable(retryAfter: 5))
+    let error = await failure { try await party.oauth.signInSilently() }
+    #expect(error?.status == 503 && party.sandbox.requests(to: .authorization).isEmpty)
+  }
+
   @Test func `after a restart, a silent sign-in names the stored user to the provider`()
     async throws
   {
