@@ -137,19 +137,27 @@ enum DatabaseFormat {
   }
 
   /// Throws if the database's tables match no known version, or if its content is inconsistent.
+  ///
+  /// Call it before any record is read: a damaged page may look like a page without the account.
   static func check(_ connection: Connection) throws(SQOAuthError) {
+    do throws(SQOAuthError) {
+      return try checkOnce(connection)
+    } catch {
+      guard error.code == .storeDamaged else { throw error }
+    }
+    // SQLite also calls a page damaged that the disk could not read.
+    try connection.readAll()
+    try checkOnce(connection)
+  }
+
+  private static func checkOnce(_ connection: Connection) throws(SQOAuthError) {
     let version = try number(connection)
     try check(version: version)
     // Accept only the known tables and indexes. A trigger, for example, would run foreign code with
     // every save.
     let found = try found(connection)
     let forms = version == Self.version ? [tables] : earlierForms
-    guard forms.contains(found) else { throw .damagedFile }
-    // Check before any record is read: a damaged page may look like a page without the account.
-    if try isConsistent(connection) { return }
-    // The check also fails for a page that the disk cannot read.
-    try connection.readAll()
-    guard try isConsistent(connection) else { throw .damagedFile }
+    guard forms.contains(found), try isConsistent(connection) else { throw .damagedFile }
   }
 
   private static func isConsistent(_ connection: Connection) throws(SQOAuthError) -> Bool {

@@ -76,7 +76,7 @@ enum RecordCoding {
     let record =
       isWhole
       ? try StoredDecoder.whole(AccountRecord.self, from: json, named: AccountRecord.name(of: id))
-      : try StoredDecoder.value(AccountRecord.self, from: json)
+      : try StoredDecoder.value(AccountRecord.self, from: json)?.withoutLaterMembers()
     guard let record, record.id == id else { throw Self.damagedRecord }
     return record
   }

@@ -178,6 +178,11 @@ public struct AccountRecord: Sendable, Hashable, Codable {
     changed { $0.attributes = attributes }
   }
 
+  /// Returns the record without ``laterMembers``, which may be damaged names of known members.
+  package func withoutLaterMembers() -> AccountRecord {
+    changed { $0.laterMembers = [:] }
+  }
+
   /// Returns the record after the validation of its unverified token.
   func verified(_ token: SQToken) -> AccountRecord {
     changed { ($0.token, $0.unverifiedToken) = (token, nil) }

@@ -7,8 +7,8 @@ package import SequencingOAuth
 /// The bytes go into the file `NAME.partial` in the destination's folder. Only the user can read
 /// this file, if its file system has modes. When the download is complete and on the disk, the file
 /// is moved to the destination. An old file at the destination stays until then, so the destination
-/// is never an incomplete file. If a file named `NAME.partial` has bytes that no download wrote, it is not changed, and the call
-/// fails.
+/// is never an incomplete file. If a file named `NAME.partial` has bytes that no download wrote, it
+/// is not changed, and the call fails.
 ///
 /// A later call for the URL and the user, even in another process, continues after the existing
 /// bytes. This requires that the server sent a strong validator and confirms with it that the

@@ -28,7 +28,7 @@ import Testing
     try await store.save(
       AccountRecord(
         id: "default", clientID: "sandbox-app", issuer: sandbox.issuer.absoluteString,
-        token: SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)))
+        session: "sign-in", token: SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)))
     return sandbox
   }
 

@@ -17,8 +17,11 @@ struct StoredJSON {
   /// Creates a reference to a store; `key` is needed after a change of the key.
   init(_ kind: StoreKind, _ folder: TemporaryFolder, key: StoreKey? = nil) throws {
     path = try kind.path(folder)
-    let isSealed = [StoreKind.encrypted.name, StoreKind.encryptedSQLite.name].contains(kind.name)
-    self.key = key ?? (isSealed ? .file(path + ".key") : nil)
+    let sealed = [
+      StoreKind.encrypted.name: path + ".key", StoreKind.encryptedSQLite.name: path + ".key",
+      StoreKind.keyless.name: EncryptedFileTokenStore.keyPath(in: folder.file("deep/er")),
+    ]
+    self.key = key ?? sealed[kind.name].map { .file($0) }
     isDatabase = kind.needsRoomToRead
   }
 

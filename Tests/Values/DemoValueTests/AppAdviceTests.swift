@@ -40,6 +40,7 @@ import Testing
     ("LogoutToken(", "a description, and no error"),
     ("AccessTokenClaims(", "a description, and no error"),
     ("lengthAdjust", "a part of a drawing"), ("Content-Disposition", "a part of a form"),
+    ("set SignInOptions.maxAge", "the program sets no parameters of its own"),
     ("set SQOAuth.shared.refreshesAutomatically", "the compiler says it to an app's author"),
   ]
 

@@ -24,7 +24,7 @@ import Testing
   @Test func `both times of the clock agree however far the test moves it`() {
     let start = clock.now
     let years = 150.0 * 365 * 86_400
-    clock.advance(by: .seconds(years))
+    for _ in 1...2 { clock.advance(by: .seconds(years / 2)) }
     #expect(clock.now == start.addingTimeInterval(years) && clock.steadyTime == .seconds(years))
   }
 

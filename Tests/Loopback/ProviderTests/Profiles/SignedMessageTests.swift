@@ -148,7 +148,9 @@ import Testing
   }
 
   @Test func `a pushed signed request has the time of the server that receives it`() async throws {
-    var fixture = try await ProfileFixture()
+    var fixture = try await ProfileFixture { options, _ in
+      options.requestObjectAlgorithms = [.es256]
+    }
     fixture.register {
       $0.signsAuthorizationRequests = true
       $0.pushesAuthorizationRequests = true

@@ -29,6 +29,7 @@ enum SecretNames {
     "TokenRefusal: var parameters: [(name: String, value: String)]": "of a challenge",
     "StepUpDemand: let acrValues: [String]": "names of logins",
     "TokenType: let rawValue: String": "the name of a type",
+    "LaterMember: let stringValue: String": "the name of a member",
     "LoopbackRedirect: let query: String?": "from the redirect URI that was registered",
     "OAuthFault: let code: String": "an error's code",
     "MetadataMembers: let values: [String : JSONValue]": "a document that anyone may read",

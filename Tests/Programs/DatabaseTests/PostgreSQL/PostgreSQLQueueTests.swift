@@ -407,11 +407,12 @@ import Testing
           clock_timestamp() + interval '1 hour'
         FROM sequencing_oauth.accounts, generate_series(1, 2000) n
         """)
+      let header = try await server.run("SELECT header FROM sequencing_oauth.keys")
       let statements = AccountStatements(schema: "sequencing_oauth")
       let rows = try await Self.rowsRead(
         of: "accounts", server, statements.queue.take,
-        "bigint, double precision, integer, double precision, bigint[], bytea[]",
-        "8, 120, 1, 9, '\(marks)', '{}'")
+        "bigint, double precision, integer, double precision, bigint[], bytea[], bytea",
+        "8, 120, 1, 9, '\(marks)', '{}', '\(header)'")
       // The index's first entry names the only server. Some PostgreSQL versions may read a few more
       // rows.
       #expect(rows < 10)

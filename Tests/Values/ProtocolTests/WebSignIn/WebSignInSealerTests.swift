@@ -105,13 +105,13 @@ import Testing
   }
 
   @Test func `a sign-in with an RSA key is too large for a cookie, and the error says so`() throws {
-    let pem = try MadeKeys.key(for: .ps256).pem()
-    let text = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+    let key = ProofKey(try #require(PrivateKey(generating: .rsa)), algorithm: "PS256")
+    let proofKey = String(decoding: try JSONEncoder().encode(key), as: UTF8.self)
     let body = String(decoding: try JSONEncoder().encode(signIn), as: UTF8.self)
-      .replacing(#""state":"#, with: #""proof_key":{"alg":"PS256","key":"\#(text)"},"state":"#)
+      .replacing(#""state":"#, with: #""proof_key":\#(proofKey),"state":"#)
     let bound = try JSONDecoder().decode(WebSignIn.self, from: Data(body.utf8))
     let error = failure(.invalidConfiguration) {
-      try WebSignInSealer(key: key).seal(bound, session: "s")
+      try WebSignInSealer(key: self.key).seal(bound, session: "s")
     }
     #expect(error?.message.contains("PS256") == true)
   }
