@@ -28,7 +28,8 @@ import Testing
     try await store.save(
       AccountRecord(
         id: "default", clientID: "sandbox-app", issuer: sandbox.issuer.absoluteString,
-        session: "sign-in", token: SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)))
+        session: "sign-in",
+        token: SQToken(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken)))
     return sandbox
   }
 

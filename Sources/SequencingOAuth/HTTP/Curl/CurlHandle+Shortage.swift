@@ -2,7 +2,8 @@ import CSQCurl
 import SQBasics
 import SQLibC
 
-/// What libcurl's resolver needs of the system: a thread, and a few descriptors.
+/// What libcurl needs of the system to look up a name and to connect: a thread, and a few
+/// descriptors.
 extension CurlHandle {
   /// The number of descriptors that libcurl and the C library need to look up a name.
   private static let descriptors = 3
@@ -17,13 +18,14 @@ extension CurlHandle {
   /// libcurl reports a name that nobody knows and a resolver that cannot start with the same code.
   /// So the method tries whether the system still gives what a resolver needs.
   func systemError(after code: CURLcode, wasSent: Bool) -> Int32 {
-    guard Self.resolverCodes.contains(code) else {
-      return Int32(truncatingIfNeeded: sq_get_long(easy, CURLINFO_OS_ERRNO))
-    }
-    return wasSent ? 0 : Self.lackOfResolver()
+    let reported = Int32(truncatingIfNeeded: sq_get_long(easy, CURLINFO_OS_ERRNO))
+    // Without a descriptor for the socket, libcurl could not connect, and reports no error.
+    let mayLack = Self.resolverCodes.contains(code) || code == CURLE_COULDNT_CONNECT && reported == 0
+    guard mayLack else { return reported }
+    return wasSent ? 0 : Self.shortage()
   }
 
-  private static func lackOfResolver() -> Int32 {
+  private static func shortage() -> Int32 {
     var opened: [Int32] = []
     defer { opened.forEach { close($0) } }
     while opened.count < descriptors {

@@ -320,7 +320,7 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
   enum Operation: CaseIterable, Sendable {
     case read, download
 
-    func failure(_ pipe: Pipeline.Pipe) async throws -> SQOAuthError? {
+    func failure(_ pipe: Pipeline.Pipe) async throws -> SQOAuthError {
       let folder = try TemporaryFolder()
       let error = await pipeFailure { () async throws(PipeError) in
         switch self {
@@ -328,8 +328,9 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
         case .download: try await pipe.download(to: URL(filePath: folder.file("file")))
         }
       }
-      #expect(error?.refusal?.challenge == error?.refusal?.oauthError?.challenge)
-      return error?.refusal?.oauthError
+      let refusal = try #require(error?.refusal, "\(error as Any)")
+      #expect(refusal.challenge == refusal.oauthError?.challenge)
+      return try #require(refusal.oauthError, "\(refusal)")
     }
   }
 
@@ -341,8 +342,7 @@ private struct WaitingAuthenticator: ResourceRequestAuthenticator {
       "", status: 403,
       headers: ["WWW-Authenticate": #"Bearer error="insufficient_scope", scope="demo""#])
     let errors = [
-      try #require(try await operation.failure(fixture.pipe)),
-      try #require(try await operation.failure(fixture.pipe)),
+      try await operation.failure(fixture.pipe), try await operation.failure(fixture.pipe),
     ]
     let (oauth, session) = (fixture.session.oauth, fixture.session.fixture)
     for error in errors {
