@@ -20,8 +20,8 @@ extension CurlHandle {
   func systemError(after code: CURLcode, wasSent: Bool) -> Int32 {
     let reported = Int32(truncatingIfNeeded: sq_get_long(easy, CURLINFO_OS_ERRNO))
     // Without a descriptor for the socket, libcurl could not connect, and reports no error.
-    let mayLack = Self.resolverCodes.contains(code) || code == CURLE_COULDNT_CONNECT && reported == 0
-    guard mayLack else { return reported }
+    let isUnexplained = code == CURLE_COULDNT_CONNECT && reported == 0
+    guard isUnexplained || Self.resolverCodes.contains(code) else { return reported }
     return wasSent ? 0 : Self.shortage()
   }
 
