@@ -64,9 +64,9 @@ struct ResourceAddress: Sendable, Hashable {
     let identifiers: [String]
 
     /// The address without its query, for errors; a query may contain a secret.
-    var place: String { url.absoluteString.withoutQuery }
+    var place: String { url.absoluteString.withoutQuery.printable }
     /// The most specific identifier without its query, for errors.
-    var identifier: String { identifiers[0].withoutQuery }
+    var identifier: String { identifiers[0].withoutQuery.printable }
   }
 
   /// Returns the addresses where the metadata may be if the server names none, in order.
@@ -113,10 +113,5 @@ struct ResourceAddress: Sendable, Hashable {
 }
 
 extension ResourceAddress: CustomStringConvertible {
-  var description: String { text.withoutQuery }
-}
-
-extension String {
-  /// The printable text of an address without its query, which may contain a secret.
-  var withoutQuery: String { prefix { $0 != "?" }.description.printable }
+  var description: String { text.withoutQuery.printable }
 }

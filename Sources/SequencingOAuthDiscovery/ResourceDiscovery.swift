@@ -63,7 +63,7 @@ struct ResourceDiscovery: Sendable {
         continue
       }
       let metadata = try metadata(in: response, of: candidate)
-      steps.append(.init(candidate, "the metadata of \(metadata.resource.withoutQuery)"))
+      steps.append(.init(candidate, "the metadata of \(metadata.resource.withoutQuery.printable)"))
       return DiscoveredResource(metadata: metadata, steps: steps)
     }
     let tried = zip(candidates, steps).map { "\($0.place) (\($1.finding))" }.joined(separator: ", ")
@@ -127,7 +127,7 @@ struct ResourceDiscovery: Sendable {
       throw invalid(
         candidate,
         resource.identifiers.contains(metadata.resource)
-          ? "describes \"\(metadata.resource.withoutQuery)\", but at this address must describe "
+          ? "describes \"\(metadata.resource.withoutQuery.printable)\", but at this address must describe "
             + "\(candidate.identifier) (RFC 9728, section 3.3); the resource's owner can correct it"
           : "describes another resource, \"\(metadata.resource.printable)\" (RFC 9728, section 3.3); if "
             + "you mean that resource, use its address")
