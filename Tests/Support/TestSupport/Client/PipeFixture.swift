@@ -28,7 +28,13 @@ struct PipeFixture: Sendable {
   func answering(
     _ body: String, status: Int = 200, headers: HeaderFields = ["Content-Type": "application/json"]
   ) -> Self {
-    session.api { _ in WebResponse(status: status, headers: headers, body: Data(body.utf8)) }
+    session.api { request in
+      let response = WebResponse(status: status, headers: headers, body: Data(body.utf8))
+      guard case .stream(let take) = request.destination else { return response }
+      try await take(response.head, Data())
+      if !body.isEmpty { try await take(response.head, response.body) }
+      return WebResponse(status: status, headers: headers)
+    }
     return self
   }
 
