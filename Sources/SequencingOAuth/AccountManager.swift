@@ -114,12 +114,13 @@ public final class AccountManager: Sendable {
     // `ComparingTokenStore`, which discards a token that is refreshed meanwhile.
     let module =
       known
-      ?? AuthorizationModule(
-        .failure(
-          SQOAuthError(
-            .notRegistered,
-            "this program has registered no client for the account; call account(_:id:) first")),
-        environment: environment, accountID: id)
+      ?? flushed(
+        AuthorizationModule(
+          .failure(
+            SQOAuthError(
+              .notRegistered,
+              "this program has registered no client for the account; call account(_:id:) first")),
+          environment: environment, accountID: id))
     try await module.signOut()
   }
 
@@ -171,15 +172,14 @@ public final class AccountManager: Sendable {
   package func module(
     for configuration: ClientConfiguration, id: String = "default"
   ) -> AuthorizationModule {
-    let module = newModule(configuration, id)
-    module.context.share(tokenRequests)
-    return module
-  }
-
-  private func newModule(_ configuration: ClientConfiguration, _ id: String) -> AuthorizationModule
-  {
     let module = AuthorizationModule(
       configuration: configuration, environment: environment, accountID: id)
+    module.context.share(tokenRequests)
+    return flushed(module)
+  }
+
+  /// Lets ``flush()`` wait for a new module's session, and returns the module.
+  private func flushed(_ module: AuthorizationModule) -> AuthorizationModule {
     let session = module.session
     withExtendedLifetime(sessions.withLock { $0.add(session) }) {}
     return module
@@ -199,7 +199,8 @@ public final class AccountManager: Sendable {
       }
       if let module { return module }
       // Not under the lock, because a new module calls the environment's clock.
-      new = newModule(configuration, id)
+      new = flushed(
+        AuthorizationModule(configuration: configuration, environment: environment, accountID: id))
     }
   }
 

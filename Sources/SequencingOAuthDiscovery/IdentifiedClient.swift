@@ -64,7 +64,7 @@ struct ClientIdentification: Sendable {
       // A server may refuse scopes that the client is not registered for, so register all of them.
       let all = server.scopes.map { ($0 + scopes).withoutRepeats() }
       metadata.scope = metadata.scope ?? all?.nonEmptyList
-      if metadata.profile == .standard { metadata.profile = profile }
+      metadata.profile = metadata.profile.orStricter(profile)
       var registrar = ClientRegistrar(issuer: issuer, timeout: timeout, environment: environment)
       registrar.acceptsServersOnThisComputer = acceptsServersOnThisComputer
       let earlier = try await identity.registrations.kept(issuer)

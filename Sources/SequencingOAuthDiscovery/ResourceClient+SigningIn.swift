@@ -53,7 +53,9 @@ extension ResourceClient {
     signIn.scope = scope(
       demand.challenges, found.metadata, server.metadata, server.client,
       after: account.token)
-    signIn.authorizationDetails = account.token?.authorizationDetails ?? []
+    if !configuration.namesPermissions {
+      signIn.authorizationDetails = account.token?.authorizationDetails ?? []
+    }
     return try await restoringOnFailure(account.module) { () throws(SQOAuthError) in
       register(configuration, in: account.module)
       do throws(SQOAuthError) {

@@ -60,6 +60,11 @@ extension AuthorizationModule {
   package func stepUpOptions(
     answering error: SQOAuthError, with options: SignInOptions, repeatsGrants: Bool = false
   ) throws(SQOAuthError) -> SignInOptions? {
+    // The token of a user must not replace the token of a grant that the client repeats.
+    let isOfGrant = error.owner?.isOfGrant == true || session.record?.grant != nil
+    if isOfGrant, !repeatsGrants, !context.usesClientCredentials, session.record == nil {
+      throw error
+    }
     guard let demand = StepUpDemand(error) else {
       guard error.requiresSignIn || error.code == .invalidToken else { throw error }
       return nil
@@ -70,9 +75,7 @@ extension AuthorizationModule {
     {
       return nil
     }
-    // The token of a user must not replace the token of a grant that the client repeats.
-    let isOfGrant = context.usesClientCredentials || session.record?.grant != nil
-    guard repeatsGrants || !isOfGrant else { throw error }
+    guard repeatsGrants || !isOfGrant && !context.usesClientCredentials else { throw error }
     let now = context.environment.clock.steadyTime
     let isAllowed = refusals.withLock { refusals in
       refusals.stepUps.begin(demand, after: error.refusedUse, at: now)

@@ -53,12 +53,21 @@ struct StepUpDemand: Sendable, Hashable {
       .flatMap(\.words)
     let wanted = (known + scopes).withoutRepeats()
     if !wanted.isEmpty { options.scope = wanted.joined(separator: " ") }
-    if options.authorizationDetails.isEmpty {
+    if options.authorizationDetails.isEmpty, options.parameters["authorization_details"] == nil,
+      client?.namesPermissions != true
+    {
       options.authorizationDetails = own?.token.authorizationDetails ?? []
     }
     if !acrValues.isEmpty { options.acrValues = acrValues }
     if let maxAge { options.maxAge = maxAge }
     return options
+  }
+}
+
+extension ClientConfiguration {
+  /// Whether the app names the permissions for each sign-in itself, as a parameter.
+  package var namesPermissions: Bool {
+    authorizationParameters.value("authorization_details") != nil
   }
 }
 

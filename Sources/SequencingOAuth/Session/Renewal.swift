@@ -168,7 +168,8 @@ struct Renewal: Sendable {
       refreshed = try await context.renew(
         record, by: client, narrowedTo: narrowing?.access, until: end)
     } catch {
-      guard isFinal(error, for: record) || isExchange && error.response != nil else { throw error }
+      let isRefusedExchange = isExchange && error.response != nil && !error.isOutage
+      guard isFinal(error, for: record) || isRefusedExchange else { throw error }
       if !again {
         switch await find(besides: record) {
         case .newer(let stored):

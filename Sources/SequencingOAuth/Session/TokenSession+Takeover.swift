@@ -167,7 +167,6 @@ extension TokenSession {
       // A sign-in that is being saved comes into memory then.
       guard let change, change.incoming != nil else { return false }
       _ = try await outcome(of: change, until: end)
-      return token != nil
     }
   }
 

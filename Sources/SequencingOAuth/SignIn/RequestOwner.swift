@@ -36,6 +36,14 @@ package struct RequestOwner: Sendable, Hashable {
   var user: SignInUser? {
     if case .user(let user)? = party { user } else { nil }
   }
+
+  /// Whether the token comes from a grant that the client repeats by itself.
+  var isOfGrant: Bool {
+    switch party {
+    case .client?, .asserted?: true
+    case .user?, nil: false
+    }
+  }
 }
 
 extension RequestOwner {

@@ -33,6 +33,8 @@ final class KeepingWorker: Sendable {
   /// How long to skip an account after an error that starts no pause of its server, for example
   /// while another process changes the account.
   private static let retry = Duration.seconds(10)
+  /// The longest pause that an account's source of assertions can ask for.
+  private static let longestRetry = Duration.seconds(3600)
   /// How long a stopped keeper tries to store a token.
   private static let lastSaves = Duration.seconds(30)
 
@@ -231,7 +233,8 @@ final class KeepingWorker: Sendable {
     if error.code != .accountInUse || !stop.withLock(\.self) { tell(.failed(record.id, error)) }
     guard error.concernsServer else {
       await giveBack(account, record)
-      return await postpone(account, by: Self.retry)
+      let wait = max(error.retryAfter ?? .zero, Self.retry)
+      return await postpone(account, by: min(wait, Self.longestRetry))
     }
     let pause = try? await queue.pause(ServerName(of: record), askedFor: error.retryAfter)
     if let pause {
@@ -260,6 +263,8 @@ final class KeepingWorker: Sendable {
 extension SQOAuthError {
   /// Whether requests for the client's other accounts would now fail with this error too.
   fileprivate var concernsServer: Bool {
+    // The account's source of assertions, or the client's key, is not the server's.
+    if code == .clientKeyFailed { return false }
     if retryAfter != nil || isOutage { return true }
     return switch code {
     case .invalidResponse, .redirectRefused, .responseTooLarge, .invalidClient, .unauthorizedClient,

@@ -57,7 +57,11 @@ struct WebSignInFinish: Sendable {
     // The new record keeps the account's attributes from an earlier sign-in. A damaged record has
     // none, and is replaced.
     while case .failure(let error) = await account.readAttributes(), error.code != .storeDamaged {
-      guard waits() else { throw error }
+      // A record of a later version of the SDK stays.
+      guard waits(), error.code != .storeTooNew else {
+        manager.tokenRequests.revoke(token, of: client)
+        throw error
+      }
       try? await Task.sleep(for: .seconds(1))
     }
     do throws(SQOAuthError) {

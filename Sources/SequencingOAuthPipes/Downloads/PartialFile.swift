@@ -150,7 +150,9 @@ final class PartialFile: @unchecked Sendable {
   func leave() async {
     try? await queue.run { [self] () throws(SQOAuthError) in
       guard isOpen else { return }
-      if var record, length > 0, (try? witness?.sync()) != nil {
+      if var record, length > 0, (try? lock.file.sync()) != nil,
+        (try? witness?.sync()) != nil
+      {
         record.synced = length
         try? save(record)
       } else {

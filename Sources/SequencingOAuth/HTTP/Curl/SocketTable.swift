@@ -83,6 +83,7 @@ struct SocketTable {
         entries[index].watched = entry.wanted
       } else {
         entries[index].watched = []
+        entries[index].isNamed = true
         unwatched.append(socket)
       }
     }
