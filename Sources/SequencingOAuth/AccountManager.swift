@@ -145,16 +145,15 @@ public final class AccountManager: Sendable {
 
   /// Finishes the work of all accounts, and passes each error to `onFailure`.
   func flush(_ onFailure: @escaping @Sendable (SQOAuthError) -> Void) async {
-    let hasRequests = tokenRequests.hasRequests
-    async let hadRequests = uncancelled { [tokenRequests] in await tokenRequests.flush() }
-    let failures = Locked<[SQOAuthError]>([])
-    await sessions.withLock(\.all).flush { error in failures.withLock { $0.append(error) } }
-    if await hadRequests || hasRequests {
-      // The store may lack a token that a web sign-in has brought meanwhile.
-      await sessions.withLock(\.all).flush(onFailure)
-    } else {
-      failures.withLock(\.self).forEach(onFailure)
+    let failures = await uncancelled {
+      await self.tokenRequests.flush {
+        let failures = Locked<[SQOAuthError]>([])
+        let sessions = self.sessions.withLock(\.all)
+        await sessions.flush { error in failures.withLock { $0.append(error) } }
+        return failures.withLock(\.self)
+      }
     }
+    failures.forEach(onFailure)
     // The session of a released module may have ended, and left changes that the store must write.
     await uncancelled { [store] in await store.shared.flush() }
   }

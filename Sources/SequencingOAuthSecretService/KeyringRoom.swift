@@ -15,17 +15,8 @@ enum KeyringRoom {
 
   /// Throws if the system would not give the process the files and the thread of a call.
   static func check() throws(KeyringFailure) {
-    var opened: [Int32] = []
-    defer { opened.forEach { close($0) } }
-    while opened.count < files {
-      let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else {
-        // Without the device, only the call itself can show whether there is room.
-        guard errno == EMFILE || errno == ENFILE else { break }
-        throw .noRoom("files: \(CLibrary.meaning(of: errno))")
-      }
-      opened.append(file)
-    }
-    guard Threads.canStart() else { throw .noRoom("threads: \(CLibrary.meaning(of: EAGAIN))") }
+    let reason = SystemRoom.shortage(files: files)
+    guard reason != 0 else { return }
+    throw .noRoom("\(reason == EAGAIN ? "threads" : "files"): \(CLibrary.meaning(of: reason))")
   }
 }

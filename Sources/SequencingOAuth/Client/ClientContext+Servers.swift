@@ -6,7 +6,7 @@ extension ClientContext {
   /// server as the server of the app's first request.
   ///
   /// With the record of a token, this method also throws if the token is of another client or
-  /// server than the one that allows the origin. The app may register another client between two
+  /// server than those of the client that allows the origin. The app may register another client between two
   /// calls, so this is decided in one.
   func check(
     _ origin: ResourceOrigin, namedByApp: Bool, for record: AccountRecord? = nil

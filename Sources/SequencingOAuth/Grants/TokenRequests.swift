@@ -100,6 +100,20 @@ package final class TokenRequests: Sendable {
     return hasWaited
   }
 
+  /// Runs a flush of stores beside the wait for the requests that are under way.
+  ///
+  /// If there were any, it runs the flush again: a store may lack a token that has come meanwhile.
+  ///
+  /// - Returns: The result of the last run.
+  func flush<Value>(beside flushStores: () async -> Value) async -> Value {
+    // Asked first: a request may end before the wait for it begins.
+    let hasRequests = hasRequests
+    async let hadRequests = flush()
+    let value = await flushStores()
+    guard await hadRequests || hasRequests else { return value }
+    return await flushStores()
+  }
+
   /// Revokes, in the background, a token that was issued but must not be used, unless other tokens
   /// would end too.
   package func revoke(_ token: SQToken, of client: RegisteredClient) {

@@ -227,21 +227,17 @@ extension TokenSession {
   /// Waits until the account has no token request either, and the store has the newest state.
   func flushWithRequests() async throws(SQOAuthError) {
     // The end of a program may have cancelled the caller's task.
-    try await uncancelled { () throws(SQOAuthError) in
-      let requests = self.context.tokenRequests
-      // Asked first: a request may end before the wait for it begins.
-      let hasRequests = requests.hasRequests
-      async let hadRequests = requests.flush()
-      var failure: SQOAuthError?
-      do throws(SQOAuthError) {
-        try await self.flush()
-      } catch {
-        failure = error
+    let failure = await uncancelled {
+      await self.context.tokenRequests.flush { () async -> SQOAuthError? in
+        do throws(SQOAuthError) {
+          try await self.flush()
+          return nil
+        } catch {
+          return error
+        }
       }
-      // The store may lack a token that has come meanwhile.
-      if await hadRequests || hasRequests { return try await self.flush() }
-      if let failure { throw failure }
     }
+    if let failure { throw failure }
   }
 
   private func flushRepeatedly() async -> SQOAuthError? {

@@ -87,7 +87,7 @@ extension TokenSession {
 
   /// Takes over a token that the app has stored, and keeps it in memory immediately.
   ///
-  /// A token that is not newer than the one in memory or in the store, or than the one that a sign-in
+  /// A token that is not newer than the one in memory or in the store, or than the token that a sign-in
   /// saves there now, is ignored: it may be an outdated copy, and its refresh token must not be used
   /// again.
   ///

@@ -1,39 +1,7 @@
 import SQBasics
 package import SQFoundation
 
-/// The name of a member that a later version of the SDK has added to a stored record.
-struct LaterMember: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(_ name: String) { stringValue = name }
-  init(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
-}
-
-// Parts of a record that are decoded with a check.
 extension AccountRecord {
-  /// Returns the members that this version does not know, except for a database's digest.
-  static func laterMembers(in decoder: any Decoder) throws -> [String: JSONValue] {
-    let container = try decoder.container(keyedBy: LaterMember.self)
-    var members: [String: JSONValue] = [:]
-    for name in container.allKeys
-    where CodingKeys(stringValue: name.stringValue) == nil
-      && name.stringValue != EmbeddedDigest.memberName
-    {
-      members[name.stringValue] = try container.decode(JSONValue.self, forKey: name)
-    }
-    return members
-  }
-
-  /// Returns the number of refreshes; throws if it is negative, or near the largest number.
-  static func generation(in container: KeyedDecodingContainer<CodingKeys>) throws -> Int? {
-    let count = try container.decodeIfPresent(Int.self, forKey: .generation)
-    guard let count, !(0...1 << 53).contains(count) else { return count }
-    throw DecodingError.dataCorruptedError(
-      forKey: .generation, in: container, debugDescription: "it is no number of refreshes")
-  }
-
   /// Returns the name of an account's record for an error message.
   package static func name(of id: String) -> String {
     "the record of the account \"\(id.printable)\""

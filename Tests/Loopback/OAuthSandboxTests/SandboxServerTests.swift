@@ -45,12 +45,18 @@ import Testing
     await sandbox.stop()
   }
 
-  @Test func `a port in use is an error, and a stopped sandbox frees its port`() async throws {
-    // Other tests cannot get the reserved port between the two sandboxes.
+  /// Starts a sandbox on a port that no other test can get while the socket exists.
+  private static func startOnReservedPort() async throws -> (
+    SandboxServer, SandboxOptions, BoundSocket
+  ) {
     let socket = try BoundSocket()
     var options = SandboxOptions()
     options.port = socket.port
-    let sandbox = try await SandboxServer.start(options)
+    return (try await SandboxServer.start(options), options, socket)
+  }
+
+  @Test func `a port in use is an error, and a stopped sandbox frees its port`() async throws {
+    let (sandbox, options, socket) = try await Self.startOnReservedPort()
     #expect(sandbox.issuer.port == Int(socket.port))
     await #expect(throws: SandboxError.portInUse(options.port)) {
       try await SandboxServer.start(options)
@@ -63,11 +69,7 @@ import Testing
   }
 
   @Test func `a sandbox that is stopped while it restarts stays stopped`() async throws {
-    // Other tests cannot get the reserved port between the two sandboxes.
-    let socket = try BoundSocket()
-    var options = SandboxOptions()
-    options.port = socket.port
-    let sandbox = try await SandboxServer.start(options)
+    let (sandbox, options, socket) = try await Self.startOnReservedPort()
     let restart = Task { try await sandbox.restart(after: .seconds(Int64.max)) }
     try await eventually("the sandbox has closed its port") {
       (try? await LoopbackConnection(port: socket.port)) == nil
@@ -85,10 +87,7 @@ import Testing
   }
 
   @Test func `two restarts at once leave one sandbox on its port`() async throws {
-    let socket = try BoundSocket()
-    var options = SandboxOptions()
-    options.port = socket.port
-    let sandbox = try await SandboxServer.start(options)
+    let (sandbox, _, socket) = try await Self.startOnReservedPort()
     async let one: Void = sandbox.restart()
     async let other: Void = sandbox.restart()
     _ = try await (one, other)

@@ -12,14 +12,6 @@ import Testing
     json.replacing(#""token":{"#, with: #""sender_token":{"#)
   }
 
-  private static func changeKey(of store: any TokenStore, to key: StoreKey) async throws {
-    if let store = store as? EncryptedFileTokenStore {
-      try await store.changeKey(to: key)
-    } else {
-      try await (store as? SQLiteTokenStore)?.changeKey(to: key)
-    }
-  }
-
   @Test(arguments: StoreKind.onDisk)
   func `an undamaged record that cannot be read is reported as too new and stays as it is`(
     kind: StoreKind
@@ -87,7 +79,7 @@ import Testing
     let before = try await stored.rewrite()
     #expect(before.contains(#""later":1"#))
     let store = try kind.open(folder)
-    try await Self.changeKey(of: store, to: .testKey)
+    try await StoreKind.changeKey(of: store, to: .testKey)
     #expect(try await StoredJSON(kind, folder, key: .testKey).rewrite() == before)
     #expect(try await store.all() == [record("a"), record("b")])
   }

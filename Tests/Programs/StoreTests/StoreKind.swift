@@ -26,6 +26,15 @@ struct StoreKind: Sendable, CustomTestStringConvertible {
     return String(try #require(name).drop { $0 != ":" }.dropFirst())
   }
 
+  /// Changes the key of an encrypted file or database; other stores have none.
+  static func changeKey(of store: any TokenStore, to key: StoreKey) async throws {
+    if let store = store as? EncryptedFileTokenStore {
+      try await store.changeKey(to: key)
+    } else {
+      try await (store as? SQLiteTokenStore)?.changeKey(to: key)
+    }
+  }
+
   static let memory = StoreKind(name: "memory", open: { _ in MemoryTokenStore() })
 
   static let file = StoreKind(

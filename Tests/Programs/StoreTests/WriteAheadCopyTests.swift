@@ -82,21 +82,13 @@ import Testing
     let reservation = try await store.reservation("a", replacing: Self.old)
     let key = StoreKey.raw(Data(repeating: 7, count: 32))
     let changing = Task {
-      await failure(.cancelled) { try await Self.changeKey(of: other, to: key) }
+      await failure(.cancelled) { try await StoreKind.changeKey(of: other, to: key) }
     }
     changing.cancel()
     _ = await changing.value
     reservation.release()
     lease.release()
     #expect(try await store.load("a") == Self.old)
-  }
-
-  private static func changeKey(of store: any TokenStore, to key: StoreKey) async throws {
-    if let store = store as? EncryptedFileTokenStore {
-      try await store.changeKey(to: key)
-    } else {
-      try await (store as? SQLiteTokenStore)?.changeKey(to: key)
-    }
   }
 
   @Test(arguments: StoreKind.landing)
@@ -244,7 +236,7 @@ import Testing
     let reservation = try await store.reservation("a", replacing: Self.old)
     let key = StoreKey.raw(Data(repeating: 7, count: 32))
     let lock = try FileWatch("\(kind.path(folder)).locks/\(AccountLocks.name(of: "a"))")
-    let changing = Task { try await Self.changeKey(of: other, to: key) }
+    let changing = Task { try await StoreKind.changeKey(of: other, to: key) }
     try await eventually("the change finds the account's lock taken twice") {
       lock.countClosings() >= 2
     }

@@ -15,24 +15,13 @@ extension CurlHandle {
 
   /// Returns the system's error that made a transfer fail with a code, or 0.
   ///
-  /// libcurl reports a name that nobody knows and a resolver that cannot start with the same code.
+  /// libcurl reports an unknown name and a resolver that cannot start with the same code.
   /// So the method tries whether the system still gives what a resolver needs.
   func systemError(after code: CURLcode, wasSent: Bool) -> Int32 {
     let reported = Int32(truncatingIfNeeded: sq_get_long(easy, CURLINFO_OS_ERRNO))
     // Without a descriptor for the socket, libcurl could not connect, and reports no error.
     let isUnexplained = code == CURLE_COULDNT_CONNECT && reported == 0
     guard isUnexplained || Self.resolverCodes.contains(code) else { return reported }
-    return wasSent ? 0 : Self.shortage()
-  }
-
-  private static func shortage() -> Int32 {
-    var opened: [Int32] = []
-    defer { opened.forEach { close($0) } }
-    while opened.count < descriptors {
-      let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else { return errno }
-      opened.append(file)
-    }
-    return Threads.start {} ? 0 : EAGAIN
+    return wasSent ? 0 : SystemRoom.shortage(files: Self.descriptors)
   }
 }

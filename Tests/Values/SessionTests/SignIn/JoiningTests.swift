@@ -28,7 +28,7 @@ import Testing
     #expect(await fixture.delegate.events(2) == [.authorized("T"), .cancelled])
   }
 
-  @Test func `a caller with a screen does not join a sign-in whose code nobody shows`() throws {
+  @Test func `a caller with a screen does not join a sign-in whose code is not shown`() throws {
     var state = SignIns.State()
     let request = SignIn.Request(place: .otherDevice)
     let unseen = try state.enter(request, isKept: true).get().signIn

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["300.0", "1e3", " 300", "-1", "", "99999999999999999999"])
-  func `a parameter max_age that nobody could check is rejected`(age: String) {
+  func `a parameter max_age that is no whole number of seconds is rejected`(age: String) {
     failure(.invalidConfiguration) {
       try question(SignInOptions(), parameters: ["max_age": age])
     }
