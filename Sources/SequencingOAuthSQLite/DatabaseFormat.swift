@@ -130,8 +130,8 @@ enum DatabaseFormat {
     guard header[18...19].allSatisfy({ $0 <= 2 }) else {
       throw SQOAuthError(
         .storeTooNew,
-        "another SQLite has changed its journal mode to a mode that this program's SQLite does not know; "
-          + "it was not changed: set the mode WAL with that SQLite")
+        "another SQLite has set a journal mode that this program's SQLite does not know; it was not "
+          + "changed: set the mode WAL with that SQLite")
     }
     try check(version: integer(in: header, at: 60))
   }

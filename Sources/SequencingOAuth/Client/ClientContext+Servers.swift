@@ -5,9 +5,9 @@ extension ClientContext {
   /// `namedByApp` says whether the URL came from the app. If it did, this method may record the
   /// server as the server of the app's first request.
   ///
-  /// With the record of a token, this method also throws if the token is of another client or
-  /// server than those of the client that allows the origin. The app may register another client between two
-  /// calls, so this is decided in one.
+  /// With the record of a token, this method also throws if the token is not of the client and
+  /// server that allow the origin. The app may register another client between two calls, so this
+  /// is decided in one.
   func check(
     _ origin: ResourceOrigin, namedByApp: Bool, for record: AccountRecord? = nil
   ) throws(SQOAuthError) {

@@ -46,8 +46,8 @@ package struct SignInQuestion: Sendable {
     guard age == nil || seconds != nil else {
       throw SQOAuthError(
         .invalidConfiguration,
-        "the parameter max_age is not a whole number of seconds, so the age of the login could not be "
-          + "checked; set SignInOptions.maxAge")
+        "the parameter max_age is not a whole number of seconds, so the age of the login could "
+          + "not be checked; set SignInOptions.maxAge")
     }
     let chosen = options.nonce
     // PKCE already binds the code to the client, but OpenID providers may require a nonce.

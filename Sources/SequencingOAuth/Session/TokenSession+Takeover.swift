@@ -87,9 +87,9 @@ extension TokenSession {
 
   /// Takes over a token that the app has stored, and keeps it in memory immediately.
   ///
-  /// A token that is not newer than the one in memory or in the store, or than the token that a sign-in
-  /// saves there now, is ignored: it may be an outdated copy, and its refresh token must not be used
-  /// again.
+  /// A token that is not newer than those in memory and in the store, or than the token that a
+  /// sign-in saves there now, is ignored: it may be an outdated copy, and its refresh token must not
+  /// be used again.
   ///
   /// - Returns: A closure that saves the token in the store and returns the store's error or `nil`.
   ///   Other callers wait until the closure has run.
