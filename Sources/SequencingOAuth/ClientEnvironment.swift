@@ -124,8 +124,8 @@ public struct ClientEnvironment: Sendable {
   ///
   /// By default it is `nil`. Then a ``tokenStore`` that implements ``OneTimeValues`` keeps the
   /// list. `SQLiteTokenStore` and `PostgreSQLTokenStore` do, for all processes that share them.
-  /// With any other store, the list is in the memory of this process. If several processes serve
-  /// one application with such a store, set a list that they share.
+  /// With any other store, the list is in the memory of this environment. If several environments
+  /// or processes serve one application with such a store, set a list that they share.
   public var oneTimeValues: (any OneTimeValues)? {
     get { parts.value.oneTimeValues }
     set { parts.value.oneTimeValues = newValue }

@@ -110,6 +110,9 @@ public struct SQToken: Sendable, Hashable {
 
   /// Creates a token from values that an app saved.
   ///
+  /// Give `issueDate` if the app knows it. A token without it counts as newer than the account's
+  /// token, even if it is an outdated copy whose refresh token must not be used again.
+  ///
   /// Without a date for the refresh token's or the authorization's end, the end comes from
   /// `additionalFields`, counted from `issueDate`.
   public init(

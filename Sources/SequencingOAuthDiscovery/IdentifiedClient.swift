@@ -155,8 +155,12 @@ struct ClientIdentification: Sendable {
   // MARK: Clients
 
   private func byHand(_ configured: ClientConfiguration) -> IdentifiedClient {
-    IdentifiedClient(
-      configuration: configured,
+    var configuration = configured
+    // The scopes may be meant for another API.
+    configuration.scope = nil
+    configuration.requiredScopes = []
+    return IdentifiedClient(
+      configuration: configuration,
       redirectURIs: configured.redirectURI.map { [$0.string] } ?? [])
   }
 

@@ -106,8 +106,8 @@ extension ResourceClient {
   }
 
   /// Returns the scopes to ask for: the app's, otherwise the challenge's, otherwise the resource's,
-  /// otherwise the client's own, plus the scopes of the account's `token`; `nil` for the server's
-  /// default.
+  /// otherwise those with which the program describes its client, plus the scopes of the account's
+  /// `token`; `nil` for the server's default.
   ///
   /// - SeeAlso: RFC 6750, section 3; Model Context Protocol, Authorization
   func scope(

@@ -163,11 +163,10 @@ public final class ResourceClient: Sendable {
   func configuration(
     of client: IdentifiedClient, binding: TokenBinding?, for identifier: String
   ) -> ClientConfiguration {
-    // The audience and the scopes of a client that was registered by hand may be meant for a
-    // different account. Each sign-in names its scopes.
+    // The audience of a client that was registered by hand may be meant for a different account.
     var configuration = client.configuration.limited(to: [identifier])
+    // Each sign-in names its scopes.
     configuration.scope = nil
-    configuration.requiredScopes = []
     configuration.resourceOrigins = [resource.origin]
     configuration.acceptsServersOnThisComputer = resource.isLocal
     configuration.profile = configuration.profile.orStricter(options.profile)

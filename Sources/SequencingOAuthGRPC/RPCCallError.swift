@@ -40,7 +40,7 @@ public struct RPCCallError: Error, Sendable {
   ///
   /// If there is no token, the status is ``RPCStatus/unavailable`` if a later call may get one:
   /// after a failure of the network, the authorization server or the token store, or while another
-  /// process keeps the account. Otherwise it is ``RPCStatus/unauthenticated``, or
+  /// process uses or has just changed the account. Otherwise it is ``RPCStatus/unauthenticated``, or
   /// ``RPCStatus/cancelled``.
   public var oauthError: SQOAuthError? { cause as? SQOAuthError }
 
@@ -98,7 +98,7 @@ extension RPCCallError {
     case .cancelled: status = .cancelled
     // The call was not sent, and the next one may get a token, so it may be made again. The status
     // is not `deadlineExceeded` after a timeout: the server cannot have done the work.
-    case .storeFailed, .accountInUse: status = .unavailable
+    case .storeFailed, .accountInUse, .accountChanged: status = .unavailable
     case _ where error.isOutage: status = .unavailable
     default: status = .unauthenticated
     }

@@ -23,7 +23,8 @@ public enum PipeError: Error, Sendable {
   /// The request was not sent, the connection failed, the response was too large, or a file could
   /// not be used.
   ///
-  /// A request is not sent, for example, if its server must not get the token.
+  /// A request is not sent, for example, if its server must not get the token. If the connection
+  /// failed or the response was too large, the API may have performed the operation.
   case failed(SQOAuthError)
 
   /// The underlying error; `nil` for ``refused(_:)`` and ``cancelled``.

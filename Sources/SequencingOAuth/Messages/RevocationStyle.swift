@@ -27,13 +27,16 @@ public enum RevocationStyle: Sendable, Hashable, CaseIterable {
   /// It is a DELETE request with the token in JSON, and the client's identifier and secret by
   /// Basic, as described under "Delete an app token" in GitHub's REST API. The endpoint is
   /// `https://api.github.com/applications`; the SDK adds the client's identifier. The client needs
-  /// a secret. If GitHub does not find the token (status 404), the token has already ended.
+  /// a secret. If GitHub does not find the token (status 404), the token has already ended. A refresh
+  /// token, which only GitHub Apps get, stays valid until it expires: GitHub documents no request
+  /// that ends it alone.
   case gitHubToken
   /// Slack's request: it ends one access token, which several sign-ins of a user may share.
   ///
   /// It is a POST request to `https://slack.com/api/auth.revoke` with the access token in
   /// `Authorization`, as described under "auth.revoke" in Slack's documentation. Slack answers with
-  /// status 200 even if it revoked nothing; only the member `ok` counts.
+  /// status 200 even if it revoked nothing; only the member `ok` counts. The request names no refresh
+  /// token, which an app with token rotation has.
   case slackToken
 
   /// Whether a revocation ends no other token than the given one and those issued with it, as far as

@@ -42,8 +42,9 @@ extension AccountOperations {
   /// Refreshes a token that the app saved, and makes the new token the current one.
   ///
   /// If the account already has a newer token, in memory or in the store, `token` is an outdated
-  /// copy, and the newer token is refreshed instead. To change the user, first sign the current
-  /// user out. From now on the SDK refreshes the token before it expires.
+  /// copy, and the newer token is refreshed instead. A `token` without an ``SQToken/issueDate``
+  /// counts as newer. To change the user, first sign the current user out. From now on the SDK
+  /// refreshes the token before it expires.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/notRegistered`` or
   ///   ``SQOAuthError/Code/invalidConfiguration`` if there is no usable client, otherwise the

@@ -27,7 +27,8 @@ extension AccountOperations {
   ///   or another code of the server; ``SQOAuthError/Code/browserUnavailable`` or
   ///   ``SQOAuthError/Code/portInUse`` if the browser or the redirect's port cannot be opened;
   ///   ``SQOAuthError/Code/idTokenSubject`` if another user than ``SignInOptions/requiresSameUser``
-  ///   allows signs in; ``SQOAuthError/Code/storeFailed`` if the store could not save the token;
+  ///   allows signs in; ``SQOAuthError/Code/storeFailed`` if the store could not save the token, which is in use
+  ///   nevertheless;
   ///   ``SQOAuthError/Code/invalidConfiguration`` if the configuration allows no sign-in; the errors
   ///   of the requests to the server.
   @discardableResult

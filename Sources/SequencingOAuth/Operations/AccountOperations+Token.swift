@@ -18,7 +18,8 @@ extension AccountOperations {
 
   /// Returns a new stream of the session's events from now on, such as refreshes.
   ///
-  /// The stream ends when the module is released. If the reader is slow, the stream keeps the
+  /// The stream ends after the module was released, when a refresh or a save that is still under
+  /// way has ended. If the reader is slow, the stream keeps the
   /// newest 100 events and drops older ones.
   public func events() -> AsyncStream<SessionEvent> {
     module.session.observers.stream(atMost: 100)
@@ -178,7 +179,10 @@ extension AccountOperations {
   /// Revokes the refresh token and the access token at the authorization server, then forgets them.
   ///
   /// A token that the server does not know counts as revoked. If the server fails, the tokens stay,
-  /// and the app can call this method again. Without a token the method sends no request.
+  /// and the app can call this method again. Without a token the method sends no request. If the
+  /// server revokes the refresh token but no access tokens, the access token works until it expires.
+  /// What another request than that of RFC 7009 ends, ``RevocationStyle`` says: GitHub's and Slack's
+  /// end only the access token, and a copy of the refresh token stays valid.
   ///
   /// - Throws: ``SQOAuthError``: ``SQOAuthError/Code/revocationUnsupported`` if the provider offers
   ///   no revocation; the server's error, with ``SQOAuthError/retryAfter`` if the server says how

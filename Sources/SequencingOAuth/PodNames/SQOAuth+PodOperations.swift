@@ -28,8 +28,9 @@ extension SQOAuth {
   /// It has this name for apps that were written for Sequencing.com's CocoaPods library. The token
   /// becomes the current one at once. The SDK refreshes it before it expires, or now if it has
   /// expired. If the account already has a newer token, in memory or in the store, `token` is an
-  /// outdated copy and the newer token stays. The ``tokenRefreshDelegate`` gets errors, such as
-  /// ``SQOAuthError/Code/notAuthorized`` if `token` is `nil`.
+  /// outdated copy and the newer token stays. A `token` without an ``SQToken/issueDate`` counts as
+  /// newer. The ``tokenRefreshDelegate`` gets errors, such as ``SQOAuthError/Code/notAuthorized`` if
+  /// `token` is `nil`.
   public func launchTokenTimerUpdate(with token: SQToken?) {
     module.launch(token)
   }

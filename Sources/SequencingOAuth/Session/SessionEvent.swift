@@ -2,7 +2,7 @@ public import SQFoundation
 
 /// An event of a session: a new token, a failed refresh, or the end of the session.
 ///
-/// - SeeAlso: ``TokenRefreshDelegate``, for the same events
+/// - SeeAlso: ``TokenRefreshDelegate``, for the same events except ``idTokenIgnored(_:)``
 public enum SessionEvent: Sendable {
   /// This process refreshed the token.
   ///
@@ -19,9 +19,10 @@ public enum SessionEvent: Sendable {
   case replaced(SQToken)
   /// A refresh returned an ID token that was ignored, for the reason in the error.
   ///
-  /// The new access token is used, and the identity from the sign-in does not change. The ID token
-  /// names the same user, issuer and client, but contains something that the ID token of a refresh
-  /// must not contain, such as a later login (OpenID Connect Core 1.0, section 12.2).
+  /// The new access token is used, and the identity from the sign-in does not change. Either the ID
+  /// token could not be read, or it contains something that the ID token of a refresh must not
+  /// contain, such as a later login (OpenID Connect Core 1.0, section 12.2). An ID token of another
+  /// user, issuer or client is not ignored: the refresh fails.
   case idTokenIgnored(SQOAuthError)
   /// The sign-in ends soon, at this date; ask the user to sign in again.
   ///

@@ -120,7 +120,7 @@ import Testing
       // A later call may get a token.
       (.connectionFailed, .unavailable), (.requestTimedOut, .unavailable),
       (.temporarilyUnavailable, .unavailable), (.storeFailed, .unavailable),
-      (.accountInUse, .unavailable),
+      (.accountInUse, .unavailable), (.accountChanged, .unavailable),
     ] as [(SQOAuthError.Code, RPCStatus)])
   func `if a call gets no access token, the call's error contains the reason`(
     code: SQOAuthError.Code, status: RPCStatus

@@ -225,5 +225,13 @@ import Testing
     }
     try await party.works(party.client(ClientIdentity(clients: [byHand])))
     #expect(party.asked == [["a"], ["a", "b"]])
+    party.resource.change {
+      $0.challenge = ""
+      $0.demand = nil
+    }
+    let other = try party.client(
+      ClientIdentity(clients: [byHand]), manager: Party.manager(MemoryTokenStore(), party.browser))
+    try await party.works(other)
+    #expect(party.asked.last == .some(nil), "the resource names no scopes")
   }
 }
