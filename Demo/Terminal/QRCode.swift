@@ -5,7 +5,7 @@ import SQLibC
 /// A QR code for a terminal, drawn by the program `qrencode` if it is installed.
 enum QRCode {
   /// The maximum time without output from the program, in milliseconds.
-  private static let patience: Int32 = 3_000
+  private static let patience: Int32 = 10_000
   /// The queue that waits for the program.
   private static let queue = BlockingQueue("QRCode")
 

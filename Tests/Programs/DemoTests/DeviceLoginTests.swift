@@ -180,7 +180,13 @@ import Testing
     try FileManager.default.createDirectory(
       atPath: folder.file("bin"), withIntermediateDirectories: false)
     try folder.write(
-      "#!/bin/sh\n/bin/ls /proc/self/fd >\(folder.file("seen"))\necho end >>\(folder.file("seen"))\n",
+      """
+      #!/bin/sh
+      echo begin
+      /bin/ls /proc/self/fd >\(folder.file("seen"))
+      echo end >>\(folder.file("seen"))
+
+      """,
       to: "bin/qrencode")
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o700], ofItemAtPath: folder.file("bin/qrencode"))
