@@ -159,7 +159,9 @@ public final class FileRegistrationStore: RegistrationStore {
 
   /// Decodes one registration; one of a later version of the SDK does not hinder the others.
   private func decode(_ stored: StoredRegistration) throws(SQOAuthError) -> ClientRegistration {
-    guard let registration = try? stored.registration else { throw unread }
+    guard let json = try? JSONEncoder().encode(stored),
+      let registration = ClientRegistration(json: json)
+    else { throw unread }
     return registration
   }
 
@@ -189,9 +191,9 @@ private struct StoredRegistration: NamedValue {
   private let json: JSONValue
 
   init(_ registration: ClientRegistration) throws(SQOAuthError) {
-    guard let text = try? JSONEncoder().encode(registration),
-      let json = try? JSONDecoder().decode(JSONValue.self, from: text)
-    else { throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON") }
+    guard let json = try? JSONDecoder().decode(JSONValue.self, from: try registration.json()) else {
+      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
+    }
     (ownName, self.json) = (registration.issuer, json)
   }
 
@@ -208,11 +210,5 @@ private struct StoredRegistration: NamedValue {
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(json)
-  }
-
-  var registration: ClientRegistration {
-    get throws {
-      try JSONDecoder().decode(ClientRegistration.self, from: JSONEncoder().encode(json))
-    }
   }
 }
