@@ -11,8 +11,6 @@ import SQFoundation
 /// encrypted with a different key is rejected and not changed. Without a key, a changed letter in a
 /// secret is not noticed, because the file has no digest.
 public final class FileRegistrationStore: RegistrationStore {
-  private typealias Registrations = NamedValues<StoredRegistration>
-
   /// The absolute path of the file.
   public let path: String
   private let key: StoreKey?
@@ -52,7 +50,7 @@ public final class FileRegistrationStore: RegistrationStore {
 
   /// Stores a registration in place of the previous registration at the same server.
   public func save(_ registration: ClientRegistration) async throws(SQOAuthError) {
-    let stored = try StoredRegistration(registration)
+    let stored = try Self.stored(registration)
     try await rewrite { $0[registration.issuer] = stored }
   }
 
@@ -63,7 +61,7 @@ public final class FileRegistrationStore: RegistrationStore {
   public func save(
     _ registration: ClientRegistration, replacing earlier: ClientRegistration?
   ) async throws(SQOAuthError) -> ClientRegistration {
-    let stored = try StoredRegistration(registration)
+    let stored = try Self.stored(registration)
     return try await rewrite { [self] content throws(SQOAuthError) in
       if let kept = try content[registration.issuer].map(decode), kept != earlier { return kept }
       content[registration.issuer] = stored
@@ -96,22 +94,24 @@ public final class FileRegistrationStore: RegistrationStore {
   // MARK: The file
 
   private func rewrite<Value: Sendable>(
-    _ change: @escaping @Sendable (inout Registrations) throws(SQOAuthError) -> Value
+    _ change: @escaping @Sendable (inout StoredRegistrations) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
     try await queue.run { [self] () throws(SQOAuthError) in
       let lock = try reported { () throws(FileFailure) in try file.lock() }
       defer { lock.release() }
       let old = try read()
-      var content = old?.content ?? Registrations()
+      var content = old?.content ?? StoredRegistrations()
       let value = try change(&content)
-      guard content != old?.content ?? Registrations() else { return value }
+      guard content != old?.content ?? StoredRegistrations() else { return value }
       let bytes = try sealed(content, old?.sealer)
       try reported { () throws(FileFailure) in try file.replace(with: bytes) }
       return value
     }
   }
 
-  private func read() throws(SQOAuthError) -> (content: Registrations, sealer: RecordSealer?)? {
+  private func read() throws(SQOAuthError) -> (
+    content: StoredRegistrations, sealer: RecordSealer?
+  )? {
     let bytes = try reported { () throws(FileFailure) in
       try file.read { bytes in
         key == nil ? (try? decode(bytes)) != nil : SealHeader.begins(bytes)
@@ -137,7 +137,7 @@ public final class FileRegistrationStore: RegistrationStore {
   }
 
   private func sealed(
-    _ content: Registrations, _ sealer: RecordSealer?
+    _ content: StoredRegistrations, _ sealer: RecordSealer?
   ) throws(SQOAuthError) -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
@@ -150,15 +150,23 @@ public final class FileRegistrationStore: RegistrationStore {
       + (try sealer.seal(json, as: Self.purpose, with: Data()))
   }
 
-  private func decode(_ json: Data) throws(SQOAuthError) -> Registrations {
-    guard let content = try? JSONDecoder().decode(Registrations.self, from: json) else {
+  private func decode(_ json: Data) throws(SQOAuthError) -> StoredRegistrations {
+    guard let content = try? JSONDecoder().decode(StoredRegistrations.self, from: json) else {
       throw unread
     }
     return content
   }
 
+  /// Returns a registration as the file has it.
+  private static func stored(_ registration: ClientRegistration) throws(SQOAuthError) -> JSONValue {
+    guard let json = try? JSONDecoder().decode(JSONValue.self, from: try registration.json()) else {
+      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
+    }
+    return json
+  }
+
   /// Decodes one registration; one of a later version of the SDK does not hinder the others.
-  private func decode(_ stored: StoredRegistration) throws(SQOAuthError) -> ClientRegistration {
+  private func decode(_ stored: JSONValue) throws(SQOAuthError) -> ClientRegistration {
     guard let json = try? JSONEncoder().encode(stored),
       let registration = ClientRegistration(json: json)
     else { throw unread }
@@ -182,33 +190,5 @@ public final class FileRegistrationStore: RegistrationStore {
       .storeDamaged,
       "the file of registrations \(path.printable) is damaged or has another key; nothing was "
         + "changed: restore a copy, or open it with its key")
-  }
-}
-
-/// A server's registration as the file has it, with what a later version of the SDK has added.
-private struct StoredRegistration: NamedValue {
-  let ownName: String
-  private let json: JSONValue
-
-  init(_ registration: ClientRegistration) throws(SQOAuthError) {
-    guard let json = try? JSONDecoder().decode(JSONValue.self, from: try registration.json()) else {
-      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
-    }
-    (ownName, self.json) = (registration.issuer, json)
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    json = try container.decode(JSONValue.self)
-    guard let issuer = json["issuer"].string else {
-      throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "a registration does not name its server")
-    }
-    ownName = issuer
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(json)
   }
 }

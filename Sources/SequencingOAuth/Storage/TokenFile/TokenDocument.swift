@@ -51,7 +51,7 @@ extension TokenDocument {
       if member.utf8.contains(0) {
         let record = try StoredDecoder.whole(
           AccountRecord.self, from: json, named: AccountRecord.name(of: member))
-        guard NamedValues<AccountRecord>.is(member, of: record.id) else { throw .damagedFile }
+        guard MemberNames.is(member, of: record.id) else { throw .damagedFile }
         id = record.id
       }
       guard records[id] == nil else { throw .damagedFile }
@@ -70,7 +70,7 @@ extension TokenDocument {
     var writer = JSONWriter()
     writer.write(ascii: "{\n  \"\(Self.accountsName)\" : {")
     var separator = "\n    "
-    for (member, id) in NamedValues<AccountRecord>.members(of: ids) {
+    for (member, id) in MemberNames.members(of: ids) {
       guard let json = records[id] else { continue }
       writer.write(ascii: separator)
       writer.write(member)

@@ -99,22 +99,23 @@ import Testing
   func `a JSON object can contain two names that Swift calls equal`(one: String, other: String)
     throws
   {
-    var values = NamedValues<AccountRecord>()
+    func registration(_ issuer: String) -> JSONValue { ["issuer": .string(issuer)] }
+    var values = StoredRegistrations()
     // The second name is encoded with "\u{0}" and a number at its end, and must stay different from
     // the third name.
     let names = [one, other, "\(one)\u{0}2", "a"]
-    for name in names { values[name] = record(name) }
+    for name in names { values[name] = registration(name) }
     let json = try JSONEncoder().encode(values)
-    let read = try JSONDecoder().decode(NamedValues<AccountRecord>.self, from: json)
-    #expect(read == values && read.names.count == 4)
-    for name in names { #expect(read[name]?.id == name) }
+    let read = try JSONDecoder().decode(StoredRegistrations.self, from: json)
+    #expect(read == values && read.issuers.count == 4)
+    for name in names { #expect(read[name]?["issuer"].string == name) }
     // A file of an older version can be read.
-    let old = try JSONEncoder().encode(["a": record("a")])
-    #expect(try JSONDecoder().decode(NamedValues<AccountRecord>.self, from: old).names == ["a"])
+    let old = try JSONEncoder().encode(["a": registration("a")])
+    #expect(try JSONDecoder().decode(StoredRegistrations.self, from: old).issuers == ["a"])
     for name in ["b", "a\u{0}", "a\u{0}x", "a2"] {
-      let foreign = try JSONEncoder().encode([name: record("a")])
+      let foreign = try JSONEncoder().encode([name: registration("a")])
       #expect(throws: DecodingError.self) {
-        try JSONDecoder().decode(NamedValues<AccountRecord>.self, from: foreign)
+        try JSONDecoder().decode(StoredRegistrations.self, from: foreign)
       }
     }
   }
