@@ -18,6 +18,8 @@ struct Requester: Sendable {
   let owner: RequestOwner
   /// The user whom the account's ID token names; `nil` if there is no ID token.
   let user: SignInUser?
+  /// A digest of the user whom the assertion of the account's grant named; `nil` if it named none.
+  let assertedUser: String?
   /// The issuer of the account's tokens; `nil` if nobody was signed in.
   let issuer: String?
   /// Whom the tokens are for; `nil` if nobody was signed in.
@@ -29,6 +31,7 @@ struct Requester: Sendable {
     self.module = module
     self.owner = owner
     user = record?.token.idToken.map(SignInUser.init)
+    assertedUser = record?.grant?.user
     issuer = record?.issuer
     // Such a client gets its tokens again by itself, and no sign-in can bring another user. An
     // assertion, of the app or of a source, may name a user.
@@ -41,13 +44,15 @@ struct Requester: Sendable {
 
   /// Returns whether the account's user `now` may complete this owner's request.
   ///
-  /// If ID tokens name both users, they must be the same. Otherwise, both sign-ins must belong to
-  /// the same series, and a user whom an ID token names must still be at the same issuer. Nobody
-  /// may complete the request after the app has ended the session.
+  /// If ID tokens or the assertions of an identity provider name both users, they must be the same.
+  /// Otherwise, both sign-ins must belong to the same series, and a user whom an ID token names must
+  /// still be at the same issuer. Nobody may complete the request after the app has ended the
+  /// session.
   func admits(_ now: Requester) -> Bool {
     guard !isSignedOut else { return false }
     guard let party, let other = now.party else { return true }
     if let user, let other = now.user { return user == other }
+    if let assertedUser, let other = now.assertedUser { return assertedUser == other }
     guard user == nil || issuer == now.issuer else { return false }
     return party == other
   }

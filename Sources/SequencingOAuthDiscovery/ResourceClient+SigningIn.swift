@@ -207,17 +207,20 @@ extension ResourceClient {
     var signIn = signIn
     let owner = try checkOwner(of: demand, access.module)
     if signIn.requiresSameUser { signIn.series = owner.owner.series }
-    _ = try await token(signIn, access, configuration)
+    let asserted = signIn.requiresSameUser ? owner.assertedUser : nil
+    _ = try await token(signIn, access, configuration, asserted)
   }
 
+  /// Gets a token; with `asserted`, an assertion must name this user.
   private func token(
-    _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration
+    _ signIn: SignInOptions, _ access: Access, _ configuration: ClientConfiguration,
+    _ asserted: String?
   ) async throws(SQOAuthError) -> SQToken {
     let module = access.module
     register(configuration, in: module)
     setAttributes(signIn, module)
     if configuration.grantAssertionSource != nil {
-      return try await module.requestAccessTokenByAssertion(scope: signIn.scope)
+      return try await module.requestAccessTokenByAssertion(scope: signIn.scope, of: asserted)
     }
     if configuration.usesClientCredentials {
       return try await module.requestAccessTokenAsClient(scope: signIn.scope)

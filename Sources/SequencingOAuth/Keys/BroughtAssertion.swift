@@ -42,7 +42,7 @@ struct BroughtAssertion: Redacted {
       throw Self.refused(
         "it names another user than the one of the account; sign the account's user in again at the "
           + "identity provider, or give the account to the other user: call "
-          + "requestAccessTokenByAssertion",
+          + "requestAccessTokenByAssertion, or signIn of a ResourceClient",
         cause: SQOAuthError(.idTokenSubject, "the identity provider's grant is another user's"))
     }
     return (text, user)

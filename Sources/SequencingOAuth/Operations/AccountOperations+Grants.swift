@@ -93,12 +93,7 @@ extension AccountOperations {
   public func requestAccessTokenByAssertion(
     scope: String? = nil
   ) async throws(SQOAuthError) -> SQToken {
-    let user = OneShot<String>()
-    return try await module.take(.jwtBearer(scope: scope), of: user) {
-      [requests = module.tokenRequests] client throws(SQOAuthError) in
-      try await JWTBearerGrant(client: client, tokenRequests: requests)
-        .runWithSource(scope: scope, user: user)
-    }
+    try await module.requestAccessTokenByAssertion(scope: scope, of: nil)
   }
 
   /// Gets a token by an extension grant, such as `urn:ietf:params:oauth:grant-type:saml2-bearer`
@@ -120,6 +115,20 @@ extension AccountOperations {
 }
 
 extension AuthorizationModule {
+  /// Exchanges an assertion from another party for a token; the assertion must name the user of
+  /// `digest`, ``AccountRecord/Grant/user``, unless that is `nil`.
+  package func requestAccessTokenByAssertion(
+    scope: String?, of digest: String?
+  ) async throws(SQOAuthError) -> SQToken {
+    let user = OneShot<String>()
+    if let digest { user.resolve(digest) }
+    return try await take(.jwtBearer(scope: scope), of: user) {
+      [requests = tokenRequests] client throws(SQOAuthError) in
+      try await JWTBearerGrant(client: client, tokenRequests: requests)
+        .runWithSource(scope: scope, user: user)
+    }
+  }
+
   /// Runs a grant and makes its token the current one.
   ///
   /// Cancelling the caller after the grant has returned does not stop this, because the server may

@@ -11,7 +11,7 @@ extension AccountRecord {
     /// A digest of the user whom the source's last assertion named; `nil` if it named none.
     ///
     /// The digest lets a renewal notice that the source names another user.
-    var user: String?
+    package var user: String?
 
     /// Returns the client credentials grant of RFC 6749, section 4.4.
     public static func clientCredentials(scope: String?) -> Self {

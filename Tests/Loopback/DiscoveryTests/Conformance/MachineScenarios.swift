@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 import SequencingOAuthDiscovery
 import Testing
@@ -148,5 +149,41 @@ import Testing
     party.first.revoke(try #require(await client.account()?.currentToken?.accessToken))
     try await party.works(client)
     #expect(party.redeemed.map(\.server) == ["second", "first", "second", "first"])
+  }
+
+  @Test func `a step-up does not give the account to another user of the identity provider`()
+    async throws
+  {
+    takesAssertions(.init()) { _, _ in nil }
+    party.resource.change {
+      $0.demand = { visit in
+        guard visit.json["method"]?.string == "tools/call" else { return nil }
+        return (["mcp:write"], #"scope="mcp:write", error="insufficient_scope""#)
+      }
+    }
+    let (user, issuer) = (Locked("alice"), party.first.issuer)
+    let source = AssertionSource { _ in
+      AuthorizationServer.token(
+        type: "oauth-id-jag+jwt",
+        [
+          "iss": "https://company.example", "sub": .string(user.withLock(\.self)),
+          "aud": .string(issuer),
+        ])
+    }
+    let client = try await party.works(party.client(identity(source)))
+    let token = try #require(await client.account()?.currentToken)
+    user.withLock { $0 = "bob" }
+    let call = try party.request(body: #"{"method":"tools/call"}"#)
+    let error = await failure(.clientKeyFailed) { try await client.send(call) }
+    #expect((error?.cause as? SQOAuthError)?.code == .idTokenSubject)
+    #expect(try await client.account()?.currentToken == token)
+    #expect(party.redeemed.count == 1, "the other user's assertion is not sent")
+    // The request of the account's user goes on after the step-up.
+    user.withLock { $0 = "alice" }
+    #expect(try await client.send(call).status == 200)
+    #expect(party.redeemed.last?.scopes == ["mcp:basic", "mcp:write"])
+    user.withLock { $0 = "bob" }
+    try await client.signIn()
+    #expect(party.redeemed.count == 3, "the app may give the account to another user")
   }
 }
