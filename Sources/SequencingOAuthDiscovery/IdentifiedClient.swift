@@ -97,9 +97,10 @@ struct ClientIdentification: Sendable {
     case .byHand(let configured): return configured
     case .document(let address): return try documented(at: address, issuer).configuration
     case .registration(let metadata, at: _):
-      return try ClientConfiguration(
-        clientID: "not-registered-yet", clientKey: metadata.keys.first,
-        redirectURI: metadata.redirectURIs.first, provider: .issuer(issuer))
+      return try following(
+        ClientConfiguration(
+          clientID: "not-registered-yet", clientKey: metadata.keys.first,
+          redirectURI: metadata.redirectURIs.first, provider: .issuer(issuer)))
     }
   }
 
@@ -164,6 +165,13 @@ struct ClientIdentification: Sendable {
       redirectURIs: configured.redirectURI.map { [$0.string] } ?? [])
   }
 
+  /// Returns a configuration with the profile of the program's metadata.
+  private func following(_ configuration: ClientConfiguration) -> ClientConfiguration {
+    var configuration = configuration
+    configuration.profile = identity.metadata?.profile ?? .standard
+    return configuration
+  }
+
   private func documented(
     at address: String, _ issuer: String, scope: String? = nil
   ) throws(SQOAuthError) -> IdentifiedClient {
@@ -171,10 +179,11 @@ struct ClientIdentification: Sendable {
     let key = identity.metadata?.keys.first
     let redirectURIs = identity.metadata?.redirectURIs ?? []
     return IdentifiedClient(
-      configuration: try ClientConfiguration(
-        clientID: address, clientKey: key, redirectURI: redirectURIs.first, scope: scope,
-        provider: .issuer(issuer),
-        clientAuthentication: key == nil ? .publicClient : .privateKeyJWT),
+      configuration: try following(
+        ClientConfiguration(
+          clientID: address, clientKey: key, redirectURI: redirectURIs.first, scope: scope,
+          provider: .issuer(issuer),
+          clientAuthentication: key == nil ? .publicClient : .privateKeyJWT)),
       redirectURIs: redirectURIs)
   }
 
@@ -183,8 +192,8 @@ struct ClientIdentification: Sendable {
   ) throws(SQOAuthError) -> IdentifiedClient {
     let redirectURIs = LoopbackPorts.usable(registration.redirectURIs)
     // With an empty scope, a sign-in asks for its resource's scopes, not for all registered scopes.
-    let configuration = try registration.configuration(
-      scope: scope ?? "", clientKey: identity.metadata?.keys.first)
+    let configuration = try following(
+      registration.configuration(scope: scope ?? "", clientKey: identity.metadata?.keys.first))
     var client = IdentifiedClient(
       configuration: try redirectURIs.first.map(configuration.redirecting) ?? configuration,
       redirectURIs: redirectURIs)

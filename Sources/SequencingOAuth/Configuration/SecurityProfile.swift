@@ -43,6 +43,17 @@ public enum SecurityProfile: Sendable, Hashable {
   ///
   /// - SeeAlso: FAPI 2.0 Security Profile, section 5.4.1
   var algorithms: Set<JWSAlgorithm>? { isFAPI ? [.ps256, .es256, .edDSA] : nil }
+
+  /// The member of a client's metadata for the algorithm of its ID tokens.
+  static let idTokenMember = "id_token_signed_response_alg"
+
+  /// The members of a client's metadata for the algorithms by which the server must sign.
+  ///
+  /// - SeeAlso: OpenID Connect Dynamic Client Registration 1.0, section 2; JARM, section 3
+  var signatureMembers: [String] {
+    guard isFAPI else { return [] }
+    return [Self.idTokenMember] + (signsMessages ? ["authorization_signed_response_alg"] : [])
+  }
 }
 
 extension ClientConfiguration {

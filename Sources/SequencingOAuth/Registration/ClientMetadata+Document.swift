@@ -18,7 +18,7 @@ extension ClientMetadata {
   public func document(clientID: String) throws(SQOAuthError) -> Data {
     try Self.checkDocumentAddress(clientID)
     try check()
-    var metadata = self
+    var metadata = choosingSignatures { _ in nil }
     metadata.clientAuthentication =
       clientAuthentication ?? (keys.isEmpty ? .publicClient : .privateKeyJWT)
     guard [.publicClient, .privateKeyJWT].contains(metadata.clientAuthentication) else {

@@ -63,7 +63,8 @@ public struct ClientMetadata: Sendable, Hashable {
   /// ``SecurityProfile/fapi2MessageSigning`` also for responses of sign-ins, that are signed as the
   /// profile demands. By default, a server signs them with RS256, which the profile forbids. The
   /// algorithm is the first of the keys' algorithms, ES256, PS256 and EdDSA that the server's
-  /// metadata lists. A value in ``additionalMembers`` takes precedence.
+  /// metadata lists; ``document(clientID:)``, which is for any server, has the first of them. A
+  /// value in ``additionalMembers`` takes precedence.
   public var profile = SecurityProfile.standard
   /// Members without a property in this type, such as `logo_uri` or `software_statement`.
   ///
@@ -123,21 +124,34 @@ public struct ClientMetadata: Sendable, Hashable {
   ///
   /// - SeeAlso: OpenID Connect Dynamic Client Registration 1.0, section 2; JARM, section 3
   func choosingSignatures(at server: ProviderMetadata) -> ClientMetadata {
+    choosingSignatures { member in
+      member == SecurityProfile.idTokenMember
+        ? server.idTokenAlgorithms ?? [] : server.authorizationResponseAlgorithms ?? []
+    }
+  }
+
+  /// Returns this description with the algorithms by which servers must sign, if the profile forbids
+  /// the usual one.
+  ///
+  /// The closure gets a member's name, and returns the names of the server's algorithms; `nil` if
+  /// the server is not known.
+  func choosingSignatures(listed: (String) -> [String]?) -> ClientMetadata {
     guard let allowed = profile.algorithms else { return self }
     var metadata = self
-    func ask(_ member: String, _ listed: [String]?) {
-      let offered = JWSAlgorithm.all(in: listed).intersection(allowed)
+    for member in profile.signatureMembers where additionalMembers[member] == nil {
+      let listed = listed(member)
+      let offered = listed.map { JWSAlgorithm.all(in: $0).intersection(allowed) } ?? allowed
       let preferred = keys.map(\.algorithm) + [.es256, .ps256, .edDSA]
-      guard metadata.additionalMembers[member] == nil,
-        let chosen = preferred.first(where: offered.contains)
-      else { return }
+      guard let chosen = preferred.first(where: offered.contains) else { continue }
       metadata.additionalMembers[member] = .string(chosen.name(in: listed))
     }
-    ask("id_token_signed_response_alg", server.idTokenAlgorithms)
-    if profile.signsMessages {
-      ask("authorization_signed_response_alg", server.authorizationResponseAlgorithms)
-    }
     return metadata
+  }
+
+  /// The names of the members that a request has with a value, or would have if the server listed an
+  /// algorithm that the profile allows.
+  var askedMembers: [String] {
+    Set(members.filter { $0.value != .null }.keys).union(profile.signatureMembers).sorted()
   }
 
   /// The members of a registration request to a server that does not list its algorithms.

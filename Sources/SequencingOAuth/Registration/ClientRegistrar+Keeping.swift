@@ -7,8 +7,8 @@ extension ClientRegistrar {
   /// A new or renewed registration is stored.
   ///
   /// A stored registration is used unchanged if it passes ``ClientRegistration/check(against:)``,
-  /// no grant and no scope has been added to `metadata`, and its secret is valid for at least
-  /// another hour. Otherwise the client updates the registration at the server, so that its
+  /// no grant and no scope has been added to `metadata`, the server signs as its profile demands or
+  /// was asked to, and its secret is valid for at least another hour. Otherwise the client updates the registration at the server, so that its
   /// identifier stays the same and its users' accounts remain valid. The client registers again
   /// only if the update is impossible: the server offers no updates, no longer knows the client, or
   /// the update does not have the required result. The old registration is deleted if its secret

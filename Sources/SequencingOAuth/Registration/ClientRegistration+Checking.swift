@@ -65,14 +65,14 @@ extension ClientRegistration {
   private static let signInGrants = ["authorization_code", DeviceAuthorization.grantType]
 
   /// Returns whether the client can be used as described, and has asked the server for all grants
-  /// and scopes of `metadata`.
+  /// and scopes of `metadata`, and for signatures that its profile allows.
   func fits(_ metadata: ClientMetadata) -> Bool {
     let isAsked = askedGrants.map { Set(metadata.grantTypes).isSubset(of: $0) } ?? true
     // A server that registered fewer redirect URIs than the client asked for would do so again.
     let isWhole =
       hasRedirectURIs(metadata.redirectURIs)
       || askedRedirectURIs.map { Set($0) == Set(metadata.redirectURIs) } == true
-    return isAsked && isWhole && hasScopes(of: metadata)
+    return isAsked && isWhole && hasScopes(of: metadata) && hasSignatures(of: metadata)
       && (try? check(against: metadata)) != nil
   }
 
@@ -82,6 +82,17 @@ extension ClientRegistration {
   private func hasScopes(of metadata: ClientMetadata) -> Bool {
     guard let wanted = metadata.scope, let known = askedScope ?? scope else { return true }
     return Set(wanted.words).isSubset(of: known.words)
+  }
+
+  /// Returns whether the server signs by algorithms that the profile of a description allows.
+  ///
+  /// A server that was asked for such algorithms, and registered others, would do so again.
+  private func hasSignatures(of metadata: ClientMetadata) -> Bool {
+    guard let allowed = metadata.profile.algorithms else { return true }
+    return metadata.profile.signatureMembers.allSatisfy { member in
+      metadata.additionalMembers[member] != nil || askedMembers?.contains(member) == true
+        || !JWSAlgorithm.all(in: members[member]?.string.map { [$0] }).isDisjoint(with: allowed)
+    }
   }
 
   /// Returns this registration with its redirect URIs in the order of `uris`, if these are the same

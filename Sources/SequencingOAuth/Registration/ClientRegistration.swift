@@ -43,7 +43,8 @@ public struct ClientRegistration: Sendable, Hashable, Codable {
   /// The scopes that the app has asked for; `nil` if the app left them to the server, or an older
   /// version of the SDK stored the registration.
   var askedScope: String?
-  /// The names of the members that the client last sent with a value.
+  /// The names of the members that the client last sent with a value, or would have sent if the
+  /// server listed an algorithm that the profile allows.
   ///
   /// It is `nil` in a registration that was stored by an older version of the SDK.
   var askedMembers: [String]?

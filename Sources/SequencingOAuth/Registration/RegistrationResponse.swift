@@ -71,8 +71,7 @@ struct RegistrationResponse {
       askedGrants: metadata?.grantTypes ?? earlier?.askedGrants,
       askedRedirectURIs: metadata?.redirectURIs ?? earlier?.askedRedirectURIs,
       askedScope: metadata?.scope ?? earlier?.askedScope,
-      askedMembers: metadata.map { $0.members.filter { $0.value != .null }.keys.sorted() }
-        ?? earlier?.askedMembers
+      askedMembers: metadata?.askedMembers ?? earlier?.askedMembers
     ).ordered(as: metadata?.redirectURIs ?? earlier?.redirectURIs ?? [])
   }
 

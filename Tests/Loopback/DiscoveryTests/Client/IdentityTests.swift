@@ -45,6 +45,21 @@ import Testing
     #expect(party.authorized.allSatisfy { $0.value("client_id") != Self.address })
   }
 
+  @Test(arguments: [true, false])
+  func `a client that registers or describes itself follows the profile of its metadata`(
+    isDocumented: Bool
+  ) async throws {
+    if isDocumented { acceptsDocuments(party.first) }
+    party.first.change { $0.methods = ["private_key_jwt"] }
+    var identity = documented
+    identity.metadata?.keys = [try ClientKey(generating: .es256)]
+    identity.metadata?.profile = .fapi2
+    let client = try party.client(identity) { $0.profile = .standard }
+    let error = await failure(.signInUnsupported) { try await client.send(party.request()) }
+    #expect(error?.message.contains("pushed_authorization_request_endpoint") == true)
+    #expect(party.browser.opened == [] && party.registered.isEmpty)
+  }
+
   @Test func `a client registered by hand is preferred to a client ID document`() async throws {
     acceptsDocuments(party.first)
     party.first.know("by-hand", .init(redirectURIs: [Party.redirect], acceptsAnyPort: true))

@@ -79,6 +79,39 @@ import Testing
     #expect(methods() == ["POST"])
   }
 
+  /// By default, a server signs with RS256, which FAPI 2.0 forbids.
+  @Test func `a registered client that begins to follow a FAPI profile updates its algorithms`()
+    async throws
+  {
+    let first = try await registrar.registration(of: app, in: store)
+    var bank = app
+    bank.profile = .fapi2
+    let second = try await registrar.registration(of: bank, in: store)
+    #expect(second.clientID == first.clientID)
+    #expect(second.members["id_token_signed_response_alg"] == "ES256")
+    #expect(try await registrar.registration(of: bank, in: store) == second)
+    #expect(try await registrar.registration(of: app, in: store) == second)
+    #expect(methods() == ["POST", "PUT"])
+  }
+
+  /// The client must not ask for the algorithm, or for a new client, at each start.
+  @Test(arguments: [["RS256"], ["RS256", "ES256"]] as [SandboxJSON])
+  func `a server that does not sign as a FAPI profile demands is asked only once`(
+    listed: SandboxJSON
+  ) async throws {
+    sandbox.misbehave(
+      at: .metadata, .member("id_token_signing_alg_values_supported", listed), times: nil)
+    sandbox.misbehave(
+      at: .clientConfiguration, .member("id_token_signed_response_alg", "RS256"), times: nil)
+    let first = try await registrar.registration(of: app, in: store)
+    var bank = app
+    bank.profile = .fapi2
+    let second = try await registrar.registration(of: bank, in: store)
+    #expect(second.clientID == first.clientID)
+    #expect(try await registrar.registration(of: bank, in: store) == second)
+    #expect(methods() == ["POST", "PUT"])
+  }
+
   @Test
   func `with the option verifies, a client that the server no longer accepts registers again`()
     async throws

@@ -50,6 +50,22 @@ struct ClientMetadataDocumentTests {
     #expect(!text.contains("\"d\""))
   }
 
+  /// The document is for any server, so no list of a server's algorithms is known.
+  @Test(
+    arguments: [
+      (SecurityProfile.standard, nil, nil), (.mcp, nil, nil), (.fapi2, "ES256", nil),
+      (.fapi2MessageSigning, "ES256", "ES256"),
+    ] as [(SecurityProfile, JSONValue?, JSONValue?)])
+  func `the document asks for signatures that the profile allows`(
+    profile: SecurityProfile, idToken: JSONValue?, response: JSONValue?
+  ) throws {
+    var metadata = app
+    metadata.profile = profile
+    let members = try members(metadata)
+    #expect(members["id_token_signed_response_alg"] == idToken)
+    #expect(members["authorization_signed_response_alg"] == response)
+  }
+
   @Test func `additional members cannot add a secret to the document or change its client_id`()
     throws
   {
