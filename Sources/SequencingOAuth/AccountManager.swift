@@ -25,7 +25,7 @@ public final class AccountManager: Sendable {
   /// The web sign-ins that are being finished; calls for the same sign-in and redirect share one
   /// operation.
   package let webSignIns = KeyedWork<AuthorizationModule, SQOAuthError>()
-  /// The token requests of web sign-ins, and of modules that this manager does not keep.
+  /// The token requests of web sign-ins, and of all modules that this manager has created.
   package let tokenRequests = TokenRequests()
 
   /// Creates a manager for the accounts in a store.
@@ -77,7 +77,8 @@ public final class AccountManager: Sendable {
   /// Call it in a server with very many accounts when it does not need an account for a while. A
   /// module that the app still holds keeps working; the next ``account(_:id:)`` creates a new
   /// module. If the account has no module, the call does nothing. A refresh that was sent continues,
-  /// a token that the store could not save is saved later, and ``flush()`` waits for both.
+  /// as does the revocation of a token whose caller was cancelled, a token that the store could not
+  /// save is saved later, and ``flush()`` waits for all of them.
   public func release(id: String) {
     // The deinit of the module, and of the app's objects in it, must not run under the lock.
     let removed = modules.withLock { $0.removeValue(forKey: id) }
@@ -171,14 +172,13 @@ public final class AccountManager: Sendable {
   package func module(
     for configuration: ClientConfiguration, id: String = "default"
   ) -> AuthorizationModule {
-    let module = AuthorizationModule(
-      configuration: configuration, environment: environment, accountID: id)
-    module.context.share(tokenRequests)
-    return flushed(module)
+    flushed(
+      AuthorizationModule(configuration: configuration, environment: environment, accountID: id))
   }
 
-  /// Lets ``flush()`` wait for a new module's session, and returns the module.
+  /// Lets ``flush()`` wait for a new module's session and token requests, and returns the module.
   private func flushed(_ module: AuthorizationModule) -> AuthorizationModule {
+    module.context.count(among: tokenRequests)
     let session = module.session
     withExtendedLifetime(sessions.withLock { $0.add(session) }) {}
     return module

@@ -8,6 +8,7 @@ package final class ClientContext: Sendable {
     var environment: ClientEnvironment
     var attributes = AccountAttributes()
     var servers = ResourceServers()
+    var managersTokenRequests: TokenRequests?
   }
 
   /// The configuration and the environment at one moment.
@@ -36,10 +37,17 @@ package final class ClientContext: Sendable {
 
   /// The account's token requests that are under way, also those whose callers do not wait any
   /// longer.
-  var tokenRequests: TokenRequests { lazyTokenRequests.get(orMake: TokenRequests()) }
+  var tokenRequests: TokenRequests {
+    lazyTokenRequests.get(orMake: TokenRequests(among: state.withLock(\.managersTokenRequests)))
+  }
 
-  /// Counts the account's token requests among others; call it before the first request.
-  func share(_ requests: TokenRequests) { _ = lazyTokenRequests.get(orMake: requests) }
+  /// Counts the account's token requests among those of a manager too; call it before the first
+  /// request.
+  ///
+  /// The account may be released while its request, or the revocation of its token, continues.
+  func count(among requests: TokenRequests) {
+    state.withLock { $0.managersTokenRequests = requests }
+  }
 
   package var environment: ClientEnvironment { state.withLock(\.environment) }
 

@@ -14,8 +14,12 @@ package final class TokenRequests: Sendable {
   /// A value for each request, resolved when nothing is left to do: the request has failed, or its
   /// token is in use, refused or revoked.
   private let ends = Locked<[ObjectIdentifier: OneShot<Void>]>([:])
+  /// The requests of all accounts of a manager, which have these too; `nil` without a manager.
+  private let all: TokenRequests?
 
-  package init() {}
+  package init(among all: TokenRequests? = nil) {
+    self.all = all
+  }
 
   /// Sends a token request, and returns its token.
   ///
@@ -138,12 +142,17 @@ package final class TokenRequests: Sendable {
 
   private func begin() -> OneShot<Void> {
     let end = OneShot<Void>()
-    ends.withLock { $0[ObjectIdentifier(end)] = end }
+    note(end, true)
     return end
   }
 
   private func remove(_ end: OneShot<Void>) {
-    ends.withLock { $0[ObjectIdentifier(end)] = nil }
+    note(end, false)
     end.resolve(())
+  }
+
+  private func note(_ end: OneShot<Void>, _ isUnderWay: Bool) {
+    ends.withLock { $0[ObjectIdentifier(end)] = isUnderWay ? end : nil }
+    all?.note(end, isUnderWay)
   }
 }

@@ -42,6 +42,34 @@ import Testing
     #expect(fixture.oauth.result.token == nil)
   }
 
+  /// A web application may release an account after each request, even if its user has left.
+  @Test func `a manager's flush waits until the late token of a released account is revoked`()
+    async throws
+  {
+    let client = SandboxClient.service
+    let fixture = try await SandboxFixture()
+    let configuration = try ClientConfiguration(
+      clientID: client.id, clientSecret: client.secret,
+      provider: .issuer(fixture.sandbox.issuer.absoluteString))
+    let manager = AccountManager(store: MemoryTokenStore())
+    let answer = Gate(isOpen: false)
+    fixture.sandbox.misbehave(at: .token, .hold(until: { await answer.opened() }))
+    let caller = begin {
+      _ = try await manager.account(configuration, id: "a").requestAccessTokenAsClient()
+    }
+    try await eventually("the request arrives") { fixture.tokenRequests.count == 1 }
+    caller.cancel()
+    await failure(.cancelled) { try await caller.value }
+    manager.release(id: "a")
+    let revoked = begin {
+      try await manager.flush()
+      return fixture.sandbox.requests(to: .revocation).count
+    }
+    for _ in 0..<200 { await Task.yield() }
+    answer.open()
+    #expect(try await revoked.value == 1)
+  }
+
   @Test(arguments: [true, false])
   func `after a sign-out during a token request, flush waits until the late token is revoked`(
     isFirst: Bool
