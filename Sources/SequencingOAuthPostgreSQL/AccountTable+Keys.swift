@@ -73,10 +73,14 @@ extension AccountTable {
     do throws(SQOAuthError) {
       return (try await openNewest(newest), false)
     } catch {
-      guard error.isOfAnothersKey, let own = keys.newest(before: newest.number),
-        try await header(own.number) == own.sealer.header
-      else { throw error }
-      return (own, true)
+      guard error.isOfAnothersKey else { throw error }
+      var number = newest.number
+      while let own = keys.newest(before: number) {
+        // A database that was restored may have another key with this number.
+        if try await header(own.number) == own.sealer.header { return (own, true) }
+        number = own.number
+      }
+      throw error
     }
   }
 

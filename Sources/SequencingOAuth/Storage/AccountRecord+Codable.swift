@@ -30,6 +30,9 @@ extension AccountRecord {
   ///
   /// The token has its ``SQToken/idToken`` again if the SDK validated it before the record was
   /// written.
+  ///
+  /// A member that this version does not know is kept, because a later version may have added it. So
+  /// a store that keeps values of its own with a record must not put them into the record's object.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let proofKey = try container.decodeIfPresent(ProofKey.self, forKey: .proofKey)
@@ -113,7 +116,7 @@ extension AccountRecord {
   /// Returns the number of refreshes; throws if it is negative, or near the largest number.
   static func generation(in container: KeyedDecodingContainer<CodingKeys>) throws -> Int? {
     let count = try container.decodeIfPresent(Int.self, forKey: .generation)
-    guard let count, !(0...1 << 53).contains(count) else { return count }
+    guard let count, !(0..<1 << 53).contains(count) else { return count }
     throw DecodingError.dataCorruptedError(
       forKey: .generation, in: container, debugDescription: "it is no number of refreshes")
   }
