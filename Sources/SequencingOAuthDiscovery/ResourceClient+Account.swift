@@ -30,7 +30,7 @@ extension ResourceClient {
     /// Whether the account's token belongs to the module's client, so that it can be refreshed.
     var hasRecordOfItsClient: Bool {
       guard let configuration = module.configuration else { return false }
-      return module.session.record.map { $0.isOf(configuration) } ?? true
+      return module.session.record.map { $0.wasIssued(to: configuration) } ?? true
     }
   }
 
@@ -129,7 +129,7 @@ extension ResourceClient {
 
 extension AccountRecord {
   /// Returns whether the record's token was issued to this client by this client's server.
-  func isOf(_ client: ClientConfiguration) -> Bool {
+  func wasIssued(to client: ClientConfiguration) -> Bool {
     clientID == client.clientID && issuer == client.provider.issuer
   }
 

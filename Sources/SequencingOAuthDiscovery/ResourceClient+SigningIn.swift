@@ -155,7 +155,7 @@ extension ResourceClient {
       // A token from a different server or client does not count, and this server may not know its
       // scopes.
       let record = module.session.record
-      let isSame = record?.isOf(configuration) == true
+      let isSame = record?.wasIssued(to: configuration) == true
       return Account(module: module, isKept: true, token: isSame ? record?.token : nil)
     }
     do throws(SQOAuthError) {
@@ -189,7 +189,7 @@ extension ResourceClient {
       module.context.restoreAttributes(attributes, of: module.session.record)
       // Another process may have signed in as the new client meanwhile.
       if let earlier, module.configuration == registered.withLock(\.self),
-        module.session.record?.isOf(earlier) != false
+        module.session.record?.wasIssued(to: earlier) != false
       {
         register(earlier, in: module)
       }
