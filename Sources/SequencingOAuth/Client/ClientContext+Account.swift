@@ -78,8 +78,7 @@ extension ClientContext {
     guard let token = record.unverifiedToken else { return nil }
     let client = try await unprovenClient(of: record, needs: .identity)
     return Identification(
-      try IDTokenValidator(client.configuration, client.metadata, client.environment),
-      of: IssuedToken(token), after: record.token)
+      try client.idTokenValidator(), of: IssuedToken(token), after: record.token)
   }
 
   /// Revokes the tokens of a session at its server.

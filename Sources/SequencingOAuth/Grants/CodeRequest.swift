@@ -218,7 +218,7 @@ package struct CodeRequest: Sendable, Hashable, Codable {
   ) async throws(SQOAuthError) {
     guard let responseAlgorithms else { return }
     try await SignedAuthorizationResponse(compactForm: response.signedText ?? "").verify(
-      by: try client.responseSignatures(JWSAlgorithm.all(in: responseAlgorithms)),
+      by: try client.signatures(ofTokensBy: JWSAlgorithm.all(in: responseAlgorithms)),
       clientID: clientID, at: client.environment.clock.now,
       tolerance: client.configuration.clockTolerance, clockLead: client.clockLead)
     if let refusal = response.refusal { throw refusal }

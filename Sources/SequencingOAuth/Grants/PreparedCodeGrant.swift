@@ -41,7 +41,7 @@ package struct PreparedCodeGrant: Sendable, Redacted {
     pushIsOptional = demandedEndpoint == nil
     isSigned = try client.signsAuthorizationRequests()
     responseAlgorithms = try client.responseAlgorithms()
-    if let responseAlgorithms { _ = try client.responseSignatures(responseAlgorithms) }
+    if let responseAlgorithms { _ = try client.signatures(ofTokensBy: responseAlgorithms) }
   }
 
   /// Throws if the client's configuration or the server's metadata shows that this grant cannot

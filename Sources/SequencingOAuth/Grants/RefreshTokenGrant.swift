@@ -66,9 +66,7 @@ struct RefreshTokenGrant: Sendable {
   /// If `token` has no validated identity, a failure to create the validator is ignored: the
   /// refresh then continues without an identity, as the sign-in did.
   private func validator(of token: SQToken) throws(SQOAuthError) -> IDTokenValidator? {
-    if token.idToken != nil {
-      return try IDTokenValidator(client.configuration, client.metadata, client.environment)
-    }
+    if token.idToken != nil { return try client.idTokenValidator() }
     return try? client.idTokenValidator(scope: token.scope)
   }
 }

@@ -64,6 +64,20 @@ extension RegisteredClient {
     try IDTokenValidator(configuration, metadata, environment)
   }
 
+  /// Returns the verifier of one kind of text that the provider signs for the client.
+  package func signatures(
+    of kind: SignedText = .idToken
+  ) throws(SQOAuthError) -> IssuerSignatures {
+    try IssuerSignatures(configuration, metadata, environment, for: kind)
+  }
+
+  /// Returns the verifier of tokens or responses with a signature by one of these algorithms.
+  package func signatures(
+    ofTokensBy algorithms: Set<JWSAlgorithm>
+  ) throws(SQOAuthError) -> IssuerSignatures {
+    try IssuerSignatures(ofTokensBy: algorithms, configuration, metadata, environment)
+  }
+
   /// Returns the validated identity of a token's user, or throws the reason why there is none.
   func identity(of token: SQToken) throws(SQOAuthError) -> IDToken {
     if let idToken = token.idToken { return idToken }

@@ -88,11 +88,4 @@ extension RegisteredClient {
     return configuration.profile.algorithms?
       .intersection(JWSAlgorithm.all(in: metadata.authorizationResponseAlgorithms))
   }
-
-  /// Returns a verifier of authorization responses with a signature by one of these algorithms.
-  func responseSignatures(
-    _ algorithms: Set<JWSAlgorithm>
-  ) throws(SQOAuthError) -> IssuerSignatures {
-    try IssuerSignatures(ofTokensBy: algorithms, configuration, metadata, environment)
-  }
 }

@@ -67,9 +67,7 @@ struct UserInfoRequest: Sendable {
   private func signedClaims(
     _ response: WebResponse
   ) async throws(SQOAuthError) -> [String: JSONValue] {
-    let configuration = client.configuration
-    let signatures = try IssuerSignatures(
-      configuration, client.metadata, client.environment, for: .userInfo)
+    let signatures = try client.signatures(of: .userInfo)
     let text = SignedText.compactForm(in: response.body)
     let claims = try await signatures.claims(of: text, as: .userInfo)
     let reader = ClaimReader(
@@ -80,7 +78,7 @@ struct UserInfoRequest: Sendable {
     let issuer = try reader.possibleText("iss")
     let audience = try reader.possibleAudience("aud") ?? []
     guard issuer == nil || issuer == signatures.issuer,
-      audience.isEmpty || audience.contains(configuration.clientID)
+      audience.isEmpty || audience.contains(client.configuration.clientID)
     else {
       throw SQOAuthError(
         .userInfoInvalid, "the UserInfo response is from another issuer or for another client")

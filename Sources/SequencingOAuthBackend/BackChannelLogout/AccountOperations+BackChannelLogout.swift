@@ -63,7 +63,7 @@ extension AuthorizationModule {
     _ text: CompactJWS, _ client: RegisteredClient
   ) async throws(SQOAuthError) -> LogoutToken {
     let configuration = client.configuration
-    let signatures = try IssuerSignatures(configuration, client.metadata, client.environment)
+    let signatures = try client.signatures()
     return try LogoutToken(
       try await signatures.claims(of: text, as: .logoutToken).claims, issuer: signatures.issuer,
       clientID: configuration.clientID, clockTolerance: configuration.clockTolerance,

@@ -188,7 +188,6 @@ public struct AccessTokenValidator: Sendable {
 
   private func signatures() async throws(SQOAuthError) -> IssuerSignatures {
     let client = try await context.client(for: .strangers, needs: .keys)
-    return try IssuerSignatures(
-      ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
+    return try client.signatures(ofTokensBy: algorithms)
   }
 }

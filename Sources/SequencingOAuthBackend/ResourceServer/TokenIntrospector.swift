@@ -230,8 +230,7 @@ public final class TokenIntrospector: Sendable {
   /// Returns the verifier of signed responses; `nil` if responses need no signature.
   private func signatures(by client: RegisteredClient) throws(SQOAuthError) -> IssuerSignatures? {
     try signatureAlgorithms.map { algorithms throws(SQOAuthError) in
-      try IssuerSignatures(
-        ofTokensBy: algorithms, client.configuration, client.metadata, client.environment)
+      try client.signatures(ofTokensBy: algorithms)
     }
   }
 }

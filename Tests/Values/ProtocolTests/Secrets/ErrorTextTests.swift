@@ -163,7 +163,7 @@ import Testing
     let introspection = IntrospectionResponse(
       request: try await IntrospectionRequest(secret, by: client, wantsSignature: false),
       client: client, requiresTokenType: false)
-    let signatures = try IssuerSignatures(client.configuration, client.metadata, client.environment)
+    let signatures = try client.signatures()
     let registration = RegistrationResponse(
       issuer: "https://id.example", secrets: SentSecrets([secret]), now: Answer.now)
     let token = TokenResponse(
