@@ -12,6 +12,19 @@ import SQFoundation
 /// A silent issuer must not stop what needs only known metadata, such as the check of a token. So
 /// while one caller waits for newer metadata, the others use what is known.
 package final class MetadataCache: Sendable {
+  /// The name of an issuer's metadata in the cache.
+  ///
+  /// A client with more needs may need more documents of the issuer than other clients.
+  private struct Key: Hashable, Sendable {
+    let issuer: ExactText
+    let needs: MetadataNeeds
+
+    init(_ issuer: String, _ needs: MetadataNeeds) {
+      self.issuer = ExactText(issuer)
+      self.needs = needs
+    }
+  }
+
   private struct Known: Sendable {
     let metadata: ProviderMetadata
     /// The start of the lifetime, by the clock's steady time.
@@ -61,8 +74,8 @@ package final class MetadataCache: Sendable {
   /// any issuer.
   static let limit = 1000
 
-  private let fetches = SharedFetches<ExactText, Known, SQOAuthError>(limit: limit)
-  private let failures = Locked(RecentValues<ExactText, Failed>(limit: limit))
+  private let fetches = SharedFetches<Key, Known, SQOAuthError>(limit: limit)
+  private let failures = Locked(RecentValues<Key, Failed>(limit: limit))
 
   /// The number of failures in memory.
   var failureCount: Int { failures.withLock(\.count) }
@@ -92,19 +105,19 @@ package final class MetadataCache: Sendable {
       let url = try EndpointURL.check(discovery.issuer, name: "issuer")
       try ProviderMetadata.checkIsElsewhere(url, of: discovery.issuer)
     }
-    let issuer = Self.key(discovery.issuer, discovery.needs)
+    let key = Key(discovery.issuer, discovery.needs)
     let now = discovery.clock.steadyTime
-    let known = fetches.known(issuer)
-    if known == nil, let failed = failures.withLock({ $0.use(issuer) }),
+    let known = fetches.known(key)
+    if known == nil, let failed = failures.withLock({ $0.use(key) }),
       failed.isInForce(at: now, for: askers)
     {
       throw failed.error
     }
     let found: Known
-    if let known, !isFresh, known.isFresh(at: now) || isAwaited(issuer, at: now) {
+    if let known, !isFresh, known.isFresh(at: now) || isAwaited(key, at: now) {
       found = known
     } else {
-      found = try await fetched(issuer, discovery, client) { !isFresh && $0.isFresh(at: now) }
+      found = try await fetched(key, discovery, client) { !isFresh && $0.isFresh(at: now) }
     }
     if isFresh, let failure = found.failure { throw failure }
     // Another client of the issuer may accept the endpoints, so fetching does not check them.
@@ -113,9 +126,9 @@ package final class MetadataCache: Sendable {
   }
 
   /// Returns whether another caller waits for newer metadata; if not, this caller must do so.
-  private func isAwaited(_ issuer: ExactText, at now: Duration) -> Bool {
+  private func isAwaited(_ key: Key, at now: Duration) -> Bool {
     var isAwaited = false
-    fetches.change(issuer) { known in
+    fetches.change(key) { known in
       isAwaited = known.isAwaited(at: now)
       if !isAwaited { known.askedAt = now }
     }
@@ -124,26 +137,26 @@ package final class MetadataCache: Sendable {
 
   /// Returns the known metadata of an issuer if it is usable, or else waits for a request for it.
   private func fetched(
-    _ issuer: ExactText, _ discovery: Discovery, _ client: any HTTPTransport,
+    _ key: Key, _ discovery: Discovery, _ client: any HTTPTransport,
     if isUsable: (Known) -> Bool
   ) async throws(SQOAuthError) -> Known {
-    let found = try await fetches.value(of: issuer, if: isUsable) {
+    let found = try await fetches.value(of: key, if: isUsable) {
       [self] () throws(SQOAuthError) in
       // The response may take long, so the lifetime begins with the request.
       let asked = discovery.clock.steadyTime
       do throws(SQOAuthError) {
         let (metadata, lifetime) = try await discovery.fetch(with: client)
-        failures.withLock { $0.set(issuer, to: nil) }
+        failures.withLock { $0.set(key, to: nil) }
         // What the OpenID Connect document said before stays in use while it cannot be read.
         return Known(
-          metadata: metadata.completed(by: fetches.known(issuer)?.metadata), at: asked,
+          metadata: metadata.completed(by: fetches.known(key)?.metadata), at: asked,
           freshUntil: asked + .seconds(lifetime))
       } catch {
         let now = discovery.clock.steadyTime
-        guard let known = fetches.known(issuer) else {
+        guard let known = fetches.known(key) else {
           // A cancelled request says nothing about the issuer.
           if error.code != .cancelled {
-            failures.withLock { $0.set(issuer, to: Failed(error: error, at: now)) }
+            failures.withLock { $0.set(key, to: Failed(error: error, at: now)) }
           }
           throw error
         }
@@ -162,21 +175,9 @@ package final class MetadataCache: Sendable {
   /// After a failed request for the metadata, the next call fetches it only after the usual pause.
   func expire(_ issuer: String) {
     for needs in MetadataNeeds.allCases {
-      fetches.change(Self.key(issuer, needs)) { known in
+      fetches.change(Key(issuer, needs)) { known in
         if known.failure == nil { known.isExpired = true }
       }
-    }
-  }
-
-  /// Returns the cache's key for an issuer.
-  ///
-  /// A client with more needs may need more documents of the issuer than other clients, so there is
-  /// one key for each.
-  private static func key(_ issuer: String, _ needs: MetadataNeeds) -> ExactText {
-    switch needs {
-    case .endpoints: ExactText(issuer)
-    case .keys: ExactText("keys " + issuer)
-    case .identity: ExactText("openid " + issuer)
     }
   }
 }
