@@ -46,70 +46,70 @@ public struct ProviderMetadata: Sendable, Hashable {
   var tokenEndpointAlias: OptionalEndpoint.Address?
   var endpointAliases: [OptionalEndpoint: OptionalEndpoint.Address] = [:]
   /// The server's `token_endpoint_auth_methods_supported`; `nil` if its metadata has no such list.
-  public let clientAuthenticationMethods: [String]?
+  public internal(set) var clientAuthenticationMethods: [String]?
   /// The server's `token_endpoint_auth_signing_alg_values_supported`; `nil` if its metadata has no
   /// such list.
-  public let clientAssertionAlgorithms: [String]?
+  public internal(set) var clientAssertionAlgorithms: [String]?
   /// The server's `revocation_endpoint_auth_methods_supported`; `nil` if its metadata has no such
   /// list.
-  public let revocationAuthenticationMethods: [String]?
+  public internal(set) var revocationAuthenticationMethods: [String]?
   /// The server's `introspection_endpoint_auth_methods_supported`; `nil` if its metadata has no
   /// such list.
-  public let introspectionAuthenticationMethods: [String]?
+  public internal(set) var introspectionAuthenticationMethods: [String]?
   /// The server's `code_challenge_methods_supported`; `nil` if its metadata has no such list.
-  public let codeChallengeMethods: [String]?
+  public internal(set) var codeChallengeMethods: [String]?
   /// Whether a `client_id` may be the URL of a document with the client's metadata.
   ///
   /// This is the server's `client_id_metadata_document_supported`.
   ///
   /// - SeeAlso: OAuth Client ID Metadata Document (draft), section 5
-  public let acceptsClientMetadataDocuments: Bool
+  public internal(set) var acceptsClientMetadataDocuments = false
   /// The server's `protected_resources`; `nil` if its metadata has no such list.
   ///
   /// - SeeAlso: RFC 9728, section 4
-  public let protectedResources: [String]?
+  public internal(set) var protectedResources: [String]?
   /// Whether redirects carry `iss`: the server's `authorization_response_iss_parameter_supported`.
-  public let sendsIssuerInResponse: Bool
+  public internal(set) var sendsIssuerInResponse = false
   /// The server's `scopes_supported`; `nil` if its metadata has no such list.
-  public let scopes: [String]?
+  public internal(set) var scopes: [String]?
   /// The server's `response_modes_supported`; `nil` if its metadata has no such list.
-  public let responseModes: [String]?
+  public internal(set) var responseModes: [String]?
   /// The server's `response_types_supported`; `nil` if its metadata has no such list.
-  public let responseTypes: [String]?
+  public internal(set) var responseTypes: [String]?
   /// The server's `grant_types_supported`; `nil` if its metadata has no such list.
-  public let grantTypes: [String]?
+  public internal(set) var grantTypes: [String]?
   /// Whether the server requires pushed authorization requests.
   ///
   /// This is the server's `require_pushed_authorization_requests`. The SDK then pushes the request
   /// of each sign-in with a browser.
   ///
   /// - SeeAlso: RFC 9126, section 5
-  public let requiresPushedAuthorizationRequests: Bool
+  public internal(set) var requiresPushedAuthorizationRequests = false
   /// Whether the server requires signed authorization requests.
   ///
   /// This is the server's `require_signed_request_object`. The SDK then signs the request of each
   /// sign-in with the client's key.
   ///
   /// - SeeAlso: RFC 9101, section 10.5
-  public let requiresSignedRequestObjects: Bool
+  public internal(set) var requiresSignedRequestObjects = false
 
   /// The server's `authorization_signing_alg_values_supported`; `nil` if its metadata has no such
   /// list.
-  public let authorizationResponseAlgorithms: [String]?
+  public internal(set) var authorizationResponseAlgorithms: [String]?
   /// The server's `request_object_signing_alg_values_supported`; `nil` if its metadata has no such
   /// list.
-  public let requestObjectAlgorithms: [String]?
+  public internal(set) var requestObjectAlgorithms: [String]?
   /// The server's `dpop_signing_alg_values_supported`; `nil` if its metadata has no such list.
   ///
   /// - SeeAlso: RFC 9449, section 5.1
-  public let proofAlgorithms: [String]?
+  public internal(set) var proofAlgorithms: [String]?
 
   /// Whether the server can bind access tokens to the client certificate of the TLS connection.
   ///
   /// This is the server's `tls_client_certificate_bound_access_tokens`.
   ///
   /// - SeeAlso: RFC 8705, section 3.3
-  public let bindsTokensToCertificates: Bool
+  public internal(set) var bindsTokensToCertificates = false
 
   // MARK: OpenID Connect Discovery 1.0, section 3
 
@@ -124,11 +124,11 @@ public struct ProviderMetadata: Sendable, Hashable {
   /// The server's `userinfo_signing_alg_values_supported`; `nil` if its metadata has no such list.
   public internal(set) var userInfoAlgorithms: [String]?
   /// The server's `acr_values_supported`; `nil` if its metadata has no such list.
-  public let authenticationContextClasses: [String]?
+  public internal(set) var authenticationContextClasses: [String]?
   /// The server's `claims_supported`; `nil` if its metadata has no such list.
-  public let claims: [String]?
+  public internal(set) var claims: [String]?
   /// The server's `prompt_values_supported`; `nil` if its metadata has no such list.
-  public let prompts: [String]?
+  public internal(set) var prompts: [String]?
   /// Why the OpenID Connect document could not be read; `nil` if it was read, was not needed, or
   /// does not exist.
   var outage: MetadataOutage?
@@ -194,29 +194,6 @@ extension ProviderMetadata {
       guard let text = endpoints[endpoint] else { continue }
       optionalEndpoints[endpoint] = .url(try EndpointURL.check(text, name: endpoint.name))
     }
-    clientAuthenticationMethods = nil
-    clientAssertionAlgorithms = nil
-    revocationAuthenticationMethods = nil
-    introspectionAuthenticationMethods = nil
-    codeChallengeMethods = nil
-    acceptsClientMetadataDocuments = false
-    protectedResources = nil
-    sendsIssuerInResponse = false
-    scopes = nil
-    responseModes = nil
-    responseTypes = nil
-    grantTypes = nil
-    requiresPushedAuthorizationRequests = false
-    requiresSignedRequestObjects = false
-    proofAlgorithms = nil
-    bindsTokensToCertificates = false
-    requestObjectAlgorithms = nil
-    authorizationResponseAlgorithms = nil
-    idTokenAlgorithms = nil
-    userInfoAlgorithms = nil
-    authenticationContextClasses = nil
-    claims = nil
-    prompts = nil
   }
 
   /// Throws if an endpoint is on this computer.
