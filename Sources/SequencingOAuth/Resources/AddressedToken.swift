@@ -9,8 +9,8 @@ package struct AddressedToken: Sendable {
   package let owner: RequestOwner?
   /// Who may answer a demand of the server; `nil` for the owner.
   var asker: RequestOwner?
-  /// Whether the token has replaced a token that the server refused.
-  var isReplacement = false
+  /// The number of tokens that the server has refused before this one.
+  var refusals = 0
   /// The purpose of the requests, for an observer.
   var purpose = ClientEvent.Request.Purpose.resource
 
@@ -77,8 +77,16 @@ package struct AddressedToken: Sendable {
       guard try module.resourceUse(of: second, at: origin, owner) != nil else { return nil }
     }
     return AddressedToken(
-      module: module, token: second, origin: origin, owner: owner, isReplacement: true,
+      module: module, token: second, origin: origin, owner: owner, refusals: refusals + 1,
       purpose: purpose)
+  }
+
+  /// Whether another token can help after a refusal of this one.
+  ///
+  /// If the server refuses a fresh token too, it may refuse every token, unless this one was
+  /// refreshed once more while the request was on its way.
+  var isReplaceable: Bool {
+    refusals == 0 || refusals == 1 && module.session.token?.accessToken != token.accessToken
   }
 
   /// Records that the server refused even this fresh token.

@@ -63,6 +63,23 @@ import Testing
     #expect(fixture.requests == ["refresh R1"])
   }
 
+  /// Another caller may need a newer token while a request with a fresh one is on its way.
+  @Test func `a fresh token that was refreshed once more is replaced once more`() async throws {
+    let fixture = try await SessionFixture().restored()
+    let first = try await authorization(fixture)
+    let second = try #require(
+      try await first.renewed(afterStatus: 401, fields: Self.invalid))
+    try await fixture.module.refresh()
+    let third = try #require(
+      try await second.renewed(afterStatus: 401, fields: Self.invalid))
+    #expect(third.fields["Authorization"] == "Bearer T3")
+    try await fixture.module.refresh()
+    #expect(
+      try await third.renewed(afterStatus: 401, fields: Self.invalid) == nil,
+      "a request is sent with three tokens at most")
+    #expect(fixture.requests == ["refresh R1", "refresh R2", "refresh R3"])
+  }
+
   @Test(
     arguments: [
       (200, nil), (403, nil), (404, "Bearer"), (503, nil),
