@@ -32,9 +32,11 @@ package struct SignInQuestion: Sendable {
     let scope = options.scope ?? client.configuration.scope
     let resources = client.configuration.resourceParameters
     let replaced = resources.isEmpty ? names : names.union(["resource"])
-    let named =
+    let all =
       client.configuration.authorizationParameters.filter { !replaced.contains($0.name) } + own
       + resources
+    // Without a value, the app asks for no permissions, in place of those that it has otherwise.
+    let named = all.filter { $0.name != "authorization_details" || !$0.value.isEmpty }
     let needsConsent = !isForDevice && Self.needsConsent(scope, client.configuration.provider)
     parameters =
       named

@@ -71,6 +71,9 @@ public struct SignInOptions: Sendable, Hashable {
   /// The permissions to ask for, each of a type that the server defines; empty by default.
   ///
   /// ``SQToken/authorizationDetailsMissing(from:)`` compares them with what the server granted.
+  /// To ask for no permissions although the configuration or
+  /// ``AccountOperations/requestAccess(answering:with:)`` would name some, set the parameter
+  /// `authorization_details` in ``parameters`` to an empty text.
   ///
   /// - SeeAlso: RFC 9396
   public var authorizationDetails: [AuthorizationDetail] = []

@@ -299,6 +299,15 @@ import Testing
     #expect(page.parameters["authorization_details"] == #"[{"type":"account"}]"#)
   }
 
+  @Test func `an empty parameter in the options asks for no permissions`() async throws {
+    let error = try await refusalOfPayer()
+    var options = SignInOptions()
+    options.parameters["authorization_details"] = ""
+    try await world.oauth.requestAccess(answering: error, with: options)
+    let page = try #require(world.fixture.opened.last)
+    #expect(page.parameters["authorization_details"] == nil)
+  }
+
   // MARK: Clients without a user
 
   /// A client that acts in its own name by its configuration, or only by a grant that it repeats.
