@@ -49,7 +49,8 @@ public final class ResourceClient: Sendable {
     public var scope: String?
     /// The rules that the client follows; `SecurityProfile.mcp` for the Model Context Protocol.
     ///
-    /// A client that was registered by hand keeps its own profile if that is stricter.
+    /// A client that was registered by hand keeps its own profile if that is stricter, and any other
+    /// client that of ``ClientIdentity/metadata``.
     public var profile = SecurityProfile.standard
     /// How to bind the tokens; by default as the client that was registered by hand says, or else to
     /// a key if the resource demands it.
