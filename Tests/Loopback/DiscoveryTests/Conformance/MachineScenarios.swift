@@ -161,7 +161,8 @@ import Testing
         return (["mcp:write"], #"scope="mcp:write", error="insufficient_scope""#)
       }
     }
-    let (user, issuer) = (Locked("alice"), party.first.issuer)
+    let user = Locked("alice")
+    let issuer = party.first.issuer
     let source = AssertionSource { _ in
       AuthorizationServer.token(
         type: "oauth-id-jag+jwt",
