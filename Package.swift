@@ -385,7 +385,7 @@ let helpers: [Target] = [
     [
       "SequencingOAuth", "SequencingOAuthPipes", "SequencingOAuthBackend",
       "SequencingOAuthDiscovery", "OAuthSandbox",
-      "SQBasics", "SQLoopback", "TestSupport", "LoopbackSupport",
+      "SQBasics", "SQLoopback", "CSQSockets", "TestSupport", "LoopbackSupport",
     ]),
   .executableTarget(
     name: "transfer-probe",

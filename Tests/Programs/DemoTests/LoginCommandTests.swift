@@ -187,7 +187,7 @@ import Testing
       """
     try folder.write(script, to: "script")
     let browser = "bash \(folder.file("script"))"
-    let outcome = try await run(nowhere + ["--timeout", "2", "--browser", browser])
+    let outcome = try await run(nowhere + ["--timeout", "10", "--browser", browser])
     #expect(outcome.status == 3)
     #expect(outcome.errors.contains("its own words\n"))
     let text = folder.read("browser").trimmingCharacters(in: .whitespacesAndNewlines)

@@ -45,7 +45,7 @@ struct NetworkFailureTests {
     let login = try await DemoProcess.run(
       [
         "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", "sandbox-app",
-        "--browser", "print", "--timeout", "1",
+        "--browser", "print", "--timeout", "5",
       ], in: folder)
     #expect(login.errors.contains("request_timed_out"), "\(login.errors)")
     #expect(sandbox.requests(to: .metadata).count == 1)

@@ -62,7 +62,7 @@ import Testing
   @Test func `a command with --sandbox opens the named browser`() async throws {
     let seen = folder.file("seen")
     let outcome = try await run([
-      "token", "--sandbox", "--timeout", "5", "--browser", "sh -c 'echo \"$0\" >\(seen)'",
+      "token", "--sandbox", "--timeout", "15", "--browser", "sh -c 'echo \"$0\" >\(seen)'",
     ])
     #expect(outcome.status == 3)
     #expect(folder.read("seen").contains("/authorize?response_type=code&client_id=sq-demo&"))

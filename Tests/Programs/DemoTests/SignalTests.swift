@@ -57,7 +57,8 @@ import Testing
       at: .token, .hold(until: { await answer.opened() }, then: .drip(9, every: .milliseconds(1))))
     let demo = try DemoProcess(["token"] + store.options(folder), in: folder)
     try await answer.isHolding()
-    for signal in [SIGTERM, SIGHUP, SIGINT, SIGTERM] { demo.send(signal) }
+    // A stopped program gets all signals when it continues.
+    for signal in [SIGSTOP, SIGTERM, SIGHUP, SIGINT, SIGTERM, SIGCONT] { demo.send(signal) }
     try await eventually("the program says what it waits for") {
       demo.errors.contains("Waiting for a refresh in progress")
     }

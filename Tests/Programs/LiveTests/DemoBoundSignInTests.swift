@@ -6,7 +6,7 @@ import Testing
 
 /// The demo's commands with bound tokens, pushed requests and a client's key, at an independent
 /// server.
-@Suite(.requires(.glewlwyd), .timeLimit(.minutes(5))) struct DemoBoundSignInTests {
+@Suite(.requires(.glewlwyd), .timeLimit(.minutes(15))) struct DemoBoundSignInTests {
   private let folder: TemporaryFolder
   private let key: ClientKey
 

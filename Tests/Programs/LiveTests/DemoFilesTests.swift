@@ -7,7 +7,7 @@ import Testing
 /// Lists the files of a drive with the demo's command line.
 ///
 /// Alice signs in with a real browser.
-@Suite(.requires(.chromium), .timeLimit(.minutes(5)))
+@Suite(.requires(.chromium), .timeLimit(.minutes(15)))
 struct DemoFilesTests {
   @Test func `the files are listed after alice has allowed access`() async throws {
     try await withFiles { demo, browser in

@@ -8,7 +8,7 @@ import Testing
 /// The demo's gRPC calls with the real program.
 ///
 /// Alice signs in with a real browser, and the calls are made on her behalf until she signs out.
-@Suite(.requires(.chromium), .requiresGRPCIO, .timeLimit(.minutes(5)))
+@Suite(.requires(.chromium), .requiresGRPCIO, .timeLimit(.minutes(15)))
 struct DemoRPCTests {
   private static let sentence = "Used scope: profile demo on behalf of user alice\n"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Signs in with the demo's command line at an independent server, in a real browser.
-@Suite(.requires(.chromium), .requires(.glewlwyd), .timeLimit(.minutes(5)))
+@Suite(.requires(.chromium), .requires(.glewlwyd), .timeLimit(.minutes(15)))
 struct DemoSignInTests {
   @Test(arguments: [(Glewlwyd.Client.confidential, "post"), (.public, "none")])
   func `the demo prints alice's token on standard output and not on standard error`(

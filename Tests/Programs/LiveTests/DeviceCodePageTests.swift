@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Signs users in with a code that they enter in a real browser, as on a phone.
-@Suite(.requires(.chromium), .timeLimit(.minutes(5))) struct DeviceCodePageTests {
+@Suite(.requires(.chromium), .timeLimit(.minutes(15))) struct DeviceCodePageTests {
   /// The demo without a browser, at an independent server.
   @Test(.requires(.glewlwyd), arguments: [["--device"], []])
   func `the demo shows a code for glewlwyd and gets the token`(options: [String]) async throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import TestSupport
 
 /// Bound tokens, pushed requests and a client with a key, at an independent server.
-@Suite(.requires(.glewlwyd), .timeLimit(.minutes(5))) struct GlewlwydBoundTests {
+@Suite(.requires(.glewlwyd), .timeLimit(.minutes(15))) struct GlewlwydBoundTests {
   private let key: ClientKey
   private let sent = SentRequests()
 

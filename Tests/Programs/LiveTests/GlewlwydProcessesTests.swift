@@ -19,6 +19,7 @@ import Testing
       let account = try SharedAccount(at: server)
       try await account.signIn()
       var (kills, losses) = (0, 0)
+      var wasKilling = false
       for round in 1...Self.rounds {
         try await account.expire()
         let isKilling = round.isMultiple(of: 2)
@@ -26,12 +27,15 @@ import Testing
         let killed = results.count { $0.status == 128 + SIGKILL }
         #expect(killed <= (isKilling ? 1 : 0))
         kills += killed
+        // The server may still get the request of a killed process in the next round.
+        let mayLose = killed == 1 || wasKilling
+        wasKilling = killed == 1
         let survivors = results.filter { $0.status != 128 + SIGKILL }
         let tokens = Set(survivors.filter { $0.status == 0 }.map(\.output))
         if tokens.count == 1, survivors.allSatisfy({ $0.status == 0 }) { continue }
         // Only a kill between the server's answer and the write may lose the session.
         let errors = survivors.map(\.errors).filter { !$0.isEmpty }
-        #expect(killed == 1 && tokens.isEmpty, "round \(round): \(tokens.count), \(errors)")
+        #expect(mayLose && tokens.isEmpty, "round \(round): \(tokens.count), \(errors)")
         // This server rejects a used refresh token with an empty body.
         #expect(errors.contains { $0.contains("request_refused") }, "round \(round): \(errors)")
         losses += 1

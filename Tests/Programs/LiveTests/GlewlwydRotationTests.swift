@@ -11,7 +11,7 @@ import Testing
 @Suite(.requires(.glewlwyd)) struct GlewlwydRotationTests {
   private static let life = 5.0
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `twenty refresh token rotations with 64 callers and a second program lose no token`()
     async throws
   {
@@ -58,7 +58,7 @@ import Testing
     Issue.record("the events end after \(count) of \(refreshes) refreshes")
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `a session survives a stop and restart of its server`() async throws {
     let folder = try TemporaryFolder()
     let database = try TemporaryFolder()

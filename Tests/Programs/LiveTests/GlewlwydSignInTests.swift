@@ -35,7 +35,7 @@ struct GlewlwydSignInTests {
     Way(client: .confidential, authentication: nil, discovers: false),
   ]
 
-  @Test(.timeLimit(.minutes(5)), arguments: ways)
+  @Test(.timeLimit(.minutes(15)), arguments: ways)
   func `alice signs in, and the token is hers`(way: Way) async throws {
     try await Glewlwyd.running { server in
       try await Browser.open { browser in
@@ -73,7 +73,7 @@ struct GlewlwydSignInTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `a user who grants nothing is not signed in, and the app can cancel`() async throws {
     try await Glewlwyd.running { server in
       try await Browser.open { browser in
@@ -102,7 +102,7 @@ struct GlewlwydSignInTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `an error redirect of the server is reported to the app`() async throws {
     try await Glewlwyd.running { server in
       try await Browser.open { browser in

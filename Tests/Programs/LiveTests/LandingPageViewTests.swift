@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The page that the browser shows when it returns from the authorization server.
-@Suite(.requires(.chromium), .timeLimit(.minutes(5)))
+@Suite(.requires(.chromium), .timeLimit(.minutes(15)))
 struct LandingPageViewTests {
   @Test func `a forged redirect, a wrong path and the right redirect each get their own page`()
     async throws

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The sandbox's pages for OpenID Connect in a real browser.
-@Suite(.requires(.chromium), .timeLimit(.minutes(5)))
+@Suite(.requires(.chromium), .timeLimit(.minutes(15)))
 struct SandboxOpenIDPageTests {
   private func authorizationURL(
     _ sandbox: SandboxServer, redirectURI: String, _ more: [String: String]

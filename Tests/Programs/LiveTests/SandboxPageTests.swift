@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Signs users in on the sandbox's own pages in a real browser, and checks each page.
-@Suite(.requires(.chromium), .timeLimit(.minutes(5)))
+@Suite(.requires(.chromium), .timeLimit(.minutes(15)))
 struct SandboxPageTests {
   @Test func `alice signs in after a wrong password`() async throws {
     try await withSignIn { browser, screen, oauth in

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The sign-in button in a real browser with this machine's font.
-@Suite(.requires(.chromium), .timeLimit(.minutes(5)))
+@Suite(.requires(.chromium), .timeLimit(.minutes(15)))
 struct SignInButtonViewTests {
   static let titles = [
     SignInButton.defaultTitle, "i", "Sign in with WWW", "Illilli il illilli filling titles",

@@ -147,7 +147,7 @@ import Testing
       // On a busy machine, the first answer may take a while.
       let later = streamRequest([(3, 0), (0, 2_000_000_000)])
       client.call(
-        5, Method.stream, Self.frame([UInt8](later)), [token, ("grpc-timeout", "3S")])
+        5, Method.stream, Self.frame([UInt8](later)), [token, ("grpc-timeout", "10S")])
       for stream: UInt32 in [1, 3, 5] {
         let answer = try await client.wholeAnswer(stream)
         #expect(answer["grpc-status"] == "4" && answer.isComplete)

@@ -92,7 +92,7 @@ import Testing
       "/org/freedesktop/secrets/prompt", "org.freedesktop.DBus.Introspectable.Introspect")
     #expect(prompts.matches(of: /<node name=/).count == 1, "\(prompts)")
     try await prompt.answer()
-    #expect(try await impatient.load("a") == record("a"))
+    #expect(try await store(desktop).load("a") == record("a"))
     await prompt.stop()
     await desktop.stop()
   }

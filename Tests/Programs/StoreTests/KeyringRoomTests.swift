@@ -58,10 +58,13 @@ import Testing
       }
       try await store.save(before)
       let reservation = try await store.reserve("a", replacing: before)
-      try files.leave(0)
-      let error = await failure(.storeFailed) { try await store.load("a") }
+      let error = try await onSerialQueue {
+        try files.leave(0)
+        let error = await failure(.storeFailed) { try await store.load("a") }
+        try await store.save(after)
+        return error
+      }
       try #require(error?.message.contains("Too many open files") == true)
-      try await store.save(after)
       reservation.release()
       try #require(try await store.load("a") == after)
     }
@@ -76,10 +79,13 @@ import Testing
     await #expect(processExitsWith: .success) { [bus = desktop.address as String] in
       try await Task.sleep(for: .nanoseconds(1))
       let files = try OpenFiles()
-      var isAvailable = false
-      for free in 0...40 {
-        try files.leave(free)
-        isAvailable = await SecretServiceTokenStore.isAvailable(bus: bus)
+      let isAvailable = try await onSerialQueue {
+        var isAvailable = false
+        for free in 0...40 {
+          try files.leave(free)
+          isAvailable = await SecretServiceTokenStore.isAvailable(bus: bus)
+        }
+        return isAvailable
       }
       files.restore()
       try #require(isAvailable)

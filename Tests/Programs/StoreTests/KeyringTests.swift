@@ -105,7 +105,7 @@ import Testing
 
   @Test func `a call to a hanging keyring fails at the time limit`() async throws {
     let desktop = try await PrivateDesktop(keyring: true)
-    let store = store(desktop, limit: .milliseconds(500))
+    let store = store(desktop, limit: .seconds(3))
     try await desktop.freezeKeyring()
     let error = await failure(.storeFailed) { try await store.save(record("a")) }
     #expect(error?.message.contains("did not answer within") == true)

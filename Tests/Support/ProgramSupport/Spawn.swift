@@ -1,9 +1,12 @@
+import CSQSockets
 import Foundation
 import TestSupport
 
 /// Starts a program as the leader of a new process group, with default signal handlers.
 ///
-/// The descriptors become its standard input, output and error, and then 3 and so on.
+/// The descriptors become its standard input, output and error, and then 3 and so on. The program
+/// inherits no other descriptor: a file that another test writes meanwhile could not be executed as
+/// long as a program has it open.
 func spawn(
   _ command: [String], environment changes: [String: String?], descriptors: [Int32]
 ) throws -> pid_t {
@@ -17,6 +20,7 @@ func spawn(
   for (target, descriptor) in copies.enumerated() {
     posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
   }
+  posix_spawn_file_actions_addclosefrom_np(&actions, Int32(descriptors.count))
 
   var attributes = posix_spawnattr_t()
   posix_spawnattr_init(&attributes)

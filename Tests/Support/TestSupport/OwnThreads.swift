@@ -34,3 +34,22 @@ private final class ThreadExecutor: TaskExecutor {
     queue.async { job.runSynchronously(on: executor) }
   }
 }
+
+/// Runs a body on a serial queue of its own, for a process that has no free file descriptor.
+///
+/// While jobs wait in one of Dispatch's shared queues, Dispatch opens a file each second, and
+/// crashes if it cannot. It does not do so for serial queues.
+package func onSerialQueue<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+  try await withTaskExecutorPreference(QueueExecutor()) { try await body() }
+}
+
+/// An executor that runs all jobs on one serial queue.
+private final class QueueExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "tests without free descriptors")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = asUnownedTaskExecutor()
+    queue.async { job.runSynchronously(on: executor) }
+  }
+}

@@ -30,9 +30,13 @@ import Testing
     _ uris: some Sequence<String>, limit: Duration = .zero,
     _ body: (ResourceClient) async throws -> Void
   ) async throws {
-    let others = try uris.map { uri in
-      try LoopbackServer(port: UInt16(try #require(URL(string: uri)?.port))) { _ in
-        .response(LoopbackResponse(status: 404))
+    let others = try uris.compactMap { uri -> LoopbackServer? in
+      let port = UInt16(try #require(URL(string: uri)?.port))
+      do {
+        return try LoopbackServer(port: port) { _ in .response(LoopbackResponse(status: 404)) }
+      } catch LoopbackError.portInUse {
+        // Another test has taken it.
+        return nil
       }
     }
     let manager = Party.manager(MemoryTokenStore(), party.browser)

@@ -151,7 +151,9 @@ import Testing
       var none = limit
       none.rlim_cur = rlim_t(lowest)
       try #require(setrlimit(kind, &none) == 0)
-      await failure(.connectionFailed) { try await CurlTransport().brokenDuties(among: []) }
+      await onSerialQueue {
+        await failure(.connectionFailed) { try await CurlTransport().brokenDuties(among: []) }
+      }
       try #require(setrlimit(kind, &limit) == 0)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
       withExtendedLifetime(folder) {}

@@ -1,7 +1,7 @@
 import Foundation
-import SQBasics
 import Testing
 
+@testable import SQBasics
 @testable import SequencingOAuth
 @testable import TestSupport
 
@@ -14,7 +14,7 @@ import Testing
     func loopHasFailed() {}
   }
 
-  /// Linux cannot watch an ordinary file, so a file stands for a socket that cannot be watched.
+  /// epoll(7) cannot watch an ordinary file, so a file stands for a socket that cannot be watched.
   @Test func `a socket that the system cannot watch is tried again until it is not wanted`() throws
   {
     let folder = try TemporaryFolder()
@@ -22,7 +22,7 @@ import Testing
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     try #require(file >= 0)
     defer { close(file) }
-    let loop = try EventLoop()
+    let loop = try EventLoop(EpollPoller())
     defer { loop.end() }
     var table = SocketTable(loop)
     table.opened(file)

@@ -63,7 +63,7 @@ import Testing
     none.rlim_cur = rlim_t(STDERR_FILENO + 1)
     try #require(setrlimit(kind, &none) == 0)
     defer { setrlimit(kind, &limit) }
-    return try await body()
+    return try await onSerialQueue(body)
   }
 
   /// To look up a name, libcurl needs descriptors and a thread.

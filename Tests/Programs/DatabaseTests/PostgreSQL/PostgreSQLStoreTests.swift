@@ -141,7 +141,7 @@ import Testing
         // hanging.
         try blocker.run(
           script: """
-            SET idle_in_transaction_session_timeout = '30s';
+            SET idle_in_transaction_session_timeout = '90s';
             BEGIN; UPDATE sequencing_oauth.accounts SET version = version
             """, until: .now + .seconds(100))
         for id in ids { group.addTask { try await store.save(record(id)) } }
