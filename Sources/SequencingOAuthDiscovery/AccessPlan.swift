@@ -52,12 +52,17 @@ extension ResourceClient {
       if servers.last?.problem == nil { break }
     }
     let chosen = servers.last { $0.problem == nil }
+    let demanded = try binding(challenges, found.metadata, of: chosen?.client)
+    // A client that was registered by hand may bind its tokens although no one else asks for it.
+    let client = chosen?.client.map {
+      configuration(of: $0, binding: demanded, for: found.metadata.resource)
+    }
     return AccessPlan(
       resource: found, servers: servers,
       scope: chosen.flatMap { server in
         scope(challenges, found.metadata, server.metadata, server.client, after: nil)
       },
-      binding: try binding(challenges, found.metadata, of: chosen?.client))
+      binding: client?.newBinding ?? demanded)
   }
 
   private func planned(_ issuer: String) async throws(SQOAuthError) -> AccessPlan.Server {

@@ -58,5 +58,5 @@ public enum SecurityProfile: Sendable, Hashable {
 
 extension ClientConfiguration {
   /// The binding of new tokens: the app's choice, or else the profile's default.
-  var newBinding: TokenBinding? { tokenBinding ?? (profile.isFAPI ? .dpop() : nil) }
+  package var newBinding: TokenBinding? { tokenBinding ?? (profile.isFAPI ? .dpop() : nil) }
 }

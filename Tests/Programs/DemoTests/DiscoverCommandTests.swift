@@ -95,6 +95,29 @@ import Testing
     await sandbox.stop()
   }
 
+  @Test(arguments: [[], ["--dpop"]])
+  func `the discover command says whether the client of a login binds its tokens`(
+    options: [String]
+  ) async throws {
+    var settings = SandboxOptions()
+    settings.dpop = SandboxDPoPOptions(.accepted)
+    let sandbox = try await SandboxServer.start(settings)
+    let login = try await DemoProcess.run(
+      [
+        "login", "--issuer", sandbox.issuer.absoluteString, "--client-id", SandboxClient.app.id,
+        "--browser", "sandbox", "--store", store,
+      ] + options, in: folder)
+    #expect(login.status == 0, "\(login.errors)")
+    let isBound = !options.isEmpty
+    let outcome = try await discover(sandbox)
+    #expect(outcome.output.contains("bound to a key (DPoP)") == isBound)
+    #expect(outcome.output.contains("not bound to a key") != isBound)
+    let found = try json(try await discover(sandbox, "--json"))
+    #expect(found["client"]["way"] == "by_hand")
+    #expect(found["binding"].string == (isBound ? "dpop" : nil))
+    await sandbox.stop()
+  }
+
   @Test func `the discover command says why an authorization server is not used`() async throws {
     let useless = try await SandboxServer.start()
     useless.misbehave(at: .metadata, .member("registration_endpoint", nil), times: nil)

@@ -66,6 +66,18 @@ import Testing
     #expect(party.asked == [["a"]])
   }
 
+  @Test func `a plan names the binding that a client brings although the resource demands none`()
+    async throws
+  {
+    #expect(try await party.client(user()).plan(after: nil).binding == nil)
+    party.first.change { $0.bindsTokens = true }
+    let client = try party.client(
+      user { $0.tokenBinding = .dpop() }, manager: Party.manager(MemoryTokenStore(), party.browser))
+    #expect(try await client.plan(after: nil).binding == .dpop())
+    try await party.works(client)
+    #expect(party.redeemed.map { $0.proof != nil } == [true])
+  }
+
   @Test(
     arguments: [SecurityProfile.standard, .mcp], [SecurityProfile.fapi2, .fapi2MessageSigning])
   func `the options of a resource do not weaken the profile of a client`(
