@@ -199,7 +199,7 @@ extension AccountOptions {
     _ record: AccountRecord, for purpose: Purpose, _ console: Console
   ) async throws(Failure) -> SignInArguments {
     let options = try signIn.completed(
-      by: record, signInCommand: store.signInCommand(record.id))
+      by: record, signInCommand: store.signInCommand(record.id), ends: purpose != .use)
     do throws(Failure) {
       return try await options.unlocked(console)
     } catch {

@@ -192,8 +192,12 @@ struct KeptClient: Sendable, Equatable, Redacted {
     throw Failure(
       SQOAuthError(
         .storeTooNew,
-        "the account has a value of \(key.rawValue) that this version of sq-demo does not know"))
+        "the account has a value of \(key.rawValue) that this version of sq-demo does not know")
+    ).withHint(
+      "Nothing was changed. Use the version that stored it, or end the account with 'sq-demo revoke' "
+        + "or 'sq-demo logout'.")
   }
+
   /// The identifiers of the resources that the tokens are for, if the account was signed in from a
   /// resource's address.
   var identifiers: [String] {

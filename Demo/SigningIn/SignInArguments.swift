@@ -137,13 +137,14 @@ struct SignInArguments: Sendable {
   /// If the options name a client or server that is not the record's, nothing is taken: each client
   /// and server may get only its own stored values. With `signInCommand`, the account's key is not
   /// needed at once: if its file cannot be used, only a request that needs the key fails, with an
-  /// error that names this command.
+  /// error that names this command. With `ends`, the command only ends the account and sends no
+  /// token to an API, so a limit that this version does not know prevents nothing.
   func completed(
-    by record: AccountRecord, signInCommand: String? = nil
+    by record: AccountRecord, signInCommand: String? = nil, ends: Bool = false
   ) throws(Failure) -> SignInArguments {
     guard fit(record) else { return self }
     let kept = KeptClient(record)
-    try kept.checkLimits()
+    if !ends { try kept.checkLimits() }
     // A handle names only a user. The account knows the user's server.
     guard let server = wantedHandle == nil ? server ?? kept.server : kept.server else {
       return self

@@ -74,6 +74,34 @@ import Testing
     await sandbox.stop()
   }
 
+  // MARK: A limit of a later version
+
+  /// Without the limit, no command may use the account, but its user must be able to end it.
+  @Test(arguments: [["revoke"], ["logout"], ["logout", "--everywhere", "--browser", "sandbox"]])
+  func `an account with a limit of a later version is not used, but can be ended`(
+    command: [String]
+  ) async throws {
+    let sandbox = try await demo.sandbox()
+    #expect(try await demo.login(sandbox, [], client: SandboxClient.app.id).status == 0)
+    let record = try #require(try await demo.tokens.load("default"))
+    try await demo.tokens.save(
+      AccountRecord(
+        id: record.id, clientID: record.clientID, issuer: record.issuer,
+        tokenEndpoint: record.tokenEndpoint, grant: record.grant, token: record.token,
+        attributes: record.attributes.merging(["security_profile": "fapi-9"]) { $1 }))
+    for words in [["token"], ["call", "GET", "/api/me"]] {
+      let refused = try await demo.run(words)
+      #expect(refused.status == 1 && refused.output.isEmpty)
+      #expect(refused.errors.contains("error: store_too_new: "), "\(refused.errors)")
+      #expect(refused.errors.contains("end the account with 'sq-demo revoke'"))
+    }
+    let ended = try await demo.run(command)
+    #expect(ended.status == 0, "\(ended.errors)")
+    #expect(try await demo.tokens.list().isEmpty)
+    #expect(sandbox.requests(to: .revocation).isEmpty == (command == ["logout"]))
+    await sandbox.stop()
+  }
+
   // MARK: A login that fails
 
   /// The client has no secret, so the token endpoint refuses it, unless the user denies the access

@@ -80,6 +80,10 @@ import Testing
         try options(words, orAccount: true).completed(by: record([name: value]))
       }
       #expect(failure.code == "store_too_new" && failure.message.contains(name))
+      #expect(failure.hint?.contains("'sq-demo revoke'") == true)
+      let ending = try options(words, orAccount: true)
+        .completed(by: record([name: value]), ends: true)
+      #expect(ending.configuration?.clientID == "app")
     }
     let kept = KeptClient(record([name: value, "resource": "https://api.example.com"]))
     #expect(throws: Failure.self) { try options(Self.provider).forResource(of: kept) }
