@@ -36,9 +36,7 @@ final class SandboxCore: Sendable {
     let received = SandboxRequest(request, date: withState { $0.now })
     // The log shows the request to tests. What a test plans from then on is for later requests.
     let misbehaviour = received.endpoint.flatMap { endpoint in
-      withState {
-        $0.plan.take(endpoint) { $0.concernsWholeAnswer }
-      }
+      withState { $0.plan.take(endpoint, at: .answer) }
     }
     log.begin(received.remembered)
     defer { log.end(received) }
@@ -64,7 +62,7 @@ final class SandboxCore: Sendable {
     _ request: SandboxRequest, _ sandbox: inout SandboxState
   ) -> Answer {
     if let endpoint = request.endpoint,
-      case .dpop(let fault) = sandbox.plan.take(endpoint, where: \.concernsProof)
+      case .dpop(let fault) = sandbox.plan.take(endpoint, at: .proof)
     {
       return fault.answer(request, &sandbox, process: process)
     }
@@ -111,7 +109,7 @@ final class SandboxCore: Sendable {
     case .driveUpload: DriveUpload.answer(request, &sandbox)
     case nil:
       request.path == "/" && request.isGet
-        ? ErrorPage.home(sandbox) : ErrorPage.notFound(sandbox)
+        ? ErrorPage.home(sandbox) : ErrorPage.notFound()
     }
   }
 }

@@ -7,10 +7,7 @@ enum IntrospectionEndpoint {
   private static let mediaType = "application/token-introspection+jwt"
 
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
-    guard request.method == "POST" else { return .methodNotAllowed("POST") }
-    do throws(OAuthFault) {
-      try TokenEndpoint.checkForm(request)
-      let client = try ClientAuthenticator.client(of: request, &sandbox)
+    ClientAuthenticator.answer(request, &sandbox) { client, sandbox throws(OAuthFault) in
       guard client.isConfidential else {
         throw .invalidClient("Only a client that authenticates may introspect tokens.")
       }
@@ -20,8 +17,6 @@ enum IntrospectionEndpoint {
         return Answer(json: content)
       }
       return signed(content, for: client, &sandbox)
-    } catch {
-      return error.answer
     }
   }
 

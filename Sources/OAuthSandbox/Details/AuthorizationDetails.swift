@@ -95,7 +95,7 @@ extension SandboxState {
   /// Returns the authorization details to grant: `objects`, unless a misbehaviour changes them.
   mutating func granted(_ objects: [SandboxJSON]) -> [SandboxJSON] {
     guard !objects.isEmpty,
-      case .details(let change) = plan.take(.token, where: \.concernsDetails)
+      case .details(let change) = plan.take(.token, at: .details)
     else { return objects }
     return calling { change(objects) }
   }

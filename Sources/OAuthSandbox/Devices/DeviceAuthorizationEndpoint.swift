@@ -5,26 +5,16 @@ import SQFoundation
 /// - SeeAlso: RFC 8628, sections 3.1 and 3.2
 enum DeviceAuthorizationEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
-    guard request.method == "POST" else { return .methodNotAllowed("POST") }
-    do throws(OAuthFault) {
-      try TokenEndpoint.checkForm(request)
-      let client = try ClientAuthenticator.client(of: request, &sandbox)
+    ClientAuthenticator.answer(request, &sandbox) { client, sandbox throws(OAuthFault) in
       guard client.accepts(grantType: DeviceGrant.type) else {
-        throw OAuthFault(
-          code: "unauthorized_client", description: "The client may not use this grant type.")
+        throw .unauthorizedClient("The client may not use this grant type.")
       }
       let details = try sandbox.details(of: request, for: client)
-      let scopes = sandbox.scopes(request.form("scope"), for: client, details: details)
-      guard let scopes else {
-        throw OAuthFault(
-          code: "invalid_scope", description: "There is no such scope for this client.")
-      }
+      let scopes = try sandbox.scopes(request.form("scope"), for: client, details: details)
       // This server also accepts the parameters of OpenID Connect here.
       let openID = try OpenIDRequest(request.form, sandbox)
       let resources = try sandbox.resources(in: request.form)
       return Answer(json: begin(client, scopes, details, resources, openID, &sandbox))
-    } catch {
-      return error.answer
     }
   }
 

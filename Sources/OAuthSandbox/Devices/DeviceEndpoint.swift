@@ -25,7 +25,7 @@ enum DeviceEndpoint {
     _ userCode: String?, _ session: String, _ sandbox: SandboxState, hasFailed: Bool = false
   ) -> Answer {
     guard let formToken = sandbox.browsers.sessions[session]?.formToken else {
-      return ErrorPage.overSignIn(sandbox)
+      return ErrorPage.overSignIn()
     }
     let code = userCode.flatMap { sandbox.devices.deviceCode(of: $0, at: sandbox.now) }
     return DeviceCodePage(

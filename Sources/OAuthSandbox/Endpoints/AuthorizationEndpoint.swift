@@ -45,11 +45,9 @@ enum AuthorizationEndpoint {
     _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: inout SandboxState
   ) -> Answer {
     guard let back = RedirectBack(request.query, client, sandbox) else {
-      return ErrorPage.unknownRedirect(request, client, sandbox)
+      return ErrorPage.unknownRedirect(request, client)
     }
-    if case .errorRedirect(let parameters) = sandbox.plan.take(
-      .authorization, where: \.isErrorRedirect)
-    {
+    if case .errorRedirect(let parameters) = sandbox.plan.take(.authorization, at: .errorRedirect) {
       return back.answer(parameters, &sandbox)
     }
     do throws(OAuthFault) {

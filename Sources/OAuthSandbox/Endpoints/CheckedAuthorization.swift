@@ -25,11 +25,7 @@ struct CheckedAuthorization: Redacted {
     challenge = query.value("code_challenge")
     details = try AuthorizationDetails.read(
       query.value("authorization_details"), for: client, sandbox)
-    guard let scopes = sandbox.scopes(query.value("scope"), for: client, details: details) else {
-      throw OAuthFault(
-        code: "invalid_scope", description: "There is no such scope for this client.")
-    }
-    self.scopes = scopes
+    scopes = try sandbox.scopes(query.value("scope"), for: client, details: details)
     openID = try OpenIDRequest(query, sandbox)
     key = try sandbox.key(ofSignIn: query)
     resources = try sandbox.resources(in: query)
@@ -52,8 +48,7 @@ struct CheckedAuthorization: Redacted {
         code: "unsupported_response_type", description: "Only the response type code is supported.")
     }
     guard client.accepts(grantType: "authorization_code") else {
-      throw OAuthFault(
-        code: "unauthorized_client", description: "This client may not use the code grant.")
+      throw .unauthorizedClient("This client may not use the code grant.")
     }
   }
 

@@ -4,6 +4,20 @@ import SQFoundation
 ///
 /// A request must not use more than one method (RFC 6749, section 2.3).
 enum ClientAuthenticator {
+  /// Authenticates the client that posts a form, then calls `work` with the client.
+  static func answer(
+    _ request: SandboxRequest, _ sandbox: inout SandboxState,
+    work: (SandboxClient, inout SandboxState) throws(OAuthFault) -> Answer
+  ) -> Answer {
+    guard request.method == "POST" else { return .methodNotAllowed("POST") }
+    do throws(OAuthFault) {
+      try TokenEndpoint.checkForm(request)
+      return try work(try client(of: request, &sandbox), &sandbox)
+    } catch {
+      return error.answer
+    }
+  }
+
   static func client(
     of request: SandboxRequest, _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxClient {

@@ -3,35 +3,27 @@ import SQFoundation
 /// The page that asks the user for consent, and its form: `/consent`.
 enum ConsentEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
-    let cookie = request.sessionCookie(sandbox)
-    if request.isGet { return page(again: request, cookie: cookie, sandbox) }
-    guard request.method == "POST" else { return .methodNotAllowed("GET, POST") }
-    guard cookie != nil else { return ErrorPage.noCookie(sandbox) }
-    guard
-      let (id, pending, session) = sandbox.browsers.find(
-        request.form("request"), cookie: cookie, at: sandbox.now)
-    else { return ErrorPage.overSignIn(sandbox) }
-    // The check fails if the user signed in or out in this browser after the page was shown.
-    guard request.form("form_token") == session.formToken, let signIn = session.signIn,
-      !pending.mustSignIn
-    else { return again(id) }
-
-    switch request.form("decision") {
-    case "allow" where !pending.mustChooseAccount:
-      sandbox.browsers.end(id)
-      return allow(pending, signIn, &sandbox)
-    case "deny":
-      sandbox.browsers.end(id)
-      return pending.end.refuse(
-        "access_denied", "The user did not allow the access.", &sandbox)
-    case "continue":
-      sandbox.browsers.keepAccount(request: id)
-      return again(id)
-    case "switch":
-      sandbox.browsers.signOut(request: id)
-      return again(id)
-    default:
-      return page(id, cookie: cookie, sandbox)
+    SignInForm.answer(request, &sandbox) { form, sandbox in
+      guard let signIn = form.session.signIn, !form.pending.mustSignIn else {
+        return again(form.id)
+      }
+      switch request.form("decision") {
+      case "allow" where !form.pending.mustChooseAccount:
+        sandbox.browsers.end(form.id)
+        return allow(form.pending, signIn, &sandbox)
+      case "deny":
+        sandbox.browsers.end(form.id)
+        return form.pending.end.refuse(
+          "access_denied", "The user did not allow the access.", &sandbox)
+      case "continue":
+        sandbox.browsers.keepAccount(request: form.id)
+        return again(form.id)
+      case "switch":
+        sandbox.browsers.signOut(request: form.id)
+        return again(form.id)
+      default:
+        return page(form.id, cookie: request.sessionCookie(sandbox), sandbox)
+      }
     }
   }
 
@@ -99,7 +91,7 @@ enum ConsentEndpoint {
     guard
       let (id, pending, session) = sandbox.browsers.find(id, cookie: cookie, at: sandbox.now)
     else {
-      return ErrorPage.overSignIn(sandbox)
+      return ErrorPage.overSignIn()
     }
     guard let user = session.user.flatMap(sandbox.user), !pending.mustSignIn else {
       return LoginPage(

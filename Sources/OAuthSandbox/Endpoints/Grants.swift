@@ -97,8 +97,7 @@ enum Grants {
     if let asked = request.form("scope"), !asked.isEmpty {
       let names = asked.split(separator: " ").map(String.init)
       guard names.allSatisfy(scopes.contains) else {
-        throw OAuthFault(
-          code: "invalid_scope", description: "The user did not allow all requested scopes.")
+        throw .invalidScope("The user did not allow all requested scopes.")
       }
       scopes = scopes.filter(names.contains)
     }
@@ -155,10 +154,7 @@ enum Grants {
     _ sandbox: inout SandboxState
   ) throws(OAuthFault) -> SandboxJSON {
     let details = try sandbox.details(of: request, for: client)
-    guard let scopes = sandbox.scopes(request.form("scope"), for: client, details: details) else {
-      throw OAuthFault(
-        code: "invalid_scope", description: "There is no such scope for this client.")
-    }
+    let scopes = try sandbox.scopes(request.form("scope"), for: client, details: details)
     _ = try sandbox.resources(in: request.form)
     let grant = sandbox.open(
       clientID: client.id, user: user, scopes: scopes, audiences: request.audiences,

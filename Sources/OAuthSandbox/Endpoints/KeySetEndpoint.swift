@@ -50,7 +50,7 @@ enum KeySetEndpoint {
   private static func keySet(
     _ keys: [SandboxJSON], _ decoys: [SandboxJSON], _ sandbox: inout SandboxState
   ) -> SandboxJSON {
-    if case .keySet(let fault) = sandbox.plan.take(.keys, where: \.concernsKeySet) {
+    if case .keySet(let fault) = sandbox.plan.take(.keys, at: .keySet) {
       return fault.keySet(keys, decoys)
     }
     return ["keys": .array(decoys + keys)]

@@ -15,6 +15,14 @@ struct OAuthFault: Error, Hashable {
     Self(code: "invalid_grant", description: description)
   }
 
+  static func invalidScope(_ description: String) -> Self {
+    Self(code: "invalid_scope", description: description)
+  }
+
+  static func unauthorizedClient(_ description: String) -> Self {
+    Self(code: "unauthorized_client", description: description)
+  }
+
   static func invalidClient(_ description: String) -> Self {
     Self(code: "invalid_client", description: description)
   }

@@ -5,10 +5,7 @@ import SQFoundation
 /// - SeeAlso: RFC 9126, section 2
 enum PushedAuthorizationEndpoint {
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
-    guard request.method == "POST" else { return .methodNotAllowed("POST") }
-    do throws(OAuthFault) {
-      try TokenEndpoint.checkForm(request)
-      let client = try ClientAuthenticator.client(of: request, &sandbox)
+    ClientAuthenticator.answer(request, &sandbox) { client, sandbox throws(OAuthFault) in
       guard request.form("client_id") == client.id else {
         throw .invalidRequest("client_id is missing or names another client.")
       }
@@ -22,8 +19,6 @@ enum PushedAuthorizationEndpoint {
       else { throw .invalidRequest("redirect_uri is missing or not registered.") }
       _ = try CheckedAuthorization(parameters, client, sandbox)
       return begin(client, parameters, &sandbox)
-    } catch {
-      return error.answer
     }
   }
 

@@ -2,10 +2,7 @@
 enum RevocationEndpoint {
   /// Revokes a token, and with a refresh token also all access tokens of its grant.
   static func answer(_ request: SandboxRequest, _ sandbox: inout SandboxState) -> Answer {
-    guard request.method == "POST" else { return .methodNotAllowed("POST") }
-    do throws(OAuthFault) {
-      try TokenEndpoint.checkForm(request)
-      let client = try ClientAuthenticator.client(of: request, &sandbox)
+    ClientAuthenticator.answer(request, &sandbox) { client, sandbox throws(OAuthFault) in
       guard let token = request.form("token") else { throw .invalidRequest("token is missing.") }
       // `token_type_hint` only says where to look first, and the sandbox looks for both types
       // anyway.
@@ -18,8 +15,6 @@ enum RevocationEndpoint {
       }
       // An unknown token counts as revoked (RFC 7009, section 2.2).
       return Answer(status: 200, headers: [("Cache-Control", "no-store")], content: .text(""))
-    } catch {
-      return error.answer
     }
   }
 
@@ -27,8 +22,7 @@ enum RevocationEndpoint {
     _ client: SandboxClient, owns grant: Int, _ sandbox: SandboxState
   ) throws(OAuthFault) {
     guard sandbox.ledger.grants[grant].clientID == client.id else {
-      throw OAuthFault(
-        code: "unauthorized_client", description: "The token was issued to another client.")
+      throw .unauthorizedClient("The token was issued to another client.")
     }
   }
 }

@@ -23,7 +23,7 @@ enum SignInEnd: Redacted {
   /// `nil` if CSP cannot express a target.
   var formTargets: [String]? {
     switch self {
-    case .redirect(let back): RedirectURIs.formTarget(back.redirectURI).map { ["'self'", $0] }
+    case .redirect(let back): back.formTargets
     case .device: ["'self'"]
     }
   }

@@ -23,8 +23,7 @@ package enum TokenEndpoint {
         }
       let request = try sandbox.proving(request, of: client)
       guard client.accepts(grantType: grantType) else {
-        throw OAuthFault(
-          code: "unauthorized_client", description: "The client may not use this grant type.")
+        throw .unauthorizedClient("The client may not use this grant type.")
       }
       return Answer(json: try Grants.redeem(grantType, request, client, &sandbox))
     } catch {

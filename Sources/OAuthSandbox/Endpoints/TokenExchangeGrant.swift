@@ -105,8 +105,7 @@ enum TokenExchangeGrant {
     }
     let names = asked.split(separator: " ").map(String.init)
     guard names.allSatisfy(subject.scopes.contains) else {
-      throw OAuthFault(
-        code: "invalid_scope", description: "The subject's token lacks some of these scopes.")
+      throw .invalidScope("The subject's token lacks some of these scopes.")
     }
     return names
   }

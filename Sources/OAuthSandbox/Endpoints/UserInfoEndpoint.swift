@@ -25,7 +25,7 @@ enum UserInfoEndpoint {
       userClaims: user, access.token.scopes, identity.claims.userInfo,
       to: ["sub": .string(sandbox.subject(of: user))])
     var fault: SandboxUserInfoFault?
-    if case .userInfo(let due) = sandbox.plan.take(.userInfo, where: \.concernsUserInfo) {
+    if case .userInfo(let due) = sandbox.plan.take(.userInfo, at: .userInfo) {
       fault = due
     }
     guard let client = sandbox.client(access.grant.clientID),

@@ -28,7 +28,7 @@ enum IDTokens {
     }
     let jwt = SandboxJWT(
       claims(occasion, sandbox), key: key, namesKey: sandbox.options.openID.namesKeys)
-    let due = sandbox.plan.take(.token, where: \.concernsIDToken)
+    let due = sandbox.plan.take(.token, at: .idToken)
     if case .idToken(let fault) = due { return fault.token(from: jwt, occasion, &sandbox) }
     return jwt.signed(spoiledBy: due, &sandbox)
   }

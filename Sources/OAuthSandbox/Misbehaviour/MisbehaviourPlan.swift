@@ -29,11 +29,11 @@ struct MisbehaviourPlan {
     return false
   }
 
-  /// Returns an endpoint's first misbehaviour that `fits` accepts, and counts it down.
+  /// Returns an endpoint's first misbehaviour at one of these places, and counts it down.
   mutating func take(
-    _ endpoint: SandboxEndpoint, where fits: (SandboxMisbehaviour.Kind) -> Bool
+    _ endpoint: SandboxEndpoint, at places: SandboxMisbehaviour.Place...
   ) -> SandboxMisbehaviour.Kind? {
-    guard let index = entries[endpoint]?.firstIndex(where: { fits($0.kind) }),
+    guard let index = entries[endpoint]?.firstIndex(where: { places.contains($0.kind.place) }),
       let entry = entries[endpoint]?[index]
     else { return nil }
     if let times = entry.times {

@@ -4,7 +4,7 @@ import SQFoundation
 extension SandboxJWT {
   /// Returns the signed token, or a wrong one if a test has planned that for the endpoint.
   func signed(at endpoint: SandboxEndpoint, _ sandbox: inout SandboxState) -> String {
-    signed(spoiledBy: sandbox.plan.take(endpoint, where: \.concernsJWT), &sandbox)
+    signed(spoiledBy: sandbox.plan.take(endpoint, at: .jwt), &sandbox)
   }
 
   /// Returns the signed token, or a wrong one if `kind` is a misbehaviour that concerns tokens.

@@ -64,55 +64,44 @@ public struct SandboxMisbehaviour: Sendable {
     case endlessStepUp
     case details(@Sendable ([SandboxJSON]) -> [SandboxJSON])
 
-    /// Whether the misbehaviour changes or replaces a whole answer.
+    /// The place at which the misbehaviour takes effect.
+    var place: Place {
+      switch self {
+      case .answer, .delay, .hold, .cut, .truncated, .oversize, .endless, .drip, .part, .field,
+        .ignoring, .unread, .members, .endlessStepUp:
+        .answer
+      case .alter, .addToRedirect: .redirect
+      case .errorRedirect: .errorRedirect
+      case .idToken, .alteredIDToken: .idToken
+      case .jwt, .alteredJWT: .jwt
+      case .keySet: .keySet
+      case .userInfo: .userInfo
+      case .dpop: .proof
+      case .signedResponse: .signedResponse
+      case .details: .details
+      }
+    }
+  }
+
+  /// A place in the sandbox's work at which a misbehaviour takes effect.
+  enum Place {
+    /// A whole answer, which the misbehaviour changes or replaces.
     ///
     /// The argument `times` of ``SandboxServer/misbehave(at:_:times:)`` then counts requests.
-    var concernsWholeAnswer: Bool {
-      !concernsRedirect && !isErrorRedirect && !concernsIDToken && !concernsKeySet
-        && !concernsUserInfo && !concernsJWT && !concernsProof
-        && !concernsDetails && !concernsSignedResponse
-    }
-
-    var concernsIDToken: Bool {
-      switch self {
-      case .idToken, .alteredIDToken: true
-      default: false
-      }
-    }
-
-    var concernsJWT: Bool {
-      switch self {
-      case .jwt, .alteredJWT: true
-      default: false
-      }
-    }
-
-    /// Whether the misbehaviour changes a signed authorization response.
-    var concernsSignedResponse: Bool {
-      if case .signedResponse = self { true } else { concernsJWT }
-    }
-
-    var concernsKeySet: Bool { if case .keySet = self { true } else { false } }
-
-    var concernsUserInfo: Bool { if case .userInfo = self { true } else { false } }
-
-    var concernsProof: Bool { if case .dpop = self { true } else { false } }
-
-    var concernsDetails: Bool { if case .details = self { true } else { false } }
-
-    /// Whether the misbehaviour changes the redirect back to the app.
-    var concernsRedirect: Bool {
-      switch self {
-      case .alter, .addToRedirect: true
-      default: false
-      }
-    }
-
-    /// Whether the misbehaviour sends the user back to the app before any page is shown.
-    var isErrorRedirect: Bool {
-      if case .errorRedirect = self { return true }
-      return false
-    }
+    case answer
+    /// The redirect back to the app.
+    case redirect
+    /// The beginning of a sign-in, before any page is shown.
+    case errorRedirect
+    case idToken
+    /// Any other JWT, such as an introspection response.
+    case jwt
+    case keySet
+    case userInfo
+    case proof
+    case details
+    /// A signed authorization response.
+    case signedResponse
   }
 
   let kind: Kind

@@ -65,9 +65,7 @@ enum ErrorPage {
       ], [("client_id", client.id)])
   }
 
-  static func unknownRedirect(
-    _ request: SandboxRequest, _ client: SandboxClient, _ sandbox: SandboxState
-  ) -> Answer {
+  static func unknownRedirect(_ request: SandboxRequest, _ client: SandboxClient) -> Answer {
     page(
       "This link leads to the wrong place",
       [
@@ -112,7 +110,7 @@ enum ErrorPage {
   }
 
   /// Returns the page for a form or an address that belongs to no sign-in of this browser.
-  static func overSignIn(_ sandbox: SandboxState) -> Answer {
+  static func overSignIn() -> Answer {
     page(
       "This sign-in is over",
       ["It was finished, took too long, or began in another browser. Start again from the app."])
@@ -134,7 +132,7 @@ enum ErrorPage {
       ])
   }
 
-  static func notFound(_ sandbox: SandboxState) -> Answer {
+  static func notFound() -> Answer {
     let page = SandboxPage.page(.neutral, "There is nothing here", ["The address is wrong."])
     return Answer(page.response(status: 404, formTargets: []))
   }

@@ -12,9 +12,7 @@ struct SignOutPage: Redacted {
     let page = SandboxPage.page(
       .person(user), "Sign out?",
       [occasion], form)
-    let target = logout.back.map { RedirectURIs.formTarget($0.redirectURI) }
-    let targets: [String]? = target.map { $0.map { ["'self'", $0] } } ?? ["'self'"]
-    return Answer(page.response(formTargets: targets))
+    return Answer(page.response(formTargets: logout.back.map(\.formTargets) ?? ["'self'"]))
   }
 
   private var occasion: HTML {

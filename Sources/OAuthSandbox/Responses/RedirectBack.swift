@@ -40,6 +40,10 @@ struct RedirectBack: Redacted {
     answer(stateParameter, .endSession, &sandbox)
   }
 
+  /// The CSP `form-action` sources of a form whose answer is this redirect; `nil` if CSP cannot
+  /// express the redirect's target.
+  var formTargets: [String]? { RedirectURIs.formTarget(redirectURI).map { ["'self'", $0] } }
+
   private var stateParameter: [SandboxParameter] {
     state.map { [SandboxParameter(name: "state", value: $0)] } ?? []
   }
@@ -48,7 +52,7 @@ struct RedirectBack: Redacted {
     _ parameters: [SandboxParameter], _ endpoint: SandboxEndpoint, _ sandbox: inout SandboxState
   ) -> Answer {
     var all = parameters
-    if let kind = sandbox.plan.take(endpoint, where: \.concernsRedirect) {
+    if let kind = sandbox.plan.take(endpoint, at: .redirect) {
       all = Self.spoil(all, kind)
     }
     if mode.isSigned { all = ResponseSigner(client: client).sign(all, &sandbox) }

@@ -18,7 +18,7 @@ struct ResponseSigner: Redacted {
     func response(_ text: String) -> SandboxParameter {
       SandboxParameter(name: "response", value: text)
     }
-    let due = sandbox.plan.take(.authorization, where: \.concernsSignedResponse)
+    let due = sandbox.plan.take(.authorization, at: .signedResponse, .jwt)
     switch due {
     case .signedResponse(.plain): return parameters
     case .signedResponse(.plainToo): return parameters + [response(jwt.signed)]

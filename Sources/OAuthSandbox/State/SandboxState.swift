@@ -53,18 +53,20 @@ struct SandboxState {
     user(name).flatMap { $0.password == password ? $0 : nil }
   }
 
-  /// Returns the scopes of a request, or `nil` if a scope is unknown or forbidden to the client.
+  /// Returns the scopes of a request, and fails if a scope is unknown or forbidden to the client.
   ///
   /// A missing or empty parameter means the default scopes that the client may have (RFC 6749,
   /// section 3.3). A request with authorization details needs no scope, and then gets none.
   func scopes(
     _ parameter: String?, for client: SandboxClient, details: [SandboxJSON]
-  ) -> [String]? {
+  ) throws(OAuthFault) -> [String] {
     guard parameter != nil || details.isEmpty else { return [] }
     let offered = options.scopes.map(\.name).filter { client.scopes?.contains($0) ?? true }
     let asked = (parameter ?? "").split(separator: " ").map(String.init)
     guard !asked.isEmpty else { return offered.filter(defaultScopes.contains) }
-    guard asked.allSatisfy(offered.contains) else { return nil }
+    guard asked.allSatisfy(offered.contains) else {
+      throw .invalidScope("There is no such scope for this client.")
+    }
     return offered.filter(asked.contains)
   }
 }
