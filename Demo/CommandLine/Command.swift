@@ -50,7 +50,11 @@ enum Invocation {
       try self.init(
         try Self.command(name, in: commands), Array(words.dropFirst()), secrets)
     default:
-      try self.init(commands[0], words, secrets)
+      do throws(Failure) {
+        try self.init(commands[0], words, secrets)
+      } catch {
+        throw error.namingCommand(in: words, among: commands.map { $0.name })
+      }
     }
   }
 
@@ -100,5 +104,20 @@ enum Invocation {
     guard words.count > 1 else { return }
     throw Failure.usage("unexpected argument \"\(words[1].onScreen)\"")
       .withHint("Run 'sq-demo help' for the list of commands.")
+  }
+}
+
+extension Failure {
+  /// Returns this failure with the right order of the words, if a command's name comes after options.
+  ///
+  /// Otherwise the options would be said to be wrong for a command that the user has not named.
+  fileprivate func namingCommand(in words: [String], among names: [String]) -> Failure {
+    guard status == .wrongUsage, let option = words.first,
+      let name = words.first(where: names.contains)
+    else { return self }
+    // The option's value may be a secret.
+    let shown = String(option.prefix { $0 != "=" }).onScreen
+    return withHint(
+      "The name of the command comes before its options: 'sq-demo \(name) \(shown)'.")
   }
 }

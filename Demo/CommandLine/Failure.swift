@@ -139,12 +139,17 @@ struct Failure: Error, Equatable {
     {
       return failure.withHint("Did you mean /\(address.onScreen)?")
     }
+    return failure.proposingScheme(for: address)
+  }
+
+  /// Returns this failure with a hint that proposes a scheme for an address without one.
+  private func proposingScheme(for address: String) -> Failure {
     guard !address.contains("://"), address.contains(/[.:\/]/),
       let scheme = ["http", "https"].first(where: {
         (try? ResourceOrigin("\($0)://\(address)")) != nil
       })
-    else { return failure }
-    return failure.withHint("Did you mean \(scheme)://\(address.onScreen)?")
+    else { return self }
+    return withHint("Did you mean \(scheme)://\(address.onScreen)?")
   }
 
   /// Runs code of the SDK, and converts its error to a failure.
@@ -160,14 +165,16 @@ struct Failure: Error, Equatable {
 
   /// Checks a value of the command line with code of the SDK, and converts its error to a failure.
   ///
-  /// `option` is the option of the value, if the SDK's message does not say enough.
+  /// `option` is the option of the value, if the SDK's message does not say enough. If the value is
+  /// an `address` without a scheme, the failure proposes one.
   static func refusing<Value>(
-    of option: Option? = nil, _ body: () throws(SQOAuthError) -> Value
+    of option: Option? = nil, address: String? = nil, _ body: () throws(SQOAuthError) -> Value
   ) throws(Failure) -> Value {
     do throws(SQOAuthError) {
       return try body()
     } catch {
-      throw option.map { .refused(error, of: $0) } ?? .refused(error)
+      let failure = option.map { refused(error, of: $0) } ?? refused(error)
+      throw address.map(failure.proposingScheme) ?? failure
     }
   }
 

@@ -33,7 +33,8 @@ struct Explain: Command {
     guard let section = article.explanation(of: code) ?? ProgramCodes.explanation(of: code) else {
       throw .usage(
         "nothing explains the code \"\(code.onScreen)\""
-          + Suggestion.question(code, among: article.codes + ProgramCodes.all))
+          + Suggestion.question(code, among: article.codes + ProgramCodes.all)
+      ).withHint("What a server's own code means, only the server's documentation says.")
     }
     text = section.text(width: Self.width)
   }

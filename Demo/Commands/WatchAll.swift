@@ -16,8 +16,8 @@ struct WatchAll: Sendable {
     // The first call shows whether the store can be read at all.
     _ = try await opened.attempt { try await $0.load("") }
     console.progress(
-      "Keeping the accounts in \(await opened.place ?? account.store.emptyPlace) fresh. "
-        + "Ctrl-C ends the command.")
+      "Keeping the tokens of all accounts fresh, in "
+        + "\(await opened.place ?? account.store.emptyPlace). Ctrl-C ends the command.")
     let manager = AccountManager(
       store: opened.store, environment: console.environment)
     let unusable = Locked<Set<String>>([])

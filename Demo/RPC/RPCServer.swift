@@ -32,7 +32,9 @@ struct RPCServer: Sendable {
   ) throws(Failure) {
     self.timeout = timeout
     // The server gets a token, and a token must not go to another machine without encryption.
-    _ = try Failure.refusing { () throws(SQOAuthError) in try ResourceOrigin(text) }
+    _ = try Failure.refusing(address: text) { () throws(SQOAuthError) in
+      try ResourceOrigin(text)
+    }
     guard let url = URL(string: text) else { throw .usage("the server's URL cannot be used") }
     self.url = url
     configuration = network.configuration

@@ -7,9 +7,12 @@ extension SignInArguments {
   }
 
   static func resources(_ texts: [String]) throws(Failure) -> Set<ResourceOrigin> {
-    try Failure.refusing(of: .resource) { () throws(SQOAuthError) in
-      Set(try texts.map { text throws(SQOAuthError) in try ResourceOrigin(text) })
-    }
+    Set(
+      try texts.map { text throws(Failure) in
+        try Failure.refusing(of: .resource, address: text) { () throws(SQOAuthError) in
+          try ResourceOrigin(text)
+        }
+      })
   }
 
   static func authentication(_ text: String?) throws(Failure) -> ClientAuthentication? {

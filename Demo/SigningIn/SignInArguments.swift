@@ -276,7 +276,7 @@ struct SignInArguments: Sendable {
   ) throws(Failure) -> ClientConfiguration {
     let isLocked = key?.isLocked == true
     let clientKey = try isLocked ? nil : key?.clientKey(for: protections.profile, at: server)
-    return try Failure.refusing { () throws(SQOAuthError) in
+    return try Failure.refusing(address: server.address) { () throws(SQOAuthError) in
       var client = try ClientConfiguration(
         clientID: clientID, clientSecret: secret?.value, clientKey: clientKey,
         redirectURI: redirectURI.string, scope: scope,

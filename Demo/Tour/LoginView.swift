@@ -78,12 +78,15 @@ struct LoginView {
       case .visitor:
         "The sandbox's simulated user signs in" + (server.user.map { " as \($0.name)" } ?? "")
       }
-    var lines = [
-      Line(
-        Span(spinner + " ", .accent), Span(text, .heading), Span("  \(time)", .faint)
-      ).weighing(.progress),
-      .blank,
-    ]
+    let title = [Span(spinner + " ", .accent), Span(text, .heading)]
+    let whole = Line(spans: title + [Span("  \(time)", .faint)])
+    // On a narrow terminal the end of the line would be cut off: the user, or the time.
+    let isWhole = TextLayout.columns(whole.text) <= canvas.width
+    let progress =
+      isWhole
+      ? [whole]
+      : canvas.paragraph("\(spinner) \(text)", .heading) + [Line(Span("  \(time)", .faint))]
+    var lines = progress.weighing(.progress) + [.blank]
     for remark in waiting.remarks {
       lines += canvas.paragraph(remark, .warning).weighing(.reason) + [.blank]
     }

@@ -39,6 +39,7 @@ import Testing
     #expect(
       outcome.firstError == "error: usage: nothing explains the code \"invalid_grand\""
         + "; did you mean invalid_grant?")
+    #expect(outcome.errors.contains("\nWhat a server's own code means, only the server's "))
   }
 
   @Test(arguments: [

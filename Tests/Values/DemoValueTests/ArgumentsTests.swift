@@ -255,7 +255,40 @@ import Testing
       try Invocation(words, commands: SQDemo.commands)
     }
     #expect(failure.status == .wrongUsage)
-    #expect(failure.hint?.hasPrefix("Run 'sq-demo ") == true)
+    #expect(failure.hint?.contains("Run 'sq-demo ") == true)
+  }
+
+  @Test(arguments: [
+    (["--verbose", "token"], "sq-demo token --verbose"),
+    (["--sandbox", "files"], "sq-demo files --sandbox"),
+    (["--store=file:x", "accounts"], "sq-demo accounts --store"),
+  ])
+  func `options before the name of a command are reported with the right order`(
+    words: [String], command: String
+  ) throws {
+    let failure = try #require(throws: Failure.self) {
+      try Invocation(words, commands: SQDemo.commands)
+    }
+    #expect(failure.status == .wrongUsage)
+    #expect(
+      failure.hint == "The name of the command comes before its options: '\(command)'.",
+      "\(failure)")
+  }
+
+  @Test(arguments: [
+    (["login", "--issuer", "id.example.com", "--client-id", "app"], "https://id.example.com"),
+    (["login", "--issuer", "id.example.com:8443/a"], "https://id.example.com:8443/a"),
+    (["rpc", "api.example.com"], "https://api.example.com"),
+    (["token", "--resource", "api.example.com"], "https://api.example.com"),
+  ])
+  func `an error proposes a scheme for an address without one`(
+    words: [String], address: String
+  ) throws {
+    let failure = try #require(throws: Failure.self) {
+      try Invocation(words, commands: SQDemo.commands)
+    }
+    #expect(failure.status == .wrongUsage)
+    #expect(failure.hint?.hasPrefix("Did you mean \(address)?\n") == true, "\(failure)")
   }
 
   @Test func `watch --all takes a client secret only with the client to which it belongs`() throws {

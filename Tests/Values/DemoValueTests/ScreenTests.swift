@@ -135,6 +135,17 @@ import Testing
         """)
   }
 
+  @Test func `a narrow screen shows the user and the time of a sign-in under way in full`() {
+    var server = Self.server
+    server.limit = .seconds(300)
+    func screen(_ columns: Int) -> String {
+      let page = Self.login(.waiting(.init(player: .visitor)), seconds: 12, at: server)
+      return text(lines(page, columns: columns, glyphs: .ascii))
+    }
+    #expect(screen(80).contains("signs in as alice  12 of 300 s\n"))
+    #expect(screen(40).contains("signs\n  in as alice\n    12 of 300 s\n"), "\(screen(40))")
+  }
+
   @Test func `the main screen shows the user, the scope and the remaining time`() {
     #expect(
       text(lines(Self.main(Self.token, after: 900), columns: 60)) == """
