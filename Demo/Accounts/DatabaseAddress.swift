@@ -1,5 +1,4 @@
 import SQBasics
-import SQCrypto
 import SequencingOAuth
 
 /// The address of a PostgreSQL database, without a password or another secret.
@@ -54,7 +53,6 @@ struct DatabaseAddress: Sendable, Equatable {
   /// Returns the connection string, with the password from the environment if there is one.
   func connection(_ password: Secret?) -> String {
     guard let password else { return text }
-    let encoded = password.value.utf8.map { "%" + Hexadecimal.encode([$0]) }
-    return text + (text.contains("?") ? "&" : "?") + "password=" + encoded.joined()
+    return text + (text.contains("?") ? "&" : "?") + "password=" + password.percentEncoded
   }
 }

@@ -70,3 +70,8 @@ extension Failure {
     ),
   ]
 }
+
+extension String {
+  /// The first clause of an SDK's message; the others advise what to do.
+  var firstClause: String { String(prefix { $0 != ";" }) }
+}

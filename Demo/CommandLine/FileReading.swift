@@ -1,3 +1,4 @@
+import SQBasics
 import SQFiles
 import SQLibC
 
@@ -18,7 +19,7 @@ enum FileReading {
     }
 
     /// The error of the last system call.
-    static var last: ReadError { ReadError(String(cString: strerror(errno))) }
+    static var last: ReadError { ReadError(CLibrary.meaning(of: errno)) }
   }
 
   /// Reads a file of at most `limit` bytes.
@@ -43,18 +44,16 @@ enum FileReading {
 
   /// Rejects a key's file if users other than this user and root could have written or read it.
   private static func checkTrust(in file: Int32) throws(ReadError) {
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw .last }
-    guard status.st_mode & S_IFMT == S_IFREG else { return }
+    let status = try status(of: file)
+    guard status.isRegular else { return }
     let user = geteuid()
-    guard [user, 0].contains(status.st_uid) else {
+    guard [user, 0].contains(status.owner) else {
       throw ReadError(
-        "it belongs to user \(status.st_uid), who may change it, and this program runs as user "
+        "it belongs to user \(status.owner), who may change it, and this program runs as user "
           + "\(user): run the program as that user, or change the file's owner with chown")
     }
     do throws(FileFailure) {
-      _ = try FileTrust.key.needsMending(
-        FileStatus(owner: status.st_uid, mode: UInt32(status.st_mode & 0o7777)), user: user)
+      _ = try FileTrust.key.needsMending(status, user: user)
     } catch {
       throw ReadError(error.description)
     }
@@ -74,14 +73,13 @@ enum FileReading {
 
   /// Rejects this user's own file if other users can read it.
   private static func checkReaders(of file: Int32) throws(ReadError) {
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw .last }
+    let status = try status(of: file)
     // Root's files are exempt: in a container, they may be secrets that all of its users may read.
-    let isOwn = status.st_uid == geteuid() && status.st_uid != 0
-    guard status.st_mode & S_IFMT != S_IFREG || !isOwn || status.st_mode & 0o077 == 0 else {
+    let isOwn = status.owner == geteuid() && status.owner != 0
+    guard !status.isRegular || !isOwn || status.isClosedToOthers else {
       throw ReadError(
         "other users can read or change it (its mode is "
-          + "0\(String(status.st_mode & 0o777, radix: 8))), so they may have its secret: create a "
+          + "0\(String(status.mode & 0o777, radix: 8))), so they may have its secret: create a "
           + "new secret if you do not trust them, and set the file's mode with chmod 600")
     }
   }
@@ -106,7 +104,7 @@ enum FileReading {
   /// Returns whether a path leads to a regular file, also through a link.
   static func isFile(_ path: String) -> Bool {
     var status = stat()
-    return lookUp(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    return lookUp(path, &status) == 0 && FileStatus(status).isRegular
   }
 
   /// Returns whether anything exists at a path, even a broken link.
@@ -127,6 +125,12 @@ enum FileReading {
     let content = try bytes(of: file, atMost: limit + 1)
     guard content.count <= limit else { throw ReadError("it is longer than \(limit) bytes") }
     return content
+  }
+
+  private static func status(of file: Int32) throws(ReadError) -> FileStatus {
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw .last }
+    return FileStatus(status)
   }
 
   private static func opened(_ path: String) throws(ReadError) -> Int32 {

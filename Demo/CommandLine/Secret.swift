@@ -1,4 +1,5 @@
 import SQBasics
+import SQCrypto
 
 /// A text that must not be an argument and must not appear in any output.
 struct Secret: Sendable, Equatable {
@@ -46,6 +47,11 @@ struct Secret: Sendable, Equatable {
     }
     return text
   }
+}
+
+extension Secret {
+  /// The secret for a URL, with each byte percent-encoded.
+  var percentEncoded: String { value.utf8.map { "%" + Hexadecimal.encode([$0]) }.joined() }
 }
 
 extension Secret.Kind {

@@ -22,12 +22,11 @@ struct CallRequest: Sendable {
     bodyFile = arguments[.body]
     headers = HeaderFields(
       try arguments.all(.header).map { text throws(Failure) in try Self.field(text) })
-    // The server of a path is not known yet, so `localhost` stands in for it in this check.
-    _ = try Self.url(isPath ? "https://localhost" + url : url)
+    _ = try Self.url(url.checkableURL)
   }
 
   /// The URL on the command line; `nil` for a path at an account's server.
-  var address: String? { isPath ? nil : url }
+  var address: String? { url.isServerPath ? nil : url }
 
   /// Whether the body comes from standard input.
   var readsInput: Bool { bodyFile == "-" }
@@ -57,10 +56,8 @@ struct CallRequest: Sendable {
     return request
   }
 
-  private var isPath: Bool { url.hasPrefix("/") && !url.hasPrefix("//") }
-
   private func address(at server: String?) throws(Failure) -> String {
-    guard isPath else { return url }
+    guard url.isServerPath else { return url }
     guard let server, let origin = try? ResourceOrigin(server) else {
       throw .usage("a URL that begins with a slash needs an account with a known server")
     }

@@ -35,8 +35,7 @@ enum DriveAddress: Sendable, Equatable {
   static func check(_ option: String?) throws(Failure) {
     guard let option else { return }
     _ = try Failure.refusing(of: .drive) { () throws(SQOAuthError) in
-      // The server of a path is not known yet, so `localhost` stands in for it in this check.
-      try ResourceOrigin(isPath(option) ? "https://localhost" + option : option)
+      try ResourceOrigin(option.checkableURL)
     }
   }
 
@@ -44,7 +43,7 @@ enum DriveAddress: Sendable, Equatable {
     _ option: String, at server: String?
   ) throws(Failure) -> DriveAddress {
     var url = option
-    if isPath(url) {
+    if url.isServerPath {
       guard let server else { throw .usage("a --drive that begins with a slash needs a provider") }
       url = try origin(server) + url
     }
@@ -70,10 +69,6 @@ enum DriveAddress: Sendable, Equatable {
   static func parts(of url: String) throws(SQOAuthError) -> (origin: String, endpoint: String) {
     let endpoint = url.split(separator: "/").dropFirst(2).joined(separator: "/")
     return (try ResourceOrigin(url).description, endpoint)
-  }
-
-  private static func isPath(_ text: String) -> Bool {
-    text.hasPrefix("/") && !text.hasPrefix("//")
   }
 
   private static func origin(_ url: String) throws(Failure) -> String {

@@ -1,4 +1,3 @@
-import SQCrypto
 import SequencingOAuth
 
 /// The value of `--proxy`, which never contains a password.
@@ -20,17 +19,13 @@ struct ProxyAddress: Sendable {
     let at = address[start...].lastIndex(of: "@")
     if let at, address[start..<at].contains(":") { throw Self.hasPassword }
     if let at, let password {
-      address.insert(contentsOf: (":" + Self.encoded(password)).unicodeScalars, at: at)
+      address.insert(contentsOf: (":" + password.percentEncoded).unicodeScalars, at: at)
     }
     do throws(SQOAuthError) {
       proxy = try HTTPTransportConfiguration.Proxy(address: String(address))
     } catch {
       throw .usage("\(Option.proxy.name): \(error.message)")
     }
-  }
-
-  private static func encoded(_ password: Secret) -> String {
-    password.value.utf8.map { "%" + Hexadecimal.encode([$0]) }.joined()
   }
 
   private static let hasPassword = Failure.usage(

@@ -125,7 +125,7 @@ struct CommandLineSignIn: Sendable {
     guard ProcessInfo.processInfo.environment["BROWSER"]?.isEmpty == false,
       let error = SystemBrowser.unavailability
     else { return }
-    let reason = error.message.prefix { $0 != ";" }
+    let reason = error.message.firstClause
     console.warn("no browser of this machine is used (BROWSER): \(reason)")
   }
 

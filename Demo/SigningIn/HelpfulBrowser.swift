@@ -20,7 +20,7 @@ struct HelpfulBrowser: UserAgent {
       case .browserUnavailable:
         try await Task.sleep(for: Self.grace)
         // After the semicolon, the message contains advice for an app's developer.
-        try show(url.absoluteString, String(error.message.prefix { $0 != ";" }))
+        try show(url.absoluteString, error.message.firstClause)
       default:
         throw error
       }

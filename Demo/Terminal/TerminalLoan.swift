@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 import Synchronization
 
@@ -11,8 +12,8 @@ enum TerminalLoan {
 
   private static let isLent = Atomic(false)
   /// A lock that is held while a part of the program reads standard input.
-  private static let reading = Mutex(())
-  private static let screen = Mutex<Screen?>(nil)
+  private static let reading = Locked(())
+  private static let screen = Locked<Screen?>(nil)
 
   /// Sets the screen that the program leaves before each loan and enters again after it.
   static func use(_ screen: Screen?) {

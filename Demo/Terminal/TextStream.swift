@@ -1,3 +1,4 @@
+import SQBasics
 import SQLibC
 import Synchronization
 
@@ -12,7 +13,7 @@ struct TextStream: Sendable {
     /// Whether the reader has closed the pipe.
     var isOfClosedPipe: Bool { errno == EPIPE }
     var description: String {
-      errno.map { String(cString: strerror($0)) } ?? "the program that reads it has stopped reading"
+      errno.map(CLibrary.meaning) ?? "the program that reads it has stopped reading"
     }
   }
 

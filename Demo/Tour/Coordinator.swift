@@ -160,12 +160,12 @@ extension Coordinator.Waiting {
       self.address = address
     case .browserIsUnavailable(let reason):
       // After the semicolon, the message contains advice for an app's developer.
-      problem = "No browser was opened: \(reason.prefix { $0 != ";" })."
+      problem = "No browser was opened: \(reason.firstClause)."
       showsAddress = true
     case .visitorDidFail(let reason):
       // The sign-in still waits: the user can open the page in a browser.
       player = .browser
-      problem = "The simulated user did not sign in: \(reason.prefix { $0 != ";" })."
+      problem = "The simulated user did not sign in: \(reason.firstClause)."
       showsAddress = true
     case .redirectIsRefused(let refusal):
       self.refusal = refusal

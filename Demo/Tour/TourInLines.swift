@@ -46,7 +46,7 @@ struct TourInLines {
     case (.pageIsReady(let address), .waiting) where player == .browser:
       if SystemBrowser.isAvailable { console.progress("If it does not open: \(address)") }
     case (.browserIsUnavailable(let problem), .waiting(let waiting)):
-      console.warn("no browser was opened: \(problem.prefix { $0 != ";" })")
+      console.warn("no browser was opened: \(problem.firstClause)")
       console.progress("Open this address to sign in:")
       try console.result(waiting.address ?? "")
     case (.redirectIsRefused(let refusal), .waiting):

@@ -107,41 +107,49 @@ extension SandboxProfile {
     let value: SandboxJSON
   }
 
-  /// All claims that have a value, grouped by scope.
-  var claims: [Claim] {
-    let profile: [(String, SandboxJSON?)] = [
-      ("name", name.json), ("given_name", givenName.json), ("family_name", familyName.json),
-      ("nickname", nickname.json), ("preferred_username", preferredUserName.json),
-      ("profile", page.json), ("picture", picture.json), ("website", website.json),
-      ("gender", gender.json), ("birthdate", birthdate.json), ("zoneinfo", timeZone.json),
-      ("locale", locale.json), ("updated_at", updatedAt.map(SandboxJSON.integer)),
+  /// The standard claims that are texts, with their scopes and properties.
+  package static var texts:
+    [(scope: String, name: String, property: WritableKeyPath<SandboxProfile, String?>)]
+  {
+    [
+      ("profile", "name", \.name), ("profile", "given_name", \.givenName),
+      ("profile", "family_name", \.familyName), ("profile", "nickname", \.nickname),
+      ("profile", "preferred_username", \.preferredUserName), ("profile", "profile", \.page),
+      ("profile", "picture", \.picture), ("profile", "website", \.website),
+      ("profile", "gender", \.gender), ("profile", "birthdate", \.birthdate),
+      ("profile", "zoneinfo", \.timeZone), ("profile", "locale", \.locale),
+      ("email", "email", \.email), ("phone", "phone_number", \.phoneNumber),
     ]
-    let email: [(String, SandboxJSON?)] = [
-      ("email", email.json), ("email_verified", isEmailVerified.map(SandboxJSON.bool)),
-    ]
-    let phone: [(String, SandboxJSON?)] = [
-      ("phone_number", phoneNumber.json),
-      ("phone_number_verified", isPhoneNumberVerified.map(SandboxJSON.bool)),
-    ]
-    return Self.claims("profile", profile + others.map { ($0.name, $0.value) })
-      + Self.claims("email", email) + Self.claims("phone", phone)
-      + Self.claims("address", [("address", address)])
   }
 
-  private static func claims(_ scope: String, _ claims: [(String, SandboxJSON?)]) -> [Claim] {
-    claims.compactMap { name, value in value.map { Claim(scope: scope, name: name, value: $0) } }
+  private typealias Entry = (scope: String, name: String, value: SandboxJSON?)
+
+  /// The standard claims, which may have no value, and the others, grouped by scope.
+  private var entries: [Entry] {
+    let texts: [Entry] = Self.texts.map {
+      ($0.scope, $0.name, self[keyPath: $0.property].map(SandboxJSON.string))
+    }
+    let rest: [Entry] = [
+      ("profile", "updated_at", updatedAt.map(SandboxJSON.integer)),
+      ("email", "email_verified", isEmailVerified.map(SandboxJSON.bool)),
+      ("phone", "phone_number_verified", isPhoneNumberVerified.map(SandboxJSON.bool)),
+      ("address", "address", address),
+    ]
+    let more: [Entry] = others.map { ("profile", $0.name, $0.value) }
+    return ["profile", "email", "phone", "address"].flatMap { scope in
+      (texts + rest + more).filter { $0.scope == scope }
+    }
+  }
+
+  /// All claims that have a value, grouped by scope.
+  var claims: [Claim] {
+    entries.compactMap { entry in
+      entry.value.map { Claim(scope: entry.scope, name: entry.name, value: $0) }
+    }
   }
 
   /// The names of the claims that have their own property; the discovery document lists them.
-  static let standardNames = [
-    "name", "given_name", "family_name", "nickname", "preferred_username", "profile", "picture",
-    "website", "gender", "birthdate", "zoneinfo", "locale", "updated_at", "email",
-    "email_verified", "phone_number", "phone_number_verified", "address",
-  ]
-}
-
-extension String? {
-  fileprivate var json: SandboxJSON? { map(SandboxJSON.string) }
+  package static let standardNames = SandboxProfile().entries.map(\.name)
 }
 
 extension SandboxProfile: Redacted {

@@ -1,4 +1,4 @@
-import SQLibC
+package import SQLibC
 
 /// A file's metadata, such as its owner, mode and size.
 ///
@@ -8,9 +8,9 @@ package struct FileStatus: Sendable {
   package let isRegular: Bool
   /// Whether this is a character device, such as `/dev/null`.
   let isDevice: Bool
-  let owner: UInt32
+  package let owner: UInt32
   /// The permission bits, without the file's type.
-  let mode: UInt32
+  package let mode: UInt32
   package let size: Int64
   /// The number of the file's names, also called hard links.
   private let links: UInt64
@@ -32,7 +32,7 @@ package struct FileStatus: Sendable {
   }
 
   /// Creates a status from the result of a system call.
-  init(_ status: stat) {
+  package init(_ status: stat) {
     isRegular = status.st_mode & S_IFMT == S_IFREG
     isDevice = status.st_mode & S_IFMT == S_IFCHR
     owner = UInt32(status.st_uid)

@@ -20,7 +20,7 @@ enum ProcessStatus: Sendable, Hashable, CustomStringConvertible {
 /// The system's error for a program that could not be started.
 struct SpawnError: Error, CustomStringConvertible {
   let errno: Int32
-  var description: String { String(cString: strerror(errno)) }
+  var description: String { CLibrary.meaning(of: errno) }
 }
 
 /// A started program, both while it runs and after it has ended.

@@ -1,6 +1,5 @@
 import OAuthSandbox
 import SQBasics
-import SQFoundation
 import SequencingOAuth
 
 /// The visits of a simulated user to a sandbox, in this or another process.
@@ -48,10 +47,5 @@ extension EmbeddedSandbox {
   }
 
   /// Returns whether an address is on this machine; only there may the sandbox's password be sent.
-  static func canBeVisited(_ address: String) -> Bool {
-    guard let url = URL(string: address), url.scheme == "http", let host = url.host() else {
-      return false
-    }
-    return ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host.lowercased())
-  }
+  static func canBeVisited(_ address: String) -> Bool { LoopbackURL(address) != nil }
 }

@@ -69,9 +69,7 @@ extension SandboxClient {
     _ object: ConfigObject, _ name: String
   ) throws(Failure) -> String? {
     guard let address = try object.text(name) else { return nil }
-    let url = URL(string: address)
-    let host = url?.host() ?? ""
-    guard url?.scheme == "http", ["127.0.0.1", "::1", "[::1]", "localhost"].contains(host) else {
+    guard LoopbackURL(address) != nil else {
       throw object.wrong(
         name, "must be an http address of this machine, such as http://127.0.0.1:8080/")
     }

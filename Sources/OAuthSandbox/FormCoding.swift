@@ -1,23 +1,5 @@
-public import SQBasics
+import SQBasics
 import SQFoundation
-
-/// A decoded parameter of a query, a form or a header: its name and its value.
-public struct SandboxParameter: Sendable, Hashable {
-  /// The parameter's name, decoded.
-  public let name: String
-  /// The parameter's value, decoded.
-  public let value: String
-
-  package init(name: String, value: String) {
-    self.name = name
-    self.value = value
-  }
-}
-
-extension SandboxParameter: Redacted {
-  /// Only the name, because the value may be a secret.
-  public var description: String { name }
-}
 
 /// A codec for `application/x-www-form-urlencoded`, based on Foundation.
 ///
@@ -70,15 +52,4 @@ enum FormCoding {
 extension UInt8 {
   /// Whether the byte is an unreserved character of RFC 3986, section 2.3.
   var isUnreserved: Bool { isAlphanumeric || [0x2D, 0x2E, 0x5F, 0x7E].contains(self) }
-}
-
-extension [SandboxParameter] {
-  /// Returns the value of the parameter with this name, or `nil` if it is missing or repeated.
-  func value(_ name: String) -> String? {
-    let found = filter { $0.name == name }
-    return found.count == 1 ? found[0].value : nil
-  }
-
-  /// Whether a name occurs more than once, which RFC 6749, section 3.1, forbids.
-  var hasDuplicates: Bool { Set(map(\.name)).count != count }
 }

@@ -41,21 +41,6 @@ extension SandboxUser {
 }
 
 extension SandboxProfile {
-  /// The standard claims that are texts, with their properties.
-  private static var texts: [(name: String, property: WritableKeyPath<SandboxProfile, String?>)] {
-    [
-      ("name", \.name), ("given_name", \.givenName), ("family_name", \.familyName),
-      ("nickname", \.nickname), ("preferred_username", \.preferredUserName), ("profile", \.page),
-      ("picture", \.picture), ("website", \.website), ("gender", \.gender),
-      ("birthdate", \.birthdate), ("zoneinfo", \.timeZone), ("locale", \.locale),
-      ("email", \.email), ("phone_number", \.phoneNumber),
-    ]
-  }
-  /// The standard claims that are not texts.
-  private static let withoutText = [
-    "email_verified", "phone_number_verified", "updated_at", "address",
-  ]
-
   /// The claims that the sandbox makes itself for each ID token.
   private static let ownClaims: Set = [
     "iss", "sub", "aud", "exp", "iat", "nbf", "jti", "azp", "nonce", "auth_time", "acr", "amr",
@@ -65,7 +50,7 @@ extension SandboxProfile {
   /// Reads the claims about a user; claims that are not standard belong to the scope `profile`.
   fileprivate init(_ claims: ConfigObject) throws(Failure) {
     self.init()
-    for (name, property) in Self.texts { self[keyPath: property] = try claims.text(name) }
+    for claim in Self.texts { self[keyPath: claim.property] = try claims.text(claim.name) }
     isEmailVerified = try claims.flag("email_verified")
     isPhoneNumberVerified = try claims.flag("phone_number_verified")
     updatedAt = try claims.number("updated_at", in: 0...253_402_300_799)
@@ -73,9 +58,8 @@ extension SandboxProfile {
       guard address.object != nil else { throw claims.wrong("address", "is not an object") }
       self.address = try SandboxJSON(address)
     }
-    let standard = Self.texts.map(\.name) + Self.withoutText
     for (name, value) in claims.members.sorted(by: { $0.key < $1.key })
-    where !standard.contains(name) {
+    where !Self.standardNames.contains(name) {
       guard !Self.ownClaims.contains(name) else {
         throw claims.wrong(name, "is a claim that the sandbox makes itself")
       }
