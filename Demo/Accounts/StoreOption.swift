@@ -33,7 +33,7 @@ enum StoreOption: Sendable, Equatable {
       throw .usage(
         "--store takes keyring, file:PATH, encrypted:PATH, sqlite:PATH, encrypted-sqlite:PATH, "
           + "postgresql://USER@HOST/DATABASE or memory"
-          + (isWord ? ", not \"\(kind)\(kind.endIndex == text.endIndex ? "" : ":…")\"" : "")
+          + (isWord ? ", not \"\(kind)\(kind.endIndex == text.endIndex ? "" : ":...")\"" : "")
           + Suggestion.question(String(kind), among: Option.store.choices))
     }
   }

@@ -5,7 +5,7 @@ extension Failure {
   static let app: [(advice: String, hint: String)] = [
     (
       "the identity has no documentAddress",
-      "give the address of a document about the client with \(Option.clientID.name) https://…"
+      "give the address of a document about the client with \(Option.clientID.name) https://..."
     ),
     (
       "choose a different accountID", "give the account another name with \(Option.account.name) ID"

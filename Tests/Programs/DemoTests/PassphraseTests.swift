@@ -244,8 +244,8 @@ import Testing
 
   @Test(arguments: [
     ("host=db user=app password=hidden", nil),
-    ("Postgresql://app:hidden@db/tokens", "Postgresql:…"),
-    ("pgsql://app:hidden@db/t", "pgsql:…"), ("postgresql:/app:hidden@db", "postgresql:…"),
+    ("Postgresql://app:hidden@db/tokens", "Postgresql:..."),
+    ("pgsql://app:hidden@db/t", "pgsql:..."), ("postgresql:/app:hidden@db", "postgresql:..."),
     ("hidden4711", nil), ("keyrnig", "keyrnig"),
   ])
   func `the error of an unknown store quotes nothing that may be a password`(
