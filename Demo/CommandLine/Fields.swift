@@ -1,7 +1,6 @@
 /// Functions that lay out names and values as a list, one field per line, for the user.
 enum Fields {
   private static let indent = 11
-  private static let width = 80
 
   /// Returns a line for each field that has a value, and several lines for a long value.
   static func text(_ fields: [(name: String, value: String?)]) -> String {
@@ -10,7 +9,8 @@ enum Fields {
       value.map { value in
         let start = "  \(name)"
         return start + String(repeating: " ", count: max(1, indent - start.count))
-          + TextLayout.wrap(value, width: width - indent).joined(separator: "\n" + margin)
+          + TextLayout.wrap(value, width: TextLayout.width - indent)
+          .joined(separator: "\n" + margin)
       }
     }.joined(separator: "\n")
   }

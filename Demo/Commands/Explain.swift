@@ -19,15 +19,12 @@ struct Explain: Command {
   static let forms = [Form(operands: [operand], optional: operand)]
   static let options: [Option] = []
 
-  /// The width of the text in columns, the same as the width of the help.
-  private static let width = 80
-
   private let text: String
 
   init(_ arguments: Arguments) throws(Failure) {
     let article = Article.troubleshooting
     guard let code = arguments.operands.first else {
-      text = article.text(width: Self.width)
+      text = article.text(width: TextLayout.width)
       return
     }
     guard let section = article.explanation(of: code) ?? ProgramCodes.explanation(of: code) else {
@@ -36,7 +33,7 @@ struct Explain: Command {
           + Suggestion.question(code, among: article.codes + ProgramCodes.all)
       ).withHint("What a server's own code means, only the server's documentation says.")
     }
-    text = section.text(width: Self.width)
+    text = section.text(width: TextLayout.width)
   }
 
   func run(_ console: Console) async throws(Failure) {

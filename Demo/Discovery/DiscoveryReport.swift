@@ -127,7 +127,8 @@ struct DiscoveryReport: Encodable {
 
   /// Returns a sentence with a margin, in several lines if it is long.
   fileprivate static func wrapped(_ text: String, margin: String = "  ") -> String {
-    TextLayout.wrap(text, width: 80 - margin.count).map { margin + $0 }.joined(separator: "\n")
+    TextLayout.wrap(text, width: TextLayout.width - margin.count).map { margin + $0 }
+      .joined(separator: "\n")
   }
 }
 

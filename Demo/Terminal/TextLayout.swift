@@ -1,5 +1,8 @@
 /// Functions that fit text into columns.
 enum TextLayout {
+  /// The width of texts that are not screens, in columns: 80, or fewer on a narrow terminal.
+  static let width = min(80, TextStream(descriptor: 1).size.columns)
+
   /// Breaks a paragraph between words into lines of at most `width` columns, and keeps longer words
   /// whole.
   static func wrap(_ text: String, width: Int) -> [String] {

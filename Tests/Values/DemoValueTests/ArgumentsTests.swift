@@ -204,6 +204,22 @@ import Testing
     }
   }
 
+  @Test(arguments: SQDemo.commands.map { $0.name })
+  func `a help page for 40 columns has wider lines only for usages and long terms`(
+    name: String
+  ) throws {
+    let command = try #require(SQDemo.commands.first { $0.name == name })
+    let pages = [
+      Help.overview(SQDemo.commands, width: 40), Help.page(command, width: 40),
+      Help.page(OptionsTopic.self, width: 40),
+    ]
+    for line in pages.flatMap({ $0.split(separator: "\n") }) where line.count > 40 {
+      let isUsage = line.hasPrefix("Usage: ") || line.hasPrefix("       sq-demo ")
+      let words = line.split(separator: " ").count
+      #expect(isUsage || words == (line.hasPrefix("  -") ? 2 : 1), "\(line)")
+    }
+  }
+
   @Test func `the options page explains each shared option once`() throws {
     let text = try #require(try page(["help", "options"]))
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
