@@ -27,13 +27,15 @@ final class AccountDatabase: Sendable {
 
   private struct Parts {
     let settings: ConnectionSettings
+    let schema: DatabaseSchema
     let statements: AccountStatements
     let keys: AccountKeys
     let pool: ConnectionPool
   }
 
   init(
-    connection: String, schema: String, keys: [StoreKey], connections: Int, limit: Duration
+    connection: String, schema: String, keys: [StoreKey], connections: Int, limit: Duration,
+    patience: Duration
   ) {
     self.limit = limit
     parts = Result { () throws(SQOAuthError) in
@@ -41,14 +43,15 @@ final class AccountDatabase: Sendable {
         connection, environment: ProcessInfo.processInfo.environment)
       let schema = try DatabaseSchema(schema)
       let statements = AccountStatements(schema: schema.name)
-      let keys = AccountKeys(keys, statements)
+      let keys = AccountKeys(keys, statements, patience: patience)
       let pool = ConnectionPool(
         size: max(1, connections),
         open: { () throws(SQOAuthError) in try Self.connect(settings) },
         prepare: { connection throws(SQOAuthError) in
           try keys.open(schema, connection, until: .now + limit)
         })
-      return Parts(settings: settings, statements: statements, keys: keys, pool: pool)
+      return Parts(
+        settings: settings, schema: schema, statements: statements, keys: keys, pool: pool)
     }
   }
 
@@ -65,11 +68,7 @@ final class AccountDatabase: Sendable {
   }
 
   static func connect(_ settings: ConnectionSettings) throws(SQOAuthError) -> Connection {
-    do throws(PostgreSQLError) {
-      return try Connection(settings)
-    } catch {
-      throw error.reported
-    }
+    try PostgreSQLError.reported { () throws(PostgreSQLError) in try Connection(settings) }
   }
 
   deinit {
@@ -87,6 +86,9 @@ final class AccountDatabase: Sendable {
   }
 
   /// Runs a body with the table of accounts; the body may run several times.
+  ///
+  /// If the tables or the keys are not there, another program has removed them, or has restored a
+  /// backup. Then this method opens the tables again as the first call did, and repeats the body.
   func use<Value>(
     _ retryTime: RetryTime = .short,
     _ body: (AccountTable) async throws(SQOAuthError) -> Value
@@ -95,10 +97,21 @@ final class AccountDatabase: Sendable {
     return try await parts.pool.run(
       within: limit, retryingFor: retryTime.duration(within: limit)
     ) { (connection, deadline) throws(SQOAuthError) in
-      try await body(
-        AccountTable(
-          connection: connection, keys: parts.keys, statements: parts.statements,
-          deadline: deadline))
+      var table = AccountTable(
+        connection: connection, keys: parts.keys, statements: parts.statements, deadline: deadline)
+      do throws(SQOAuthError) {
+        let value = try await body(table)
+        parts.keys.foundTables()
+        return value
+      } catch {
+        guard error.lacksTables else { throw error }
+        let start = ContinuousClock.now
+        try await Self.onThread { () throws(SQOAuthError) in
+          try parts.keys.open(parts.schema, connection, again: true, until: deadline)
+        }
+        table.deadline += .now - start
+        return try await body(table)
+      }
     }
   }
 }

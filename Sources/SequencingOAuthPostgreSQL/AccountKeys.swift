@@ -19,15 +19,23 @@ final class AccountKeys: Sendable {
     /// The keys from the app; the first key is used for a new database.
     var given: [StoreKey]
     var sealers: [Int64: RecordSealer] = [:]
+    /// Since when tables or keys that this process had opened are gone; `nil` if they are there.
+    var goneSince: ContinuousClock.Instant?
   }
 
   private let statements: AccountStatements
+  /// How long tables must be gone before this process creates them again.
+  ///
+  /// An operator may be restoring a backup. Tables that a host creates before those of the backup
+  /// would get a new key, and could get the backup's records without the backup's key.
+  private let patience: Duration
   private let state: Locked<State>
   /// Whether the tables were checked; the call that checks them holds the lock meanwhile.
   private let isOpen = Locked(false)
 
-  init(_ keys: [StoreKey], _ statements: AccountStatements) {
+  init(_ keys: [StoreKey], _ statements: AccountStatements, patience: Duration) {
     self.statements = statements
+    self.patience = patience
     state = Locked(State(given: keys))
   }
 
@@ -92,26 +100,60 @@ final class AccountKeys: Sendable {
       reason.code, "the token database: \(reason.message)", cause: reason.cause)
   }
 
-  // MARK: The first connection
+  // MARK: The tables
+
+  /// Notes that a call succeeded, so the tables are there.
+  func foundTables() {
+    state.withLock { $0.goneSince = nil }
+  }
+
+  /// Throws if tables or keys that this process had opened have not been gone for long.
+  private func waitBeforeMaking() throws(SQOAuthError) {
+    let since = state.withLock { state in
+      let since = state.goneSince ?? .now
+      state.goneSince = since
+      return since
+    }
+    guard ContinuousClock.now < since + patience else { return }
+    throw SQOAuthError(
+      .storeFailed,
+      "the token database: its tables or its keys are gone; the store creates new ones if they "
+        + "are still gone after \(patience.components.seconds) s: restore the backup in one "
+        + "transaction")
+  }
 
   /// Checks the tables on the first connection, and creates what is missing; blocks the thread.
   ///
-  /// If the tables must be changed, the time for that is added to the deadline.
+  /// If the tables must be changed, the time for that is added to the deadline. `again` is `true`
+  /// after a call did not find the tables or keys that this process had opened.
   func open(
-    _ schema: DatabaseSchema, _ connection: Connection, until deadline: ContinuousClock.Instant
+    _ schema: DatabaseSchema, _ connection: Connection, again: Bool = false,
+    until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) {
     try isOpen.withLock { isOpen throws(SQOAuthError) in
-      if isOpen { return }
+      if isOpen, !again { return }
       // The wait for the lock may have been long, because another call upgraded the tables.
       var deadline = deadline
       guard ContinuousClock.now < deadline else { throw PostgreSQLError.late.reported }
+      if again, try !schema.exists(connection, until: deadline) { try waitBeforeMaking() }
       try schema.open(connection, until: &deadline)
       if let (number, header) = try header(connection, until: deadline) {
-        try open(number, header)
+        if sealer(number)?.header != header { try open(number, header) }
       } else {
+        guard try !hasValues(connection, until: deadline) else { throw AccountTable.lacksKey }
+        if again { try waitBeforeMaking() }
         try make(connection, until: deadline)
       }
       isOpen = true
+    }
+  }
+
+  /// Returns whether the database has records or registrations, which no new key could open.
+  private func hasValues(
+    _ connection: Connection, until deadline: ContinuousClock.Instant
+  ) throws(SQOAuthError) -> Bool {
+    try PostgreSQLError.reported { () throws(PostgreSQLError) in
+      try connection.run(statements.hasValues, [], until: deadline).first?.boolean(0) ?? false
     }
   }
 
@@ -121,10 +163,8 @@ final class AccountKeys: Sendable {
   ) throws(SQOAuthError) {
     guard let key = state.withLock(\.given.first) else { return }
     let new = try RecordSealer.make(key)
-    do throws(PostgreSQLError) {
+    try PostgreSQLError.reported { () throws(PostgreSQLError) in
       _ = try connection.run(statements.addHeader, [.bytes(new.header)], until: deadline)
-    } catch {
-      throw error.reported
     }
     // Another host may have created a key at the same time.
     guard let (number, header) = try header(connection, until: deadline) else {
@@ -138,12 +178,8 @@ final class AccountKeys: Sendable {
   private func header(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) -> Name? {
-    do throws(PostgreSQLError) {
-      let row = try connection.run(statements.header, [], until: deadline).first
-      guard let row, let number = row.integer(0), let header = row.bytes(1) else { return nil }
-      return (number, header)
-    } catch {
-      throw error.reported
+    try PostgreSQLError.reported { () throws(PostgreSQLError) in
+      AccountTable.key(try connection.run(statements.header, [], until: deadline).first, 0)
     }
   }
 }

@@ -15,6 +15,7 @@ struct AccountStatements: Sendable {
   let listen: String
   let header: SQLStatement
   let addHeader: SQLStatement
+  let hasValues: SQLStatement
   let load: SQLStatement
   let ids: SQLStatement
   let firstPage: SQLStatement
@@ -89,6 +90,11 @@ struct AccountStatements: Sendable {
       name: "add_header",
       text: """
         INSERT INTO \(keys) (number, header) VALUES (1, $1::bytea) ON CONFLICT DO NOTHING
+        """)
+    hasValues = SQLStatement(
+      name: "has_values",
+      text: """
+        SELECT EXISTS (SELECT FROM \(accounts)) OR EXISTS (SELECT FROM \(schema).registrations)
         """)
     load = SQLStatement(
       name: "load",

@@ -134,7 +134,8 @@ extension AccountTable {
 
   static let lacksKey = SQOAuthError(
     .storeDamaged,
-    "the token database has no row for its encryption key; restore the database from a backup")
+    "the token database has no row for its encryption key; restore the database from a backup",
+    cause: LackOfKey())
 
   /// Returns whether a key matches the newest header; if so, adds the key to ``keys``.
   private func opens(
@@ -205,7 +206,15 @@ extension AccountTable {
   }
 }
 
+/// The cause of ``AccountTable/lacksKey``.
+private struct LackOfKey: Error {}
+
 extension SQOAuthError {
+  /// Whether a call did not find the tables or the keys, which this process may have opened.
+  var lacksTables: Bool {
+    cause is LackOfKey || (cause as? PostgreSQLError)?.lacksTables ?? false
+  }
+
   /// Whether only other hosts can use a key: this process does not have it, or a later version of
   /// the SDK wrote its header.
   var isOfAnothersKey: Bool { code == .wrongPassphrase || code == .storeTooNew }

@@ -7,7 +7,7 @@ struct AccountTable {
   let connection: Connection
   let keys: AccountKeys
   let statements: AccountStatements
-  let deadline: ContinuousClock.Instant
+  var deadline: ContinuousClock.Instant
 
   // MARK: Records
 

@@ -55,21 +55,20 @@ struct DatabaseSchema: Sendable {
   func open(
     _ connection: Connection, until deadline: inout ContinuousClock.Instant
   ) throws(SQOAuthError) {
-    do throws(PostgreSQLError) {
-      while try !exists(connection, until: deadline) {
+    while try !exists(connection, until: deadline) {
+      try PostgreSQLError.reported { () throws(PostgreSQLError) in
         try make(connection, until: &deadline)
       }
-    } catch {
-      throw error.reported
     }
     while try check(connection, until: deadline) < Self.version {
       try upgrade(connection, until: &deadline)
     }
   }
 
-  private func exists(
+  /// Returns whether the database has the tables; changes nothing.
+  func exists(
     _ connection: Connection, until deadline: ContinuousClock.Instant
-  ) throws(PostgreSQLError) -> Bool {
+  ) throws(SQOAuthError) -> Bool {
     let statement = SQLStatement(
       name: "schema_exists",
       text: """
@@ -77,20 +76,20 @@ struct DatabaseSchema: Sendable {
         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname = $1::text AND c.relname = 'store'
         """)
-    return try !connection.run(statement, [.text(plainName)], until: deadline).isEmpty
+    return try PostgreSQLError.reported { () throws(PostgreSQLError) in
+      try !connection.run(statement, [.text(plainName)], until: deadline).isEmpty
+    }
   }
 
   /// Returns whether the database has a key; changes nothing.
   func hasKey(
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) -> Bool {
-    do throws(PostgreSQLError) {
-      guard try exists(connection, until: deadline) else { return false }
-      let statement = SQLStatement(
-        name: "schema_has_key", text: "SELECT true FROM \(name).keys LIMIT 1")
-      return try !connection.run(statement, [], until: deadline).isEmpty
-    } catch {
-      throw error.reported
+    guard try exists(connection, until: deadline) else { return false }
+    let statement = SQLStatement(
+      name: "schema_has_key", text: "SELECT true FROM \(name).keys LIMIT 1")
+    return try PostgreSQLError.reported { () throws(PostgreSQLError) in
+      try !connection.run(statement, [], until: deadline).isEmpty
     }
   }
 
@@ -227,9 +226,9 @@ struct DatabaseSchema: Sendable {
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) -> Int64 {
     var version: Int64?
-    var columns: [String]
-    var oddities: Int
-    do throws(PostgreSQLError) {
+    var columns: [String] = []
+    var oddities = 0
+    try PostgreSQLError.reported { () throws(PostgreSQLError) in
       var before: Int64?
       repeat {
         before = try self.version(connection, until: deadline)
@@ -239,8 +238,6 @@ struct DatabaseSchema: Sendable {
         version = try self.version(connection, until: deadline)
         // Another host may have changed the tables in between.
       } while version != before
-    } catch {
-      throw error.reported
     }
     if let version, version > Self.version {
       throw .tooNew("the token database: version \(version) of its tables")

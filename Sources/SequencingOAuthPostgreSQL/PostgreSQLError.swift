@@ -106,9 +106,23 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     return SQOAuthError(code, "the token database: \(message)\(advice)", cause: self)
   }
 
+  /// Runs calls of the database that block, and turns their error into ``reported``.
+  static func reported<Value>(
+    _ calls: () throws(PostgreSQLError) -> Value
+  ) throws(SQOAuthError) -> Value {
+    do throws(PostgreSQLError) {
+      return try calls()
+    } catch {
+      throw error.reported
+    }
+  }
+
+  /// Whether a table, a column or the schema does not exist.
+  var lacksTables: Bool { ["42P01", "42703", "3F000"].contains(state) }
+
   /// Whether a table or a column does not exist or has the wrong type.
   private var isDamage: Bool {
-    ["42P01", "42703", "42804", "42883", "42P10", "3F000"].contains(state)
+    lacksTables || ["42804", "42883", "42P10"].contains(state)
   }
 
   private var advice: String {

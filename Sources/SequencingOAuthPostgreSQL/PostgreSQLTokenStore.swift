@@ -60,14 +60,16 @@ public final class PostgreSQLTokenStore: TokenStore {
       connections: connections, limit: .seconds(30))
   }
 
-  /// Creates a store with a different time limit for calls.
+  /// Creates a store with a different time limit for calls, and a different `patience`: the time
+  /// for which tables must be gone before a running program creates them again.
   package init(
     connection: String, key: StoreKey, otherKeys: [StoreKey] = [],
-    schema: String = "sequencing_oauth", connections: Int = 4, limit: Duration
+    schema: String = "sequencing_oauth", connections: Int = 4, limit: Duration,
+    patience: Duration = .seconds(60)
   ) {
     database = AccountDatabase(
       connection: connection, schema: schema, keys: [key] + otherKeys, connections: connections,
-      limit: limit)
+      limit: limit, patience: patience)
     notices = database.listening.map { AccountNotices($0.settings, $0.statements) }
   }
 
