@@ -153,7 +153,7 @@ final class AccountKeys: Sendable {
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) -> Bool {
     try PostgreSQLError.reported { () throws(PostgreSQLError) in
-      try connection.run(statements.hasValues, [], until: deadline).first?.boolean(0) ?? false
+      try connection.run(statements.keys.hasValues, [], until: deadline).first?.boolean(0) ?? false
     }
   }
 
@@ -164,7 +164,7 @@ final class AccountKeys: Sendable {
     guard let key = state.withLock(\.given.first) else { return }
     let new = try RecordSealer.make(key)
     try PostgreSQLError.reported { () throws(PostgreSQLError) in
-      _ = try connection.run(statements.addHeader, [.bytes(new.header)], until: deadline)
+      _ = try connection.run(statements.keys.addFirst, [.bytes(new.header)], until: deadline)
     }
     // Another host may have created a key at the same time.
     guard let (number, header) = try header(connection, until: deadline) else {
@@ -179,7 +179,8 @@ final class AccountKeys: Sendable {
     _ connection: Connection, until deadline: ContinuousClock.Instant
   ) throws(SQOAuthError) -> Name? {
     try PostgreSQLError.reported { () throws(PostgreSQLError) in
-      AccountTable.key(try connection.run(statements.header, [], until: deadline).first, 0)
+      let rows = try connection.run(statements.keys.newestHeader, [], until: deadline)
+      return AccountTable.key(rows.first, 0)
     }
   }
 }

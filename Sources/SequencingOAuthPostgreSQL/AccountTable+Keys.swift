@@ -128,7 +128,8 @@ extension AccountTable {
   }
 
   private func newestHeader() async throws(SQOAuthError) -> AccountKeys.Name {
-    guard let key = Self.key(try await run(statements.header).first, 0) else { throw Self.lacksKey }
+    let row = try await run(statements.keys.newestHeader).first
+    guard let key = Self.key(row, 0) else { throw Self.lacksKey }
     return key
   }
 

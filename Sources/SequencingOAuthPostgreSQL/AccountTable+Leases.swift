@@ -5,9 +5,9 @@ import SequencingOAuth
 // The leases of the accounts, and the marks of refresh tokens that are about to be sent.
 extension AccountTable {
   /// Takes an account's lease; returns `false` while another caller has it.
-  func takeLease(_ id: String, ticket: Data, holder: String) async throws(SQOAuthError) -> Bool {
+  func takeLease(_ id: String, ticket: Data) async throws(SQOAuthError) -> Bool {
     try await !run(
-      statements.takeLease, .bytes(Data(id.utf8)), .bytes(ticket), .text(holder)
+      statements.leases.take, .id(id), .bytes(ticket), .text(PostgreSQLTokenStore.holder)
     ).isEmpty
   }
 
@@ -16,7 +16,7 @@ extension AccountTable {
   /// If there was a failover, or if the server's clock was set back, the lease's full time starts
   /// again with this call.
   func holder(_ id: String) async throws(SQOAuthError) -> String? {
-    try await run(statements.lookAtLease, .bytes(Data(id.utf8))).first?.text(0)
+    try await run(statements.leases.lookAt, .id(id)).first?.text(0)
   }
 
   /// Gives the holder of an expired lease 10 s more if it may still wait for a new token.
@@ -24,7 +24,7 @@ extension AccountTable {
   /// During this time, the lease is in doubt, and the holder can extend it. If the server's clock
   /// jumped forward, a lease expires while its holder is still waiting.
   func doubtLease(_ id: String) async throws(SQOAuthError) {
-    try await run(statements.doubtLease, .bytes(Data(id.utf8)))
+    try await run(statements.leases.doubt, .id(id))
   }
 
   /// Extends the lease of a caller that uses it or has not saved a new token yet.
@@ -32,7 +32,7 @@ extension AccountTable {
   /// If the caller waits for a new token, this method changes nothing unless the lease has expired,
   /// another host doubts it, or there was a failover.
   func keepLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
-    try await run(statements.keepLease, .bytes(Data(id.utf8)), .bytes(ticket))
+    try await run(statements.leases.keep, .id(id), .bytes(ticket))
   }
 
   /// Records that a refresh token is about to be sent; returns `false` if it must not be sent.
@@ -45,7 +45,7 @@ extension AccountTable {
     var key = try keys.newest()
     while true {
       let row = try await run(
-        statements.markSent, .bytes(Data(id.utf8)), .bytes(ticket), .integer(version),
+        statements.leases.markSent, .id(id), .bytes(ticket), .integer(version),
         .integer(key.number), .bytes(key.sealer.header)
       ).first
       guard let row, !row.boolean(0), let newest = Self.key(row, 1),
@@ -56,6 +56,6 @@ extension AccountTable {
   }
 
   func endLease(_ id: String, ticket: Data) async throws(SQOAuthError) {
-    try await run(statements.endLease, .bytes(Data(id.utf8)), .bytes(ticket))
+    try await run(statements.leases.end, .id(id), .bytes(ticket))
   }
 }

@@ -54,7 +54,7 @@ extension AccountTable {
   /// Makes a claimed account due after a time, unless it was saved since it was claimed.
   func postpone(_ account: DueAccounts.Account, by time: Duration) async throws(SQOAuthError) {
     try await run(
-      statements.queue.postpone, .bytes(Data(account.id.utf8)), .seconds(time / .seconds(1)),
+      statements.queue.postpone, .id(account.id), .seconds(time / .seconds(1)),
       .integer(account.version))
   }
 

@@ -27,12 +27,7 @@ extension AccountTable {
       }
     var rows = try await run(search, .array(digests))
     if !others.isEmpty { rows += try await run(statements.sessions.sealedByOthers, .array(others)) }
-    var entries: [AccountEntry] = []
-    for row in rows {
-      guard let key = row.bytes(0) else { throw Self.damaged }
-      entries.append(AccountEntry(key: key, record: try await result(row)))
-    }
-    return entries
+    return try await entries(rows)
   }
 
   /// Adds the missing digests of users and sessions to records that an older program saved.

@@ -13,7 +13,7 @@ struct AccountTable {
 
   /// Loads an account's record and the version of its row.
   func load(_ id: String) async throws(SQOAuthError) -> HeldLeases.Row? {
-    guard let row = try await run(statements.load, .bytes(Data(id.utf8))).first else { return nil }
+    guard let row = try await run(statements.load, .id(id)).first else { return nil }
     guard let version = row.integer(0) else { throw Self.damaged }
     let record = try await decode(row.bytes(1), key: row.integer(2), id: id)
     return HeldLeases.Row(version: version, record: record)
@@ -27,7 +27,7 @@ struct AccountTable {
     let version: Int64? = try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let sealed = try SealedRecord(record, by: key, isRenewed: false)
       let row = try await run(
-        statements.put, .bytes(Data(sealed.id.utf8)), .bytes(sealed.box), .bytes(sealed.server),
+        statements.put, .id(sealed.id), .bytes(sealed.box), .bytes(sealed.server),
         .seconds(sealed.due), .integer(sealed.key.number), .boolean(isOld),
         .bytes(sealed.digests.user), .bytes(sealed.digests.session), .bytes(ticket),
         .bytes(sealed.key.header)
@@ -57,7 +57,7 @@ struct AccountTable {
         }
       sealed = next
       let row = try await run(
-        statements.replace, .bytes(Data(next.id.utf8)), .integer(version), .bytes(next.box),
+        statements.replace, .id(next.id), .integer(version), .bytes(next.box),
         .bytes(ticket), .bytes(next.server), .seconds(next.due), .integer(next.key.number),
         .boolean(isOld), .bytes(next.digests.user), .bytes(next.digests.session),
         .bytes(next.key.header)
@@ -104,7 +104,7 @@ struct AccountTable {
 
   /// Erases an account, unless an earlier attempt with the same random ID `ticket` has done so.
   func erase(_ id: String, ticket: Data) async throws(SQOAuthError) {
-    try await run(statements.erase, .bytes(Data(id.utf8)), .bytes(ticket))
+    try await run(statements.erase, .id(id), .bytes(ticket))
   }
 
   /// Erases an account if a list contains its token; returns `false` if its token is different.
@@ -112,7 +112,7 @@ struct AccountTable {
     while let row = try await load(id) {
       guard tokens.contains(where: { $0.isSame(as: row.record.token) }) else { return false }
       let erased = try await run(
-        statements.eraseVersion, .bytes(Data(id.utf8)), .integer(row.version))
+        statements.eraseVersion, .id(id), .integer(row.version))
       if !erased.isEmpty { return true }
     }
     return true
@@ -126,8 +126,13 @@ struct AccountTable {
 
   /// Loads a page of accounts, including unreadable records.
   func entries(after key: Data?, atMost count: Int) async throws(SQOAuthError) -> [AccountEntry] {
+    try await entries(rows(after: key, atMost: count))
+  }
+
+  /// Returns the accounts of rows with the columns ID, value and key number.
+  func entries(_ rows: [SQLRow]) async throws(SQOAuthError) -> [AccountEntry] {
     var entries: [AccountEntry] = []
-    for row in try await rows(after: key, atMost: count) {
+    for row in rows {
       guard let key = row.bytes(0) else { throw Self.damaged }
       entries.append(AccountEntry(key: key, record: try await result(row)))
     }
@@ -161,7 +166,8 @@ struct AccountTable {
 
   /// Sends a notice of changes to the other hosts.
   func announce(_ notice: Notice) async throws(SQOAuthError) {
-    try await run(statements.announce, .text(statements.channel), .text(notice.text))
+    let notices = statements.notices
+    try await run(notices.announce, .text(notices.channel), .text(notice.text))
   }
 
   /// Throws if the server is read-only or the role lacks the rights to save a record.
@@ -185,12 +191,12 @@ struct AccountTable {
   /// Records the use of a one-time value; returns `false` if another call used it before.
   func use(_ value: String, ticket: Data, for time: Double) async throws(SQOAuthError) -> Bool {
     try await !run(
-      statements.use, .bytes(Data(value.utf8)), .bytes(ticket), .seconds(time)
+      statements.usedValues.use, .bytes(Data(value.utf8)), .bytes(ticket), .seconds(time)
     ).isEmpty
   }
 
   func wasUsed(_ value: String) async throws(SQOAuthError) -> Bool {
-    try await !run(statements.wasUsed, .bytes(Data(value.utf8))).isEmpty
+    try await !run(statements.usedValues.wasUsed, .bytes(Data(value.utf8))).isEmpty
   }
 
   // MARK: Rows

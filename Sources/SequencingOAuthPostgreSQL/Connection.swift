@@ -93,7 +93,8 @@ final class Connection: @unchecked Sendable {
     return try reader.rows().first?.integer(0)
   }
 
-  private static func withCStrings<Value>(
+  /// Runs a closure with C strings that are valid during the call, followed by `nil`.
+  static func withCStrings<Value>(
     _ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Value
   ) -> Value {
     let copies = texts.map { strdup($0) }

@@ -114,11 +114,9 @@ struct ConnectionSettings: Redacted {
   private static func settings(_ values: [String: String]) -> [String: String] {
     let pairs = values.merging(["channel_binding": "none of libpq's"]) { $1 }
       .map { ($0.key, $0.value) }
-    let keywords = pairs.map { strdup($0.0) } + [nil]
-    let texts = pairs.map { strdup($0.1) } + [nil]
-    defer { (keywords + texts).forEach { free($0) } }
-    let handle = PQconnectStartParams(
-      keywords.map { UnsafePointer($0) }, texts.map { UnsafePointer($0) }, 0)
+    let handle = Connection.withCStrings(pairs.map(\.0)) { keywords in
+      Connection.withCStrings(pairs.map(\.1)) { PQconnectStartParams(keywords, $0, 0) }
+    }
     defer { PQfinish(handle) }
     guard let handle, let options = PQconninfo(handle) else { return [:] }
     defer { PQconninfoFree(options) }

@@ -120,7 +120,7 @@ final class HeldLeases: Sendable {
 
   /// Records that a new token has arrived and is not saved yet.
   func received(_ id: String, _ ticket: Data, at now: ContinuousClock.Instant = .now) {
-    change(id, ticket) { $0.unsavedUntil = now + .seconds(AccountStatements.sentSeconds) }
+    change(id, ticket) { $0.unsavedUntil = now + .seconds(LeaseStatements.sentSeconds) }
   }
 
   /// Records that another host has changed the account, so that a new token cannot be saved.

@@ -5,6 +5,9 @@ import SequencingOAuth
 /// The statements about encryption keys, for the tables of one schema.
 struct KeyStatements: Sendable {
   let header: SQLStatement
+  let newestHeader: SQLStatement
+  let addFirst: SQLStatement
+  let hasValues: SQLStatement
   let old: SQLStatement
   let reseal: SQLStatement
   /// Expressions for the number and the header of the newest key, for the results of other
@@ -20,6 +23,18 @@ struct KeyStatements: Sendable {
     newest = "\(newestNumber), (SELECT header FROM \(table) WHERE number = \(newestNumber))"
     header = SQLStatement(
       name: "key_header", text: "SELECT header FROM \(table) WHERE number = $1::integer")
+    newestHeader = SQLStatement(
+      name: "header", text: "SELECT number, header FROM \(table) ORDER BY number DESC LIMIT 1")
+    addFirst = SQLStatement(
+      name: "add_header",
+      text: """
+        INSERT INTO \(table) (number, header) VALUES (1, $1::bytea) ON CONFLICT DO NOTHING
+        """)
+    hasValues = SQLStatement(
+      name: "has_values",
+      text: """
+        SELECT EXISTS (SELECT FROM \(accounts)) OR EXISTS (SELECT FROM \(schema).registrations)
+        """)
     old = SQLStatement(
       name: "old_keys",
       text: """

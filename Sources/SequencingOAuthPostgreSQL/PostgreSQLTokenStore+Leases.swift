@@ -44,7 +44,7 @@ extension PostgreSQLTokenStore {
 
   private func isTaken(_ id: String, _ ticket: Data) async throws(SQOAuthError) -> Bool {
     try await database.use { table throws(SQOAuthError) in
-      if try await table.takeLease(id, ticket: ticket, holder: Self.holder) { return true }
+      if try await table.takeLease(id, ticket: ticket) { return true }
       _ = try await table.holder(id)
       try await table.doubtLease(id)
       return false
@@ -112,7 +112,7 @@ extension PostgreSQLTokenStore {
   private static let flushTime = Duration.seconds(5)
 
   /// This process's name in the errors of other processes that wait for its lease.
-  private static let holder: String = {
+  static let holder: String = {
     var name = [CChar](repeating: 0, count: 256)
     gethostname(&name, name.count - 1)
     let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -182,7 +182,7 @@ extension PostgreSQLTokenStore {
   ) async throws(SQOAuthError) -> Bool {
     try await database.use { table throws(SQOAuthError) in
       if try await table.markSent(id, ticket: ticket, version: version) { return true }
-      guard try await table.takeLease(id, ticket: ticket, holder: Self.holder) else {
+      guard try await table.takeLease(id, ticket: ticket) else {
         return false
       }
       return try await table.markSent(id, ticket: ticket, version: version)
@@ -197,7 +197,7 @@ extension PostgreSQLTokenStore {
   private func keep(_ id: String, _ ticket: Data) {
     // The interval lets this host extend the lease several times before it expires, or while
     // another host doubts it.
-    let shortest = min(AccountStatements.unsentSeconds, AccountStatements.doubtSeconds)
+    let shortest = min(LeaseStatements.unsentSeconds, LeaseStatements.doubtSeconds)
     Task { [weak self] in
       while true {
         try? await Task.sleep(for: .seconds(shortest) / 4)

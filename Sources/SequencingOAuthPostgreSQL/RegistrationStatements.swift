@@ -13,7 +13,7 @@ struct RegistrationStatements: Sendable {
     load = SQLStatement(
       name: "load_registration",
       text: "SELECT value, key_number FROM \(table) WHERE server = $1::bytea")
-    let once = AccountStatements.once(
+    let once = UsedValueStatements.once(
       "$5", schema: schema, if: keys.isNewest("$3", "$6", orOld: "$4"))
     put = SQLStatement(
       name: "put_registration",
@@ -45,7 +45,7 @@ struct RegistrationStatements: Sendable {
     erase = SQLStatement(
       name: "erase_registration",
       text: """
-        WITH \(AccountStatements.once("$2", schema: schema))
+        WITH \(UsedValueStatements.once("$2", schema: schema))
         DELETE FROM \(table) WHERE server = $1::bytea AND EXISTS (SELECT FROM once)
         """)
     old = SQLStatement(

@@ -14,6 +14,13 @@ struct SQLStatement: Sendable {
   /// The commit then waits neither for the disk nor for a standby.
   static let unsynced = "pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL"
 
+  /// Returns an expression for the time that is the given seconds from now.
+  ///
+  /// Times are sent as durations from now, because the clock of a host may be wrong.
+  static func after(_ seconds: String) -> String {
+    "pg_catalog.clock_timestamp() + \(seconds)::double precision * interval '1 s'"
+  }
+
   /// Returns a query for whether the server is not read-only and the role has rights at tables.
   static func canWrite(with rights: KeyValuePairs<String, [String]>) -> String {
     // Rights in one call mean any of them, so each right has its own.
@@ -42,6 +49,9 @@ enum SQLValue: Redacted {
   /// A value in the server's text form, such as a number; it must not contain a NUL.
   case text(String)
   case null
+
+  /// Returns an account's ID as the tables contain it.
+  static func id(_ id: String) -> SQLValue { .bytes(Data(id.utf8)) }
 
   static func integer(_ value: Int64) -> SQLValue { .text(String(value)) }
 

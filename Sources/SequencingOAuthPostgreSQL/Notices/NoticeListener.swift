@@ -79,7 +79,7 @@ final class NoticeListener: Sendable {
     }
     guard let connection = try opened?.get() else { throw .noLoop }
     if !connection.isPooled {
-      try await connection.answer(script: statements.listen, until: .now + Self.limit)
+      try await connection.answer(script: statements.notices.listen, until: .now + Self.limit)
     }
     return connection
   }
@@ -113,7 +113,7 @@ final class NoticeListener: Sendable {
     guard let notice = notices.takeForListener() else { return }
     do throws(PostgreSQLError) {
       _ = try await connection.answer(
-        statements.announce, [.text(statements.channel), .text(notice.text)],
+        statements.notices.announce, [.text(statements.notices.channel), .text(notice.text)],
         until: .now + Self.limit)
       notices.didSend(nil)
     } catch {
@@ -129,7 +129,7 @@ final class NoticeListener: Sendable {
       var versions = TextDictionary<Int64>()
       let array = SQLValue.array(page.map { Data($0.utf8) })
       let rows = try await connection.answer(
-        statements.versions, [array], until: .now + Self.limit)
+        statements.notices.versions, [array], until: .now + Self.limit)
       for row in rows {
         if let id = row.text(0) { versions[id] = row.integer(1) }
       }

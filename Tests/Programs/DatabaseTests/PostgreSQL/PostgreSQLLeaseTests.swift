@@ -117,7 +117,7 @@ import Testing
       let hosts = try await Hosts(server)
       let takes = { (ticket: String) in
         try await hosts.one.database.use { table throws(SQOAuthError) in
-          try await table.takeLease("a", ticket: Data(ticket.utf8), holder: "test")
+          try await table.takeLease("a", ticket: Data(ticket.utf8))
         }
       }
       let keeps = { (ticket: String) in
@@ -147,7 +147,7 @@ import Testing
     #expect(!held.release("a", ticket))
     #expect(held.isKept("a", ticket))
     // No session tries to save the token any more.
-    held.received("a", ticket, at: .now - .seconds(AccountStatements.sentSeconds))
+    held.received("a", ticket, at: .now - .seconds(LeaseStatements.sentSeconds))
     #expect(!held.isKept("a", ticket))
     #expect(held.begin("a") == ticket && held.isKept("a", ticket))
     #expect(held.release("a", ticket))
@@ -187,7 +187,7 @@ import Testing
       #expect(try await !marks("mine", version), "no mark without a lease")
       let takes = { (ticket: String) in
         try await hosts.one.database.use { table throws(SQOAuthError) in
-          try await table.takeLease("a", ticket: Data(ticket.utf8), holder: "test")
+          try await table.takeLease("a", ticket: Data(ticket.utf8))
         }
       }
       #expect(try await takes("mine"))

@@ -176,7 +176,7 @@ import Testing
       for (string, limit) in [(server.connection, "60000"), (server.superuserConnection, "0")] {
         let connection = try Connection(try ConnectionSettings(string, environment: [:]))
         let later = ContinuousClock.now + .seconds(60)
-        try await connection.answer(script: statements.listen, until: later)
+        try await connection.answer(script: statements.notices.listen, until: later)
         let row = try await connection.answer(settings, [], until: later).first
         #expect(row?.text(0) == limit)
         #expect(row?.integer(1) == 1)

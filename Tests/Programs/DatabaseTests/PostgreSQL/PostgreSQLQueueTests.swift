@@ -432,7 +432,8 @@ import Testing
         """)
       let statements = AccountStatements(schema: "sequencing_oauth")
       let rows = try await Self.rowsRead(
-        of: "used", server, statements.use, "bytea, bytea, double precision", "'new', '', 60")
+        of: "used", server, statements.usedValues.use, "bytea, bytea, double precision",
+        "'new', '', 60")
       #expect(rows < 10)
     }
   }

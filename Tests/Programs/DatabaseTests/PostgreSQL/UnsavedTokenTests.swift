@@ -67,10 +67,10 @@ import Testing
   {
     let held = HeldLeases()
     let ticket = try #require(held.begin("a"))
-    held.received("a", ticket, at: .now - .seconds(AccountStatements.sentSeconds / 2))
+    held.received("a", ticket, at: .now - .seconds(LeaseStatements.sentSeconds / 2))
     #expect(!held.release("a", ticket))
     #expect(held.begin("a") == ticket && held.lease("a")?.isUnsaved == true)
-    held.received("a", ticket, at: .now - .seconds(AccountStatements.sentSeconds))
+    held.received("a", ticket, at: .now - .seconds(LeaseStatements.sentSeconds))
     #expect(held.release("a", ticket))
     held.end("a", ticket)
     #expect(held.begin("a") != ticket)
