@@ -191,11 +191,9 @@ public final class DesktopTokenStore: SharedTokenStore, ReservingTokenStore, Pag
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (DesktopPlaces) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    try await queue.run(
-      ifCancelled: KeyringFailure.cancelled.error
-    ) { [places] interruption throws(SQOAuthError) in
+    try await queue.run(places.keyring) { [places] keyring throws(SQOAuthError) in
       var places = places
-      places.keyring = places.keyring.ended(by: interruption)
+      places.keyring = keyring
       return try body(places)
     }
   }

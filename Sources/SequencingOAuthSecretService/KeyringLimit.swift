@@ -9,8 +9,6 @@ import SQBasics
 /// to the bus, does not react to a cancellation, so a closure, the alarm, ends it at once. A
 /// request to unlock is not ended: it outlives its call.
 final class KeyringLimit {
-  /// The time that a cancelled call has to end before the connection is closed.
-  private static let grace = Duration.seconds(2)
   /// The time after which the app is notified that a call waits.
   private static let quiet = Duration.seconds(3)
   /// The time limit for opening a session; opening never asks the user.
@@ -40,7 +38,7 @@ final class KeyringLimit {
     cancellable = library.c.g_cancellable_new()
     let end = KeyringEnd(cancellable, library)
     self.end = end
-    timer = Self.timer { end.end(.time, grace: Self.grace) }
+    timer = Self.timer { end.end(.time) }
     timer.schedule(deadline: start + duration)
     timer.activate()
     if let whenWaiting {
@@ -49,7 +47,7 @@ final class KeyringLimit {
       notice.activate()
       self.notice = notice
     }
-    interruption?.whenRaised { end.end(.interruption, grace: Self.grace) }
+    interruption?.whenRaised { end.end(.interruption) }
   }
 
   deinit {
@@ -114,6 +112,9 @@ final class KeyringLimit {
 private final class KeyringEnd: @unchecked Sendable {
   enum Reason { case time, interruption }
 
+  /// The time that a cancelled call has to end before the connection is closed.
+  private static let grace = Duration.seconds(2)
+
   private struct State {
     var reason: Reason?
     /// A closure that ends calls that do not react to their cancellation.
@@ -136,8 +137,8 @@ private final class KeyringEnd: @unchecked Sendable {
 
   var reason: Reason? { state.withLock(\.reason) }
 
-  /// Cancels the calls, and closes their connection if they have not ended after `grace`.
-  func end(_ reason: Reason, grace: Duration) {
+  /// Cancels the calls, and closes their connection if they have not ended after ``grace``.
+  func end(_ reason: Reason) {
     let (isFirst, alarm) = state.withLock { state in
       defer { state.reason = state.reason ?? reason }
       return (state.reason == nil, state.alarm)
@@ -145,7 +146,7 @@ private final class KeyringEnd: @unchecked Sendable {
     guard isFirst else { return }
     library.c.g_cancellable_cancel(cancellable?.assumingMemoryBound(to: GCancellable.self))
     alarm?()
-    DispatchQueue.global().asyncAfter(deadline: DispatchTime.now() + grace) { [self] in
+    DispatchQueue.global().asyncAfter(deadline: DispatchTime.now() + Self.grace) { [self] in
       state.withLock(\.cut)?()
     }
   }

@@ -105,10 +105,7 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
   package static func isAvailable(bus: String?, library: String? = nil) async -> Bool {
     let keyring = Keyring(service: "", address: KeyringAddress(bus: bus, library: library))
     let queue = BlockingQueue("SecretServiceTokenStore.isAvailable")
-    let answers = try? await queue.run(
-      ifCancelled: KeyringFailure.cancelled.error
-    ) { interruption throws(SQOAuthError) in keyring.ended(by: interruption).answers() }
-    return answers ?? false
+    return (try? await queue.run(keyring) { keyring in keyring.answers() }) ?? false
   }
 
   /// Loads the record of an account, or `nil` if the store has none.
@@ -202,10 +199,6 @@ public final class SecretServiceTokenStore: SharedTokenStore, ReservingTokenStor
   private func run<Value: Sendable>(
     _ body: @escaping @Sendable (Keyring) throws(SQOAuthError) -> Value
   ) async throws(SQOAuthError) -> Value {
-    try await queue.run(
-      ifCancelled: KeyringFailure.cancelled.error
-    ) { [keyring] interruption throws(SQOAuthError) in
-      try body(keyring.ended(by: interruption))
-    }
+    try await queue.run(keyring, body)
   }
 }
