@@ -3,6 +3,17 @@ import SQLibC
 
 /// Methods that read and write the content of an open file.
 extension FileDescriptor {
+  /// Reads the file at a path, but at most `limit` bytes.
+  ///
+  /// If the path is a symbolic link and `followsLink` is `false`, throws the error `ELOOP`.
+  package static func content(
+    of path: String, followsLink: Bool = false, atMost limit: Int
+  ) throws(FileFailure) -> Data {
+    let file = try reading(path, followsLink: followsLink)
+    defer { file.close() }
+    return try file.content(atMost: limit)
+  }
+
   /// Reads from the current position to the end of the file, but at most `limit` bytes.
   package func content(atMost limit: Int) throws(FileFailure) -> Data {
     // Without this capacity, a large file's content would be copied many times while it is read.

@@ -70,9 +70,7 @@ package enum LockHolder {
   }
 
   private static func text(of path: String) -> String? {
-    guard let file = try? FileDescriptor.reading(path) else { return nil }
-    defer { file.close() }
-    return (try? file.content(atMost: 4 * 1024 * 1024)).map {
+    (try? FileDescriptor.content(of: path, atMost: 4 * 1024 * 1024)).map {
       String(decoding: $0, as: UTF8.self)
     }
   }

@@ -72,7 +72,8 @@ extension PrivateFile {
     try file.sync()
   }
 
-  /// Gives the file the mode 0600 without opening it.
+  /// Gives the file the mode 0600 without opening it, because SQLite loses its locks on a file if
+  /// the process closes another descriptor for it.
   package func closeToOthers() throws(FileFailure) {
     // On a read-only file system the administrator has chosen the permissions.
     guard chmod(path, 0o600) == 0 || errno == EROFS else { throw FileFailure(call: "chmod") }

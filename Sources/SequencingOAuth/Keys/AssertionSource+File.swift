@@ -23,7 +23,9 @@ extension AssertionSource {
   private static func read(_ path: String) throws(SQOAuthError) -> String {
     let content: Data
     do throws(FileFailure) {
-      content = try self.content(of: path)
+      // One byte more than allowed, so that a file that is too long is noticed.
+      content = try FileDescriptor.content(
+        of: path, followsLink: true, atMost: BroughtAssertion.longest + 1)
     } catch {
       throw SQOAuthError(
         .clientKeyFailed,
@@ -38,13 +40,6 @@ extension AssertionSource {
     }
     guard text.utf8.contains(where: { $0 > 0x20 }) else { throw unusable(path, "is empty") }
     return text
-  }
-
-  /// Reads at most one byte more than allowed, so that a file that is too long is noticed.
-  private static func content(of path: String) throws(FileFailure) -> Data {
-    let file = try FileDescriptor.reading(path, followsLink: true)
-    defer { file.close() }
-    return try file.content(atMost: BroughtAssertion.longest + 1)
   }
 
   private static func unusable(_ path: String, _ reason: String) -> SQOAuthError {

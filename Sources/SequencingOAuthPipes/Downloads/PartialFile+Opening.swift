@@ -35,9 +35,7 @@ extension PartialFile {
     try reported(path) { () throws(FileFailure) in
       guard let status = try FileStatus(at: path) else { return nil }
       guard status.isOwn, status.size <= 65536 else { throw .foreign }
-      let file = try FileDescriptor.reading(path)
-      defer { file.close() }
-      let content = try file.content(atMost: 65536)
+      let content = try FileDescriptor.content(of: path, atMost: 65536)
       guard DownloadRecord.isRecord(content) else { throw .foreign }
       return content
     }

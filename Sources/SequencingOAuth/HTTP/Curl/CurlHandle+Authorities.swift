@@ -65,9 +65,8 @@ extension CurlHandle {
   }
 
   private static func content(of path: String) throws(FileFailure) -> Data {
-    let file = try FileDescriptor.reading(path, followsLink: true)
-    defer { file.close() }
-    let content = try file.content(atMost: mostAuthorities + 1)
+    let content = try FileDescriptor.content(
+      of: path, followsLink: true, atMost: mostAuthorities + 1)
     guard content.count <= mostAuthorities else {
       throw FileFailure("it has more than \(mostAuthorities) bytes", code: EFBIG)
     }
