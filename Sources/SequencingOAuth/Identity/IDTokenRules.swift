@@ -126,27 +126,18 @@ struct IDTokenRules {
   private func checkTimes(
     _ claims: IDTokenClaims, _ expectation: IDTokenExpectation
   ) throws(SQOAuthError) {
-    let tolerance = clockTolerance.seconds
-    guard now < claims.expirationDate.addingTimeInterval(tolerance) else {
+    guard !clock.hasEnded(claims.expirationDate) else {
       throw SQOAuthError(
-        .idTokenExpired, "the ID token has expired\(Self.advice(expectation.clockLead))")
+        .idTokenExpired, "the ID token has expired\(ClaimClock.advice(expectation.clockLead))")
     }
-    let latest = now.addingTimeInterval(tolerance)
-    guard claims.issueDate <= latest, claims.notBefore.map({ $0 <= latest }) ?? true else {
+    guard !clock.isAhead(claims.issueDate), !(claims.notBefore.map(clock.isAhead) ?? false) else {
       throw SQOAuthError(
         .idTokenNotYetValid,
-        "the ID token is not valid yet\(Self.advice(expectation.clockLead))")
+        "the ID token is not valid yet\(ClaimClock.advice(expectation.clockLead))")
     }
   }
 
-  /// Returns the end of a message: a comparison of this machine's clock with the server's.
-  static func advice(_ clockLead: Duration?) -> String {
-    guard let clockLead else { return "; compare this machine's clock with the server's" }
-    let seconds = clockLead.components.seconds
-    guard seconds != 0 else { return ", although this machine's clock agrees with the server's" }
-    return " by this machine's clock, which is \(abs(seconds)) s "
-      + "\(seconds > 0 ? "ahead of" : "behind") the server's; correct the clock"
-  }
+  private var clock: ClaimClock { ClaimClock(now: now, tolerance: clockTolerance) }
 
   // MARK: The request that it answers
 
@@ -185,10 +176,10 @@ struct IDTokenRules {
           .idTokenAuthenticationDate,
           "when the sign-in began, the user's last login was longer ago than the sign-in allows")
       }
-      guard date <= now.addingTimeInterval(clockTolerance.seconds) else {
+      guard !clock.isAhead(date) else {
         throw SQOAuthError(
           .idTokenAuthenticationDate,
-          "the ID token names a login in the future\(Self.advice(expectation.clockLead))")
+          "the ID token names a login in the future\(ClaimClock.advice(expectation.clockLead))")
       }
     }
     if let before = expectation.previous?.authenticationDate,

@@ -65,11 +65,14 @@ struct SignedAuthorizationResponse: Sendable, Redacted {
     guard try reader.required("aud", reader.audience) == [clientID] else {
       throw invalid("is for another client")
     }
-    guard now < (try reader.required("exp", reader.date)).addingTimeInterval(tolerance.seconds)
-    else { throw invalid("has expired" + IDTokenRules.advice(clockLead)) }
+    let clock = ClaimClock(now: now, tolerance: tolerance)
+    guard !clock.hasEnded(try reader.required("exp", reader.date)) else {
+      throw invalid("has expired" + ClaimClock.advice(clockLead))
+    }
     // RFC 7519, section 4.1.5
-    guard try reader.date("nbf").map({ $0 <= now.addingTimeInterval(tolerance.seconds) }) ?? true
-    else { throw invalid("is not valid yet" + IDTokenRules.advice(clockLead)) }
+    guard !(try reader.date("nbf").map(clock.isAhead) ?? false) else {
+      throw invalid("is not valid yet" + ClaimClock.advice(clockLead))
+    }
   }
 
   private static func invalid(_ reason: String) -> SQOAuthError {

@@ -62,9 +62,9 @@ public struct LogoutToken: Sendable, Hashable {
     try require(subject != nil || sessionID != nil, "names neither a user nor a session")
     // Only an ID token has a nonce, and an ID token must not be accepted as a logout token.
     try require(claims["nonce"] ?? .null == .null, "has a nonce")
-    let tolerance = clockTolerance.seconds
-    try require(now < expirationDate.addingTimeInterval(tolerance), "has expired")
-    try require(issueDate <= now.addingTimeInterval(tolerance), "was issued in the future")
+    let clock = ClaimClock(now: now, tolerance: clockTolerance)
+    try require(!clock.hasEnded(expirationDate), "has expired")
+    try require(!clock.isAhead(issueDate), "was issued in the future")
   }
 
   /// The search key for a store: the user if the token names one, otherwise the session.

@@ -56,14 +56,13 @@ struct AccessTokenDates {
 
   func check(_ claims: AccessTokenClaims) throws(SQOAuthError) {
     let reader = ClaimReader(accessToken: claims.claims)
-    let tolerance = clockTolerance.seconds
+    let clock = ClaimClock(now: now, tolerance: clockTolerance)
     let end = try reader.required("exp", reader.date)
-    guard now < end.addingTimeInterval(tolerance) else { throw .accessToken("has expired") }
-    let latest = now.addingTimeInterval(tolerance)
-    guard claims.issueDate.map({ $0 <= latest }) ?? true else {
+    guard !clock.hasEnded(end) else { throw .accessToken("has expired") }
+    guard !(claims.issueDate.map(clock.isAhead) ?? false) else {
       throw .accessToken("was issued in the future")
     }
-    guard try reader.date("nbf").map({ $0 <= latest }) ?? true else {
+    guard !(try reader.date("nbf").map(clock.isAhead) ?? false) else {
       throw .accessToken("is not valid yet")
     }
   }

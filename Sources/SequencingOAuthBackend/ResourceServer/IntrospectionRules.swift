@@ -47,10 +47,9 @@ struct IntrospectionRules {
             + "not \"\(issuer.printable)\"")
       }
     }
-    let tolerance = clockTolerance.seconds
-    guard claims.expirationDate.map({ now < $0.addingTimeInterval(tolerance) }) ?? true,
-      try reader.date("nbf").map({ $0 <= now.addingTimeInterval(tolerance) }) ?? true
-    else { return nil }
+    let clock = ClaimClock(now: now, tolerance: clockTolerance)
+    let hasEnded = claims.expirationDate.map(clock.hasEnded) ?? false
+    guard !hasEnded, !(try reader.date("nbf").map(clock.isAhead) ?? false) else { return nil }
     return claims
   }
 
