@@ -18,61 +18,18 @@ final class IntrospectionCache: Sendable {
     }
   }
 
-  /// A limited number of results.
-  ///
-  /// They are in two halves, a young and an old one. When the young half is full, it becomes the
-  /// old half, and the results of the previous old half are dropped. A used result moves to the
-  /// young half. This way, each call takes constant time.
-  private struct Results {
-    let half: Int
-    private var young: [Data: Entry] = [:]
-    private var old: [Data: Entry] = [:]
-
-    init(half: Int) { self.half = half }
-
-    mutating func use(_ digest: Data) -> Entry? {
-      if let entry = young[digest] { return entry }
-      guard let entry = old[digest] else { return nil }
-      keep(digest, entry)
-      return entry
-    }
-
-    mutating func keep(_ digest: Data, _ entry: Entry) {
-      if young.count >= half, young[digest] == nil {
-        old = young
-        young = [:]
-      }
-      young[digest] = entry
-    }
-
-    mutating func remove(_ digest: Data) {
-      young[digest] = nil
-      old[digest] = nil
-    }
-  }
-
   private struct State {
-    var active: Results
-    var inactive: Results
+    var active: RecentValues<Data, Entry>
+    var inactive: RecentValues<Data, Entry>
     var asked: [Data: Asked] = [:]
 
     mutating func use(_ digest: Data) -> Entry? {
-      if let entry = active.use(digest) { return entry }
-      return inactive.use(digest)
+      active.use(digest) ?? inactive.use(digest)
     }
 
-    mutating func keep(_ digest: Data, _ entry: Entry) {
-      remove(digest)
-      if entry.claims == nil {
-        inactive.keep(digest, entry)
-      } else {
-        active.keep(digest, entry)
-      }
-    }
-
-    mutating func remove(_ digest: Data) {
-      active.remove(digest)
-      inactive.remove(digest)
+    mutating func set(_ digest: Data, to entry: Entry?) {
+      active.set(digest, to: entry?.claims == nil ? nil : entry)
+      inactive.set(digest, to: entry?.claims == nil ? entry : nil)
     }
   }
 
@@ -95,10 +52,9 @@ final class IntrospectionCache: Sendable {
   /// Creates a cache for at most `limit` results for active tokens, and for a tenth as many for
   /// tokens that are not active; with a limit below 2, it keeps none.
   init(limit: Int) {
-    let half = max(0, limit / 2)
-    keepsResults = half > 0
+    keepsResults = limit >= 2
     state = Locked(
-      State(active: Results(half: half), inactive: Results(half: max(1, half / 10))))
+      State(active: RecentValues(limit: limit), inactive: RecentValues(limit: limit / 10)))
   }
 
   /// Returns the known result for a token: its claims, or `.some(nil)` if it is not active.
@@ -108,7 +64,7 @@ final class IntrospectionCache: Sendable {
     state.withLock { state in
       guard let entry = state.use(digest) else { return nil }
       guard entry.counts(at: now, date) else {
-        state.remove(digest)
+        state.set(digest, to: nil)
         return nil
       }
       return .some(entry.claims)
@@ -141,14 +97,14 @@ final class IntrospectionCache: Sendable {
     guard time > .zero, keepsResults else { return }
     state.withLock { state in
       guard state.asked[question.digest]?.forgets == question.forgets else { return }
-      state.keep(question.digest, Entry(claims: claims, from: now, until: now + time))
+      state.set(question.digest, to: Entry(claims: claims, from: now, until: now + time))
     }
   }
 
   /// Forgets the result for a token, and ignores the results of its running requests.
   func forget(_ digest: Data) {
     state.withLock { state in
-      state.remove(digest)
+      state.set(digest, to: nil)
       state.asked[digest]?.forgets += 1
     }
   }
