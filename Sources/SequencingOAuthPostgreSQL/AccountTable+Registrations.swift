@@ -23,15 +23,16 @@ extension AccountTable {
       return nil
     }
     let content = try await content(of: row, server)
-    guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: content)
-    else { throw .tooNew("the token database: a client's registration") }
+    guard let registration = ClientRegistration(json: content) else {
+      throw .tooNew("the token database: a client's registration")
+    }
     return (registration, row.bytes(0))
   }
 
   /// Saves a registration, unless an earlier attempt with the same random ID `ticket` has done so.
   func put(_ registration: ClientRegistration, ticket: Data) async throws(SQOAuthError) {
     let server = Self.name(ofServer: registration.issuer)
-    let content = try Self.content(registration)
+    let content = try registration.json()
     try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let box = try key.sealer.seal(content, as: Self.purpose, with: server)
       let row = try await run(
@@ -64,7 +65,7 @@ extension AccountTable {
   private func put(
     _ registration: ClientRegistration, _ server: Data, over old: Data?
   ) async throws(SQOAuthError) -> Bool {
-    let content = try Self.content(registration)
+    let content = try registration.json()
     let saved: Void? = try await savingByNewestKey { key, isOld throws(SQOAuthError) in
       let box = try key.sealer.seal(content, as: Self.purpose, with: server)
       let row = try await run(
@@ -74,15 +75,6 @@ extension AccountTable {
       return (row?.boolean(0) == true ? () : nil, Self.key(row, 1))
     }
     return saved != nil
-  }
-
-  private static func content(
-    _ registration: ClientRegistration
-  ) throws(SQOAuthError) -> Data {
-    guard let content = try? JSONEncoder().encode(registration) else {
-      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
-    }
-    return content
   }
 
   /// Erases a registration, unless an earlier attempt with the same random ID `ticket` has done so.

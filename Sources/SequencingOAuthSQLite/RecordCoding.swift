@@ -104,10 +104,7 @@ enum RecordCoding {
   func encode(
     _ registration: ClientRegistration, at server: Data
   ) throws(SQOAuthError) -> Data {
-    guard let json = try? JSONEncoder().encode(registration) else {
-      throw SQOAuthError(.storeFailed, "the registration cannot be written as JSON")
-    }
-    return try encode(registration: json, at: server)
+    try encode(registration: try registration.json(), at: server)
   }
 
   /// Encodes the JSON of the registration at a server.
@@ -122,7 +119,7 @@ enum RecordCoding {
   /// `storeTooNew` if a later version of the SDK wrote it.
   func registration(_ value: Data, at server: Data) throws(SQOAuthError) -> ClientRegistration {
     let json = try content(ofRegistration: value, at: server)
-    guard let registration = try? JSONDecoder().decode(ClientRegistration.self, from: json) else {
+    guard let registration = ClientRegistration(json: json) else {
       throw .tooNew("a client's registration")
     }
     guard Digest.sha256(registration.issuer) == server else { throw Self.damagedRegistration }
