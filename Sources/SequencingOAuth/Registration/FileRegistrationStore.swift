@@ -152,7 +152,8 @@ public final class FileRegistrationStore: RegistrationStore {
 
   private func decode(_ json: Data) throws(SQOAuthError) -> StoredRegistrations {
     guard let content = try? JSONDecoder().decode(StoredRegistrations.self, from: json) else {
-      throw unread
+      // The content of a sealed file is undamaged.
+      throw key == nil ? damaged : tooNew
     }
     return content
   }
@@ -166,10 +167,12 @@ public final class FileRegistrationStore: RegistrationStore {
   }
 
   /// Decodes one registration; one of a later version of the SDK does not hinder the others.
+  ///
+  /// A file in clear has no digest. There too, JSON that names its server is of a later version.
   private func decode(_ stored: JSONValue) throws(SQOAuthError) -> ClientRegistration {
     guard let json = try? JSONEncoder().encode(stored),
       let registration = ClientRegistration(json: json)
-    else { throw unread }
+    else { throw tooNew }
     return registration
   }
 
@@ -179,10 +182,8 @@ public final class FileRegistrationStore: RegistrationStore {
     try FileFailure.reported("the file of registrations \(path.printable) cannot be used", calls)
   }
 
-  /// The error for JSON that this version cannot read; in a sealed file it is undamaged.
-  private var unread: SQOAuthError {
-    key == nil
-      ? damaged : .tooNew("a registration in the file of registrations \(path.printable)")
+  private var tooNew: SQOAuthError {
+    .tooNew("a registration in the file of registrations \(path.printable)")
   }
 
   private var damaged: SQOAuthError {

@@ -25,7 +25,8 @@ final class KeepingWorker: Sendable {
   private static let claim = Duration.seconds(120)
   /// The longest pause between two checks for due accounts if none is due and the store works.
   private static let period = Duration.seconds(1)
-  /// How long to skip an account that is unused, has no configuration, or has a damaged record.
+  /// How long to skip an account that is unused, has no configuration, or has a record that stays
+  /// unreadable.
   private static let leave = (
     unused: Duration.seconds(86_400), unknown: Duration.seconds(3600),
     damaged: Duration.seconds(600)
@@ -148,8 +149,11 @@ final class KeepingWorker: Sendable {
       record = found
     case .failure(let error):
       tell(.failed(account.id, error))
-      // Unless the record is damaged, this or another host may be able to read it soon.
-      let time = error.code == .storeDamaged ? Self.leave.damaged : Self.retry
+      // Unless the record is damaged, another host may be able to read it soon. A queue of this
+      // process alone keeps the record from no other host.
+      let isLasting =
+        error.code == .storeDamaged || error.code == .storeTooNew && queue is PagedAccountQueue
+      let time = isLasting ? Self.leave.damaged : Self.retry
       return await postpone(account, by: time)
     }
     // The account is due, so the clock of this host cannot be right if it shows an earlier date.

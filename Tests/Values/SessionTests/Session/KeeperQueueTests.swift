@@ -121,6 +121,43 @@ import Testing
     #expect(!unused.isRenewed && unused.postponements == [.seconds(86_400)])
   }
 
+  // MARK: A record of a later version
+
+  /// A store with one account, whose record only a later version of the SDK can read.
+  private final class LaterStore: TokenStore {
+    private let count = Locked(0)
+
+    /// How often the store was asked for its accounts.
+    var lists: Int { count.withLock(\.self) }
+
+    func load(_ id: String) async throws -> AccountRecord? {
+      throw SQOAuthError(.storeTooNew, "a later version saved it")
+    }
+
+    func save(_ record: AccountRecord) async throws {}
+    func erase(_ id: String) async throws {}
+
+    func list() async throws -> [String] {
+      count.withLock { $0 += 1 }
+      return ["a"]
+    }
+  }
+
+  @Test func `a record of a later version is not asked for again and again`() async throws {
+    let (clock, store) = (ManualClock(), LaterStore())
+    var environment = ClientEnvironment()
+    environment.clock = clock
+    let keeper = AccountManager(store: store, environment: environment).keepFresh { _ in nil }
+    try await eventually("the keeper reports the record") { keeper.totals.failed == 1 }
+    // At the second reading of all records, the keeper has taken what was due at the first one.
+    for lists in [2, 3] {
+      clock.advance(by: 31)
+      try await eventually("the keeper reads all records again") { store.lists == lists }
+    }
+    await keeper.stop()
+    #expect(keeper.totals.failed == 1)
+  }
+
   // MARK: A slow server
 
   /// Accounts at a slow server, which answers when the test says so, and at another server.
