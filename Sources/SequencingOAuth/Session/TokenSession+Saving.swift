@@ -186,7 +186,7 @@ extension TokenSession {
     if isNewer(stored, than: held, in: account) {
       takeOver(stored, of: account, in: &state, at: now)
     }
-    guard let record = state.record?.with(attributes: attributes) else { return nil }
+    guard let record = state.record?.with(attributes: attributes, in: stored) else { return nil }
     state.hold(attributesOf: record)
     return (record, addSave(of: record, in: account, &state))
   }

@@ -59,7 +59,8 @@ extension AccountRecord {
         serverNonce: try container.decodeIfPresent(String.self, forKey: .serverNonce),
         attributes: try container.decodeIfPresent([String: String].self, forKey: .attributes)
           ?? [:],
-        laterMembers: try Self.laterMembers(in: decoder)))
+        laterMembers: try Self.laterMembers(
+          in: decoder, token: proofKey == nil ? .token : .boundToken)))
     self = record.withKeptIdentity()
   }
 
@@ -82,37 +83,12 @@ extension AccountRecord {
     try container.encodeIfPresent(unverifiedToken, forKey: .unverifiedToken)
     try container.encodeIfPresent(usedAt, forKey: .usedAt)
     if !attributes.isEmpty { try container.encode(attributes, forKey: .attributes) }
-    guard !laterMembers.isEmpty else { return }
-    var later = encoder.container(keyedBy: LaterMember.self)
-    for (name, value) in laterMembers { try later.encode(value, forKey: LaterMember(name)) }
+    if !laterMembers.isEmpty { try encodeLaterMembers(to: encoder) }
   }
-}
-
-/// The name of a member that a later version of the SDK has added to a stored record.
-struct LaterMember: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(_ name: String) { stringValue = name }
-  init(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
 }
 
 // Parts of a record that are decoded with a check.
 extension AccountRecord {
-  /// Returns the members that this version does not know, except for a database's digest.
-  static func laterMembers(in decoder: any Decoder) throws -> [String: JSONValue] {
-    let container = try decoder.container(keyedBy: LaterMember.self)
-    var members: [String: JSONValue] = [:]
-    for name in container.allKeys
-    where CodingKeys(stringValue: name.stringValue) == nil
-      && name.stringValue != EmbeddedDigest.memberName
-    {
-      members[name.stringValue] = try container.decode(JSONValue.self, forKey: name)
-    }
-    return members
-  }
-
   /// Returns the number of refreshes; throws if it is negative, or near the largest number.
   static func generation(in container: KeyedDecodingContainer<CodingKeys>) throws -> Int? {
     let count = try container.decodeIfPresent(Int.self, forKey: .generation)

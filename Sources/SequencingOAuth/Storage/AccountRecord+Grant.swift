@@ -45,7 +45,7 @@ extension AccountRecord {
       Self(grantType: grantType, scope: scope, assertion: assertion, user: user ?? self.user)
     }
 
-    private enum CodingKeys: String, CodingKey {
+    enum CodingKeys: String, CodingKey {
       case grantType = "grant_type"
       case scope
       case assertion

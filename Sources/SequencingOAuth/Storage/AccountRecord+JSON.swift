@@ -9,12 +9,12 @@ extension AccountRecord {
 }
 
 // The JSON text of a record in a store: the text that `JSONEncoder` would write with sorted names,
-// but written much faster. Members of later versions are at its end.
+// but written much faster. Members of later versions are at the end of the record or of their part.
 extension AccountRecord {
   /// Encodes the record as JSON for a store; equal fields result in equal bytes.
   package func json() throws(SQOAuthError) -> Data {
     do {
-      let grant = try grant.map { try Self.encoder.encode($0) }
+      let grant = try grant.map { try Self.json(of: $0, adding: laterMembers(of: .grant)) }
       let key = try proofKey?.storedKey
       return try JSONWriter.object { writer throws(JSONWriter.NoNumber) in
         try write(to: &writer, grant, key)
@@ -28,10 +28,17 @@ extension AccountRecord {
     }
   }
 
-  private static var encoder: JSONEncoder {
+  /// Returns a grant as JSON, with the members that a later version of the SDK has added.
+  private static func json(
+    of grant: Grant, adding later: [String: JSONValue]
+  ) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return encoder
+    let json = try encoder.encode(grant)
+    guard !later.isEmpty, let known = try JSONReader.value(of: json, .stored).object else {
+      return json
+    }
+    return try encoder.encode(known.merging(later) { known, _ in known })
   }
 
   private func write(
@@ -48,6 +55,7 @@ extension AccountRecord {
     if let proofKey {
       try writer.member(CodingKeys.proofKey) { writer throws(JSONWriter.NoNumber) in
         proofKey.write(to: &writer, key)
+        try writer.members(laterMembers(of: .proofKey))
       }
     }
     writer.member(CodingKeys.reusesRefreshToken, ifTrue: reusesRefreshToken)
@@ -58,15 +66,23 @@ extension AccountRecord {
     writer.member(CodingKeys.tokenEndpoint, tokenEndpoint)
     if let unverifiedToken { try write(unverifiedToken, as: .unverifiedToken, to: &writer) }
     try writer.member(CodingKeys.usedAt, usedAt)
-    for (name, value) in JSONWriter.sorted(laterMembers) {
-      try writer.member(LaterMember(name), value)
-    }
+    try writer.members(ownLaterMembers)
   }
 
   private func write(
     _ token: SQToken, as name: CodingKeys, to writer: inout JSONWriter
   ) throws(JSONWriter.NoNumber) {
-    try writer.member(name) { writer throws(JSONWriter.NoNumber) in try token.write(to: &writer) }
+    try writer.member(name) { writer throws(JSONWriter.NoNumber) in
+      try token.write(to: &writer)
+      try writer.members(laterMembers(of: name))
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes members that a later version of the SDK has added, sorted by name.
+  fileprivate mutating func members(_ later: [String: JSONValue]) throws(NoNumber) {
+    for (name, value) in Self.sorted(later) { try member(LaterMember(name), value) }
   }
 }
 

@@ -100,7 +100,7 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   var serverNonce: String? { values.value.serverNonce }
   /// The app's own data for the account, such as a display name.
   public var attributes: [String: String] { values.value.attributes }
-  /// The members that a later version of the SDK has added; every change of the record keeps them.
+  /// The members that a later version of the SDK has added, including those of the record's parts.
   var laterMembers: [String: JSONValue] { values.value.laterMembers }
 
   /// Creates a record from its fields.
@@ -175,8 +175,16 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   }
 
   /// Returns the record with new values for the app's own data.
-  func with(attributes: [String: String]) -> AccountRecord {
-    changed { $0.attributes = attributes }
+  ///
+  /// If the `stored` record is otherwise the same, the result has the members that a later version
+  /// of the SDK has added there.
+  func with(attributes: [String: String], in stored: AccountRecord? = nil) -> AccountRecord {
+    changed { values in
+      values.attributes = attributes
+      guard let stored else { return }
+      let known = [self, stored].map { $0.withoutLaterMembers().with(attributes: [:]) }
+      if known[0] == known[1] { values.laterMembers = stored.laterMembers }
+    }
   }
 
   /// Returns the record without ``laterMembers``, which may be damaged names of known members.
@@ -195,8 +203,10 @@ public struct AccountRecord: Sendable, Hashable, Codable {
   }
 
   private func changed(_ change: (inout Values) -> Void) -> AccountRecord {
-    var values = values.value
+    let old = values.value
+    var values = old
     change(&values)
+    values.laterMembers = Self.laterMembers(from: old, to: values)
     values.hasVerifiedIDToken = values.token.idToken != nil
     values.earlierSessionID =
       values.token.idToken?.sessionID == nil ? providerSessionID : nil

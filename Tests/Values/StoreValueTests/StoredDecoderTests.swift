@@ -76,6 +76,33 @@ import Testing
     }
   }
 
+  @Test func `members of a later version inside a part of a record stay until the part changes`()
+    throws
+  {
+    let key: JSONValue = ["alg": "ES256", "jkt": "x", "later": 1]
+    let grant: JSONValue = ["grant_type": "client_credentials", "later": 2]
+    let token = JSONValue.object(Self.token.merging(["later": ["a": .null]]) { $1 })
+    let json = try Self.json(
+      Self.record.merging(["grant": grant, "proof_key": key, "bound_token": token]) { $1 })
+    let record = try #require(try StoredDecoder.value(AccountRecord.self, from: json))
+    let next = SQToken(accessToken: "next").bound(to: record.proofKey)
+    let refreshed = record.refreshed(next, attributes: [:])
+    let renewed = record.refreshed(
+      record.token, by: .clientCredentials(scope: "x"), attributes: [:])
+    for (changed, later) in [
+      (record.with(attributes: ["name": "Bob"]), [1, 2, ["a": .null]]),
+      (refreshed, [1, 2, nil]), (renewed, [1, nil, ["a": .null]]),
+    ] as [(AccountRecord, [JSONValue?])] {
+      for json in [try changed.json(), try JSONEncoder().encode(changed)] {
+        let members = try JSONDecoder().decode([String: JSONValue].self, from: json)
+        let parts = ["proof_key", "grant", "bound_token"].map { members[$0]?.object ?? [:] }
+        #expect(parts.map { $0["later"] } == later)
+        #expect(parts.allSatisfy { !$0.isEmpty })
+        #expect(try StoredDecoder.value(AccountRecord.self, from: json) == changed)
+      }
+    }
+  }
+
   @Test(arguments: [
     "", "{", "[]", "null", "{}x", #"{"a":1}"#, #"{"id":"a","id":"a"}"#, "\u{FEFF}{}",
     String(repeating: "[", count: 600),

@@ -46,6 +46,21 @@ import Testing
     #expect(await store.memory.load("default")?.attributes == [:])
   }
 
+  @Test func `new attributes keep what a later version has added to the stored record`()
+    async throws
+  {
+    let json = String(decoding: try Self.record("T1").json(), as: UTF8.self)
+    let later = try #require(
+      try StoredDecoder.value(
+        AccountRecord.self, from: Data(#"{"later":1,\#(json.dropFirst())"#.utf8)))
+    // Another process, of the later version, has saved the record since this one read it.
+    await store.memory.save(later)
+    module.attributes = ["name": "Alice"]
+    try await module.flush()
+    #expect(await store.memory.load("default") == later.with(attributes: ["name": "Alice"]))
+    #expect(await store.memory.load("default")?.laterMembers == ["later": 1])
+  }
+
   /// A sign-in sets attributes before the user is there, and its failure restores them.
   @Test(arguments: [true, false])
   func `restored attributes are stored only if the store has the changed ones`(
