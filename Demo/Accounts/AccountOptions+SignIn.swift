@@ -88,19 +88,15 @@ extension AccountOptions {
     try await oauth.flushing(console) { () throws(Failure) in
       if signsInWhenNeeded { signIn.whenNeeded() } else { try await signIn.run() }
       await remember()
-      let outcome: Result<Void, Failure>
-      do throws(Failure) {
-        outcome = .success(
-          try await work(
-            Account(
-              oauth: oauth, events: events, server: server.address, place: place,
-              signInCommand: self.store.signInCommand(choice.newID),
-              widerSignInCommand: await widerSignInCommand(
-                choice.newID, configuration.clientID, at: configuration.provider.issuer, in: store),
-              sandbox: sandbox,
-              hasListedResources: !options.resources.isEmpty, store: store, signIn: signIn)))
-      } catch {
-        outcome = .failure(error)
+      let outcome = await Result.of { () throws(Failure) in
+        try await work(
+          Account(
+            oauth: oauth, events: events, server: server.address, place: place,
+            signInCommand: self.store.signInCommand(choice.newID),
+            widerSignInCommand: await widerSignInCommand(
+              choice.newID, configuration.clientID, at: configuration.provider.issuer, in: store),
+            sandbox: sandbox,
+            hasListedResources: !options.resources.isEmpty, store: store, signIn: signIn))
       }
       if signsInWhenNeeded { await remember() }
       try outcome.get()

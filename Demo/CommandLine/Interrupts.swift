@@ -1,3 +1,4 @@
+import SQBasics
 import SequencingOAuth
 import Synchronization
 
@@ -21,11 +22,7 @@ enum Interrupts {
     let (gate, opening) = AsyncStream.makeStream(of: Never.self)
     let task = Task { () async -> Result<Void, Failure> in
       for await _ in gate {}
-      do throws(Failure) {
-        return .success(try await body())
-      } catch {
-        return .failure(error)
-      }
+      return await .of(body)
     }
     // The program listens for signals before the body starts, so before the user sees any output.
     let signals = TerminationSignals { _ in

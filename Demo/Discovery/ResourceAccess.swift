@@ -56,8 +56,7 @@ struct ResourceAccess: Sendable {
     environment.userAgent = screens.browser
     let accounts = AccountManager(store: opened.store, environment: environment)
     let client = try client(accounts, opened, screens)
-    let outcome: Result<WebResponse, SQOAuthError>
-    do throws(SQOAuthError) {
+    let outcome = await Result.of { () throws(SQOAuthError) in
       if try await client.account() != nil {
         try checkListed()
         screens.noteAccount()
@@ -65,9 +64,7 @@ struct ResourceAccess: Sendable {
         // Sign in first: without the new account's token, the server could answer differently.
         try await client.signIn()
       }
-      outcome = .success(try await client.send(request))
-    } catch {
-      outcome = .failure(error)
+      return try await client.send(request)
     }
     // A signal may have interrupted the request, and the store reads nothing for a cancelled task.
     let account = try? await uncancelled { () throws(SQOAuthError) in try await client.account() }

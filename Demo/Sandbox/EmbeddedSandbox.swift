@@ -49,12 +49,7 @@ final class EmbeddedSandbox: Sendable {
     _ body: (EmbeddedSandbox) async throws(Failure) -> Void
   ) async throws(Failure) {
     let sandbox = try await EmbeddedSandbox(for: signIn, tokenLifetime: tokenLifetime)
-    let outcome: Result<Void, Failure>
-    do throws(Failure) {
-      outcome = .success(try await body(sandbox))
-    } catch {
-      outcome = .failure(error)
-    }
+    let outcome = await Result.of { () throws(Failure) in try await body(sandbox) }
     await sandbox.stop()
     try outcome.get()
   }

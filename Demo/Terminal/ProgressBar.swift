@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 import SequencingOAuth
 import SequencingOAuthPipes
@@ -50,11 +51,8 @@ extension Console {
     let drawing = Task { [self] in
       await draw(ProgressBar(title: title), reports, Appearance(environment: environment))
     }
-    let outcome: Result<Value, Failure>
-    do throws(Failure) {
-      outcome = .success(try await work { continuation.yield($0) })
-    } catch {
-      outcome = .failure(error)
+    let outcome = await Result.of { () throws(Failure) in
+      try await work { continuation.yield($0) }
     }
     continuation.finish()
     await drawing.value

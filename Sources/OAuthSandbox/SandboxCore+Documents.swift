@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 
 /// Documents about clients: the sandbox reads them before it answers a client's request.
@@ -7,16 +8,12 @@ extension SandboxCore {
   /// The first request of a sign-in reads the document anew, so that a change takes effect.
   func readClientDocument(for request: SandboxRequest) async {
     guard let (id, source) = withState({ Self.document(for: request, $0) }) else { return }
-    let outcome: Result<SandboxClient, ClientDocumentFault>
-    do throws(ClientDocumentFault) {
+    let outcome = await Result.of { () throws(ClientDocumentFault) in
       try ClientDocument.check(address: id, allowsLoopback: source.asksLoopbackServers)
       let answer = await Self.answer(of: id, source)
-      let client = try withState { sandbox throws(ClientDocumentFault) in
+      return try withState { sandbox throws(ClientDocumentFault) in
         try ClientDocument.client(id, in: answer, sandbox)
       }
-      outcome = .success(client)
-    } catch {
-      outcome = .failure(error)
     }
     withState { $0.documents.note(id, outcome) }
   }

@@ -36,13 +36,7 @@ package final class Interruption: Sendable {
   package func result<Value: Sendable, Failure>(
     of operation: @escaping @Sendable () async throws(Failure) -> Value
   ) async -> Result<Value, Failure> {
-    let task = Task.startingHere { () async -> Result<Value, Failure> in
-      do throws(Failure) {
-        return .success(try await operation())
-      } catch {
-        return .failure(error)
-      }
-    }
+    let task = Task.startingHere { await Result.of(operation) }
     whenRaised(task.cancel)
     return await withTaskCancellationHandler {
       await task.value
@@ -61,13 +55,7 @@ package final class Interruption: Sendable {
     orIfRaised failure: Failure
   ) async -> Result<Value, Failure> {
     let outcome = OneShot<Result<Value, Failure>>()
-    let task = Task {
-      do throws(Failure) {
-        outcome.resolve(.success(try await operation()))
-      } catch {
-        outcome.resolve(.failure(error))
-      }
-    }
+    let task = Task { outcome.resolve(await .of(operation)) }
     whenRaised {
       task.cancel()
       outcome.resolve(.failure(failure))

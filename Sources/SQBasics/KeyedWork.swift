@@ -37,12 +37,7 @@ package final class KeyedWork<Value: Sendable, Failure: Error>: Sendable {
       return (outcome, known == nil)
     }
     guard isFirst else { return try await outcome.wait().get() }
-    let result: Outcome
-    do throws(Failure) {
-      result = .success(try await body())
-    } catch {
-      result = .failure(error)
-    }
+    let result = await Outcome.of(body)
     underWay.withLock { $0[key] = nil }
     outcome.resolve(result)
     return try result.get()

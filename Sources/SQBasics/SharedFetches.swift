@@ -85,15 +85,7 @@ public final class SharedFetches<Key: Hashable & Sendable, Value: Sendable, Fail
       work = underWay
     case .start(let new):
       work = new
-      new.start(here: true) {
-        let outcome: Work.Outcome
-        do throws(Failure) {
-          outcome = .success(try await fetch())
-        } catch {
-          outcome = .failure(error)
-        }
-        self.end(key, new, outcome)
-      }
+      new.start(here: true) { self.end(key, new, await .of(fetch)) }
     }
     guard let outcome = await work.outcome.value() else {
       leave(key, work)

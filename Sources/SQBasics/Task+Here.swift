@@ -20,12 +20,6 @@ extension Task where Failure == Never {
 package func uncancelled<Value: Sendable, Failure>(
   _ work: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
-  let task = Task { () async -> Result<Value, Failure> in
-    do throws(Failure) {
-      return .success(try await work())
-    } catch {
-      return .failure(error)
-    }
-  }
+  let task = Task { await Result.of(work) }
   return try await task.value.get()
 }

@@ -61,15 +61,11 @@ extension RPCCall {
     try begin(nil)
     let (onMessage, completion) = (Completion(onMessage), Completion(completion))
     Task {
-      let end: Result<Void, RPCCallError>
-      do throws(RPCCallError) {
+      let end = await Result.of { () throws(RPCCallError) in
         while let message = try await nextMessage() {
           // The app gets no message after the call was cancelled.
           await channel.callbacks.call(onMessage, with: message) { self.status != .cancelled }
         }
-        end = .success(())
-      } catch {
-        end = .failure(error)
       }
       await channel.callbacks.call(completion, with: end)
     }

@@ -64,13 +64,7 @@ package final class Callbacks: Sendable {
     _ completion: @escaping @isolated(any) (Result<Value, Failure>) -> Void,
     _ work: @escaping @Sendable () async throws(Failure) -> Value
   ) {
-    complete(with: completion) {
-      do throws(Failure) {
-        return .success(try await work())
-      } catch {
-        return .failure(error)
-      }
-    }
+    complete(with: completion) { await .of(work) }
   }
 
   /// Runs the work of an operation that cannot fail, and passes the result to the completion, once.

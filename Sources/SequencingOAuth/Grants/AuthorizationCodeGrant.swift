@@ -28,11 +28,8 @@ struct AuthorizationCodeGrant: Sendable {
     wait.receiver?.deliver { [requests, clock = environment.clock] redirect in
       await LandingPage(for: requests.offer(redirect), outcome: page, by: clock)
     }
-    let outcome: Result<SQToken, SQOAuthError>
-    do throws(SQOAuthError) {
-      outcome = .success(try await token(grant, wait, answered))
-    } catch {
-      outcome = .failure(error)
+    let outcome = await Result.of { () throws(SQOAuthError) in
+      try await token(grant, wait, answered)
     }
     page.resolve(LandingPage(outcome: outcome))
     await wait.end(isAnswered: answered.current != nil)

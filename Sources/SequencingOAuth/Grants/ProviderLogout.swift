@@ -30,13 +30,7 @@ struct ProviderLogout: Sendable {
       return try await openPage(try request(endpoint).url())
     }
     let wait = try RedirectWait(redirect, client)
-    let outcome: Result<Void, SQOAuthError>
-    do throws(SQOAuthError) {
-      try await run(endpoint, wait)
-      outcome = .success(())
-    } catch {
-      outcome = .failure(error)
-    }
+    let outcome = await Result.of { () throws(SQOAuthError) in try await run(endpoint, wait) }
     await wait.end(isAnswered: outcome.error == nil)
     try outcome.get()
   }
@@ -71,12 +65,8 @@ struct ProviderLogout: Sendable {
     let opened = OneShot<Result<Void, SQOAuthError>>()
     let opening = Task {
       await TerminalBrowserWait.$current.withValue(textBrowser) {
-        do throws(SQOAuthError) {
-          try await open(url, nil)
-          opened.resolve(.success(()))
-        } catch {
-          opened.resolve(.failure(error))
-        }
+        let outcome = await Result.of { () throws(SQOAuthError) in try await open(url, nil) }
+        opened.resolve(outcome)
       }
     }
     let ending = Task {

@@ -47,19 +47,10 @@ package final class TokenRequests: Sendable {
     // A flush that begins from now on must wait for this request.
     let end = begin()
     let answer = OneShot<Answer>()
-    Task {
-      do throws(SQOAuthError) {
-        answer.resolve(.success(try await request()))
-      } catch {
-        answer.resolve(.failure(error))
-      }
-    }
-    let result: Result<Value, SQOAuthError>
-    do throws(SQOAuthError) {
+    Task { answer.resolve(await .of(request)) }
+    let result = await Result.of { () throws(SQOAuthError) in
       guard let received = await answer.value() else { throw cancellation }
-      result = .success(try await use(try received.get()))
-    } catch {
-      result = .failure(error)
+      return try await use(try received.get())
     }
     if case .failure(let error) = result, Task.isCancelled || error.code == .cancelled {
       revoke(answer, of: client, end)

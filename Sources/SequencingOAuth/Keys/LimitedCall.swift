@@ -9,11 +9,7 @@ enum LimitedCall {
     limit: Duration, of code: @escaping @Sendable () async throws -> Value
   ) async -> Result<Value, any Error>? {
     let answer = OneShot<Result<Value, any Error>>()
-    let work = Task {
-      do { answer.resolve(.success(try await code())) } catch {
-        answer.resolve(.failure(error))
-      }
-    }
+    let work = Task { answer.resolve(await .of(code)) }
     let result = await answer.wait(until: .now + limit)
     work.cancel()
     return result

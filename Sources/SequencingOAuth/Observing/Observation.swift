@@ -38,14 +38,7 @@ extension ClientObserver? {
     let scope = self.begin(within: .current, accountID: accountID)
     self.tell(self.event(subject, .begin, of: scope))
     let start = ContinuousClock.now
-    let outcome = await Observation.$current.withValue(scope) {
-      () async -> Result<Value, Failure> in
-      do throws(Failure) {
-        return .success(try await work())
-      } catch {
-        return .failure(error)
-      }
-    }
+    let outcome = await Observation.$current.withValue(scope) { await Result.of(work) }
     let end = ClientEvent.Phase.end(
       after: ContinuousClock.now - start, error: outcome.error.map(code))
     self.tell(self.event(result(outcome) ?? subject, end, of: scope))

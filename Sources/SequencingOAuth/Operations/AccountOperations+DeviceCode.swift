@@ -64,18 +64,14 @@ extension AccountOperations {
     showing show: @escaping @Sendable (DeviceAuthorization) async throws -> Void
   ) async throws(SQOAuthError) -> SQToken {
     let screen = Locked<Task<(any Error)?, Never>?>(nil)
-    let outcome: SignIn.Outcome
-    do throws(SQOAuthError) {
-      let request = SignIn.Request(place: .otherDevice, options: options)
-      outcome = .success(
-        try await module.signIn(
-          request,
-          on: module.screen { @Sendable [module] authorization in
-            let task = Task { await module.show(authorization, on: show) }
-            screen.withLock { $0 = task }
-          }))
-    } catch {
-      outcome = .failure(error)
+    let request = SignIn.Request(place: .otherDevice, options: options)
+    let outcome = await SignIn.Outcome.of { () throws(SQOAuthError) in
+      try await module.signIn(
+        request,
+        on: module.screen { @Sendable [module] authorization in
+          let task = Task { await module.show(authorization, on: show) }
+          screen.withLock { $0 = task }
+        })
     }
     let task = screen.withLock(\.self)
     task?.cancel()

@@ -1,3 +1,5 @@
+import SQBasics
+
 /// Sign-ins with the browser, by the authorization code grant.
 ///
 /// The new token replaces the current one. If the store cannot save it, the token stays in memory,
@@ -114,13 +116,10 @@ extension AuthorizationModule {
   }
 
   private func outcome(of signIn: SignIn) async -> SignIn.Outcome {
-    do throws(SQOAuthError) {
-      return .success(
-        try await environment.observing(.signIn(signIn.way), accountID: accountID) {
-          () throws(SQOAuthError) in try await result(of: signIn).get()
-        })
-    } catch {
-      return .failure(error)
+    await .of { () throws(SQOAuthError) in
+      try await environment.observing(.signIn(signIn.way), accountID: accountID) {
+        () throws(SQOAuthError) in try await result(of: signIn).get()
+      }
     }
   }
 

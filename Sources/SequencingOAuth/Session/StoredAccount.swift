@@ -83,11 +83,7 @@ extension StoredAccount {
   func look(
     until end: ContinuousClock.Instant? = nil
   ) async -> Result<AccountRecord?, SQOAuthError> {
-    do throws(SQOAuthError) {
-      return .success(try await load(until: end))
-    } catch {
-      return .failure(error)
-    }
+    await .of { () throws(SQOAuthError) in try await load(until: end) }
   }
 
   /// Reads the account's record and checks that the store could save a new token.

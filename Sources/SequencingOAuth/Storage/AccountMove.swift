@@ -85,10 +85,10 @@ struct AccountMove: Sendable {
   /// around one dictionary. A cancellation must not come between the erasure and the look.
   private func erase(_ record: AccountRecord) async throws(SQOAuthError) -> Outcome {
     try await uncancelled { () throws(SQOAuthError) in
-      let erasure = await outcome { () throws(SQOAuthError) in
+      let erasure = await Result.of { () throws(SQOAuthError) in
         try await old.attempt("erase the account") { try await $0.erase(record.id) }
       }
-      let copy = await outcome { () throws(SQOAuthError) in
+      let copy = await Result.of { () throws(SQOAuthError) in
         try await self.record(record.id, in: new)
       }
       guard case .success(.some) = copy else {
@@ -105,21 +105,15 @@ struct AccountMove: Sendable {
   /// of an erased sign-in while the lease lasts.
   private func saveAgain(_ record: AccountRecord) async throws(SQOAuthError) {
     await flush()
-    let lease = await outcome { () throws(SQOAuthError) in
+    let lease = await Result.of { () throws(SQOAuthError) in
       try await leaseSoon(record.id, in: old)
     }
     defer { if case .success(let lease?) = lease { lease.release() } }
-    let found = await outcome { () throws(SQOAuthError) in
+    let found = await Result.of { () throws(SQOAuthError) in
       try await self.record(record.id, in: old)
     }
     if case .success(.some) = found { return }
     try await old.attempt("save the token") { try await $0.save(record) }
-  }
-
-  private func outcome<Value>(
-    _ body: () async throws(SQOAuthError) -> Value
-  ) async -> Result<Value, SQOAuthError> {
-    do throws(SQOAuthError) { return .success(try await body()) } catch { return .failure(error) }
   }
 
   private func record(

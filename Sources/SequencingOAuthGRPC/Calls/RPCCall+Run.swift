@@ -5,13 +5,7 @@ import SequencingOAuth
 /// Methods that perform a call after its start.
 extension RPCCall {
   func run() async {
-    let result: Result<Data, RPCCallError>
-    do throws(RPCCallError) {
-      result = .success(try await perform())
-    } catch {
-      result = .failure(error)
-    }
-    end(result)
+    end(await .of { () throws(RPCCallError) in try await perform() })
   }
 
   private func perform() async throws(RPCCallError) -> Data {

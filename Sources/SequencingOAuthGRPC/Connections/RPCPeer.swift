@@ -195,13 +195,9 @@ final class RPCPeer: EventHandler {
   /// Opens a connection in a new task, because many attempts may wait for it.
   private func open() {
     Task {
-      let result: Result<RPCConnection, SQOAuthError>
-      do throws(SQOAuthError) {
-        result = .success(try await connect())
-      } catch {
-        result = .failure(error)
+      nonisolated(unsafe) let opened = await Result.of { () throws(SQOAuthError) in
+        try await connect()
       }
-      nonisolated(unsafe) let opened = result
       act { state in
         switch opened {
         case .success(let connection): state.begin(connection, for: self)
