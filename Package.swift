@@ -105,7 +105,9 @@ let libraries: [Target] = [
   .target(name: "CSQTroubleshooting"),
   .target(
     name: "SequencingOAuthGRPC",
-    dependencies: ["SQFoundation", "SequencingOAuth", "SQHTTP2", "SQBasics", "CSQTLS", "CSQZlib"],
+    dependencies: [
+      "SQFoundation", "SQLibC", "SequencingOAuth", "SQHTTP2", "SQBasics", "CSQTLS", "CSQZlib",
+    ],
     swiftSettings: librarySettings),
   .target(
     name: "SequencingOAuthTesting",
@@ -136,7 +138,7 @@ let libraries: [Target] = [
     name: "SQLoopbackHTTP2", dependencies: ["SQBasics", "SQHTTP2", "SQLoopback"],
     swiftSettings: settings),
   .target(
-    name: "SQHTTP2", dependencies: ["SQLibC", "SQBasics", "CSQNghttp2", "CSQSockets"],
+    name: "SQHTTP2", dependencies: ["SQBasics", "CSQNghttp2"],
     swiftSettings: librarySettings),
   .target(
     name: "SQCrypto", dependencies: ["SQFoundation", "SQBasics", "CSQCrypto"],

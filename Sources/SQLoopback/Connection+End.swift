@@ -34,7 +34,7 @@ extension Connection {
   private func closeInOrder() {
     withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { scratch in
       var reads = 0
-      while reads < 64, Sockets.receive(socket, into: scratch) > 0 { reads += 1 }
+      while reads < 64, case .bytes = SocketIO.receive(socket, into: scratch) { reads += 1 }
     }
     close()
   }

@@ -120,8 +120,8 @@ final class Connection {
   /// Reads once; returns whether bytes or the end of the connection have arrived.
   @discardableResult
   func receive(into scratch: UnsafeMutableRawBufferPointer, now: UInt64) -> Bool {
-    let count = Sockets.receive(socket, into: scratch)
-    if count > 0 {
+    switch SocketIO.receive(socket, into: scratch) {
+    case .bytes(let count):
       switch phase {
       case .closing, .closed: break
       case .lingering(let end): linger(until: end, now: now)
@@ -130,12 +130,9 @@ final class Connection {
         parser.append(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
         readOn(now: now)
       }
-    } else if count == 0 {
-      peerFinished()
-    } else if Sockets.wouldBlock || Sockets.wasInterrupted {
-      return false
-    } else {
-      close()
+    case .wait: return false
+    case .end: peerFinished()
+    case .failed: close()
     }
     return true
   }

@@ -1,3 +1,4 @@
+import SQBasics
 import SQFoundation
 
 /// The bytes that a connection still has to send.
@@ -33,24 +34,23 @@ struct OutputQueue {
     var hasSent = false
     while let piece = pieces.first {
       let offset = sentOfFirst
-      let (count, sent) =
+      let (count, outcome) =
         switch piece {
         case .bytes(let bytes):
           (bytes.count, bytes.withUnsafeBytes { Self.send(socket, $0, from: offset) })
         case .data(let data):
           (data.count, data.withUnsafeBytes { Self.send(socket, $0, from: offset) })
         }
-      if sent > 0 {
+      switch outcome {
+      case .bytes(let sent):
         hasSent = true
         sentOfFirst += sent
         if sentOfFirst == count {
           pieces.removeFirst()
           sentOfFirst = 0
         }
-      } else if Sockets.wouldBlock {
-        return .blocked(sent: hasSent)
-      } else if !Sockets.wasInterrupted {
-        return .failed
+      case .wait: return .blocked(sent: hasSent)
+      case .end, .failed: return .failed
       }
     }
     return .done
@@ -58,7 +58,7 @@ struct OutputQueue {
 
   private static func send(
     _ socket: Int32, _ bytes: UnsafeRawBufferPointer, from offset: Int
-  ) -> Int {
-    Sockets.send(socket, UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+  ) -> SocketIO.Outcome {
+    SocketIO.send(socket, UnsafeRawBufferPointer(rebasing: bytes[offset...]))
   }
 }

@@ -4,8 +4,7 @@ import SQLibC
 
 /// The socket functions of this module, which hide the differences between operating systems.
 ///
-/// Every descriptor is closed on `exec` and has a number above those of the standard streams, and
-/// writing never raises SIGPIPE.
+/// Every descriptor is closed on `exec` and has a number above those of the standard streams.
 package enum Sockets {
   #if canImport(Darwin)
     private static let streamType = SOCK_STREAM
@@ -76,26 +75,12 @@ package enum Sockets {
     return (socket, SocketAddress.port(of: storage))
   }
 
-  /// Whether the last failed call had nothing to read or no space to write.
-  package static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK }
-
-  /// Whether a signal interrupted the last failed call.
-  static var wasInterrupted: Bool { errno == EINTR }
-
   /// Whether ``accept(_:)`` that has just failed may succeed for the next connection.
   ///
   /// After any other error, such as no free descriptor or the refusal of a security module, the
   /// listener stays readable, and a loop that tries again at once would spin.
   package static var acceptsAtOnce: Bool {
-    wouldBlock || wasInterrupted || errno == ECONNABORTED
-  }
-
-  package static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    recv(socket, buffer.baseAddress, buffer.count, 0)
-  }
-
-  package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    sq_send(socket, bytes.baseAddress, bytes.count)
+    errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
   }
 
   package static func close(_ descriptor: Int32) {

@@ -55,9 +55,11 @@ package final class LoopbackConnection: Sendable {
   private func sendAll(_ bytes: Data) -> Result<Int, LoopbackError> {
     var rest = bytes[...]
     while !rest.isEmpty {
-      let sent = rest.withUnsafeBytes { Sockets.send(socket, $0) }
-      guard sent > 0 || errno == EINTR else { return .failure(.system(errno: errno)) }
-      rest = rest.dropFirst(max(sent, 0))
+      switch rest.withUnsafeBytes({ SocketIO.send(socket, $0) }) {
+      case .bytes(let count): rest = rest.dropFirst(count)
+      case .wait, .end: return .failure(.system(errno: EAGAIN))
+      case .failed(let code): return .failure(.system(errno: code))
+      }
     }
     return .success(bytes.count)
   }
@@ -67,12 +69,17 @@ package final class LoopbackConnection: Sendable {
     while true {
       let ready = poll(&entry, 1, Monotonic.timeout(until: end))
       if ready == 0 { return .failure(.system(errno: ETIMEDOUT)) }
-      if ready > 0 {
-        var bytes = Data(count: 64 * 1024)
-        let count = bytes.withUnsafeMutableBytes { Sockets.receive(socket, into: $0) }
-        if count >= 0 { return .success(Data(bytes.prefix(count))) }
+      if ready < 0 {
+        guard errno == EINTR else { return .failure(.system(errno: errno)) }
+        continue
       }
-      if errno != EINTR { return .failure(.system(errno: errno)) }
+      var bytes = Data(count: 64 * 1024)
+      switch bytes.withUnsafeMutableBytes({ SocketIO.receive(socket, into: $0) }) {
+      case .bytes(let count): return .success(Data(bytes.prefix(count)))
+      case .wait: continue
+      case .end: return .success(Data())
+      case .failed(let code): return .failure(.system(errno: code))
+      }
     }
   }
 

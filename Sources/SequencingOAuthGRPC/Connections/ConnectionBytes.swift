@@ -1,3 +1,4 @@
+import SQBasics
 import SQHTTP2
 import SequencingOAuth
 

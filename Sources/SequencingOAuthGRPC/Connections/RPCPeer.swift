@@ -1,6 +1,7 @@
 import SQBasics
 import SQFoundation
 import SQHTTP2
+import SQLibC
 import SequencingOAuth
 
 /// A server's connection and waiting attempts, shared by channels with the same settings.
@@ -164,7 +165,7 @@ final class RPCPeer: EventHandler {
       let next = arrivals.withLock { $0.streams.count }
       if next == count { break }
       count = next
-      SocketIO.yield()
+      sched_yield()
     }
     let streams = takeArrivals()
     act { state in

@@ -1,5 +1,4 @@
 import SQBasics
-import SQHTTP2
 import SequencingOAuth
 
 /// The transport of one connection's bytes: a socket or, in tests, memory.

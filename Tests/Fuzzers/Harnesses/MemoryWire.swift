@@ -1,4 +1,5 @@
-@testable import SQHTTP2
+import SQBasics
+
 @testable import SequencingOAuthGRPC
 
 /// A network in memory that delivers given bytes in pieces and keeps the sent bytes.

@@ -97,8 +97,12 @@ final class HostileConnection {
 
   private func read() {
     var piece = [UInt8](repeating: 0, count: 65_536)
-    let count = piece.withUnsafeMutableBytes { Sockets.receive(socket, into: $0) }
-    if count > 0 { received += piece.prefix(count) } else { isOpen = false }
+    let outcome = piece.withUnsafeMutableBytes { SocketIO.receive(socket, into: $0) }
+    if case .bytes(let count) = outcome {
+      received += piece.prefix(count)
+    } else {
+      isOpen = false
+    }
   }
 
   private func take(_ count: Int) -> [UInt8]? {
@@ -182,10 +186,10 @@ final class HostileConnection {
   private func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count, isOpen {
-      let count = bytes.withUnsafeBytes {
-        Sockets.send(socket, UnsafeRawBufferPointer(rebasing: $0[sent...]))
+      let outcome = bytes.withUnsafeBytes {
+        SocketIO.send(socket, UnsafeRawBufferPointer(rebasing: $0[sent...]))
       }
-      if count <= 0 { return false }
+      guard case .bytes(let count) = outcome else { return false }
       sent += count
     }
     return isOpen
@@ -239,14 +243,14 @@ final class HostileConnection {
   private static func copy(from source: Int32, to target: Int32, _ size: Int) {
     var piece = [UInt8](repeating: 0, count: size)
     while true {
-      let count = piece.withUnsafeMutableBytes { Sockets.receive(source, into: $0) }
-      if count <= 0 { break }
+      let outcome = piece.withUnsafeMutableBytes { SocketIO.receive(source, into: $0) }
+      guard case .bytes(let count) = outcome else { break }
       var sent = 0
       while sent < count {
-        let more = piece.withUnsafeBytes {
-          Sockets.send(target, UnsafeRawBufferPointer(rebasing: $0[sent..<count]))
+        let outcome = piece.withUnsafeBytes {
+          SocketIO.send(target, UnsafeRawBufferPointer(rebasing: $0[sent..<count]))
         }
-        if more <= 0 { break }
+        guard case .bytes(let more) = outcome else { break }
         sent += more
       }
     }

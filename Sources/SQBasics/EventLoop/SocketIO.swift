@@ -1,7 +1,7 @@
 import CSQSockets
 import SQLibC
 
-/// Functions that read and write non-blocking sockets.
+/// Functions that read and write sockets; they repeat a call that a signal interrupts.
 package enum SocketIO {
   /// The result of an attempt to read or write.
   package enum Outcome {
@@ -24,8 +24,6 @@ package enum SocketIO {
   package static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
     outcome { sq_send(socket, bytes.baseAddress, bytes.count) }
   }
-
-  package static func yield() { sched_yield() }
 
   private static func outcome(_ body: () -> Int) -> Outcome {
     while true {
