@@ -29,7 +29,6 @@ package final class ProofServers: Sendable {
     /// How far this machine's clock was ahead of the last response's date; `nil` if no response had
     /// a date.
     var dateLead: ClockLead?
-    var lastUse = 0
   }
 
   /// How far this machine's clock was ahead of a server's at some moment.
@@ -45,35 +44,16 @@ package final class ProofServers: Sendable {
     }
   }
 
-  private struct State {
-    var servers: [Server: Known] = [:]
-    var uses = 0
-
-    mutating func change(_ server: Server, _ body: (inout Known) -> Void) {
-      uses += 1
-      if servers[server] == nil, servers.count >= ProofServers.limit {
-        let oldest = servers.min { $0.value.lastUse < $1.value.lastUse }
-        if let oldest { servers[oldest.key] = nil }
-      }
-      servers[server, default: Known()].lastUse = uses
-      body(&servers[server, default: Known()])
-    }
-  }
-
-  static let limit = 100
   /// The largest clock difference, in seconds, that every server is assumed to accept.
   static let tolerance = 5.0
 
-  private let state = Locked(State())
+  private let servers = Locked(RecentValues<Server, Known>(limit: 100))
 
   /// Returns the newest nonce of a server, and how far this machine's clock is ahead of the
   /// server's.
   func known(_ server: Server) -> (nonce: String?, clockLead: ClockLead?) {
-    state.withLock { state in
-      guard let known = state.servers[server] else { return (nil, nil) }
-      state.change(server) { _ in }
-      return (known.nonce, known.clockLead)
-    }
+    let known = servers.withLock { $0.use(server) }
+    return (known?.nonce, known?.clockLead)
   }
 
   /// Remembers the nonce in a response, if it has one; a server may send one in each response.
@@ -82,17 +62,13 @@ package final class ProofServers: Sendable {
   func learn(_ fields: HeaderFields, from server: Server) {
     let values = fields.values(for: ProofAdvice.nonceField)
     guard values.count == 1, let nonce = values.first, ProofAdvice.isNonce(nonce) else { return }
-    state.withLock { state in
-      if state.servers[server]?.nonce != nonce { state.change(server) { $0.nonce = nonce } }
-    }
+    change(server) { $0.nonce = nonce }
   }
 
   /// Remembers the nonce that an account's record has, unless a newer one is known.
   func resume(_ nonce: String?, of server: Server) {
     guard let nonce, ProofAdvice.isNonce(nonce) else { return }
-    state.withLock { state in
-      if state.servers[server]?.nonce == nil { state.change(server) { $0.nonce = nonce } }
-    }
+    change(server) { $0.nonce = $0.nonce ?? nonce }
   }
 
   /// Remembers a server's time, and returns whether it differs much from the time known so far.
@@ -105,10 +81,11 @@ package final class ProofServers: Sendable {
       return false
     }
     let offset = clock.dateOffset
-    return state.withLock { state in
-      let known = state.servers[server]?.clockLead?.seconds(at: offset) ?? 0
-      guard abs(lead - known) > Self.tolerance else { return false }
-      state.change(server) { $0.clockLead = ClockLead(seconds: lead, dateOffset: offset) }
+    return change(server) { known in
+      guard abs(lead - (known.clockLead?.seconds(at: offset) ?? 0)) > Self.tolerance else {
+        return false
+      }
+      known.clockLead = ClockLead(seconds: lead, dateOffset: offset)
       return true
     }
   }
@@ -117,13 +94,21 @@ package final class ProofServers: Sendable {
   func note(_ fields: HeaderFields, from server: Server, by clock: any WallClock) {
     guard let lead = HTTPDate.lead(fields["Date"], at: clock.now) else { return }
     let noted = ClockLead(seconds: lead, dateOffset: clock.dateOffset)
-    state.withLock { state in state.change(server) { $0.dateLead = noted } }
+    change(server) { $0.dateLead = noted }
   }
 
   /// Returns how far this machine's clock is ahead of a server's last date; `nil` if unknown.
   func dateLead(of server: Server, by clock: any WallClock) -> Duration? {
-    state.withLock { $0.servers[server]?.dateLead }?.seconds(at: clock.dateOffset)
+    servers.withLock { $0.use(server) }?.dateLead?.seconds(at: clock.dateOffset)
       .map { .seconds($0.rounded(.towardZero)) }
+  }
+
+  private func change<Value: Sendable>(_ server: Server, _ body: (inout Known) -> Value) -> Value {
+    servers.withLock { servers in
+      var known = servers.use(server) ?? Known()
+      defer { servers.set(server, to: known) }
+      return body(&known)
+    }
   }
 }
 

@@ -102,7 +102,6 @@ struct StepUps {
   /// The largest number of sign-ins for one demand of one operation in ``window``.
   static let limit = 3
   static let window = Duration.seconds(600)
-  private static let capacity = 100
 
   private struct Key: Hashable {
     let demand: StepUpDemand
@@ -114,7 +113,7 @@ struct StepUps {
     let use: RefusedUse?
   }
 
-  private var signIns: [Key: [SignIn]] = [:]
+  private var signIns = RecentValues<Key, [SignIn]>(limit: 100)
 
   /// Records a sign-in; returns `false` if there were too many already.
   ///
@@ -122,11 +121,10 @@ struct StepUps {
   /// clock's steady time.
   mutating func begin(_ demand: StepUpDemand, after use: RefusedUse?, at now: Duration) -> Bool {
     let key = Key(demand: demand, operation: use?.operation)
-    let recent = (signIns[key] ?? []).filter { now - $0.time < Self.window }
+    let recent = (signIns.use(key) ?? []).filter { now - $0.time < Self.window }
     if let use, recent.last?.use == use { return true }
     guard recent.count < Self.limit else { return false }
-    if signIns.count >= Self.capacity { signIns = [:] }
-    signIns[key] = recent + [SignIn(time: now, use: use)]
+    signIns.set(key, to: recent + [SignIn(time: now, use: use)])
     return true
   }
 }
